@@ -322,6 +322,25 @@ impl Principal {
     }
 }
 
+/// The scopes that a refused call needs. The HTTP transport inserts it into the extensions of its
+/// response with the status 403, so that a layer with the settings of the authorization can complete the
+/// challenge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RequiredScopes {
+    /// All scopes of the call, also those that the caller has.
+    pub scopes: Vec<String>,
+}
+
+impl RequiredScopes {
+    /// Creates the value from the scopes of a call.
+    pub fn new(scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self {
+            scopes: scopes.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
 /// Omits the scopes, which would show an attacker the worthwhile targets.
 impl fmt::Debug for Principal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -76,6 +76,13 @@ pub enum Fault {
     /// The server refuses the call: a limit is reached, or a rule forbids it.
     #[error("{0}")]
     Refused(Cow<'static, str>),
+    /// The token of the caller lacks scopes that the call needs. Over HTTP this is the status 403 with
+    /// a challenge, and the client asks its user for the scopes.
+    #[error("the call needs the scopes: {}", required.join(" "))]
+    InsufficientScope {
+        /// All scopes that the call needs, also those that the caller has.
+        required: Vec<String>,
+    },
     /// The time limit of the call has passed.
     #[error("the call took too long")]
     Deadline,

@@ -100,7 +100,7 @@ pub use channel::{
 };
 pub use exchange::Exchange;
 pub use extensions::Extensions;
-pub use facts::{ClientFacts, ClientProfile, Principal, ServerProfile};
+pub use facts::{ClientFacts, ClientProfile, Principal, RequiredScopes, ServerProfile};
 pub use fault::{ErrorData, Fault, ItemKind};
 pub use framing::Framing;
 pub use gate::{AllowAll, Gate};

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::{BoxFuture, Changes, Exchange, ParamHeaders, Reply, ServerProfile};
+use crate::{
+    BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, ParamHeaders, Reply,
+    ServerProfile,
+};
 
 /// Answers calls: a server with handlers, a proxy, a gateway, a test double.
 ///
@@ -34,6 +37,23 @@ pub trait Service: Send + Sync + 'static {
     fn header_plan(&self, _tool: &str) -> Option<Arc<ParamHeaders>> {
         None
     }
+
+    /// Checks that the caller has the scopes for a call. A transport with authorization calls it before
+    /// the call starts, so that it can refuse the call with a status of its own. A service that wraps
+    /// another one should forward it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Fault::InsufficientScope`] when the caller lacks scopes.
+    // spec: AUTH-S-08
+    fn check_scopes(
+        &self,
+        _call: &Call,
+        _facts: &ClientFacts,
+        _extensions: &Extensions,
+    ) -> Result<(), Fault> {
+        Ok(())
+    }
 }
 
 impl<S: Service + ?Sized> Service for Arc<S> {
@@ -51,5 +71,14 @@ impl<S: Service + ?Sized> Service for Arc<S> {
 
     fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
         (**self).header_plan(tool)
+    }
+
+    fn check_scopes(
+        &self,
+        call: &Call,
+        facts: &ClientFacts,
+        extensions: &Extensions,
+    ) -> Result<(), Fault> {
+        (**self).check_scopes(call, facts, extensions)
     }
 }

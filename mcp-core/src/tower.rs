@@ -23,7 +23,8 @@ use tower_service::Service as TowerService;
 
 use crate::exchange::Endpoint;
 use crate::{
-    BoxFuture, Changes, Exchange, ParamHeaders, Reply, ServerProfile, Service, catch_panic,
+    BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, ParamHeaders, Reply,
+    ServerProfile, Service, catch_panic,
 };
 
 pub use fault::BoxError;
@@ -228,6 +229,15 @@ impl<S: Service> Service for Layered<S> {
 
     fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
         self.service.header_plan(tool)
+    }
+
+    fn check_scopes(
+        &self,
+        call: &Call,
+        facts: &ClientFacts,
+        extensions: &Extensions,
+    ) -> Result<(), Fault> {
+        self.service.check_scopes(call, facts, extensions)
     }
 }
 

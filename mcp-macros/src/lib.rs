@@ -99,6 +99,7 @@ use block::BlockKind;
 /// | `meta = [("com.example/team", "search")]` | members of `_meta` |
 /// | `layer = …` | a layer around the calls, for example `TimeoutLayer::new(LIMIT)` or `from_fn(check)` |
 /// | `visible_to = …` | a function of the `Caller`; for callers that it does not accept the item does not exist (not for completions) |
+/// | `scopes("files:write")` | scopes that the token of the caller needs, see `ToolRoute::scopes`; not for completions |
 ///
 /// A tool may be `async`. It takes `&self`, `self: Arc<Self>`, `self: &Arc<Self>` or no receiver, and
 /// returns a type that implements `IntoToolResult`. It cannot be generic.
@@ -275,7 +276,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `description = "…"` | the description | the doc comment |
 /// | `mime = "…"` | the MIME type | from the result type, such as `application/json` for `Json<T>` |
 /// | `annotations = …` | `Annotations` | none |
-/// | `icon = …`, `meta = …`, `layer = …` | as in [`#[tool]`](macro@server) | none |
+/// | `icon = …`, `meta = …`, `layer = …`, `scopes(…)` | as in [`#[tool]`](macro@server) | none |
 /// | `cache = "5m public"` | maximum age, `public` or `private`; or a `CacheHint` | no caching |
 /// | `list = list_notes` | the function that lists the resources of a template: a method of the block, or another function of extractors; see `TemplateRoute::list` | none |
 ///
@@ -314,7 +315,7 @@ pub fn resource(options: TokenStream, item: TokenStream) -> TokenStream {
 /// Clients send all arguments as strings; numbers, `bool`s and enums are parsed.
 ///
 /// Options: `name = "…"`, `title = "…"`, `description = "…"`, and `icon = …`, `meta = …`,
-/// `layer = …` as in [`#[tool]`](macro@server).
+/// `layer = …` and `scopes(…)` as in [`#[tool]`](macro@server).
 ///
 /// The function returns a type that implements `IntoPrompt`: a string, messages, or a `Result` of
 /// these.

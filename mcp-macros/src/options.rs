@@ -5,7 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, ExprLit, Lit, LitBool, LitStr, Meta, Token};
+use syn::{Attribute, Expr, ExprLit, Lit, LitBool, LitStr, Meta, Token, parenthesized, token};
 
 use crate::errors::Errors;
 
@@ -15,7 +15,7 @@ pub(crate) struct Options {
     options: Vec<NameValue>,
 }
 
-/// `name` or `name = value`.
+/// `name`, `name = value` or `name(value, …)`.
 struct NameValue {
     name: Ident,
     value: Option<Expr>,
@@ -24,6 +24,14 @@ struct NameValue {
 impl Parse for NameValue {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let name = input.call(Ident::parse_any)?;
+        if input.peek(token::Paren) {
+            let content;
+            let paren = parenthesized!(content in input);
+            let values = Punctuated::<Expr, Token![,]>::parse_terminated(&content)?;
+            let list = quote_spanned!(paren.span.join()=> [#values]);
+            let value = Some(syn::parse2(list)?);
+            return Ok(Self { name, value });
+        }
         let value = match input.parse::<Option<Token![=]>>()? {
             Some(_) => Some(input.parse()?),
             None => None,
@@ -136,6 +144,30 @@ impl Options {
             }) => Some(text),
             other => {
                 errors.add_at(other, format!("`{name}` needs a string literal"));
+                None
+            }
+        }
+    }
+
+    /// Returns the strings of `name("…", …)`.
+    pub(crate) fn texts(&mut self, name: &str, errors: &mut Errors) -> Option<Expr> {
+        let value = self.expr(name, errors)?;
+        let is_text = |expr: &Expr| {
+            matches!(
+                expr,
+                Expr::Lit(ExprLit {
+                    lit: Lit::Str(_),
+                    ..
+                })
+            )
+        };
+        match &value {
+            Expr::Array(array) if !array.elems.is_empty() && array.elems.iter().all(is_text) => {
+                Some(value)
+            }
+            _ => {
+                let message = format!("`{name}` needs string literals: `{name}(\"…\")`");
+                errors.add_at(value, message);
                 None
             }
         }

@@ -67,6 +67,7 @@ impl RouteKind {
                 "meta",
                 "layer",
                 "visible_to",
+                "scopes",
             ],
             Self::Resource => &[
                 "name",
@@ -80,6 +81,7 @@ impl RouteKind {
                 "meta",
                 "layer",
                 "visible_to",
+                "scopes",
             ],
             Self::Prompt => &[
                 "name",
@@ -89,6 +91,7 @@ impl RouteKind {
                 "meta",
                 "layer",
                 "visible_to",
+                "scopes",
             ],
             Self::Completion => &["prompt", "template", "argument", "layer"],
         }
@@ -157,6 +160,7 @@ pub(crate) struct Route {
     listed: ListedOptions,
     layer: Option<Expr>,
     visible_to: Option<Expr>,
+    scopes: Option<Expr>,
     own: OwnOptions,
 }
 
@@ -221,6 +225,7 @@ impl Route {
         };
         let layer = options.expr("layer", errors);
         let visible_to = options.expr("visible_to", errors);
+        let scopes = options.texts("scopes", errors);
         let own = match kind {
             RouteKind::Tool => OwnOptions::Tool {
                 read_only: options.flag("read_only", errors),
@@ -258,6 +263,7 @@ impl Route {
             listed,
             layer,
             visible_to,
+            scopes,
             own,
         })
     }
@@ -400,7 +406,9 @@ impl Route {
         let layer = self.layer.as_ref().map(|layer| quote!(.layer(#layer)));
         let visible_to = self.visible_to.as_ref();
         let visible_to = visible_to.map(|filter| quote!(.visible_to(#filter)));
-        quote!(#cache #layer #visible_to)
+        let scopes = self.scopes.as_ref();
+        let scopes = scopes.map(|scopes| quote!(.scopes(#scopes)));
+        quote!(#cache #layer #visible_to #scopes)
     }
 
     /// Returns the function that lists the resources of a template.

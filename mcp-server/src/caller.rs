@@ -15,7 +15,7 @@ use mcp_core::{ClientFacts, Exchange, Extensions, Principal};
 /// use mcp::prelude::*;
 ///
 /// fn is_admin(caller: &Caller<'_>) -> bool {
-///     caller.principal().is_some_and(|who| who.scopes.iter().any(|scope| scope == "admin"))
+///     caller.has_scope("admin")
 /// }
 ///
 /// let server = Server::new("files", "1.0.0")
@@ -48,6 +48,30 @@ impl<'a> Caller<'a> {
     /// The user behind the call, if a layer has authenticated one.
     pub fn principal(&self) -> Option<&'a Principal> {
         self.extensions.get()
+    }
+
+    /// Returns whether the token of the caller has a scope. False for callers that no layer has
+    /// authenticated.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    ///
+    /// // Only callers with the scope see the tool; for others it is unknown.
+    /// let delete = Tool::new("delete")
+    ///     .handler(|| "deleted")
+    ///     .visible_to(|caller| caller.has_scope("files:write"));
+    /// # let _ = delete;
+    /// ```
+    pub fn has_scope(&self, scope: &str) -> bool {
+        let has = |who: &Principal| who.scopes.iter().any(|own| own == scope);
+        self.principal().is_some_and(has)
+    }
+
+    /// Returns whether the call arrived over HTTP.
+    pub(crate) fn is_http(&self) -> bool {
+        self.extensions.parts().is_some()
     }
 
     /// A value of type `T` that a layer inserted into the request's extensions.

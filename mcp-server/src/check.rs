@@ -121,6 +121,12 @@ impl<'a> SetupChecker<'a> {
             if let Some(list) = route.list_spec() {
                 self.check_spec(&format!("list of the {description}"), list, route.scope());
             }
+            if let Some(scope) = route.scope().required_scopes().invalid() {
+                self.report(format!(
+                    "the {description}: {scope:?} cannot be demanded as a scope; use visible ASCII \
+                     without blanks, quotes and backslashes, and not `offline_access`"
+                ));
+            }
             for problem in route.schema_problems(&self.config.context.validation) {
                 self.report(format!("the {description}: {problem}"));
             }

@@ -101,6 +101,6 @@ pub use result::{
 };
 pub use routes::{
     CompletionRoute, PageCursor, PromptExt, PromptRoute, ResourceExt, ResourceRoute, Routes,
-    TemplateRoute, ToolExt, ToolRoute,
+    ScopedCall, TemplateRoute, ToolExt, ToolRoute,
 };
 pub use server::{IntoServer, Server};

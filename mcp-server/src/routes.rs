@@ -2,7 +2,8 @@
 //!
 //! | file | content, lowest first |
 //! |---|---|
-//! | `scope` | the part that all routes have: router state, visibility, layers |
+//! | `required_scopes` | scopes that callers of a route need |
+//! | `scope` | the part that all routes have: router state, visibility, required scopes, layers |
 //! | `choices` | completion of arguments whose schema lists values |
 //! | `tool_checks` | checks of a tool's arguments and results |
 //! | `uri_template` | matching of URIs with templates |
@@ -13,6 +14,7 @@
 mod choices;
 mod completion;
 mod prompt;
+mod required_scopes;
 mod resource;
 mod resource_list;
 mod router;
@@ -25,6 +27,7 @@ mod uri_template;
 pub(crate) use choices::Choices;
 pub use completion::CompletionRoute;
 pub use prompt::{PromptExt, PromptRoute};
+pub use required_scopes::ScopedCall;
 pub(crate) use resource::ResourceHandler;
 pub use resource::{ResourceExt, ResourceRoute};
 pub use resource_list::PageCursor;

@@ -5,7 +5,8 @@ use std::sync::{Arc, Once, Weak};
 use mcp_core::extension::{RegisteredExtension, Registration};
 use mcp_core::schema::{Lint, LintProfile, Validator};
 use mcp_core::{
-    BoxFuture, ChangeBus, Changes, Exchange, ParamHeaders, Reply, ServerProfile, Service,
+    BoxFuture, Call, ChangeBus, Changes, ClientFacts, Exchange, Extensions, Fault, ParamHeaders,
+    Reply, ServerProfile, Service,
 };
 use mcp_types::{CacheHint, Implementation, Prompt, Resource, ResourceTemplate, Tool};
 use serde::Serialize;
@@ -370,6 +371,33 @@ impl Server {
         self.configure(|config| config.prompts.set_filter(filter))
     }
 
+    /// Omits from lists what the scopes of the caller do not permit: tools, resources, templates and
+    /// prompts with [scopes](ToolRoute::scopes) that its token lacks. Calls of them are still answered
+    /// with the scopes that they need, so that a client which knows the name can ask for them. By default
+    /// lists show everything.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    ///
+    /// let server = Server::new("files", "1.0.0")
+    ///     .tool(Tool::new("read").handler(|| "contents"))
+    ///     .tool(Tool::new("delete").handler(|| "deleted").scopes(["files:write"]))
+    ///     .list_by_scope();
+    /// # server.check()?;
+    /// # Ok::<(), mcp::SetupError>(())
+    /// ```
+    #[must_use]
+    pub fn list_by_scope(self) -> Self {
+        self.configure(|config| {
+            config.tools.by_scope = true;
+            config.resources.by_scope = true;
+            config.templates.by_scope = true;
+            config.prompts.by_scope = true;
+        })
+    }
+
     /// Sets the bus that distributes changes. Nodes that serve one endpoint share a bus, so that a
     /// change on one node reaches the clients of all. The default is a
     /// [`MemoryBus`](mcp_core::MemoryBus) for this server.
@@ -556,5 +584,15 @@ impl Service for Server {
     // visibility was checked.
     fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
         self.registry.current().header_plans.get(tool).cloned()
+    }
+
+    fn check_scopes(
+        &self,
+        call: &Call,
+        facts: &ClientFacts,
+        extensions: &Extensions,
+    ) -> Result<(), Fault> {
+        let caller = Caller::new(facts, extensions);
+        self.registry.current().check_scopes(call, &caller)
     }
 }

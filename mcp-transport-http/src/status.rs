@@ -13,7 +13,7 @@ use mcp_types::ProtocolVersion;
 pub(crate) fn for_rejection(fault: &Fault) -> StatusCode {
     match fault {
         Fault::NoSuchMethod { .. } => StatusCode::NOT_FOUND,
-        Fault::Refused(_) => StatusCode::FORBIDDEN,
+        Fault::Refused(_) | Fault::InsufficientScope { .. } => StatusCode::FORBIDDEN,
         Fault::Deadline => StatusCode::GATEWAY_TIMEOUT,
         Fault::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         _ => StatusCode::BAD_REQUEST,
@@ -24,6 +24,8 @@ pub(crate) fn for_rejection(fault: &Fault) -> StatusCode {
 // spec: GAP-05, HTTP-SL-15
 pub(crate) fn for_reply(fault: &Fault, version: ProtocolVersion) -> StatusCode {
     match fault {
+        // Clients of every revision get further scopes after this status.
+        Fault::InsufficientScope { .. } => StatusCode::FORBIDDEN,
         _ if !version.is_modern() => StatusCode::OK,
         Fault::NoSuchMethod { .. } => StatusCode::NOT_FOUND,
         Fault::MissingCapability { .. } => StatusCode::BAD_REQUEST,

@@ -263,6 +263,7 @@ fn outcome(reply: &Reply) -> &'static str {
             Fault::NoSuchItem { .. } => "unknown item",
             Fault::MissingCapability { .. } => "missing capability",
             Fault::Refused(_) => "refused",
+            Fault::InsufficientScope { .. } => "insufficient scope",
             Fault::Deadline => "too late",
             Fault::Internal(_) => "failed",
             _ => "fault",

@@ -1,11 +1,13 @@
 //! Lookup of the route of a URI and of the source of a completion.
 
-use mcp_core::Fault;
-use mcp_types::{CompleteParams, Completion, CompletionReference};
+use mcp_core::{Call, Fault};
+use mcp_types::{CompleteParams, Completion, CompletionReference, ReadResourceParams};
 
 use super::snapshot::Registry;
 use crate::caller::Caller;
-use crate::routes::{Choices, CompletionRoute, ResourceRoute, TemplateRoute, Variables};
+use crate::routes::{
+    Choices, CompletionRoute, ResourceRoute, RouteScope, TemplateRoute, Variables,
+};
 
 /// The route that reads a URI.
 pub(crate) enum ResourceMatch<'a> {
@@ -18,6 +20,15 @@ pub(crate) enum CompletionSource<'a> {
     Route(&'a CompletionRoute),
     /// The values of an enum, or none.
     Values(Completion),
+}
+
+impl<'a> ResourceMatch<'a> {
+    fn scope(&self) -> &'a RouteScope {
+        match self {
+            Self::Resource(route) => &route.scope,
+            Self::Template(route, _) => &route.scope,
+        }
+    }
 }
 
 impl Registry {
@@ -39,8 +50,60 @@ impl Registry {
     /// Returns whether the caller may learn that a URI has changed. URIs without a route are visible.
     // spec: GAP-10
     pub(super) fn is_uri_visible(&self, uri: &str, caller: &Caller<'_>) -> bool {
-        let is_filtered = self.resources.is_filtered() || self.templates.is_filtered();
-        !is_filtered || self.find_resource(uri, caller).is_some() || self.match_uri(uri).is_none()
+        let is_filtered = self.resources.is_filtered()
+            || self.templates.is_filtered()
+            || self.resources.has_scopes()
+            || self.templates.has_scopes();
+        if !is_filtered {
+            return true;
+        }
+        match self.find_resource(uri, caller) {
+            // A change tells something about the contents.
+            Some(found) => {
+                let read = Call::ReadResource(ReadResourceParams::new(uri));
+                found.scope().check_scopes(&read, caller).is_ok()
+            }
+            None => self.match_uri(uri).is_none(),
+        }
+    }
+
+    /// Checks that a caller has the scopes for a call. Routes that it may not see have no scopes: the call
+    /// is answered like that of an unknown route.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Fault::InsufficientScope`] when it has not.
+    pub(crate) fn check_scopes(&self, call: &Call, caller: &Caller<'_>) -> Result<(), Fault> {
+        let scope = match call {
+            Call::CallTool(params) if self.tools.has_scopes() => {
+                let route = self.tools.find(&params.name, caller);
+                route.map(|route| &route.scope)
+            }
+            Call::GetPrompt(params) if self.prompts.has_scopes() => {
+                let route = self.prompts.find(&params.name, caller);
+                route.map(|route| &route.scope)
+            }
+            Call::ReadResource(params)
+                if self.resources.has_scopes() || self.templates.has_scopes() =>
+            {
+                let found = self.find_resource(&params.uri, caller);
+                found.map(|found| found.scope())
+            }
+            // Suggestions tell something about what they complete.
+            Call::Complete(params) => match &params.reference {
+                CompletionReference::Prompt { name } if self.prompts.has_scopes() => {
+                    let route = self.prompts.find(name, caller);
+                    route.map(|route| &route.scope)
+                }
+                CompletionReference::Resource { uri } if self.templates.has_scopes() => {
+                    let route = self.templates.find(uri, caller);
+                    route.map(|route| &route.scope)
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        scope.map_or(Ok(()), |scope| scope.check_scopes(call, caller))
     }
 
     fn match_uri(&self, uri: &str) -> Option<ResourceMatch<'_>> {

@@ -25,8 +25,12 @@ pub(crate) struct RouteIndex<R: Listed> {
     /// Pages of the list, used if all callers see the same routes.
     pages: Box<[CachedPage<R>]>,
     filter: Option<ItemFilter<R>>,
-    /// The list depends on the caller.
+    /// The routes that exist for a caller depend on the caller.
     is_filtered: bool,
+    /// A route has required scopes.
+    has_scopes: bool,
+    /// Lists omit routes whose scopes the caller lacks.
+    by_scope: bool,
     cache: Option<CacheHint>,
 }
 
@@ -46,7 +50,11 @@ impl<R: Listed> RouteIndex<R> {
         let filter = list.filter.clone();
         let is_filtered =
             filter.is_some() || routes.iter().any(|(_, route)| route.scope().is_filtered());
+        let is_scoped = |route: &R| !route.scope().required_scopes().is_empty();
+        let has_scopes = routes.iter().any(|(_, route)| is_scoped(route));
         Self {
+            has_scopes,
+            by_scope: list.by_scope && has_scopes,
             routes,
             by_key,
             page_size,
@@ -57,9 +65,19 @@ impl<R: Listed> RouteIndex<R> {
         }
     }
 
-    /// Returns whether the list depends on the caller.
+    /// Returns whether the routes that exist for a caller depend on the caller.
     pub(super) fn is_filtered(&self) -> bool {
         self.is_filtered
+    }
+
+    /// Returns whether a route has required scopes.
+    pub(super) fn has_scopes(&self) -> bool {
+        self.has_scopes
+    }
+
+    /// Returns whether the list depends on the caller.
+    fn is_list_filtered(&self) -> bool {
+        self.is_filtered || self.by_scope
     }
 
     /// Returns a route by its key, regardless of visibility.
@@ -100,7 +118,7 @@ impl<R: Listed> RouteIndex<R> {
             Ok(start) => start,
             Err(fault) => return fault.into(),
         };
-        let listing = match self.is_filtered {
+        let listing = match self.is_list_filtered() {
             true => Arc::new(Listing::new(self.page(start, caller))),
             false => self.cached_page(start, caller),
         };
@@ -145,7 +163,7 @@ impl<R: Listed> RouteIndex<R> {
     // spec: CACHE-12
     fn cache_hint(&self) -> Option<CacheHint> {
         self.cache.map(|mut cache| {
-            if self.is_filtered {
+            if self.is_list_filtered() {
                 cache.scope = CacheScope::Private;
             }
             cache
@@ -167,7 +185,9 @@ impl<R: Listed> RouteIndex<R> {
         let mut items = Vec::new();
         let mut last = 0;
         for (number, route) in self.routes.iter().skip(start) {
-            if !self.is_visible(route, caller) {
+            let is_permitted =
+                !self.by_scope || route.scope().required_scopes().are_granted_to(caller);
+            if !is_permitted || !self.is_visible(route, caller) {
                 continue;
             }
             if items.len() == self.page_size {

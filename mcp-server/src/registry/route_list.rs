@@ -20,6 +20,8 @@ pub(crate) struct RouteList<R: Listed> {
     /// Time that clients may cache the list.
     pub(crate) cache: Option<CacheHint>,
     pub(super) filter: Option<ItemFilter<R>>,
+    /// Lists omit routes whose scopes the caller lacks.
+    pub(crate) by_scope: bool,
 }
 
 struct Entry<R> {
@@ -36,6 +38,7 @@ impl<R: Listed> Default for RouteList<R> {
             next_number: 0,
             cache: None,
             filter: None,
+            by_scope: false,
         }
     }
 }

@@ -77,7 +77,7 @@ impl PromptExt for Prompt {
 }
 
 impl PromptRoute {
-    route_setters! { "prompt": layer, visible_to }
+    route_setters! { "prompt": layer, visible_to, scopes }
 
     /// Erases the type of the handler. Each call boxes one future.
     pub(crate) fn new<F, Fut>(mut prompt: Prompt, mut spec: RouteSpec, handler: F) -> Self

@@ -195,7 +195,7 @@ fn set_defaults(result: &mut ReadResourceResult, uri: &str, mime_type: Option<&s
 }
 
 impl ResourceRoute {
-    route_setters! { "resource": layer, visible_to, cache }
+    route_setters! { "resource": layer, visible_to, scopes, cache }
 
     pub(crate) fn new(resource: Resource, mut handler: ResourceHandler) -> Self {
         if let Err(problem) = check_uri(&resource.uri) {

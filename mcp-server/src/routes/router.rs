@@ -133,6 +133,28 @@ impl Routes {
         self
     }
 
+    /// Adds scopes that callers of all routes need that have been added so far, see
+    /// [`ToolRoute::scopes`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    ///
+    /// let admin = Routes::new()
+    ///     .tool(Tool::new("stop").handler(|| "stopped"))
+    ///     .scopes(["admin"]);
+    /// let server = Server::new("clock", "1.0.0").merge(admin);
+    /// # server.check()?;
+    /// # Ok::<(), mcp::SetupError>(())
+    /// ```
+    #[must_use]
+    pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        let scopes: Vec<String> = scopes.into_iter().map(Into::into).collect();
+        self.for_each_scope(|scope| scope.add_required_scopes(scopes.iter().cloned()));
+        self
+    }
+
     /// Adds all routes of another router. The added routes keep the state of that router.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {

@@ -3,8 +3,11 @@
 use std::any::TypeId;
 use std::sync::Arc;
 
-use mcp_core::{BoxFuture, Reply};
+use std::future::ready;
 
+use mcp_core::{BoxFuture, Call, Fault, Reply};
+
+use super::required_scopes::{RequiredScopes, ScopedCall};
 use crate::call::CallContext;
 use crate::caller::Caller;
 use crate::middleware::{Layers, Middleware};
@@ -21,6 +24,7 @@ type VisibilityFilter = Arc<dyn Fn(&Caller<'_>) -> bool + Send + Sync>;
 pub(crate) struct RouteScope {
     router_states: RouterStates,
     visible_to: Option<VisibilityFilter>,
+    required_scopes: RequiredScopes,
     layers: Layers,
 }
 
@@ -46,6 +50,34 @@ impl RouteScope {
         self.visible_to = Some(Arc::new(filter));
     }
 
+    pub(super) fn add_required_scopes<S: Into<String>>(
+        &mut self,
+        scopes: impl IntoIterator<Item = S>,
+    ) {
+        self.required_scopes.add(scopes);
+    }
+
+    pub(super) fn set_scopes_for<S: Into<String>, I: IntoIterator<Item = S>>(
+        &mut self,
+        scopes: impl Fn(&ScopedCall<'_>) -> I + Send + Sync + 'static,
+    ) {
+        self.required_scopes.set_for_call(scopes);
+    }
+
+    /// The scopes that calls of the route need.
+    pub(crate) fn required_scopes(&self) -> &RequiredScopes {
+        &self.required_scopes
+    }
+
+    /// Checks that a caller has the scopes for a call.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Fault::InsufficientScope`] when it has not.
+    pub(crate) fn check_scopes(&self, call: &Call, caller: &Caller<'_>) -> Result<(), Fault> {
+        self.required_scopes.check(call, caller)
+    }
+
     /// Returns whether the route has a visibility filter.
     pub(crate) fn is_filtered(&self) -> bool {
         self.visible_to.is_some()
@@ -63,6 +95,14 @@ impl RouteScope {
         route: &R,
         handle: impl FnOnce(&R, CallContext) -> BoxFuture<'static, Reply> + Send + Sync + 'static,
     ) -> BoxFuture<'static, Reply> {
+        // Transports with authorization have checked this before. The check here is for calls that reach
+        // the server through a service that does not forward `check_scopes`.
+        if !self.required_scopes.is_empty() {
+            let caller = Caller::new(call.facts(), call.extensions());
+            if let Err(fault) = self.check_scopes(call.call(), &caller) {
+                return Box::pin(ready(fault.into()));
+            }
+        }
         call.set_router_states(&self.router_states);
         if self.layers.is_empty() {
             return handle(route, call);
@@ -104,6 +144,57 @@ macro_rules! route_setter {
             filter: impl Fn(&$crate::Caller<'_>) -> bool + Send + Sync + 'static,
         ) -> Self {
             self.scope.set_visible_to(filter);
+            self
+        }
+    };
+    (scopes $kind:literal) => {
+        #[doc = concat!("Adds scopes that the token of a caller of the ", $kind, " must have.")]
+        ///
+        /// Over HTTP, a call without one of them is answered with the status 403 and a challenge that
+        /// lists all scopes of the call; its handler does not run. A client with OAuth then asks its user
+        /// for the scopes and repeats the call. Transports without authorization do not check them:
+        /// standard streams, and calls in the same process.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use mcp::prelude::*;
+        ///
+        /// let delete = Tool::new("delete").handler(|| "deleted").scopes(["files:write"]);
+        /// # let _ = delete;
+        /// ```
+        // spec: AUTH-S-08
+        #[must_use]
+        pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+            self.scope.add_required_scopes(scopes);
+            self
+        }
+
+        #[doc = concat!("Sets a function that returns further scopes for a call of the ", $kind, ",")]
+        /// depending on its arguments or its URI. The call needs them together with those of
+        /// [`scopes`](Self::scopes). The function runs before the handler, possibly twice. A call during
+        /// which it panics is refused.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use mcp::ScopedCall;
+        /// use mcp::prelude::*;
+        ///
+        /// fn scopes(call: &ScopedCall<'_>) -> Option<&'static str> {
+        ///     let path: Option<String> = call.argument("path");
+        ///     path.is_none_or(|path| path.starts_with("/etc")).then_some("files:admin")
+        /// }
+        ///
+        /// let read = Tool::new("read").handler(|| "contents").scopes_for(scopes);
+        /// # let _ = read;
+        /// ```
+        #[must_use]
+        pub fn scopes_for<S: Into<String>, I: IntoIterator<Item = S>>(
+            mut self,
+            scopes: impl Fn(&$crate::ScopedCall<'_>) -> I + Send + Sync + 'static,
+        ) -> Self {
+            self.scope.set_scopes_for(scopes);
             self
         }
     };

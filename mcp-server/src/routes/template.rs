@@ -53,7 +53,7 @@ impl ResourceExt for ResourceTemplate {
 }
 
 impl TemplateRoute {
-    route_setters! { "template": layer, visible_to, cache }
+    route_setters! { "template": layer, visible_to, scopes, cache }
 
     pub(crate) fn new(template: ResourceTemplate, mut handler: ResourceHandler) -> Self {
         let pattern = UriTemplate::parse(&template.uri_template);

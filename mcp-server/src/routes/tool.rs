@@ -62,7 +62,7 @@ impl ToolExt for Tool {
 }
 
 impl ToolRoute {
-    route_setters! { "tool": layer, visible_to }
+    route_setters! { "tool": layer, visible_to, scopes }
 
     /// Erases the type of the handler. Each call boxes one future.
     pub(crate) fn new<Output, F, Fut>(mut tool: Tool, mut spec: RouteSpec, handler: F) -> Self

@@ -9,7 +9,7 @@ use http::{HeaderName, HeaderValue};
 #[doc(hidden)]
 pub use http::header::{
     ACCEPT, ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE,
-    EXPECT, HOST, LOCATION, ORIGIN, RETRY_AFTER, TRANSFER_ENCODING,
+    EXPECT, HOST, LOCATION, ORIGIN, RETRY_AFTER, TRANSFER_ENCODING, WWW_AUTHENTICATE,
 };
 
 /// Protocol version of the request. Equal to the version in the `_meta` of the body.

@@ -14,8 +14,8 @@ use bytes::Bytes;
 use futures_util::future::Either;
 use http::{HeaderValue, Response, StatusCode, request};
 use mcp_core::{
-    BoxFuture, Extensions, Fault, InboundNotification, InboundRequest, NotificationBuffer,
-    Principal, Reply, ReplyTarget, Service,
+    BoxFuture, ClientRequest, Extensions, Fault, InboundNotification, InboundRequest,
+    NotificationBuffer, Principal, Reply, ReplyTarget, Service,
 };
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
@@ -58,18 +58,23 @@ impl ResponseOptions {
     }
 }
 
-/// Asks the configured gate for permission.
+/// Checks the scopes of the caller, and asks the configured gate for permission.
 ///
 /// # Errors
 ///
-/// Returns the fault of the gate.
+/// Returns the fault of the service or of the gate.
+// spec: AUTH-S-08
 pub(super) fn authorize(
     config: &Config,
+    service: &dyn Service,
     request: &mut InboundRequest,
-    head: &request::Parts,
+    extensions: &Extensions,
 ) -> Result<(), Fault> {
+    if let ClientRequest::Call(call) = &request.request {
+        service.check_scopes(call, &request.facts, extensions)?;
+    }
     match &config.gate {
-        Some(gate) => request.authorize(gate, head.extensions.get::<Principal>()),
+        Some(gate) => request.authorize(gate, extensions.get()),
         None => Ok(()),
     }
 }
@@ -265,8 +270,16 @@ impl CallResponse {
             if let Reply::Fault(fault) = &reply {
                 response::log_refusal(status, fault);
             }
+            let challenge = match &reply {
+                Reply::Fault(fault @ Fault::InsufficientScope { .. }) => Some(fault.clone()),
+                _ => None,
+            };
             let message = target.encode(reply, new_message());
-            return Either::Left(response::json(status, message));
+            let response = response::json(status, message);
+            return Either::Left(match &challenge {
+                Some(fault) => response::with_challenge(response, fault),
+                None => response,
+            });
         }
         let events = encode_event(target, reply, events.into());
         match self.stored_stream.take() {

@@ -191,9 +191,9 @@ fn start_modern(
     mut request: InboundRequest,
 ) -> Result<MessageOutcome, Rejection> {
     let config = &endpoint.config;
-    exchange::authorize(config, &mut request, &head)
-        .map_err(|fault| Rejection::modern(Some(target.id.clone()), fault))?;
     let mut extensions = Extensions::from(head);
+    exchange::authorize(config, service, &mut request, &extensions)
+        .map_err(|fault| Rejection::modern(Some(target.id.clone()), fault))?;
     // After the gate: a refused caller must not learn the arguments of a tool.
     if let Some(mismatch) = header_mismatch(service, &request, &extensions) {
         extensions.insert(mismatch);

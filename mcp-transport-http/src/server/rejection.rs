@@ -57,7 +57,8 @@ impl Rejection {
         Self::session(StatusCode::NOT_FOUND, codes::SESSION_NOT_FOUND, message)
     }
 
-    fn new(
+    /// Creates a rejection that `wire` encodes.
+    pub(super) fn new(
         wire: &'static dyn Wire,
         status: StatusCode,
         id: Option<RequestId>,

@@ -11,8 +11,8 @@ use futures_core::Stream;
 use futures_util::StreamExt;
 use http::{HeaderValue, Response, StatusCode};
 use http_body::{Frame, SizeHint};
-use mcp_core::Fault;
 use mcp_core::wire::{EncodedReply, Wire};
+use mcp_core::{Fault, RequiredScopes};
 use mcp_types::RequestId;
 
 use crate::headers::names;
@@ -191,7 +191,26 @@ pub(super) fn error(
     log_refusal(status, fault);
     let mut message = EncodedReply::default();
     wire.encode_error(fault, id, &mut message.head);
-    json(status, message)
+    with_challenge(json(status, message), fault)
+}
+
+/// Adds the challenge to the response to a call whose caller lacks scopes. A layer that knows the
+/// authorization server replaces it by a complete one.
+// spec: AUTH-S-08
+pub(super) fn with_challenge(mut response: Response<Body>, fault: &Fault) -> Response<Body> {
+    let Fault::InsufficientScope { required } = fault else {
+        return response;
+    };
+    let scopes = required.join(" ");
+    let challenge = format!(r#"Bearer error="insufficient_scope", scope="{scopes}""#);
+    if let Ok(challenge) = HeaderValue::try_from(challenge) {
+        response
+            .headers_mut()
+            .insert(names::WWW_AUTHENTICATE, challenge);
+    }
+    let required = RequiredScopes::new(required.iter().cloned());
+    response.extensions_mut().insert(required);
+    response
 }
 
 /// Logs a request whose response has an error status. Errors with the status 200 are results.

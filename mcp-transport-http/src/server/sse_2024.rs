@@ -13,7 +13,8 @@ use http::{Response, StatusCode};
 use mcp_core::legacy::{HandledRequest, Session};
 use mcp_core::wire;
 use mcp_core::{
-    Fault, InboundRequest, NotificationBuffer, Principal, Reply, ReplyTarget, ResultBody,
+    Extensions, Fault, InboundRequest, NotificationBuffer, Principal, Reply, ReplyTarget,
+    ResultBody,
 };
 use mcp_types::{Message, Method, ProtocolVersion, Request, codes};
 
@@ -109,7 +110,7 @@ pub(super) fn post(
             }
         }
         (Message::Request(request), Some(open)) => {
-            handle_request(&open.session, &open.output, head, &request);
+            handle_request(&open.session, &open.output, head, &request)?;
         }
         (Message::Request(request), None) => {
             connection.send(&session_target(context, &request), early_reply(&request));
@@ -210,25 +211,39 @@ fn open_first(
 }
 
 /// Handles a request. A call runs in a task of its own.
+///
+/// # Errors
+///
+/// Returns a rejection when the caller lacks scopes: clients read the challenge of the POST.
 fn handle_request(
     session: &Arc<HttpSession>,
     output: &Arc<NotificationBuffer>,
     head: Box<Parts>,
     request: &Request<'_>,
-) {
+) -> Result<(), Rejection> {
     let target = session.reply_target(&request.id);
-    match start_request(session, &head, request) {
-        Ok(StartedRequest::Call(inbound, permit)) => {
-            start_call(session, output, head, inbound, target, permit);
-        }
+    match start_request(session, head, request) {
+        Ok(StartedRequest::Call(call)) => start_call(session, output, *call, target),
         Ok(StartedRequest::Reply(reply)) => send(output, &target, reply),
         Ok(StartedRequest::Cancelled) => {}
+        Err(fault @ Fault::InsufficientScope { .. }) => {
+            let id = Some(request.id.clone());
+            return Err(Rejection::legacy(StatusCode::FORBIDDEN, id, fault));
+        }
         Err(fault) => send(output, &target, fault.into()),
     }
+    Ok(())
+}
+
+/// A call that has its permissions.
+struct PermittedCall {
+    inbound: InboundRequest,
+    permit: CallPermit,
+    extensions: Extensions,
 }
 
 enum StartedRequest {
-    Call(InboundRequest, CallPermit),
+    Call(Box<PermittedCall>),
     Reply(Reply),
     /// The client cancelled the call before it arrived.
     Cancelled,
@@ -236,19 +251,24 @@ enum StartedRequest {
 
 fn start_request(
     session: &Arc<HttpSession>,
-    head: &Parts,
+    head: Box<Parts>,
     request: &Request<'_>,
 ) -> Result<StartedRequest, Fault> {
     let config = &session.config;
-    let subscriber = || session::subscriber(Box::new(head.clone()), config);
+    let subscriber = || session::subscriber(head.clone(), config);
     match session.protocol.handle_request(request, subscriber)? {
         HandledRequest::Call(mut inbound) => {
-            exchange::authorize(config, &mut inbound, head)?;
+            let extensions = Extensions::from(head);
+            exchange::authorize(config, &*session.service, &mut inbound, &extensions)?;
             let permit = session.calls.insert(&request.id)?;
-            match permit.is_cancelled() {
-                true => Ok(StartedRequest::Cancelled),
-                false => Ok(StartedRequest::Call(inbound, permit)),
+            if permit.is_cancelled() {
+                return Ok(StartedRequest::Cancelled);
             }
+            Ok(StartedRequest::Call(Box::new(PermittedCall {
+                inbound,
+                permit,
+                extensions,
+            })))
         }
         HandledRequest::Reply(reply) => Ok(StartedRequest::Reply(reply)),
         _ => Err(Fault::internal("the session returned no reply")),
@@ -258,19 +278,18 @@ fn start_request(
 fn start_call(
     session: &Arc<HttpSession>,
     output: &Arc<NotificationBuffer>,
-    head: Box<Parts>,
-    mut inbound: InboundRequest,
+    call: PermittedCall,
     target: ReplyTarget,
-    permit: CallPermit,
 ) {
+    let mut inbound = call.inbound;
     inbound.input = session.protocol.input(Arc::clone(output) as _);
     let mut call = HttpCall::start(
         &session.service,
         target,
         inbound,
-        head.into(),
+        call.extensions,
         Some(Arc::clone(output)),
-        Some(permit),
+        Some(call.permit),
     );
     let output = Arc::clone(output);
     tokio::spawn(async move {

@@ -41,7 +41,10 @@ pub(in crate::wire) fn to_error(fault: &Fault) -> ErrorObject {
         Fault::UserRejected(_) => plain(codes::USER_REJECTED),
         // spec: ERR-06
         Fault::UrlElicitationRequired { .. } => plain(codes::INTERNAL_ERROR),
-        Fault::Refused(_) | Fault::Deadline | Fault::Internal(_) => plain(codes::INTERNAL_ERROR),
+        Fault::Refused(_)
+        | Fault::InsufficientScope { .. }
+        | Fault::Deadline
+        | Fault::Internal(_) => plain(codes::INTERNAL_ERROR),
         Fault::Protocol(error) => match error.code {
             codes::RESOURCE_NOT_FOUND => error.clone().with_code(codes::INVALID_PARAMS),
             code if is_defined(code) => error.clone(),

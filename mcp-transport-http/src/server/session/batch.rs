@@ -3,20 +3,64 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-03-26/basic/transports>
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt, select_all};
+use http::request::Parts;
 use http::{Response, StatusCode};
-use mcp_core::BoxFuture;
 use mcp_core::wire::batch::Answers;
 use mcp_core::wire::{EncodedReply, Wire};
-use mcp_types::ParseError;
+use mcp_core::{BoxFuture, Call, ClientFacts, Extensions, Fault, Service};
+use mcp_types::{Message, ParseError, Request};
 
+use super::super::rejection::Rejection;
 use super::super::response::{self, Body};
 use crate::sse::encode as sse;
 
 /// Response to one message of a batch.
 pub(super) type BatchResponse<'a> = BoxFuture<'a, Response<Body>>;
+
+/// Checks the scopes of all calls of a batch. One call that its caller may not make refuses the batch,
+/// because the response to a batch has one status. `read` returns the call of a request.
+///
+/// # Errors
+///
+/// Returns a rejection with the scopes that the calls need together.
+// spec: AUTH-S-08
+pub(super) fn check_scopes(
+    service: &dyn Service,
+    wire: &'static dyn Wire,
+    head: Box<Parts>,
+    messages: &[Result<Message<'_>, ParseError>],
+    read: impl Fn(&Request<'_>) -> Option<(Call, Arc<ClientFacts>)>,
+) -> Result<(), Rejection> {
+    let extensions = Extensions::from(head);
+    let mut missing: Option<Vec<String>> = None;
+    for message in messages {
+        let Ok(Message::Request(request)) = message else {
+            continue;
+        };
+        let Some((call, facts)) = read(request) else {
+            continue;
+        };
+        if let Err(Fault::InsufficientScope { required }) =
+            service.check_scopes(&call, &facts, &extensions)
+        {
+            let all = missing.get_or_insert_default();
+            let further = required.into_iter().filter(|scope| !all.contains(scope));
+            all.extend(further.collect::<Vec<_>>());
+        }
+    }
+    match missing {
+        None => Ok(()),
+        Some(required) => {
+            let fault = Fault::InsufficientScope { required };
+            Err(Rejection::new(wire, StatusCode::FORBIDDEN, None, fault))
+        }
+    }
+}
 
 /// Returns the response to an element of a batch that is not a message.
 pub(super) fn parse_error(error: ParseError, wire: &dyn Wire) -> BatchResponse<'static> {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use http::StatusCode;
 use http::request::Parts;
 use mcp_core::legacy::{HandledNotification, HandledRequest};
-use mcp_core::{Fault, InboundNotification, InboundRequest, ReplyTarget, StreamControl};
+use mcp_core::{
+    Extensions, Fault, InboundNotification, InboundRequest, ReplyTarget, StreamControl,
+};
 use mcp_types::{Message, Notification, Request};
 
 use super::super::call::new_buffer;
@@ -107,15 +109,16 @@ fn try_handle_request(
     if permit.is_cancelled() {
         return Ok(MessageOutcome::Response(response::no_events()));
     }
-    exchange::authorize(config, &mut inbound, &head)
+    let extensions = Extensions::from(head);
+    exchange::authorize(config, &*session.service, &mut inbound, &extensions)
         .map_err(|fault| (status::for_rejection(&fault), fault))?;
-    let call = start_call(session, head, inbound, target, permit, stored_stream);
+    let call = start_call(session, extensions, inbound, target, permit, stored_stream);
     Ok(MessageOutcome::Call(call))
 }
 
 fn start_call(
     session: &Arc<HttpSession>,
-    mut head: Box<Parts>,
+    mut extensions: Extensions,
     mut inbound: InboundRequest,
     target: ReplyTarget,
     permit: CallPermit,
@@ -134,7 +137,7 @@ fn start_call(
         && target.wire.version().has_stream_polling()
     {
         let stream = Arc::downgrade(stream);
-        head.extensions.insert(StreamControl::new(move || {
+        extensions.insert(StreamControl::new(move || {
             if let Some(stream) = stream.upgrade() {
                 stream.release();
             }
@@ -153,7 +156,7 @@ fn start_call(
         &session.config,
         target,
         inbound,
-        head.into(),
+        extensions,
         options,
     )
 }

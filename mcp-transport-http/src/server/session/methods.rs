@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Response, StatusCode};
+use mcp_core::ClientRequest;
 use mcp_core::wire::batch;
 use mcp_types::Message;
 
@@ -11,7 +12,7 @@ use super::super::config::{SessionEnd, SessionMode};
 use super::super::exchange::MessageOutcome;
 use super::super::rejection::Rejection;
 use super::super::response::{self, Body};
-use super::batch::{BatchResponse, join, parse_error};
+use super::batch::{BatchResponse, check_scopes, join, parse_error};
 use super::context::SessionContext;
 use super::http_session::HttpSession;
 use super::lookup::{self, Target};
@@ -73,6 +74,16 @@ async fn respond_to_batch(
     let wire = session.protocol.wire();
     let messages = batch::read(body, wire.version())
         .map_err(|fault| Rejection::legacy(StatusCode::BAD_REQUEST, None, fault))?;
+    check_scopes(
+        &*session.service,
+        wire,
+        head.clone(),
+        &messages,
+        |request| match wire.decode_request(request).ok()?.request {
+            ClientRequest::Call(call) => Some((call, session.protocol.facts())),
+            _ => None,
+        },
+    )?;
     let _activity = session.calls.keep_alive();
     let mut responses: Vec<BatchResponse<'_>> = Vec::new();
     for message in messages {

@@ -4,13 +4,13 @@ use http::request::Parts;
 use http::{Response, StatusCode};
 use mcp_core::legacy::{DEFAULT_VERSION, HandledRequest, read_stateless};
 use mcp_core::wire::{self, batch};
-use mcp_core::{Fault, Reply, ReplyTarget, ResultBody};
+use mcp_core::{ClientRequest, Extensions, Fault, Reply, ReplyTarget, ResultBody};
 use mcp_types::{Message, ProtocolVersion, Request};
 
 use super::super::exchange::{self, MessageOutcome, ResponseOptions};
 use super::super::rejection::Rejection;
 use super::super::response::{self, Body};
-use super::batch::{BatchResponse, join, parse_error};
+use super::batch::{BatchResponse, check_scopes, join, parse_error};
 use super::context::SessionContext;
 use super::lookup;
 use crate::status;
@@ -50,6 +50,20 @@ pub(super) async fn respond_to_batch(
     let messages = batch::read(body, version)
         .map_err(|fault| Rejection::legacy(StatusCode::BAD_REQUEST, None, fault))?;
     let wire = wire::for_version(version);
+    let profile = context.service.profile();
+    check_scopes(
+        &*context.service,
+        wire,
+        head.clone(),
+        &messages,
+        |request| match read_stateless(request, version, &profile) {
+            Ok(HandledRequest::Call(inbound)) => match inbound.request {
+                ClientRequest::Call(call) => Some((call, inbound.facts)),
+                _ => None,
+            },
+            _ => None,
+        },
+    )?;
     let mut responses: Vec<BatchResponse<'_>> = Vec::new();
     for message in messages {
         match message {
@@ -93,12 +107,13 @@ fn handle_request(
     let mode = context.config.sessions.answer;
     let reply = match handled {
         Ok(HandledRequest::Call(mut inbound)) => {
-            if let Err(fault) = exchange::authorize(&context.config, &mut inbound, &head) {
+            let (service, config) = (&*context.service, &context.config);
+            let extensions = Extensions::from(head);
+            if let Err(fault) = exchange::authorize(config, service, &mut inbound, &extensions) {
                 return error(&target, status::for_rejection(&fault), &fault);
             }
             let options = ResponseOptions::stateless(mode);
-            let (service, config) = (&*context.service, &context.config);
-            let call = exchange::start(service, config, target, inbound, head.into(), options);
+            let call = exchange::start(service, config, target, inbound, extensions, options);
             return MessageOutcome::Call(call);
         }
         Ok(HandledRequest::Reply(reply)) => reply,
