@@ -187,7 +187,7 @@ impl Client {
 const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
 /// Id and secret are encoded like values of a form: RFC 6749, section 2.3.1.
-fn basic(id: &str, secret: &Secret) -> Result<HeaderValue, AuthError> {
+pub(crate) fn basic(id: &str, secret: &Secret) -> Result<HeaderValue, AuthError> {
     let encode = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
     let pair = format!("{}:{}", encode(id), encode(secret.expose()));
     let mut value = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(pair)))

@@ -68,6 +68,11 @@ impl Egress {
         self.allowed.push(url.origin());
         Ok(self)
     }
+
+    /// Returns whether the program has allowed the origin of a URL.
+    pub(crate) fn allows(&self, url: &Url) -> bool {
+        self.allowed.contains(&url.origin())
+    }
 }
 
 /// The rules for one server.
@@ -144,7 +149,7 @@ impl EgressRules {
 }
 
 /// The zone of the address in a URL, as far as the URL itself tells.
-fn zone_of_url(url: &Url) -> Zone {
+pub(crate) fn zone_of_url(url: &Url) -> Zone {
     let zone = match url.host() {
         Some(Host::Ipv4(ip)) => class_of_ip(ip.into()),
         Some(Host::Ipv6(ip)) => class_of_ip(ip.into()),

@@ -90,7 +90,7 @@ struct ErrorBody {
 }
 
 /// Returns the largest nesting of JSON.
-fn depth(json: &[u8]) -> usize {
+pub(crate) fn depth(json: &[u8]) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let (mut in_string, mut escaped) = (false, false);
     for &byte in json {

@@ -1,4 +1,12 @@
-//! OAuth for clients of the Model Context Protocol.
+//! Authorization of the Model Context Protocol: OAuth for clients, and servers that demand access tokens.
+//!
+//! # Servers
+//!
+//! [`ResourceServer`] has the settings of a protected server. [`Protection`] checks each request, as a
+//! tower layer around an endpoint. The modules are below `server`; they use those of the client for
+//! requests to issuers, for signatures and for challenges.
+//!
+//! # Clients
 //!
 //! [`OAuth`] has the settings: a login of the user, or a grant without a user. An [`Authorizer`]
 //! obtains and renews the tokens for one server. An [`AuthService`] adds them to the requests of an
@@ -18,6 +26,7 @@
 //! | `grants`, `renewal`, `flight` | obtaining and renewing tokens, once for all callers |
 //! | `authorizer`, `service` | [`Authorizer`], [`AuthService`] |
 //! | `__private` | the parser of challenges, for its fuzz target |
+//! | `server` | the protected server; see its module documentation |
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization>
 
@@ -48,6 +57,7 @@ mod registration;
 mod renewal;
 mod scope;
 mod secret;
+mod server;
 mod service;
 mod source;
 mod state;
@@ -68,6 +78,11 @@ pub use oauth::OAuth;
 pub use redirect::{LoginPage, LoopbackRedirect, ManualRedirect, Redirect, RedirectSession};
 pub use scope::Scopes;
 pub use secret::Secret;
+pub use server::{
+    AccessToken, Algorithm, Claims, DpopPolicy, Introspection, MetadataService, NonceKey,
+    Protected, ProtectedBody, ProtectedFuture, Protection, ResourceServer, StaticTokens,
+    TokenExchange, TokenVerifier, VerifiedToken, VerifyError,
+};
 pub use service::{AuthFuture, AuthService};
 #[cfg(feature = "keychain")]
 pub use store::KeychainStore;

@@ -371,6 +371,40 @@ impl Server {
         self.configure(|config| config.prompts.set_filter(filter))
     }
 
+    /// Adds scopes to all tools that have been added so far, see [`ToolRoute::scopes`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    ///
+    /// fn scope(tool: &Tool) -> &'static str {
+    ///     let hints = tool.annotations.as_ref();
+    ///     match hints.and_then(|hints| hints.read_only_hint) {
+    ///         Some(true) => "files:read",
+    ///         _ => "files:write",
+    ///     }
+    /// }
+    ///
+    /// let server = Server::new("files", "1.0.0")
+    ///     .tool(Tool::new("delete").handler(|| "deleted"))
+    ///     .tool_scopes(|tool| [scope(tool)]);
+    /// # server.check()?;
+    /// # Ok::<(), mcp::SetupError>(())
+    /// ```
+    #[must_use]
+    pub fn tool_scopes<S: Into<String>, I: IntoIterator<Item = S>>(
+        self,
+        scopes: impl Fn(&Tool) -> I,
+    ) -> Self {
+        self.configure(|config| {
+            for route in config.tools.iter_mut() {
+                let scopes = scopes(route.tool());
+                route.scope.add_required_scopes(scopes);
+            }
+        })
+    }
+
     /// Omits from lists what the scopes of the caller do not permit: tools, resources, templates and
     /// prompts with [scopes](ToolRoute::scopes) that its token lacks. Calls of them are still answered
     /// with the scopes that they need, so that a client which knows the name can ask for them. By default

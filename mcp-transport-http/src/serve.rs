@@ -90,6 +90,7 @@ impl<S> Serve<S> {
             service,
             settings: ConnectionSettings {
                 path: "/mcp".into(),
+                further_paths: Vec::new(),
                 timeouts: ConnectionTimeouts {
                     head: Duration::from_secs(30),
                     idle: Duration::from_secs(120),
@@ -125,6 +126,13 @@ impl<S> Serve<S> {
     /// the endpoint as well. All other paths are answered with 404.
     pub fn path(mut self, path: impl Into<Arc<str>>) -> Self {
         self.settings.path = path.into();
+        self
+    }
+
+    /// Adds a path whose requests reach the service, too, such as that of the metadata of a protected
+    /// server.
+    pub fn also_at(mut self, path: impl Into<String>) -> Self {
+        self.settings.further_paths.push(path.into());
         self
     }
 

@@ -40,7 +40,7 @@ pub use mcp_types as types;
 
 pub use error::{Error, Result};
 
-/// Authorization of clients: OAuth.
+/// Authorization: OAuth for clients, and servers that demand access tokens.
 #[cfg(feature = "auth")]
 pub use mcp_auth as auth;
 
@@ -130,7 +130,9 @@ pub use groups::{AddServers, LoadGroup};
 #[cfg(all(feature = "server", feature = "stdio"))]
 pub use serve::serve_stdio;
 #[cfg(feature = "http-server")]
-pub use serve::{Address, Serve, serve_http};
+pub use serve::{Address, IntoServe, Serve, serve_http};
+#[cfg(all(feature = "auth", feature = "http-server"))]
+pub use serve::{Authorize, AuthorizedServer};
 #[cfg(all(feature = "client", feature = "server"))]
 pub use target::InProcess;
 #[cfg(all(feature = "client", feature = "stdio"))]

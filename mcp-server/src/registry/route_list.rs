@@ -52,6 +52,10 @@ impl<R: Listed> RouteList<R> {
         self.entries.iter().map(|entry| &entry.route)
     }
 
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut R> {
+        self.entries.iter_mut().map(|entry| &mut entry.route)
+    }
+
     /// Returns the enabled routes with their registration numbers.
     pub(crate) fn enabled(&self) -> impl Iterator<Item = (u64, &R)> {
         let entries = self.entries.iter().filter(|entry| entry.is_enabled);

@@ -50,7 +50,7 @@ impl RouteScope {
         self.visible_to = Some(Arc::new(filter));
     }
 
-    pub(super) fn add_required_scopes<S: Into<String>>(
+    pub(crate) fn add_required_scopes<S: Into<String>>(
         &mut self,
         scopes: impl IntoIterator<Item = S>,
     ) {

@@ -38,15 +38,20 @@ pub(super) const FINAL_FRAMES_TIMEOUT: Duration = Duration::from_secs(1);
 pub(super) struct ConnectionSettings {
     /// Path of the endpoint.
     pub(super) path: Arc<str>,
+    /// Further paths that the service answers.
+    pub(super) further_paths: Vec<String>,
     pub(super) timeouts: ConnectionTimeouts,
     pub(super) shutdown: Shutdown,
 }
 
 impl ConnectionSettings {
-    /// Returns true for the path of the endpoint, with or without a slash at its end.
+    /// Returns true for the path of the endpoint, with or without a slash at its end, and for further
+    /// paths of the service.
     fn is_endpoint(&self, path: &str) -> bool {
         let own = &*self.path;
-        path == own || path.trim_end_matches('/') == own.trim_end_matches('/')
+        path == own
+            || path.trim_end_matches('/') == own.trim_end_matches('/')
+            || self.further_paths.iter().any(|further| further == path)
     }
 }
 
@@ -382,6 +387,7 @@ mod tests {
         };
         let settings = Arc::new(ConnectionSettings {
             path: path.into(),
+            further_paths: Vec::new(),
             timeouts: TIMEOUTS,
             shutdown: Shutdown::new(),
         });

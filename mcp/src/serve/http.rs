@@ -37,8 +37,31 @@ use crate::error::Result;
 /// mcp::serve_http(server, "127.0.0.1:8000").await
 /// # }
 /// ```
-pub async fn serve_http(server: impl IntoServer, address: impl Address) -> Result<()> {
-    Serve::new(server).run(address).await
+pub async fn serve_http(server: impl IntoServe, address: impl Address) -> Result<()> {
+    server.into_serve().run(address).await
+}
+
+/// A server that [`serve_http`] serves: a [`Server`](crate::Server), a value whose `impl` block has
+/// `#[mcp::server]`, a server with authorization, or [`Serve`] with its settings.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a server",
+    note = "put `#[mcp::server]` on its `impl` block, or build a `Server` by hand"
+)]
+pub trait IntoServe {
+    /// Converts the value into a server with settings.
+    fn into_serve(self) -> Serve;
+}
+
+impl<S: IntoServer> IntoServe for S {
+    fn into_serve(self) -> Serve {
+        Serve::new(self)
+    }
+}
+
+impl IntoServe for Serve {
+    fn into_serve(self) -> Serve {
+        self
+    }
 }
 
 /// A server over Streamable HTTP, with settings. [`run`](Self::run) serves it, as [`serve_http`] does with
@@ -67,6 +90,8 @@ pub struct Serve {
     endpoint: StreamableHttp,
     checked: Result<(), SetupError>,
     path: Arc<str>,
+    #[cfg(feature = "auth")]
+    auth: Option<mcp_auth::ResourceServer>,
     /// The settings without a value have the default of [`mcp_transport_http::Serve`].
     max_connections: Option<usize>,
     drain_timeout: Option<Duration>,
@@ -81,6 +106,8 @@ impl Serve {
             checked: server.check(),
             endpoint: StreamableHttp::new(server),
             path: "/mcp".into(),
+            #[cfg(feature = "auth")]
+            auth: None,
             max_connections: None,
             drain_timeout: None,
             stop: termination(),
@@ -137,6 +164,40 @@ impl Serve {
         self
     }
 
+    /// Demands access tokens, and publishes the metadata of the authorization.
+    ///
+    /// The host of the public URL becomes the [allowed host](Self::allowed_hosts), unless it is this
+    /// machine, and its path that of the endpoint. Call [`allowed_hosts`](Self::allowed_hosts) or
+    /// [`path`](Self::path) afterwards where a proxy changes them.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::auth::ResourceServer;
+    /// use mcp::prelude::*;
+    ///
+    /// # async fn run() -> mcp::Result<()> {
+    /// let auth = ResourceServer::new("https://mcp.example.com/mcp")
+    ///     .issuer("https://login.example.com");
+    /// mcp::Serve::new(Server::new("files", "1.0.0"))
+    ///     .authorize(auth)
+    ///     .body_limit(1 << 20)
+    ///     .run("0.0.0.0:8000")
+    ///     .await
+    /// # }
+    /// ```
+    #[cfg(feature = "auth")]
+    pub fn authorize(mut self, auth: mcp_auth::ResourceServer) -> Self {
+        if let Some(host) = auth.public_host() {
+            self.endpoint = self.endpoint.allowed_hosts([host]);
+        }
+        if let Some(path) = auth.path() {
+            self.path = path.into();
+        }
+        self.auth = Some(auth.owns_origin());
+        self
+    }
+
     /// Sets the maximum number of connections, 10,000 by default. Further connections wait.
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.max_connections = Some(connections);
@@ -161,21 +222,36 @@ impl Serve {
     ///
     /// Returns an error when [`Server::check`](crate::Server::check) finds a mistake, when the address
     /// cannot be bound, when other machines can reach it and [`allowed_hosts`](Self::allowed_hosts) was
-    /// not called, or when the listener fails.
-    pub async fn run(self, address: impl Address) -> Result<()> {
-        self.checked?;
+    /// not called, when a setting of the authorization is invalid, or when the listener fails.
+    pub async fn run(mut self, address: impl Address) -> Result<()> {
+        std::mem::replace(&mut self.checked, Ok(()))?;
+        let endpoint = self.endpoint.clone();
+        #[cfg(feature = "auth")]
+        if let Some(auth) = self.auth.take() {
+            let protection = auth.build()?;
+            let listener = address.listen().await?;
+            let service = protection.protect(endpoint);
+            let mut serve = mcp_transport_http::Serve::new(listener, service);
+            for path in protection.metadata_paths() {
+                serve = serve.also_at(path);
+            }
+            return Ok(self.configure(serve).await?);
+        }
         let listener = address.listen().await?;
-        let mut serve = mcp_transport_http::Serve::new(listener, self.endpoint)
-            .path(self.path)
-            .shutdown_on(self.stop);
+        let serve = mcp_transport_http::Serve::new(listener, endpoint);
+        Ok(self.configure(serve).await?)
+    }
+
+    /// Sets the settings of the HTTP server.
+    fn configure<S>(self, serve: mcp_transport_http::Serve<S>) -> mcp_transport_http::Serve<S> {
+        let mut serve = serve.path(self.path).shutdown_on(self.stop);
         if let Some(connections) = self.max_connections {
             serve = serve.max_connections(connections);
         }
         if let Some(time) = self.drain_timeout {
             serve = serve.drain_timeout(time);
         }
-        serve.await?;
-        Ok(())
+        serve
     }
 }
 

@@ -2,9 +2,12 @@
 //!
 //! Listens on the loopback interface at port `PORT` (default: 8001; 0 selects a free port), and prints
 //! its URL to standard error when it is ready. With `--stdio` it serves its standard streams instead.
+//!
+//! `--authorize ISSUER_URL` demands access tokens of this issuer, see `authorize.rs`.
 
 #![allow(clippy::print_stderr, reason = "prints its URL")]
 
+mod authorize;
 mod cancel;
 mod capabilities;
 mod changes;
@@ -34,9 +37,21 @@ async fn main() -> mcp::Result<()> {
         Err(_) => 8001,
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
-    eprintln!("listening on http://{}/mcp", listener.local_addr()?);
+    let url = format!("http://{}/mcp", listener.local_addr()?);
+    eprintln!("listening on {url}");
     // The suite sends answers with the first request of a call.
     let keys = StateKeys::random()?.accept_unsolicited_answers();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(options) = authorize::Options::read(&arguments)? {
+        let server = authorize::protect_tools(server()).request_state_keys(keys);
+        let endpoint = StreamableHttp::new(server).events(MemoryEventStore::new());
+        let protection = options.resource_server(&url).build()?;
+        let mut serve = Serve::new(listener, protection.protect(endpoint));
+        for path in protection.metadata_paths() {
+            serve = serve.also_at(path);
+        }
+        return Ok(serve.shutdown_on(termination()).await?);
+    }
     let server = server().request_state_keys(keys);
     let endpoint = StreamableHttp::new(server).events(MemoryEventStore::new());
     Serve::new(listener, endpoint)

@@ -1,0 +1,37 @@
+//! Authorization of servers: the check of access tokens, as a tower layer.
+//!
+//! | layer | modules | content |
+//! |---|---|---|
+//! | 1 | `cache`, `identity`, `verifier` | bounded caches, values for handlers, the trait of verifiers |
+//! | 2 | `jwt` | signatures, keys and claims of tokens |
+//! | 3 | `issuer`, `introspection`, `static_tokens`, `proof` | sources of verified tokens, proofs of possession |
+//! | 4 | `challenge`, `metadata` | responses |
+//! | 5 | `protection` | the check of a request |
+//! | 6 | `layer`, `settings`, then `exchange` | the tower layer, the builder, tokens for other services |
+
+mod cache;
+mod challenge;
+mod exchange;
+mod identity;
+mod introspection;
+mod issuer;
+mod jwt;
+mod layer;
+mod metadata;
+mod proof;
+mod protection;
+mod settings;
+mod static_tokens;
+mod verifier;
+
+pub use exchange::TokenExchange;
+pub use identity::{AccessToken, Claims};
+pub use introspection::Introspection;
+pub use jwt::Algorithm;
+pub use layer::{Protected, ProtectedBody, ProtectedFuture};
+pub use metadata::MetadataService;
+pub use proof::{DpopPolicy, NonceKey};
+pub use protection::Protection;
+pub use settings::ResourceServer;
+pub use static_tokens::StaticTokens;
+pub use verifier::{TokenVerifier, VerifiedToken, VerifyError};

@@ -1,0 +1,202 @@
+//! [`TokenExchange`]: tokens of other services for the user of a call.
+//!
+//! Spec: RFC 8693.
+
+use std::fmt;
+use std::sync::Arc;
+
+use url::Url;
+
+use super::cache::{ExpiringCache, digest};
+use super::identity::AccessToken;
+use super::settings::issuer_url;
+use crate::client::{Client, ClientKind, Credential, TokenForm};
+use crate::clock;
+use crate::dpop::Nonces;
+use crate::egress::{Egress, EgressRules};
+use crate::error::AuthError;
+use crate::fetch::Fetcher;
+use crate::limits::Limits;
+use crate::metadata::resource::at;
+use crate::metadata::server::{IssuerMatch, ServerDocument, ServerMetadata, candidates};
+use crate::secret::Secret;
+use crate::token::{TokenEndpoint, TokenType};
+
+const GRANT: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
+const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
+/// Number of tokens that are remembered.
+const MAX_TOKENS: usize = 10_000;
+/// Seconds before its end at which a token is not used any more.
+const MARGIN: u64 = 30;
+
+/// Exchanges the token of a caller for a token of another service, so that a server can call the service
+/// for its user.
+///
+/// The received token itself is never sent on: it was issued for this server, and a service that accepts
+/// it could not tell this server from any other that the user has logged in to. The exchanged token names
+/// the service as its audience, and this server as the client.
+///
+/// Tokens are remembered until they expire, for each caller, resource and scope.
+///
+/// # Examples
+///
+/// ```no_run
+/// use mcp::auth::{AccessToken, TokenExchange};
+/// use mcp::prelude::*;
+///
+/// async fn calendar(
+///     Identity(token): Identity<AccessToken>,
+///     State(exchange): State<TokenExchange>,
+/// ) -> Result<String, ToolError> {
+///     let token = exchange.token(&token, "https://calendar.example.com", ["events:read"]).await?;
+///     # fn call(_: &str) -> Result<String, ToolError> { Ok(String::new()) }
+///     Ok(call(token.expose())?)
+/// }
+///
+/// # fn run() -> Result<(), mcp::auth::AuthError> {
+/// let exchange = TokenExchange::new("https://login.example.com", "mcp-server", "s3cret")?;
+/// // The setting `ResourceServer::keep_access_token` lets handlers receive the token.
+/// let server = Server::new("assistant", "1.0.0")
+///     .state(exchange)
+///     .tool(Tool::new("calendar").handler(calendar));
+/// # Ok(())
+/// # }
+/// ```
+// spec: AUTH-S-06
+#[derive(Clone)]
+pub struct TokenExchange(Arc<Inner>);
+
+struct Inner {
+    issuer: String,
+    url: Url,
+    client: Client,
+    fetcher: Fetcher,
+    nonces: Nonces,
+    tokens: ExpiringCache<Arc<Secret>>,
+}
+
+impl TokenExchange {
+    /// Creates an exchange at an authorization server with the client id and secret of this server.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Settings`] when the issuer is no URL.
+    pub fn new(
+        issuer: impl Into<String>,
+        client_id: impl Into<String>,
+        client_secret: impl Into<Secret>,
+    ) -> Result<Self, AuthError> {
+        Self::with_egress(issuer, client_id, client_secret, &Egress::default())
+    }
+
+    /// Creates an exchange with rules for the URLs of the authorization server.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Settings`] when the issuer is no URL.
+    pub fn with_egress(
+        issuer: impl Into<String>,
+        client_id: impl Into<String>,
+        client_secret: impl Into<Secret>,
+        egress: &Egress,
+    ) -> Result<Self, AuthError> {
+        let issuer = issuer.into();
+        let url = issuer_url(&issuer, egress)?;
+        let egress = egress.clone().allow_origin(url.as_str())?;
+        let fetcher = Fetcher::new(EgressRules::new(&egress, &url), Limits::default())?;
+        let client = Client {
+            id: client_id.into(),
+            kind: ClientKind::PreRegistered,
+            credential: Credential::Secret(client_secret.into()),
+            method: None,
+            redirect_uri: None,
+        };
+        Ok(Self(Arc::new(Inner {
+            issuer,
+            url,
+            client,
+            fetcher,
+            nonces: Nonces::default(),
+            tokens: ExpiringCache::new(MAX_TOKENS),
+        })))
+    }
+
+    /// Returns a token for `resource` in the name of the caller whose token is `subject`. `scopes` may be
+    /// empty.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::TokenRejected`] when the authorization server refuses, for example because the
+    /// user has not agreed, and [`AuthError::Unavailable`] when it cannot be reached.
+    pub async fn token<S: AsRef<str>>(
+        &self,
+        subject: &AccessToken,
+        resource: &str,
+        scopes: impl IntoIterator<Item = S>,
+    ) -> Result<Arc<Secret>, AuthError> {
+        let inner = &*self.0;
+        let scopes: Vec<String> = scopes
+            .into_iter()
+            .map(|scope| scope.as_ref().to_owned())
+            .collect();
+        let scopes = scopes.join(" ");
+        let key = format!("{}\n{resource}\n{scopes}", subject.expose());
+        let key = digest(key.as_bytes());
+        if let Some(token) = inner.tokens.get(&key, clock::unix_now()) {
+            return Ok(token);
+        }
+        let server = inner.metadata().await?;
+        let mut form = TokenForm::new(GRANT);
+        form.set("subject_token", subject.expose());
+        form.set("subject_token_type", ACCESS_TOKEN);
+        form.set("requested_token_type", ACCESS_TOKEN);
+        form.set("resource", resource);
+        if !scopes.is_empty() {
+            form.set("scope", scopes.as_str());
+        }
+        let endpoint = TokenEndpoint {
+            fetcher: &inner.fetcher,
+            server: &server,
+            nonces: &inner.nonces,
+            key: None,
+        };
+        let tokens = endpoint.request(&inner.client, form).await?;
+        if tokens.token_type != TokenType::Bearer {
+            let url = &server.token_endpoint;
+            return Err(AuthError::malformed(url, "token_type is not Bearer"));
+        }
+        let token = Arc::new(tokens.access);
+        if let Some(expires_at) = tokens.expires_at {
+            let until = expires_at.saturating_sub(MARGIN);
+            inner.tokens.insert(key, Arc::clone(&token), until);
+        }
+        Ok(token)
+    }
+}
+
+impl Inner {
+    async fn metadata(&self) -> Result<ServerMetadata, AuthError> {
+        let mut error = None;
+        for url in candidates(&self.url) {
+            let fetched = self.fetcher.get(&url).await?;
+            if fetched.status.is_success() && fetched.is_json() {
+                let document: ServerDocument = fetched.json()?;
+                let rule = IssuerMatch::RootSlash;
+                return document.validate(&self.issuer, rule, &url, &self.fetcher);
+            }
+            error.get_or_insert_with(|| fetched.transient_error());
+        }
+        let url = at(&self.url, "/");
+        Err(error.unwrap_or_else(|| AuthError::malformed(&url, "there is no metadata")))
+    }
+}
+
+/// Shows the issuer and the client id.
+impl fmt::Debug for TokenExchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TokenExchange")
+            .field("issuer", &self.0.issuer)
+            .field("client", &self.0.client.id)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,189 @@
+//! Opaque tokens: the issuer is asked about each one.
+//!
+//! Spec: RFC 7662.
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use serde_json::Value;
+use tokio::sync::Semaphore;
+use url::{Url, form_urlencoded};
+
+use super::cache::{Digest, ExpiringCache};
+use super::identity::AccessToken;
+use super::issuer::Issuer;
+use super::jwt::{ClaimRules, claims_of, from_claims};
+use super::verifier::{VerifiedToken, VerifyError};
+use crate::client::basic;
+use crate::clock;
+use crate::error::AuthError;
+use crate::fetch::{Fetched, Fetcher};
+use crate::metadata::server::IssuerMatch;
+use crate::secret::Secret;
+
+/// Seconds for which the answer about a token that is not active is remembered.
+const INACTIVE_SECONDS: u64 = 10;
+/// Number of inactive tokens that are remembered.
+const MAX_INACTIVE: usize = 10_000;
+/// Number of questions that run at the same time.
+const MAX_REQUESTS: usize = 64;
+/// Seconds after which a token without an expiry is checked again, and its streams end.
+const DEFAULT_LIFETIME: u64 = 300;
+
+/// The client with which a resource server asks its issuer about opaque tokens.
+///
+/// Answers are remembered for at most 60 seconds, so a revoked token may be accepted that long.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::auth::{Introspection, ResourceServer};
+///
+/// let auth = ResourceServer::new("https://mcp.example.com/mcp")
+///     .issuer("https://login.example.com")
+///     .introspection(Introspection::new("mcp-server", "s3cret"));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Introspection {
+    client_id: String,
+    client_secret: Secret,
+    endpoint: Option<String>,
+    sends_form: bool,
+}
+
+impl Introspection {
+    /// Creates the client with its id and its secret. It authenticates with HTTP Basic.
+    pub fn new(client_id: impl Into<String>, client_secret: impl Into<Secret>) -> Self {
+        Self {
+            client_id: client_id.into(),
+            client_secret: client_secret.into(),
+            endpoint: None,
+            sends_form: false,
+        }
+    }
+
+    /// Sets the URL of the endpoint. Default: the one in the metadata of the issuer.
+    #[must_use]
+    pub fn endpoint(mut self, url: impl Into<String>) -> Self {
+        self.endpoint = Some(url.into());
+        self
+    }
+
+    /// Sends id and secret in the form (`client_secret_post`) instead of a header.
+    #[must_use]
+    pub fn client_secret_post(mut self) -> Self {
+        self.sends_form = true;
+        self
+    }
+
+    /// The header and the form of a question.
+    fn request(&self, token: &AccessToken) -> Result<(HeaderMap, Bytes), AuthError> {
+        let (id, secret) = (&self.client_id, &self.client_secret);
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        form.append_pair("token", token.expose());
+        form.append_pair("token_type_hint", "access_token");
+        let mut headers = HeaderMap::new();
+        if self.sends_form {
+            form.append_pair("client_id", id);
+            form.append_pair("client_secret", secret.expose());
+        } else {
+            headers.insert(AUTHORIZATION, basic(id, secret)?);
+        }
+        Ok((headers, form.finish().into()))
+    }
+
+    /// The URL of the settings, as text.
+    pub(super) fn endpoint_text(&self) -> Option<&str> {
+        self.endpoint.as_deref()
+    }
+}
+
+/// Asks one issuer.
+pub(super) struct Introspector {
+    settings: Introspection,
+    endpoint: Option<Url>,
+    issuer: Issuer,
+    fetcher: Fetcher,
+    rules: ClaimRules,
+    inactive: ExpiringCache<()>,
+    permits: Semaphore,
+}
+
+impl Introspector {
+    /// `endpoint` is the URL of the settings.
+    pub(super) fn new(
+        settings: Introspection,
+        endpoint: Option<Url>,
+        issuer: Issuer,
+        fetcher: Fetcher,
+        rules: ClaimRules,
+    ) -> Self {
+        Self {
+            settings,
+            endpoint,
+            issuer,
+            fetcher,
+            rules,
+            inactive: ExpiringCache::new(MAX_INACTIVE),
+            permits: Semaphore::new(MAX_REQUESTS),
+        }
+    }
+
+    /// Asks the issuer about a token.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VerifyError::Invalid`] for a token that is not active, and
+    /// [`VerifyError::Unavailable`] when there is no answer.
+    pub(super) async fn verify(
+        &self,
+        token: &AccessToken,
+        digest: Digest,
+    ) -> Result<VerifiedToken, VerifyError> {
+        const INACTIVE: VerifyError = VerifyError::Invalid("it is not active");
+
+        let now = clock::unix_now();
+        if self.inactive.get(&digest, now).is_some() {
+            return Err(INACTIVE);
+        }
+        let answer = self.ask(token).await?;
+        let mut claims = claims_of(&answer.body).map_err(|_| {
+            VerifyError::Unavailable("the answer about a token is no JSON".to_owned())
+        })?;
+        if claims.get("active") != Some(&Value::Bool(true)) {
+            self.inactive.insert(digest, (), now + INACTIVE_SECONDS);
+            return Err(INACTIVE);
+        }
+        let issuer = self.issuer.name();
+        let is_foreign = |found: &Value| {
+            let found = found.as_str();
+            !found.is_some_and(|found| IssuerMatch::RootSlash.matches(issuer, found))
+        };
+        if claims.get("iss").is_some_and(is_foreign) {
+            return Err(VerifyError::Invalid("its issuer is another one"));
+        }
+        claims.remove("active");
+        let mut token = from_claims(issuer, claims, &self.rules)?;
+        token.expires_at.get_or_insert(now + DEFAULT_LIFETIME);
+        Ok(token)
+    }
+
+    async fn ask(&self, token: &AccessToken) -> Result<Fetched, VerifyError> {
+        let failed = |error: AuthError| VerifyError::Unavailable(error.to_string());
+        let _permit = self.permits.acquire().await;
+        let endpoint = match &self.endpoint {
+            Some(endpoint) => endpoint.clone(),
+            None => self.issuer.introspection_endpoint().await?,
+        };
+        let (headers, body) = self.settings.request(token).map_err(failed)?;
+        let answer = self.fetcher.post_form(&endpoint, headers, body).await;
+        let answer = answer.map_err(failed)?;
+        match answer.status.is_success() {
+            true => Ok(answer),
+            false => Err(VerifyError::Unavailable(format!(
+                "the issuer refused a question about a token: {}",
+                answer.failure()
+            ))),
+        }
+    }
+}

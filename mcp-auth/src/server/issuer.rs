@@ -1,0 +1,326 @@
+//! An issuer of tokens: its metadata and its keys, fetched once for all requests.
+//!
+//! Spec: RFC 8414, OpenID Connect Discovery 1.0, RFC 7517.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use http::HeaderMap;
+use http::header::CACHE_CONTROL;
+use mcp_core::BoxFuture;
+use parking_lot::Mutex;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::time::Instant;
+use url::Url;
+
+use super::jwt::{Algorithm, Jwk, KeyLookup, KeySet};
+use super::verifier::VerifyError;
+use crate::error::{AuthError, printable};
+use crate::fetch::Fetcher;
+use crate::flight::Flight;
+use crate::metadata::server::{IssuerMatch, candidates};
+
+/// Time between two fetches because of unknown keys.
+const MISS_INTERVAL: Duration = Duration::from_secs(30);
+/// Time after a failed fetch in which tokens are answered with its error.
+const FAILURE_INTERVAL: Duration = Duration::from_secs(5);
+/// Time after which the metadata is fetched again together with the keys.
+const METADATA_AGE: Duration = Duration::from_secs(3600);
+/// Time after which keys are fetched again, without a header of the issuer.
+const DEFAULT_AGE: Duration = Duration::from_secs(3600);
+/// Limits of the time that the issuer sets.
+const MIN_AGE: Duration = Duration::from_secs(300);
+const MAX_AGE: Duration = Duration::from_secs(24 * 3600);
+
+/// The metadata of an issuer as far as a resource server needs it.
+#[derive(Debug, Clone, Deserialize)]
+struct IssuerDocument {
+    issuer: String,
+    jwks_uri: Option<Url>,
+    introspection_endpoint: Option<Url>,
+}
+
+#[derive(Deserialize)]
+struct KeyDocument {
+    keys: Vec<Value>,
+}
+
+/// Called when an issuer has other keys than before.
+pub(super) type OnNewKeys = Arc<dyn Fn() + Send + Sync>;
+
+/// An issuer with the state of its fetches.
+#[derive(Clone)]
+pub(super) struct Issuer(Arc<Inner>);
+
+struct Inner {
+    /// The issuer, byte for byte as in its tokens.
+    name: String,
+    url: Url,
+    /// The URL of the keys, if the program has set it.
+    keys_url: Option<Url>,
+    fetcher: Fetcher,
+    on_new_keys: OnNewKeys,
+    keys: ArcSwapOption<Keys>,
+    metadata: ArcSwapOption<Metadata>,
+    keys_flight: Flight,
+    metadata_flight: Flight,
+    times: Mutex<Times>,
+}
+
+struct Keys {
+    set: KeySet,
+    document: Vec<Value>,
+    fetched: Instant,
+    max_age: Duration,
+}
+
+struct Metadata {
+    document: IssuerDocument,
+    fetched: Instant,
+}
+
+#[derive(Default)]
+struct Times {
+    /// The last fetch because of an unknown key.
+    miss: Option<Instant>,
+    failure: Option<(Instant, AuthError)>,
+}
+
+impl Issuer {
+    pub(super) fn new(
+        name: String,
+        url: Url,
+        keys_url: Option<Url>,
+        fetcher: Fetcher,
+        on_new_keys: OnNewKeys,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            name,
+            url,
+            keys_url,
+            fetcher,
+            on_new_keys,
+            keys: ArcSwapOption::empty(),
+            metadata: ArcSwapOption::empty(),
+            keys_flight: Flight::default(),
+            metadata_flight: Flight::default(),
+            times: Mutex::default(),
+        }))
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Finds the key of a token. An unknown key is looked up at the issuer, at most once in 30 seconds for
+    /// all unknown keys together.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VerifyError::Invalid`] when the issuer does not have the key, and
+    /// [`VerifyError::Unavailable`] when the keys cannot be fetched.
+    pub(super) async fn key(
+        &self,
+        id: Option<&str>,
+        algorithm: Algorithm,
+    ) -> Result<Jwk, VerifyError> {
+        let keys = self.keys().await?;
+        if let Some(key) = find(&keys, id, algorithm)? {
+            return Ok(key);
+        }
+        if self.may_fetch_missing_key() {
+            // The keys before stay valid when the fetch fails.
+            self.fetch_keys().await.map_err(unavailable)?;
+        } else if self.0.keys_flight.wait().await.is_none() {
+            return Err(UNKNOWN_KEY);
+        }
+        let keys = self.keys().await?;
+        find(&keys, id, algorithm)?.ok_or(UNKNOWN_KEY)
+    }
+
+    /// The URL for questions about tokens.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VerifyError::Unavailable`] when the metadata cannot be fetched or does not name it.
+    pub(super) async fn introspection_endpoint(&self) -> Result<Url, VerifyError> {
+        let metadata = self.metadata().await.map_err(unavailable)?;
+        let endpoint = metadata.document.introspection_endpoint.clone();
+        endpoint.ok_or_else(|| {
+            VerifyError::Unavailable("the issuer names no introspection endpoint".to_owned())
+        })
+    }
+
+    /// Returns the keys. Old ones are used while new ones are fetched.
+    async fn keys(&self) -> Result<Arc<Keys>, VerifyError> {
+        if let Some(keys) = self.0.keys.load_full() {
+            let age = keys.fetched.elapsed();
+            if age < keys.max_age {
+                return Ok(keys);
+            }
+            if age < MAX_AGE {
+                if self.recent_failure().is_none() {
+                    let this = self.clone();
+                    tokio::spawn(async move { this.fetch_keys().await });
+                }
+                return Ok(keys);
+            }
+        }
+        self.fetch_keys().await.map_err(unavailable)?;
+        let keys = self.0.keys.load_full();
+        keys.ok_or_else(|| VerifyError::Unavailable("the issuer has no keys".to_owned()))
+    }
+
+    fn recent_failure(&self) -> Option<AuthError> {
+        let times = self.0.times.lock();
+        let (at, error) = times.failure.as_ref()?;
+        (at.elapsed() < FAILURE_INTERVAL).then(|| error.clone())
+    }
+
+    fn may_fetch_missing_key(&self) -> bool {
+        let mut times = self.0.times.lock();
+        if times
+            .miss
+            .is_some_and(|miss| miss.elapsed() < MISS_INTERVAL)
+        {
+            return false;
+        }
+        times.miss = Some(Instant::now());
+        true
+    }
+
+    /// Fetches the keys, once for all callers.
+    async fn fetch_keys(&self) -> Result<(), AuthError> {
+        if let Some(error) = self.recent_failure() {
+            return Err(error);
+        }
+        let this = self.clone();
+        let work = move || -> BoxFuture<'static, Result<(), AuthError>> {
+            Box::pin(async move {
+                let fetched = this.request_keys().await;
+                if let Err(error) = &fetched {
+                    tracing::warn!(issuer = this.name(), %error, "the keys of an issuer cannot be fetched");
+                }
+                let failure = fetched.as_ref().err().cloned();
+                this.0.times.lock().failure = failure.map(|error| (Instant::now(), error));
+                fetched
+            })
+        };
+        self.0.keys_flight.run(|| false, work).await
+    }
+
+    async fn request_keys(&self) -> Result<(), AuthError> {
+        let url = match &self.0.keys_url {
+            Some(url) => url.clone(),
+            None => {
+                let metadata = self.metadata().await?;
+                let url = metadata.document.jwks_uri.clone();
+                url.ok_or_else(|| AuthError::malformed(&self.0.url, "jwks_uri is missing"))?
+            }
+        };
+        let fetched = self.0.fetcher.get(&url).await?;
+        if !fetched.status.is_success() {
+            return Err(fetched.transient_error());
+        }
+        let document: KeyDocument = fetched.json()?;
+        let set = KeySet::read(&document.keys);
+        if set.is_empty() {
+            return Err(AuthError::malformed(&url, "it has no key for signatures"));
+        }
+        let keys = Arc::new(Keys {
+            set,
+            max_age: max_age(&fetched.headers),
+            document: document.keys,
+            fetched: Instant::now(),
+        });
+        let before = self.0.keys.swap(Some(Arc::clone(&keys)));
+        if before.is_some_and(|before| before.document != keys.document) {
+            (self.0.on_new_keys)();
+        }
+        Ok(())
+    }
+
+    /// Returns the metadata, and fetches it if it is old.
+    async fn metadata(&self) -> Result<Arc<Metadata>, AuthError> {
+        let recent = || {
+            let metadata = self.0.metadata.load_full();
+            metadata.filter(|metadata| metadata.fetched.elapsed() < METADATA_AGE)
+        };
+        if let Some(metadata) = recent() {
+            return Ok(metadata);
+        }
+        let this = self.clone();
+        let work = move || -> BoxFuture<'static, Result<(), AuthError>> {
+            Box::pin(async move { this.request_metadata().await })
+        };
+        let fetched = self
+            .0
+            .metadata_flight
+            .run(|| recent().is_some(), work)
+            .await;
+        match (self.0.metadata.load_full(), fetched) {
+            (Some(metadata), _) => Ok(metadata),
+            (None, Err(error)) => Err(error),
+            (None, Ok(())) => Err(AuthError::Interrupted),
+        }
+    }
+
+    async fn request_metadata(&self) -> Result<(), AuthError> {
+        let mut error = None;
+        for url in candidates(&self.0.url) {
+            let fetched = self.0.fetcher.get(&url).await?;
+            if !fetched.status.is_success() || !fetched.is_json() {
+                error.get_or_insert_with(|| fetched.transient_error());
+                continue;
+            }
+            let document: IssuerDocument = fetched.json()?;
+            if !IssuerMatch::RootSlash.matches(&self.0.name, &document.issuer) {
+                return Err(AuthError::MetadataIssuer {
+                    expected: printable(&self.0.name),
+                    found: printable(&document.issuer),
+                });
+            }
+            let metadata = Metadata {
+                document,
+                fetched: Instant::now(),
+            };
+            self.0.metadata.store(Some(Arc::new(metadata)));
+            return Ok(());
+        }
+        Err(error.unwrap_or(AuthError::Interrupted))
+    }
+}
+
+const UNKNOWN_KEY: VerifyError = VerifyError::Invalid("its key is unknown");
+
+fn find(keys: &Keys, id: Option<&str>, algorithm: Algorithm) -> Result<Option<Jwk>, VerifyError> {
+    match keys.set.find(id, algorithm) {
+        KeyLookup::Found(key) => Ok(Some(key.clone())),
+        KeyLookup::Unknown => Ok(None),
+        KeyLookup::WrongAlgorithm => Err(VerifyError::Invalid("its key is for another algorithm")),
+    }
+}
+
+fn unavailable(error: AuthError) -> VerifyError {
+    VerifyError::Unavailable(error.to_string())
+}
+
+/// Reads how long keys may be used without a new fetch.
+fn max_age(headers: &HeaderMap) -> Duration {
+    let value = headers
+        .get(CACHE_CONTROL)
+        .and_then(|value| value.to_str().ok());
+    let mut directives = value.unwrap_or_default().split(',');
+    let seconds = directives.find_map(|directive| {
+        let (name, value) = directive.split_once('=')?;
+        let value = value.trim().trim_matches('"');
+        name.trim()
+            .eq_ignore_ascii_case("max-age")
+            .then(|| value.parse().ok())?
+    });
+    seconds.map_or(DEFAULT_AGE, |seconds| {
+        Duration::from_secs(seconds).clamp(MIN_AGE, MAX_AGE)
+    })
+}

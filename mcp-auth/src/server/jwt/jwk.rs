@@ -1,0 +1,249 @@
+//! Public keys.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::signature::{RsaPublicKeyComponents, UnparsedPublicKey};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::algorithm::{Algorithm, Verification};
+use crate::key::sha256_base64;
+
+/// Largest number of keys of an issuer. Further ones are ignored.
+const MAX_KEYS: usize = 100;
+
+/// A public key.
+#[derive(Debug, Clone)]
+pub(in crate::server) struct Jwk {
+    id: Option<String>,
+    /// The only algorithm of the key, if the issuer has declared one.
+    algorithm: Option<Algorithm>,
+    material: Material,
+}
+
+#[derive(Debug, Clone)]
+enum Material {
+    Rsa { modulus: Vec<u8>, exponent: Vec<u8> },
+    P256(Vec<u8>),
+    P384(Vec<u8>),
+    Ed25519(Vec<u8>),
+}
+
+/// The members of a key that are read.
+#[derive(Deserialize)]
+struct Document {
+    kty: String,
+    #[serde(rename = "use")]
+    usage: Option<String>,
+    key_ops: Option<Vec<String>>,
+    alg: Option<String>,
+    kid: Option<String>,
+    n: Option<String>,
+    e: Option<String>,
+    crv: Option<String>,
+    x: Option<String>,
+    y: Option<String>,
+    /// Private members.
+    d: Option<Value>,
+    k: Option<Value>,
+}
+
+impl Jwk {
+    /// Reads a public key for signatures. `None` for symmetric and private keys, for keys of other uses,
+    /// and for unknown kinds.
+    pub(in crate::server) fn read(json: &Value) -> Option<Self> {
+        let document = Document::deserialize(json).ok()?;
+        let is_for_signatures = document.usage.as_deref().is_none_or(|usage| usage == "sig");
+        let verifies =
+            |operations: &Vec<String>| operations.iter().any(|operation| operation == "verify");
+        if !is_for_signatures || !document.key_ops.as_ref().is_none_or(verifies) {
+            return None;
+        }
+        if document.d.is_some() || document.k.is_some() {
+            return None;
+        }
+        let algorithm = match document.alg.as_deref() {
+            None => None,
+            Some(name) => Some(Algorithm::from_name(name)?),
+        };
+        let decode = |text: &Option<String>| URL_SAFE_NO_PAD.decode(text.as_ref()?).ok();
+        let curve = document.crv.as_deref();
+        let material = match (document.kty.as_str(), curve) {
+            ("RSA", _) => Material::Rsa {
+                modulus: without_zeros(decode(&document.n)?),
+                exponent: without_zeros(decode(&document.e)?),
+            },
+            ("EC", Some("P-256")) => {
+                Material::P256(point(&decode(&document.x)?, &decode(&document.y)?, 32)?)
+            }
+            ("EC", Some("P-384")) => {
+                Material::P384(point(&decode(&document.x)?, &decode(&document.y)?, 48)?)
+            }
+            ("OKP", Some("Ed25519")) => {
+                Material::Ed25519(decode(&document.x).filter(|x| x.len() == 32)?)
+            }
+            _ => return None,
+        };
+        let key = Self {
+            id: document.kid,
+            algorithm,
+            material,
+        };
+        key.algorithm
+            .is_none_or(|algorithm| key.has_family(algorithm))
+            .then_some(key)
+    }
+
+    /// Returns whether the key may verify signatures of an algorithm.
+    pub(in crate::server) fn fits(&self, algorithm: Algorithm) -> bool {
+        self.algorithm.is_none_or(|own| own == algorithm) && self.has_family(algorithm)
+    }
+
+    fn has_family(&self, algorithm: Algorithm) -> bool {
+        match (&self.material, algorithm) {
+            (Material::P256(_), Algorithm::Es256)
+            | (Material::P384(_), Algorithm::Es384)
+            | (Material::Ed25519(_), Algorithm::EdDsa) => true,
+            (Material::Rsa { .. }, algorithm) => {
+                matches!(algorithm.verification(), Verification::Rsa(_))
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns whether a signature is by this key.
+    pub(super) fn verify(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
+        if !self.fits(algorithm) {
+            return false;
+        }
+        match (&self.material, algorithm.verification()) {
+            (Material::Rsa { modulus, exponent }, Verification::Rsa(parameters)) => {
+                let key = RsaPublicKeyComponents {
+                    n: modulus,
+                    e: exponent,
+                };
+                key.verify(parameters, message, signature).is_ok()
+            }
+            (
+                Material::P256(key) | Material::P384(key) | Material::Ed25519(key),
+                Verification::Other(algorithm),
+            ) => UnparsedPublicKey::new(algorithm, key)
+                .verify(message, signature)
+                .is_ok(),
+            _ => false,
+        }
+    }
+
+    /// The thumbprint of the key: RFC 7638 with SHA-256.
+    pub(in crate::server) fn thumbprint(&self) -> String {
+        let encode = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
+        let curve = |name: &str, point: &[u8]| {
+            // An uncompressed point: one byte, then two coordinates.
+            let (x, y) = point.get(1..).unwrap_or_default().split_at(point.len() / 2);
+            let (x, y) = (encode(x), encode(y));
+            format!(r#"{{"crv":"{name}","kty":"EC","x":"{x}","y":"{y}"}}"#)
+        };
+        let members = match &self.material {
+            Material::Rsa { modulus, exponent } => {
+                let (n, e) = (encode(modulus), encode(exponent));
+                format!(r#"{{"e":"{e}","kty":"RSA","n":"{n}"}}"#)
+            }
+            Material::P256(point) => curve("P-256", point),
+            Material::P384(point) => curve("P-384", point),
+            Material::Ed25519(x) => {
+                let x = encode(x);
+                format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}"#)
+            }
+        };
+        sha256_base64(&members)
+    }
+}
+
+fn point(x: &[u8], y: &[u8], size: usize) -> Option<Vec<u8>> {
+    (x.len() == size && y.len() == size).then(|| [&[4], x, y].concat())
+}
+
+fn without_zeros(bytes: Vec<u8>) -> Vec<u8> {
+    let zeros = bytes.iter().take_while(|&&byte| byte == 0).count();
+    bytes[zeros..].to_vec()
+}
+
+/// The public keys of an issuer.
+#[derive(Debug, Default)]
+pub(in crate::server) struct KeySet(Vec<Jwk>);
+
+/// Outcome of a search for the key of a token.
+pub(in crate::server) enum KeyLookup<'a> {
+    Found(&'a Jwk),
+    /// No key has this id, or several keys fit a token without an id.
+    Unknown,
+    /// The key with this id is for other algorithms.
+    WrongAlgorithm,
+}
+
+impl KeySet {
+    /// Reads the keys of a document. Keys that cannot be used are ignored.
+    pub(in crate::server) fn read(keys: &[Value]) -> Self {
+        let keys = keys.iter().filter_map(Jwk::read);
+        Self(keys.take(MAX_KEYS).collect())
+    }
+
+    pub(in crate::server) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Finds the key with an id. A token without an id fits only if one key alone fits its algorithm.
+    pub(in crate::server) fn find(&self, id: Option<&str>, algorithm: Algorithm) -> KeyLookup<'_> {
+        let mut fitting = self.0.iter().filter(|key| key.fits(algorithm));
+        let Some(id) = id else {
+            return match (fitting.next(), fitting.next()) {
+                (Some(key), None) => KeyLookup::Found(key),
+                _ => KeyLookup::Unknown,
+            };
+        };
+        let has_id = |key: &&Jwk| key.id.as_deref() == Some(id);
+        match fitting.find(has_id) {
+            Some(key) => KeyLookup::Found(key),
+            None if self.0.iter().any(|key| has_id(&key)) => KeyLookup::WrongAlgorithm,
+            None => KeyLookup::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::Jwk;
+
+    #[test]
+    fn thumbprint_is_that_of_rfc_7638() {
+        let key = json!({"kty": "RSA", "e": "AQAB", "alg": "RS256", "kid": "2011-04-29", "n":
+            "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgdAZHzu6qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0Ls1jF44-csFCur-kEgU8awapJzKnqDKgw"});
+        let key = Jwk::read(&key).unwrap();
+        assert_eq!(
+            key.thumbprint(),
+            "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs"
+        );
+    }
+
+    #[test]
+    fn keys_that_do_not_verify_signatures_are_ignored() {
+        let x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
+        assert!(Jwk::read(&json!({"kty": "OKP", "crv": "Ed25519", "x": x})).is_some());
+        for key in [
+            json!({"kty": "oct", "k": "AAAA"}),
+            json!({"kty": "OKP", "crv": "Ed25519", "x": x, "d": "AAAA"}),
+            json!({"kty": "OKP", "crv": "Ed25519", "x": x, "use": "enc"}),
+            json!({"kty": "OKP", "crv": "Ed25519", "x": x, "key_ops": ["encrypt"]}),
+            json!({"kty": "OKP", "crv": "Ed25519", "x": x, "alg": "HS256"}),
+            json!({"kty": "OKP", "crv": "Ed25519", "x": x, "alg": "RS256"}),
+            json!({"kty": "OKP", "crv": "Ed25519", "x": "AAAA"}),
+            json!({"kty": "EC", "crv": "P-256", "x": x}),
+            json!({"kty": "RSA", "e": "AQAB"}),
+            json!("key"),
+        ] {
+            assert!(Jwk::read(&key).is_none(), "{key}");
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! The tower layer: each request is admitted or refused before the protected service sees it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::{Body, Frame, SizeHint};
+use mcp_core::BoxFuture;
+use pin_project_lite::pin_project;
+use tower_layer::Layer;
+use tower_service::Service;
+
+use super::protection::{Credentials, Inner, Protection};
+use crate::challenge::Scheme;
+
+impl Protection {
+    /// Wraps a service, such as an MCP endpoint: requests without a valid token do not reach it. Requests
+    /// for the path of the metadata are answered.
+    ///
+    /// Put layers for limits, logging and CORS around the protected service, so that they also apply to
+    /// refused requests. Layers that need the caller belong inside.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use axum::Router;
+    /// use mcp::StreamableHttp;
+    /// use mcp::auth::ResourceServer;
+    /// use mcp::prelude::*;
+    ///
+    /// let auth = ResourceServer::new("https://mcp.example.com/mcp")
+    ///     .issuer("https://login.example.com")
+    ///     .build()?;
+    /// let endpoint = StreamableHttp::new(Server::new("files", "1.0.0"))
+    ///     .allowed_hosts(["mcp.example.com"]);
+    /// let app: Router = Router::new().fallback_service(auth.protect(endpoint));
+    /// # Ok::<(), mcp::auth::AuthError>(())
+    /// ```
+    pub fn protect<S>(&self, service: S) -> Protected<S> {
+        Protected {
+            protection: Arc::clone(&self.0),
+            service,
+        }
+    }
+}
+
+impl<S> Layer<S> for Protection {
+    type Service = Protected<S>;
+
+    fn layer(&self, service: S) -> Protected<S> {
+        self.protect(service)
+    }
+}
+
+/// A service that only requests with a valid token reach. Created by [`Protection::protect`].
+#[derive(Clone)]
+pub struct Protected<S> {
+    protection: Arc<Inner>,
+    service: S,
+}
+
+impl<S: std::fmt::Debug> std::fmt::Debug for Protected<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Protected")
+            .field("resource", &self.protection.resource)
+            .field("service", &self.service)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S, B, R> Service<Request<B>> for Protected<S>
+where
+    S: Service<Request<B>, Response = Response<R>> + Clone + Send + 'static,
+    S::Future: Send + 'static,
+    S::Error: Send + 'static,
+    B: Send + 'static,
+    R: Send + 'static,
+{
+    type Response = Response<ProtectedBody<R>>;
+    type Error = S::Error;
+    type Future = ProtectedFuture<S::Future, R, S::Error>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.service.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let (mut head, body) = request.into_parts();
+        let protection = Arc::clone(&self.protection);
+        if let Some(response) = protection.metadata(&head) {
+            return ProtectedFuture::refused(response);
+        }
+        let credentials = match protection.credentials(&head.headers) {
+            Ok(credentials) => credentials,
+            Err(refusal) => return ProtectedFuture::refused(protection.refuse(&refusal)),
+        };
+        let Some(caller) = protection.known_caller(&credentials) else {
+            // The service that is ready is the one to call.
+            let clone = self.service.clone();
+            let service = std::mem::replace(&mut self.service, clone);
+            let request = Request::from_parts(head, body);
+            let future = verify(protection, credentials, service, request);
+            return ProtectedFuture {
+                state: State::Verifying {
+                    future: Box::pin(future),
+                },
+            };
+        };
+        match protection.admit(&mut head, &credentials, &caller) {
+            Err(refusal) => ProtectedFuture::refused(protection.refuse(&refusal)),
+            Ok(()) => ProtectedFuture {
+                state: State::Admitted {
+                    future: self.service.call(Request::from_parts(head, body)),
+                    scheme: credentials.scheme,
+                    protection,
+                },
+            },
+        }
+    }
+}
+
+/// Verifies a token that is not known, then calls the service.
+async fn verify<S, B, R>(
+    protection: Arc<Inner>,
+    credentials: Credentials,
+    mut service: S,
+    request: Request<B>,
+) -> Result<Response<ProtectedBody<R>>, S::Error>
+where
+    S: Service<Request<B>, Response = Response<R>>,
+{
+    let (mut head, body) = request.into_parts();
+    let admitted = match protection.verify(&credentials).await {
+        Ok(caller) => protection.admit(&mut head, &credentials, &caller),
+        Err(refusal) => Err(refusal),
+    };
+    match admitted {
+        Err(refusal) => Ok(protection.refuse(&refusal).map(ProtectedBody::refused)),
+        Ok(()) => {
+            let mut response = service.call(Request::from_parts(head, body)).await?;
+            protection.complete(credentials.scheme, &mut response);
+            Ok(response.map(ProtectedBody::inner))
+        }
+    }
+}
+
+pin_project! {
+    #[project = StateProjection]
+    enum State<F, R, E> {
+        Refused { response: Option<Response<Bytes>> },
+        Admitted { #[pin] future: F, scheme: Scheme, protection: Arc<Inner> },
+        Verifying { future: BoxFuture<'static, Result<Response<ProtectedBody<R>>, E>> },
+    }
+}
+
+pin_project! {
+    /// The future of [`Protected`]. A request whose token was verified recently needs no allocation for it.
+    #[must_use = "futures do nothing unless polled"]
+    pub struct ProtectedFuture<F, R, E> {
+        #[pin]
+        state: State<F, R, E>,
+    }
+}
+
+impl<F, R, E> ProtectedFuture<F, R, E> {
+    fn refused(response: Response<Bytes>) -> Self {
+        Self {
+            state: State::Refused {
+                response: Some(response),
+            },
+        }
+    }
+}
+
+impl<F, R, E> Future for ProtectedFuture<F, R, E>
+where
+    F: Future<Output = Result<Response<R>, E>>,
+{
+    type Output = Result<Response<ProtectedBody<R>>, E>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.project().state.project() {
+            StateProjection::Refused { response } => match response.take() {
+                Some(response) => Poll::Ready(Ok(response.map(ProtectedBody::refused))),
+                None => Poll::Pending,
+            },
+            StateProjection::Admitted {
+                future,
+                scheme,
+                protection,
+            } => {
+                let mut response = ready!(future.poll(cx))?;
+                protection.complete(*scheme, &mut response);
+                Poll::Ready(Ok(response.map(ProtectedBody::inner)))
+            }
+            StateProjection::Verifying { future } => future.as_mut().poll(cx),
+        }
+    }
+}
+
+impl<F, R, E> std::fmt::Debug for ProtectedFuture<F, R, E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProtectedFuture").finish_non_exhaustive()
+    }
+}
+
+pin_project! {
+    #[project = ContentProjection]
+    enum Content<B> {
+        Own { bytes: Option<Bytes> },
+        Inner { #[pin] body: B },
+    }
+}
+
+pin_project! {
+    /// The body of a response of [`Protected`]: that of the protected service, or a refusal.
+    pub struct ProtectedBody<B> {
+        #[pin]
+        content: Content<B>,
+    }
+}
+
+impl<B> ProtectedBody<B> {
+    fn refused(bytes: Bytes) -> Self {
+        let bytes = Some(bytes).filter(|bytes| !bytes.is_empty());
+        Self {
+            content: Content::Own { bytes },
+        }
+    }
+
+    fn inner(body: B) -> Self {
+        Self {
+            content: Content::Inner { body },
+        }
+    }
+}
+
+impl<B: Body<Data = Bytes>> Body for ProtectedBody<B> {
+    type Data = Bytes;
+    type Error = B::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        match self.project().content.project() {
+            ContentProjection::Own { bytes } => {
+                Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes))))
+            }
+            ContentProjection::Inner { body } => body.poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.content {
+            Content::Own { bytes } => bytes.is_none(),
+            Content::Inner { body } => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.content {
+            Content::Own { bytes } => {
+                SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
+            }
+            Content::Inner { body } => body.size_hint(),
+        }
+    }
+}
+
+impl<B> std::fmt::Debug for ProtectedBody<B> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProtectedBody").finish_non_exhaustive()
+    }
+}

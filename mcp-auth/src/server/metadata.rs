@@ -1,0 +1,107 @@
+//! The published metadata of the protected resource.
+//!
+//! Spec: RFC 9728.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::{Ready, ready};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ALLOW,
+    CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE,
+};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::Full;
+use tower_service::Service;
+
+/// The metadata of a protected resource as a tower service, for web servers whose router sends its path
+/// elsewhere than to the [protected](super::Protection::protect) service.
+///
+/// It needs no token, and web pages of every origin may read it.
+///
+/// # Examples
+///
+/// ```
+/// use axum::Router;
+/// use mcp::StreamableHttp;
+/// use mcp::auth::ResourceServer;
+/// use mcp::prelude::*;
+///
+/// let auth = ResourceServer::new("https://mcp.example.com/mcp")
+///     .issuer("https://login.example.com")
+///     .build()?;
+/// let endpoint = StreamableHttp::new(Server::new("files", "1.0.0"));
+/// let app: Router = Router::new()
+///     .route_service(auth.metadata_path(), auth.metadata_service())
+///     .route_service("/mcp", auth.protect(endpoint.allowed_hosts(["mcp.example.com"])));
+/// # Ok::<(), mcp::auth::AuthError>(())
+/// ```
+#[derive(Clone)]
+pub struct MetadataService {
+    document: Arc<Bytes>,
+}
+
+impl MetadataService {
+    pub(super) fn new(document: Bytes) -> Self {
+        Self {
+            document: Arc::new(document),
+        }
+    }
+
+    /// Answers a request. The answer does not depend on its headers.
+    // spec: AUTH-S-01
+    pub(super) fn respond(&self, method: &Method) -> Response<Bytes> {
+        let mut response = Response::new(Bytes::new());
+        let headers = response.headers_mut();
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+        match *method {
+            Method::GET | Method::HEAD => {
+                let json = HeaderValue::from_static("application/json");
+                headers.insert(CONTENT_TYPE, json);
+                let cached = HeaderValue::from_static("public, max-age=3600");
+                headers.insert(CACHE_CONTROL, cached);
+                match *method == Method::GET {
+                    true => *response.body_mut() = Bytes::clone(&self.document),
+                    false => {
+                        headers.insert(CONTENT_LENGTH, HeaderValue::from(self.document.len()));
+                    }
+                }
+            }
+            Method::OPTIONS => {
+                // Some clients send a header with their version.
+                headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("*"));
+                let methods = HeaderValue::from_static("GET, HEAD");
+                headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
+                *response.status_mut() = StatusCode::NO_CONTENT;
+            }
+            _ => {
+                headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
+                *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+            }
+        }
+        response
+    }
+}
+
+impl<B> Service<Request<B>> for MetadataService {
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Ready<Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        ready(Ok(self.respond(request.method()).map(Full::new)))
+    }
+}
+
+impl fmt::Debug for MetadataService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MetadataService").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,388 @@
+//! [`Protection`]: the check of a request.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
+use http::request::Parts;
+use http::{Extensions, HeaderMap, Response};
+use mcp_core::{Principal, RequiredScopes};
+
+use super::cache::{Digest, ExpiringCache};
+use super::challenge::{Challenges, Refusal, set_nonce};
+use super::identity::{AccessToken, Claims};
+use super::introspection::Introspector;
+use super::issuer::Issuer;
+use super::jwt::{Algorithm, ClaimRules, Jws, check, unverified_issuer};
+use super::metadata::MetadataService;
+use super::proof::{DpopPolicy, ProofChecker, ProofError};
+use super::static_tokens::StaticTokens;
+use super::verifier::{TokenVerifier, VerifiedToken, VerifyError};
+use crate::challenge::Scheme;
+use crate::clock;
+use crate::dpop::DPOP;
+use crate::limits::MAX_TOKEN;
+use crate::metadata::server::IssuerMatch;
+use crate::scope::Scopes;
+
+/// Seconds for which a verified JSON Web Token is remembered. Its key may be withdrawn meanwhile.
+const SIGNED_SECONDS: u64 = 300;
+/// Seconds for which the answer about an opaque token is remembered.
+const OPAQUE_SECONDS: u64 = 60;
+
+/// A protected resource: checks the token of each request, and publishes the metadata. Created by
+/// [`ResourceServer::build`](super::ResourceServer::build). All clones share one state.
+///
+/// It is a tower layer; [`protect`](Self::protect) wraps a single service.
+#[derive(Clone)]
+pub struct Protection(pub(super) Arc<Inner>);
+
+/// Adds a value of the program that was read from the claims to a request.
+pub(super) type InsertClaims = Arc<dyn Fn(&mut Extensions) + Send + Sync>;
+/// Reads a value of the program from the claims of a token.
+pub(super) type ReadClaims =
+    Arc<dyn Fn(&Claims) -> Result<InsertClaims, VerifyError> + Send + Sync>;
+
+pub(super) struct Inner {
+    pub(super) resource: String,
+    pub(super) audiences: Vec<String>,
+    pub(super) issuers: Vec<Issuer>,
+    pub(super) introspector: Option<Introspector>,
+    pub(super) static_tokens: StaticTokens,
+    pub(super) verifiers: Vec<Arc<dyn TokenVerifier>>,
+    pub(super) algorithms: Vec<Algorithm>,
+    pub(super) rules: ClaimRules,
+    pub(super) required: Scopes,
+    pub(super) implied: Vec<(String, Vec<String>)>,
+    pub(super) policy: DpopPolicy,
+    pub(super) proofs: ProofChecker,
+    pub(super) challenges: Challenges,
+    pub(super) metadata: MetadataService,
+    pub(super) metadata_paths: Vec<String>,
+    pub(super) read_claims: Vec<ReadClaims>,
+    pub(super) keeps_token: bool,
+    pub(super) verified: Arc<ExpiringCache<Arc<Caller>>>,
+}
+
+/// A caller whose token is valid.
+pub(super) struct Caller {
+    principal: Principal,
+    claims: Claims,
+    further_claims: Vec<InsertClaims>,
+    key_thumbprint: Option<String>,
+    /// Seconds since 1970.
+    expires_at: Option<u64>,
+}
+
+/// The credentials of a request.
+#[derive(Clone)]
+pub(super) struct Credentials {
+    pub(super) scheme: Scheme,
+    token: AccessToken,
+    digest: Digest,
+}
+
+impl Protection {
+    /// The path of the metadata: `/.well-known/oauth-protected-resource` and the path of the resource.
+    pub fn metadata_path(&self) -> &str {
+        self.0.metadata_paths.first().map_or("/", String::as_str)
+    }
+
+    /// The metadata as a service of its own. A [protected](Self::protect) service answers its path, too,
+    /// if requests for it arrive there.
+    pub fn metadata_service(&self) -> MetadataService {
+        self.0.metadata.clone()
+    }
+
+    /// All paths of the metadata: with [`owns_origin`](super::ResourceServer::owns_origin) also that
+    /// without the path of the resource.
+    pub fn metadata_paths(&self) -> impl Iterator<Item = &str> {
+        self.0.metadata_paths.iter().map(String::as_str)
+    }
+
+    /// The identifier of the resource: its public URL.
+    pub fn resource(&self) -> &str {
+        &self.0.resource
+    }
+}
+
+impl Inner {
+    /// Returns the metadata for a request for its path.
+    pub(super) fn metadata(&self, head: &Parts) -> Option<Response<Bytes>> {
+        let path = head.uri.path();
+        let is_metadata = self.metadata_paths.iter().any(|own| own == path);
+        is_metadata.then(|| self.metadata.respond(&head.method))
+    }
+
+    /// Reads the credentials of a request.
+    ///
+    /// # Errors
+    ///
+    /// Returns a refusal when there are none, or when they are malformed.
+    // spec: AUTH-S-11
+    pub(super) fn credentials(&self, headers: &HeaderMap) -> Result<Credentials, Refusal> {
+        let mut values = headers.get_all(AUTHORIZATION).iter();
+        let value = match (values.next(), values.next()) {
+            (None, _) => return Err(Refusal::NoToken),
+            (Some(value), None) => value.to_str().map_err(|_| Refusal::Malformed)?,
+            _ => return Err(Refusal::Malformed),
+        };
+        let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
+        let scheme = match scheme {
+            name if name.eq_ignore_ascii_case("Bearer") => Scheme::Bearer,
+            name if name.eq_ignore_ascii_case("DPoP") && self.policy != DpopPolicy::Off => {
+                Scheme::Dpop
+            }
+            _ => return Err(Refusal::NoToken),
+        };
+        let token = token.trim_matches(' ');
+        let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+        if token.is_empty() || token.len() > MAX_TOKEN || !token.bytes().all(is_token) {
+            return Err(Refusal::Malformed);
+        }
+        let token = AccessToken::new(token);
+        Ok(Credentials {
+            scheme,
+            digest: token.digest(),
+            token,
+        })
+    }
+
+    /// Returns the caller, if its token was verified recently.
+    pub(super) fn known_caller(&self, credentials: &Credentials) -> Option<Arc<Caller>> {
+        self.verified.get(&credentials.digest, clock::unix_now())
+    }
+
+    /// Verifies a token.
+    ///
+    /// # Errors
+    ///
+    /// Returns a refusal when it is not valid, or when that cannot be decided.
+    // spec: AUTH-S-04
+    pub(super) async fn verify(&self, credentials: &Credentials) -> Result<Arc<Caller>, Refusal> {
+        match self.try_verify(credentials).await {
+            Ok(caller) => Ok(caller),
+            Err(VerifyError::Invalid(reason)) => {
+                tracing::debug!(reason, "an access token is refused");
+                Err(Refusal::InvalidToken(credentials.scheme))
+            }
+            Err(VerifyError::Unavailable(reason)) => {
+                tracing::warn!(reason, "an access token cannot be checked");
+                Err(Refusal::Unavailable)
+            }
+        }
+    }
+
+    async fn try_verify(&self, credentials: &Credentials) -> Result<Arc<Caller>, VerifyError> {
+        let (token, seconds) = self.read_token(credentials).await?;
+        let now = clock::unix_now();
+        let expires_at = match (token.expires_at, token.is_permanent) {
+            (Some(expires_at), _) if expires_at <= now => {
+                return Err(VerifyError::Invalid("it has expired"));
+            }
+            (None, false) => return Err(VerifyError::Invalid("it has no expiry")),
+            (expires_at, _) => expires_at,
+        };
+        if !token.has_audience && !self.is_audience(&token.audiences) {
+            return Err(VerifyError::Invalid("it was issued for another resource"));
+        }
+        let caller = Arc::new(self.caller(token)?);
+        if seconds > 0 {
+            let until = now.saturating_add(seconds);
+            let until = until.min(expires_at.unwrap_or(u64::MAX));
+            self.verified
+                .insert(credentials.digest, Arc::clone(&caller), until);
+        }
+        Ok(caller)
+    }
+
+    /// Reads a token in the way that fits it. Returns for how many seconds the result may be remembered.
+    async fn read_token(
+        &self,
+        credentials: &Credentials,
+    ) -> Result<(VerifiedToken, u64), VerifyError> {
+        let Credentials { token, digest, .. } = credentials;
+        if let Some(found) = self.static_tokens.find(digest) {
+            return Ok((found.clone(), SIGNED_SECONDS));
+        }
+        if let Some(issuer) = self.issuer_of(token.expose()) {
+            return Ok((self.read_jwt(issuer, token.expose()).await?, SIGNED_SECONDS));
+        }
+        let mut refused = VerifyError::Invalid("no verifier accepts it");
+        for verifier in &self.verifiers {
+            match verifier.verify(token).await {
+                Ok(verified) => return Ok((verified, 0)),
+                Err(error @ VerifyError::Unavailable(_)) => return Err(error),
+                Err(error) => refused = error,
+            }
+        }
+        match &self.introspector {
+            Some(introspector) => {
+                let verified = introspector.verify(token, *digest).await?;
+                Ok((verified, OPAQUE_SECONDS))
+            }
+            None => Err(refused),
+        }
+    }
+
+    /// Returns the issuer that a JSON Web Token claims to be from. With introspection, the issuer is asked
+    /// about every token.
+    fn issuer_of(&self, token: &str) -> Option<&Issuer> {
+        if self.introspector.is_some() || self.issuers.is_empty() {
+            return None;
+        }
+        let claimed = unverified_issuer(token)?;
+        let rule = IssuerMatch::RootSlash;
+        let mut issuers = self.issuers.iter();
+        issuers.find(|issuer| rule.matches(issuer.name(), &claimed))
+    }
+
+    async fn read_jwt(&self, issuer: &Issuer, token: &str) -> Result<VerifiedToken, VerifyError> {
+        let jws = Jws::parse(token)?;
+        if !self.algorithms.contains(&jws.algorithm) {
+            return Err(VerifyError::Invalid("its algorithm is not accepted"));
+        }
+        let key = issuer.key(jws.header.kid.as_deref(), jws.algorithm).await?;
+        let typ = jws.header.typ.clone();
+        let claims = jws.verify(&key)?;
+        let now = clock::unix_now();
+        check(typ.as_deref(), claims, issuer.name(), &self.rules, now)
+    }
+
+    /// Returns whether a token was issued for this resource.
+    // spec: AUTH-S-05
+    fn is_audience(&self, found: &[String]) -> bool {
+        let rule = IssuerMatch::RootSlash;
+        let is_own = |found: &String| self.audiences.iter().any(|own| rule.matches(own, found));
+        found.iter().any(is_own)
+    }
+
+    fn caller(&self, token: VerifiedToken) -> Result<Caller, VerifyError> {
+        let mut scopes = token.scopes;
+        // spec: AUTH-S-09
+        let mut index = 0;
+        while index < scopes.len() {
+            let broader = self
+                .implied
+                .iter()
+                .filter(|(broad, _)| *broad == scopes[index]);
+            let narrower: Vec<_> = broader.flat_map(|(_, narrow)| narrow).cloned().collect();
+            for scope in narrower {
+                if !scopes.contains(&scope) {
+                    scopes.push(scope);
+                }
+            }
+            index += 1;
+        }
+        let claims = token.claims;
+        let mut principal = Principal::new(claims.issuer(), claims.subject()).scopes(scopes);
+        if let Some(seconds) = token.expires_at {
+            let expires_at = UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
+            principal.expires_at = expires_at;
+        }
+        let further = self.read_claims.iter().map(|read| read(&claims));
+        Ok(Caller {
+            further_claims: further.collect::<Result<_, _>>()?,
+            principal,
+            claims,
+            key_thumbprint: token.key_thumbprint,
+            expires_at: token.expires_at,
+        })
+    }
+
+    /// Admits a request of a caller: checks how the token was presented, and replaces the credentials by
+    /// values for handlers.
+    ///
+    /// # Errors
+    ///
+    /// Returns a refusal when the token has expired, was presented in another way than it demands, or
+    /// lacks a scope that all requests need.
+    pub(super) fn admit(
+        &self,
+        head: &mut Parts,
+        credentials: &Credentials,
+        caller: &Caller,
+    ) -> Result<(), Refusal> {
+        let scheme = credentials.scheme;
+        let invalid = |reason: &'static str| {
+            tracing::debug!(reason, "an access token is refused");
+            Err(Refusal::InvalidToken(scheme))
+        };
+        if caller
+            .expires_at
+            .is_some_and(|end| end <= clock::unix_now())
+        {
+            return invalid("it has expired");
+        }
+        // spec: DPOP-03
+        match (&caller.key_thumbprint, scheme) {
+            (None, Scheme::Bearer) if self.policy == DpopPolicy::Required => {
+                return invalid("it is not bound to a key");
+            }
+            (None, Scheme::Bearer) => {}
+            (None, Scheme::Dpop) => return invalid("it is not bound to a key"),
+            (Some(_), Scheme::Bearer) => return invalid("it is bound to a key"),
+            (Some(thumbprint), Scheme::Dpop) => {
+                let token = credentials.token.expose();
+                match self.proofs.check(head, token, thumbprint) {
+                    Ok(()) => {}
+                    Err(ProofError::UseNonce) => return Err(Refusal::UseNonce),
+                    Err(ProofError::Invalid(reason)) => {
+                        tracing::debug!(reason, "a DPoP proof is refused");
+                        return Err(Refusal::InvalidProof);
+                    }
+                }
+            }
+        }
+        let has = |scope: &str| caller.principal.scopes.iter().any(|own| own == scope);
+        if !self.required.iter().all(has) {
+            return Err(Refusal::InsufficientScope(scheme, self.required.clone()));
+        }
+        // spec: AUTH-S-06
+        for name in [&AUTHORIZATION, &PROXY_AUTHORIZATION, &COOKIE, &DPOP] {
+            head.headers.remove(name);
+        }
+        head.extensions.insert(caller.principal.clone());
+        head.extensions.insert(caller.claims.clone());
+        for insert in &caller.further_claims {
+            insert(&mut head.extensions);
+        }
+        if self.keeps_token {
+            head.extensions.insert(credentials.token.clone());
+        }
+        Ok(())
+    }
+
+    /// Completes the response of the protected service: the challenge for scopes of a call, and the nonce
+    /// for the next proof.
+    pub(super) fn complete<B>(&self, scheme: Scheme, response: &mut Response<B>) {
+        if let Some(required) = response.extensions_mut().remove::<RequiredScopes>() {
+            let names = required.scopes.iter().map(String::as_str);
+            let scopes = self.required.union(&Scopes::from_names(names));
+            let refusal = Refusal::InsufficientScope(scheme, scopes);
+            self.challenges.add(response.headers_mut(), &refusal);
+        }
+        if scheme == Scheme::Dpop {
+            set_nonce(response.headers_mut(), self.proofs.nonce());
+        }
+    }
+
+    /// Returns the response to a request that is not admitted.
+    pub(super) fn refuse(&self, refusal: &Refusal) -> Response<Bytes> {
+        let nonce = match (self.policy, refusal) {
+            (DpopPolicy::Off, _) | (_, Refusal::Unavailable) => None,
+            _ => self.proofs.nonce(),
+        };
+        self.challenges.response(refusal, nonce)
+    }
+}
+
+impl fmt::Debug for Protection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Protection")
+            .field("resource", &self.0.resource)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,568 @@
+//! [`ResourceServer`]: the settings of a protected server.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use url::Url;
+
+use super::cache::ExpiringCache;
+use super::challenge::Challenges;
+use super::identity::Claims;
+use super::introspection::{Introspection, Introspector};
+use super::issuer::Issuer;
+use super::jwt::{Algorithm, ClaimRules};
+use super::metadata::MetadataService;
+use super::proof::{DpopPolicy, NonceKey, ProofChecker};
+use super::protection::{Inner, InsertClaims, Protection, ReadClaims};
+use super::static_tokens::StaticTokens;
+use super::verifier::{TokenVerifier, VerifyError};
+use crate::egress::{Egress, EgressRules, Zone, zone_of_url};
+use crate::error::AuthError;
+use crate::fetch::Fetcher;
+use crate::limits::Limits;
+use crate::metadata::resource;
+use crate::scope::Scopes;
+
+/// Number of verified tokens that are remembered.
+const MAX_VERIFIED: usize = 20_000;
+
+/// A server that demands access tokens: the settings of its authorization.
+///
+/// The URL is the public one, as clients write it: it is the audience that tokens must have, and part of
+/// the metadata and of the challenges. Nothing is taken from the headers of requests.
+///
+/// # Examples
+///
+/// ```no_run
+/// use mcp::auth::ResourceServer;
+/// use mcp::prelude::*;
+///
+/// # async fn run() -> mcp::Result<()> {
+/// let auth = ResourceServer::new("https://mcp.example.com/mcp")
+///     .issuer("https://login.example.com")
+///     .scopes(["files:read", "files:write"]);
+/// let server = Server::new("files", "1.0.0")
+///     .tool(Tool::new("delete").handler(|| "deleted").scopes(["files:write"]));
+/// mcp::serve_http(server.authorize(auth), "0.0.0.0:8000").await
+/// # }
+/// ```
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization>
+#[derive(Clone)]
+#[must_use = "protects nothing until it is built or passed to a server"]
+pub struct ResourceServer {
+    resource: String,
+    issuers: Vec<IssuerSettings>,
+    authorization_servers: Vec<String>,
+    audiences: Vec<String>,
+    supported: Vec<String>,
+    required: Vec<String>,
+    suggested: Option<Vec<String>>,
+    implied: Vec<(String, Vec<String>)>,
+    algorithms: Vec<Algorithm>,
+    rules: ClaimRules,
+    introspection: Option<Introspection>,
+    static_tokens: StaticTokens,
+    verifiers: Vec<Arc<dyn TokenVerifier>>,
+    policy: DpopPolicy,
+    nonces: Option<NonceKey>,
+    name: Option<String>,
+    documentation: Option<String>,
+    read_claims: Vec<ReadClaims>,
+    keeps_token: bool,
+    owns_origin: bool,
+    egress: Egress,
+    limits: Limits,
+}
+
+#[derive(Debug, Clone)]
+struct IssuerSettings {
+    name: String,
+    keys_url: Option<String>,
+}
+
+impl ResourceServer {
+    /// Creates the settings of the server with this public URL, such as `https://mcp.example.com/mcp`.
+    pub fn new(resource: impl Into<String>) -> Self {
+        Self {
+            resource: resource.into(),
+            issuers: Vec::new(),
+            authorization_servers: Vec::new(),
+            audiences: Vec::new(),
+            supported: Vec::new(),
+            required: Vec::new(),
+            suggested: None,
+            implied: Vec::new(),
+            algorithms: Algorithm::DEFAULT.to_vec(),
+            rules: ClaimRules::default(),
+            introspection: None,
+            static_tokens: StaticTokens::new(),
+            verifiers: Vec::new(),
+            policy: DpopPolicy::Off,
+            nonces: None,
+            name: None,
+            documentation: None,
+            read_claims: Vec::new(),
+            keeps_token: false,
+            owns_origin: false,
+            egress: Egress::default(),
+            limits: Limits::default(),
+        }
+    }
+
+    /// Adds an issuer whose tokens are accepted, byte for byte as in the `iss` of its tokens. Its metadata
+    /// and its keys are fetched at the first token, remembered, and fetched again when they are old or a
+    /// token has a new key.
+    pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
+        self.issuers.push(IssuerSettings {
+            name: issuer.into(),
+            keys_url: None,
+        });
+        self
+    }
+
+    /// Adds an issuer whose keys are at `keys_url`, for issuers without metadata.
+    pub fn issuer_with_keys(
+        mut self,
+        issuer: impl Into<String>,
+        keys_url: impl Into<String>,
+    ) -> Self {
+        self.issuers.push(IssuerSettings {
+            name: issuer.into(),
+            keys_url: Some(keys_url.into()),
+        });
+        self
+    }
+
+    /// Adds an authorization server to the metadata whose tokens a [verifier](Self::verifier) checks. Every
+    /// [issuer](Self::issuer) is in the metadata already.
+    pub fn authorization_server(mut self, issuer: impl Into<String>) -> Self {
+        self.authorization_servers.push(issuer.into());
+        self
+    }
+
+    /// Accepts tokens for another audience, too, for issuers that do not put the URL of this server into
+    /// tokens: `api://…` of Entra, a client id. Other servers with the same audience can then use tokens of
+    /// this one.
+    pub fn audience(mut self, audience: impl Into<String>) -> Self {
+        self.audiences.push(audience.into());
+        self
+    }
+
+    /// Sets the scopes that the metadata lists. Clients ask for them unless a challenge names others, so
+    /// list a minimal set.
+    pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.supported = scopes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets scopes that every request needs. By default only tools, resources and prompts need scopes.
+    pub fn required_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.required = scopes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the scopes that clients without a token should ask for: the `scope` of the challenge. Default:
+    /// the [required](Self::required_scopes) ones.
+    pub fn suggested_scopes<S: Into<String>>(
+        mut self,
+        scopes: impl IntoIterator<Item = S>,
+    ) -> Self {
+        self.suggested = Some(scopes.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Declares that a scope contains narrower ones, such as `admin` all others.
+    pub fn scope_implies<S: Into<String>>(
+        mut self,
+        scope: impl Into<String>,
+        narrower: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let narrower = narrower.into_iter().map(Into::into).collect();
+        self.implied.push((scope.into(), narrower));
+        self
+    }
+
+    /// Sets the claims with the scopes, in the order in which they are searched: a string of words, or a
+    /// list. Default: `scope`, `scp`. Auth0 has `permissions`, tokens of Entra without a user `roles`.
+    pub fn scope_claims<S: Into<String>>(mut self, claims: impl IntoIterator<Item = S>) -> Self {
+        self.rules.scope_claims = claims.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the accepted signature algorithms. Default: RS256, PS256, ES256, ES384, EdDSA.
+    pub fn algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
+        self.algorithms = algorithms.into_iter().collect();
+        self
+    }
+
+    /// Demands tokens whose type is `at+jwt` (RFC 9068). By default `JWT` and tokens without a type are
+    /// accepted, too, unless they look like ID tokens: many issuers write no other type.
+    pub fn strict_token_type(mut self) -> Self {
+        self.rules.strict_type = true;
+        self
+    }
+
+    /// Sets the difference of clocks that is accepted for the start of a token (`nbf`, `iat`): 30 seconds
+    /// by default. The end of a token is exact.
+    pub fn clock_skew(mut self, seconds: u64) -> Self {
+        self.rules.leeway = seconds;
+        self
+    }
+
+    /// Asks the first [issuer](Self::issuer) about every token instead of checking its signature. For
+    /// opaque tokens, and where tokens are revoked.
+    pub fn introspection(mut self, introspection: Introspection) -> Self {
+        self.introspection = Some(introspection);
+        self
+    }
+
+    /// Accepts fixed tokens, for development and tests.
+    pub fn static_tokens(mut self, tokens: StaticTokens) -> Self {
+        self.static_tokens = tokens;
+        self
+    }
+
+    /// Adds a verifier for other kinds of tokens. It is asked about tokens of no [issuer](Self::issuer).
+    pub fn verifier(mut self, verifier: impl TokenVerifier) -> Self {
+        self.verifiers.push(Arc::new(verifier));
+        self
+    }
+
+    /// Sets whether tokens may or must be bound to a key of the client. Default: [`DpopPolicy::Off`].
+    pub fn dpop(mut self, policy: DpopPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Demands a nonce of this server in proofs of possession, so that a client cannot prepare them.
+    pub fn dpop_nonces(mut self, key: NonceKey) -> Self {
+        self.nonces = Some(key);
+        self
+    }
+
+    /// Sets the name of the server that authorization pages show.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Sets the URL of a page for developers.
+    pub fn documentation(mut self, url: impl Into<String>) -> Self {
+        self.documentation = Some(url.into());
+        self
+    }
+
+    /// Reads the claims of each token into a type of the program, which handlers receive as
+    /// `Identity<T>`. Tokens whose claims do not fit are refused.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::Identity;
+    /// use mcp::auth::ResourceServer;
+    ///
+    /// #[derive(Clone, serde::Deserialize)]
+    /// struct Tenant {
+    ///     tenant: String,
+    /// }
+    ///
+    /// fn whoami(Identity(who): Identity<Tenant>) -> String {
+    ///     who.tenant
+    /// }
+    ///
+    /// let auth = ResourceServer::new("https://mcp.example.com/mcp")
+    ///     .issuer("https://login.example.com")
+    ///     .claims::<Tenant>();
+    /// ```
+    pub fn claims<T: DeserializeOwned + Clone + Send + Sync + 'static>(mut self) -> Self {
+        self.read_claims.push(Arc::new(|claims: &Claims| {
+            let value: T = claims.read().map_err(|_| {
+                VerifyError::Invalid("its claims do not fit the type of the program")
+            })?;
+            let insert: InsertClaims = Arc::new(move |extensions| {
+                extensions.insert(value.clone());
+            });
+            Ok(insert)
+        }));
+        self
+    }
+
+    /// Lets handlers receive the token of their caller as `Identity<AccessToken>`, for
+    /// [`TokenExchange`](super::TokenExchange). By default handlers never see it.
+    pub fn keep_access_token(mut self) -> Self {
+        self.keeps_token = true;
+        self
+    }
+
+    /// Publishes the metadata also at `/.well-known/oauth-protected-resource`, for a server that has its
+    /// origin for itself. `server.authorize(…)` does so.
+    pub fn owns_origin(mut self) -> Self {
+        self.owns_origin = true;
+        self
+    }
+
+    /// Sets the rules for the URLs of issuers. The URLs in these settings may be in any network, those that
+    /// the metadata of an issuer names in that of the issuer or a more public one. By default a DNS name
+    /// counts as public: name the origin of an issuer in a private network here.
+    pub fn egress(mut self, egress: Egress) -> Self {
+        self.egress = egress;
+        self
+    }
+
+    /// Sets the limits of requests to issuers.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Checks the settings and creates the protection. Sends nothing.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Settings`] when a URL or scope is invalid, when no token could be accepted, and
+    /// when fixed tokens are set for a server that other machines reach.
+    pub fn build(mut self) -> Result<Protection, AuthError> {
+        let resource = self.check_resource()?;
+        self.check_tokens(&resource)?;
+        self.check_scopes()?;
+        let verified = Arc::new(ExpiringCache::new(MAX_VERIFIED));
+        let forget = Arc::clone(&verified);
+        let on_new_keys = Arc::new(move || forget.clear());
+        let mut issuers = Vec::new();
+        let mut introspector = None;
+        for settings in &self.issuers {
+            let url = issuer_url(&settings.name, &self.egress)?;
+            let keys_url = settings.keys_url.as_deref();
+            let keys_url = keys_url
+                .map(|url| issuer_url(url, &self.egress))
+                .transpose()?;
+            let fetcher = Fetcher::new(self.rules_for(&url, keys_url.as_ref())?, self.limits)?;
+            let name = settings.name.clone();
+            let issuer = Issuer::new(name, url, keys_url, fetcher, on_new_keys.clone());
+            issuers.push(issuer);
+        }
+        if let Some(settings) = self.introspection.take() {
+            let issuer = issuers.first().cloned().ok_or_else(|| {
+                invalid("introspection needs the issuer of the tokens; add .issuer(…)")
+            })?;
+            let url = issuer_url(issuer.name(), &self.egress)?;
+            let endpoint = settings.endpoint_text();
+            let endpoint = endpoint
+                .map(|url| issuer_url(url, &self.egress))
+                .transpose()?;
+            let fetcher = Fetcher::new(self.rules_for(&url, endpoint.as_ref())?, self.limits)?;
+            let rules = self.rules.clone();
+            introspector = Some(Introspector::new(
+                settings, endpoint, issuer, fetcher, rules,
+            ));
+        }
+        let metadata_paths = self.metadata_paths(&resource);
+        let challenges = Challenges {
+            policy: self.policy,
+            metadata: metadata_paths
+                .first()
+                .map(|path| resource::at(&resource, path).to_string()),
+            scopes: scopes(self.suggested.as_ref().unwrap_or(&self.required)),
+        };
+        let metadata = MetadataService::new(self.document().to_string().into());
+        let mut audiences = vec![self.resource.clone()];
+        audiences.append(&mut self.audiences);
+        Ok(Protection(Arc::new(Inner {
+            resource: self.resource,
+            audiences,
+            issuers,
+            introspector,
+            static_tokens: self.static_tokens,
+            verifiers: self.verifiers,
+            algorithms: self.algorithms,
+            rules: self.rules,
+            required: scopes(&self.required),
+            implied: self.implied,
+            policy: self.policy,
+            proofs: ProofChecker::new(resource, self.nonces),
+            challenges,
+            metadata,
+            metadata_paths,
+            read_claims: self.read_claims,
+            keeps_token: self.keeps_token,
+            verified,
+        })))
+    }
+
+    /// The public URL of the server, if it is valid.
+    pub(super) fn url(&self) -> Option<Url> {
+        Url::parse(&self.resource).ok()
+    }
+
+    /// The host of the public URL as a `Host` header names it. `None` for a server on this machine, and
+    /// for an invalid URL.
+    pub fn public_host(&self) -> Option<String> {
+        let url = self
+            .url()
+            .filter(|url| zone_of_url(url) != Zone::Loopback)?;
+        url.host_str().map(str::to_owned)
+    }
+
+    /// The path of the public URL.
+    pub fn path(&self) -> Option<String> {
+        self.url().map(|url| url.path().to_owned())
+    }
+
+    fn check_resource(&self) -> Result<Url, AuthError> {
+        let url = self.url().filter(|url| {
+            let has_credentials = !url.username().is_empty() || url.password().is_some();
+            matches!(url.scheme(), "http" | "https") && url.has_host() && !has_credentials
+        });
+        let url = url.filter(|url| url.fragment().is_none());
+        url.ok_or_else(|| {
+            let resource = &self.resource;
+            invalid(format!(
+                "{resource:?} is no URL of a server; write it as https://mcp.example.com/mcp"
+            ))
+        })
+    }
+
+    fn check_tokens(&self, resource: &Url) -> Result<(), AuthError> {
+        if !self.static_tokens.is_empty()
+            && !self.static_tokens.is_public
+            && zone_of_url(resource) != Zone::Loopback
+        {
+            return Err(invalid(
+                "fixed tokens are for a server on this machine; use .issuer(…), or call \
+                 StaticTokens::allow_public",
+            ));
+        }
+        let has_source = !self.issuers.is_empty()
+            || !self.verifiers.is_empty()
+            || !self.static_tokens.is_empty();
+        if !has_source {
+            return Err(invalid("no token could be accepted; add .issuer(…)"));
+        }
+        if self.algorithms.is_empty() {
+            return Err(invalid("no signature algorithm is accepted"));
+        }
+        if !self.verifiers.is_empty() && self.servers().next().is_none() {
+            return Err(invalid(
+                "clients cannot find the authorization server of a verifier; add \
+                 .authorization_server(…)",
+            ));
+        }
+        Ok(())
+    }
+
+    // spec: AUTH-S-10
+    fn check_scopes(&self) -> Result<(), AuthError> {
+        let suggested = self.suggested.iter().flatten();
+        for scope in self.supported.iter().chain(&self.required).chain(suggested) {
+            let is_valid = Scopes::parse(scope).contains(scope) && scope != "offline_access";
+            if !is_valid {
+                return Err(invalid(format!(
+                    "{scope:?} cannot be demanded as a scope; use visible ASCII without blanks, quotes \
+                     and backslashes, and not `offline_access`"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The rules for an issuer. The program has set its URL, and that of an endpoint.
+    fn rules_for(&self, issuer: &Url, endpoint: Option<&Url>) -> Result<EgressRules, AuthError> {
+        let mut egress = self.egress.clone();
+        for url in [Some(issuer), endpoint].into_iter().flatten() {
+            egress = egress.allow_origin(url.as_str())?;
+        }
+        Ok(EgressRules::new(&egress, issuer))
+    }
+
+    fn servers(&self) -> impl Iterator<Item = &String> {
+        let issuers = self.issuers.iter().map(|issuer| &issuer.name);
+        issuers.chain(&self.authorization_servers)
+    }
+
+    /// Without an authorization server there is no metadata.
+    fn metadata_paths(&self, resource: &Url) -> Vec<String> {
+        if self.servers().next().is_none() {
+            return Vec::new();
+        }
+        let paths = resource::candidates(resource);
+        let mut paths: Vec<_> = paths.iter().map(|url| url.path().to_owned()).collect();
+        if !self.owns_origin {
+            paths.truncate(1);
+        }
+        paths
+    }
+
+    // spec: AUTH-S-01
+    fn document(&self) -> Value {
+        let mut document = Map::new();
+        let mut set = |name: &str, value: Value| {
+            document.insert(name.to_owned(), value);
+        };
+        set("resource", json!(self.resource));
+        set(
+            "authorization_servers",
+            json!(self.servers().collect::<Vec<_>>()),
+        );
+        if !self.supported.is_empty() {
+            set("scopes_supported", json!(self.supported));
+        }
+        set("bearer_methods_supported", json!(["header"]));
+        if let Some(name) = &self.name {
+            set("resource_name", json!(name));
+        }
+        if let Some(url) = &self.documentation {
+            set("resource_documentation", json!(url));
+        }
+        if self.policy != DpopPolicy::Off {
+            let names = Algorithm::DEFAULT.map(Algorithm::name);
+            set("dpop_signing_alg_values_supported", json!(names));
+            let is_required = self.policy == DpopPolicy::Required;
+            set("dpop_bound_access_tokens_required", json!(is_required));
+        }
+        Value::Object(document)
+    }
+}
+
+/// Reads the URL of an issuer or of one of its endpoints, which the program has set.
+///
+/// # Errors
+///
+/// Returns [`AuthError::Settings`] for other URLs, and for `http:` URLs of other machines whose origin the
+/// program has not allowed.
+pub(super) fn issuer_url(text: &str, egress: &Egress) -> Result<Url, AuthError> {
+    let url = Url::parse(text).ok().filter(Url::has_host);
+    let url = url.ok_or_else(|| {
+        invalid(format!(
+            "{text:?} is no URL; write it as https://login.example.com"
+        ))
+    })?;
+    let is_plain = url.scheme() == "http" && zone_of_url(&url) != Zone::Loopback;
+    if is_plain && !egress.allows(&url) {
+        return Err(invalid(format!(
+            "{text:?} must begin with https: keys and tokens of other machines need TLS"
+        )));
+    }
+    Ok(url)
+}
+
+fn scopes(names: &[String]) -> Scopes {
+    Scopes::from_names(names.iter().map(String::as_str))
+}
+
+fn invalid(message: impl Into<String>) -> AuthError {
+    AuthError::Settings(message.into())
+}
+
+/// Shows the URL and the issuers.
+impl fmt::Debug for ResourceServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResourceServer")
+            .field("resource", &self.resource)
+            .field("issuers", &self.issuers)
+            .field("dpop", &self.policy)
+            .finish_non_exhaustive()
+    }
+}
