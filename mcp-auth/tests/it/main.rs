@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test helpers")]
 
 mod hostile;
+mod issuer;
 mod login;
 mod machine;
+mod protected;
 mod refresh;
 mod rules;
 mod scopes;
