@@ -25,6 +25,7 @@
 //! | OAuth with the identity provider of a company | [`authorization_enterprise`] |
 //! | stores of tokens: files, keychain, several processes, DPoP | [`authorization_tokens`] |
 //! | errors of logins: what to tell the user, what to retry | [`authorization_errors`] |
+//! | servers that demand access tokens: issuers, scopes, proofs of possession | [`protecting`] |
 //! | testing a server | [`testing`] |
 //! | deployment behind a proxy and on several nodes | [`deployment`] |
 //! | secure defaults, and how to change them | [`security`] |
@@ -71,6 +72,7 @@ pages! {
     authorization_enterprise: "authorization-enterprise.md", "auth";
     authorization_tokens: "authorization-tokens.md", "auth" "keychain";
     authorization_errors: "authorization-errors.md", "auth";
+    protecting: "protecting.md", "auth" "macros" "http-server";
     testing: "testing.md", "macros" "http-server" "http-client";
     deployment: "deployment.md", "macros" "stdio" "http-server" "http-client";
     security: "security.md", "macros" "stdio" "http-server" "http-client";

@@ -3,6 +3,8 @@
 //! Kinds: `call`, `session`, `list` (of 103 tools) and `big` (1 MiB).
 //! Each call is a complete HTTP request to the tower service of the endpoint, and its response.
 //!
+//! `protected` is `call` with an access token that the server has verified before.
+//!
 //! The kinds `bearer` and `oauth` are calls of the client of the SDK to the same service: with a fixed
 //! token, and with a token of an authorization server.
 
@@ -14,7 +16,9 @@ use bench::login;
 use bench::scenario::Scenario;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
+use hyper::header::{AUTHORIZATION, HeaderValue};
 use hyper::{Method, Request, Response};
+use mcp::auth::{ResourceServer, StaticTokens};
 use mcp::http::server::Body;
 use mcp::prelude::*;
 use tower_service::Service;
@@ -25,7 +29,7 @@ type Endpoint = StreamableHttp;
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [kind, count] = &arguments[..] else {
-        return Err("usage: bench-calls call|session|list|big|bearer|oauth N".into());
+        return Err("usage: bench-calls call|session|list|big|protected|bearer|oauth N".into());
     };
     let count: usize = count.parse()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -37,8 +41,9 @@ fn main() -> Result<(), Failure> {
         "session" => (Scenario::Call, Era::Session, bench::server(0)),
         "big" => (Scenario::Big, Era::Modern, bench::server(0)),
         "bearer" => return runtime.block_on(login::with_fixed_token(count)),
+        "protected" => return runtime.block_on(run_protected(count)),
         "oauth" => return runtime.block_on(login::with_authorizer(count)),
-        _ => return Err("expected call, session, list, big, bearer or oauth".into()),
+        _ => return Err("expected call, session, list, big, protected, bearer or oauth".into()),
     };
     runtime.block_on(run_calls(scenario, era, server, count))
 }
@@ -65,6 +70,32 @@ async fn run_calls(
             .await
             .map_err(never)?
             .to_bytes();
+        if !checker.accepts(&body, id) {
+            return Err(String::from_utf8_lossy(&body).into());
+        }
+    }
+    Ok(())
+}
+
+/// Makes calls with a token as long as a JSON Web Token. It is looked up by its hash, like every token that
+/// was verified before.
+async fn run_protected(count: usize) -> Result<(), Failure> {
+    let token = "mF_9.B5f-4.1JqM".repeat(50);
+    let tokens = StaticTokens::new().token(&token, "ada", ["mcp:use"]);
+    let auth = ResourceServer::new("http://127.0.0.1/mcp").static_tokens(tokens);
+    let endpoint = StreamableHttp::new(bench::server(0));
+    let mut endpoint = auth.build()?.protect(endpoint);
+    let mut request = Scenario::Call.request(80, Era::Modern, None);
+    let mut checker = Scenario::Call.checker(Era::Modern);
+    let authorization = HeaderValue::try_from(format!("Bearer {token}"))?;
+    for _ in 0..count {
+        let (bytes, id) = request.prepare();
+        let mut request = parse(bytes)?;
+        let headers = request.headers_mut();
+        headers.insert(AUTHORIZATION, authorization.clone());
+        let response = endpoint.call(request).await.map_err(never)?;
+        let body = response.into_body().collect().await.map_err(never)?;
+        let body = body.to_bytes();
         if !checker.accepts(&body, id) {
             return Err(String::from_utf8_lossy(&body).into());
         }

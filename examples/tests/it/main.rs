@@ -154,6 +154,19 @@ async fn identity_checks_permissions() {
 }
 
 #[tokio::test]
+async fn protected_server_demands_the_scopes_of_its_tools() {
+    let text = output(&mut Command::new(env!("CARGO_BIN_EXE_protected_server"))).await;
+    for part in [
+        "token-of-ada:\n  ada of static\n  contents of notes.md\n  deleted notes.md\n",
+        "token-of-bob:\n  bob of static\n  contents of notes.md\n  tools/call \"delete\"",
+        "the call needs the scopes: files:read files:write",
+        "HTTP status 401 Unauthorized",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
+
+#[tokio::test]
 async fn tenants_have_separate_data_and_tools() {
     let text = output(&mut Command::new(env!("CARGO_BIN_EXE_tenants"))).await;
     assert_eq!(

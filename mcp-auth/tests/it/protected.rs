@@ -107,7 +107,7 @@ impl World {
     }
 }
 
-fn call(authorization: &str, tool: &str, arguments: Value) -> Request<Full<Bytes>> {
+pub(crate) fn call(authorization: &str, tool: &str, arguments: Value) -> Request<Full<Bytes>> {
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
         "name": tool, "arguments": arguments,
         "_meta": {
@@ -727,6 +727,29 @@ async fn sessions_of_others_answer_like_unknown_ones() {
     let refreshed = issuer.key().token(&claims);
     let (status, body, _) = world.legacy(&refreshed, Some(&session), &messages[0]).await;
     assert_eq!(status, 200, "{body}");
+}
+
+#[tokio::test]
+async fn stream_ends_when_the_token_expires() {
+    let issuer = Issuer::start().await;
+    let world = World::new(ResourceServer::new(RESOURCE).issuer(issuer.url()));
+    let mut claims = issuer.claims("ada", RESOURCE, "");
+    claims["exp"] = json!(now() + 60);
+    let token = issuer.key().token(&claims);
+    let session = world.open(&token, "2025-11-25").await;
+    let request = Request::get("/mcp")
+        .header("host", "localhost")
+        .header("accept", "text/event-stream")
+        .header("mcp-session-id", &session)
+        .header(AUTHORIZATION, format!("Bearer {token}"))
+        .body(Full::default())
+        .unwrap();
+    tokio::time::pause();
+    let start = tokio::time::Instant::now();
+    let (status, ..) = world.send(request).await;
+    let age = start.elapsed().as_secs();
+    assert_eq!(status, 200);
+    assert!((57..=61).contains(&age), "{age}");
 }
 
 #[tokio::test]

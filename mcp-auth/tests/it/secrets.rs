@@ -6,11 +6,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp_auth::{AuthError, CredentialStore, Dpop, MemoryStore, OAuth, Secret, StoreKey, StoreLock};
+use mcp::StreamableHttp;
+use mcp::prelude::*;
+use mcp_auth::{
+    AccessToken, AuthError, CredentialStore, Dpop, Introspection, MemoryStore, NonceKey, OAuth,
+    ResourceServer, Secret, StaticTokens, StoreKey, StoreLock, TokenExchange, VerifiedToken,
+};
 use parking_lot::Mutex;
 use serde_json::Value;
 use tracing_subscriber::fmt::MakeWriter;
 
+use crate::issuer::Issuer;
+use crate::protected::call;
 use crate::world::World;
 
 #[derive(Clone, Default)]
@@ -142,6 +149,7 @@ async fn whole_flow_at_trace_level_shows_no_secret() {
         .collect();
     let sent = ["code", "code_verifier", "refresh_token", "client_secret"];
     assert!(members(&requests, &sent).count() > 6);
+    shown.push_str(&protected_server().await);
 
     let log = String::from_utf8(log.0.lock().clone()).unwrap();
     assert!(log.contains("Authorized"), "{log}");
@@ -168,4 +176,50 @@ async fn hostile_descriptions_stay_on_one_line() {
     assert!(matches!(error, AuthError::TokenRejected(_)), "{error}");
     let text = format!("{error} {error:?}");
     assert!(!text.contains(['\r', '\n', '\u{1b}']), "{text}");
+}
+
+/// Sends tokens to a protected server. Returns the `Debug` output of its parts.
+async fn protected_server() -> String {
+    let issuer = Issuer::start().await;
+    let tokens = StaticTokens::new().token("canary-fixed", "ada", ["a"]);
+    let mut shown = format!("{tokens:?}");
+    let auth = ResourceServer::new("http://localhost/mcp")
+        .issuer(issuer.url())
+        .introspection(Introspection::new("mcp-server", "s3cret"))
+        .static_tokens(tokens)
+        .keep_access_token()
+        .dpop_nonces(NonceKey::from_secret(&Secret::new("canary-nonces")));
+    shown.push_str(&format!("{auth:?}"));
+    let protection = auth.build().unwrap();
+    let show =
+        |Identity(token): Identity<AccessToken>,
+         Identity(who): Identity,
+         Headers(headers): Headers| { format!("{token:?} {who:?} {headers:?}") };
+    let server = Server::new("test", "1.0.0").tool(Tool::new("show").handler(show));
+    let endpoint = StreamableHttp::new(server);
+    for token in ["canary-fixed", "canary-unknown", "canary invalid"] {
+        for scheme in ["Bearer", "DPoP", "Basic"] {
+            let mut request = call(&format!("{scheme} {token}"), "show", serde_json::json!({}));
+            request
+                .headers_mut()
+                .insert("dpop", "canary.proof".parse().unwrap());
+            let mut service = protection.protect(endpoint.clone());
+            let response = tower_service::Service::call(&mut service, request)
+                .await
+                .unwrap();
+            let (head, body) = response.into_parts();
+            let body = http_body_util::BodyExt::collect(body)
+                .await
+                .unwrap()
+                .to_bytes();
+            shown.push_str(&format!("{:?} {body:?}", head.headers));
+        }
+    }
+    let exchange = TokenExchange::new(issuer.url(), "mcp-server", "canary-secret").unwrap();
+    let introspection = Introspection::new("mcp-server", "canary-secret");
+    let verified = VerifiedToken::new("issuer", "ada");
+    shown.push_str(&format!(
+        "{protection:?} {exchange:?} {introspection:?} {verified:?}"
+    ));
+    shown
 }

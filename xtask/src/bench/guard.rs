@@ -24,7 +24,7 @@ const FEW: usize = 500;
 const MANY: usize = 2500;
 
 /// Kinds of calls that `bench-calls` supports.
-const KINDS: [&str; 5] = ["bearer", "call", "list", "oauth", "session"];
+const KINDS: [&str; 6] = ["bearer", "call", "list", "oauth", "protected", "session"];
 
 /// The figures, and the compiler that they are valid for.
 #[derive(Debug, Default, Deserialize, Serialize)]

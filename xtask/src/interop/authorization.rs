@@ -1,8 +1,10 @@
-//! Cases with an authorization server of npm, `oidc-provider`: our client logs in there in every way,
-//! and calls a server that checks each token: ours asks the authorization server (introspection), and
-//! a peer checks proofs of possession before it forwards requests to ours.
+//! Cases with an authorization server of npm, `oidc-provider`.
 //!
-//! The client prints `ok FLOW` or `no FLOW: PROBLEM`.
+//! Our client logs in there in every way, and calls a server that a program of its own protects. Our
+//! client and those of other SDKs log in to our protected server, which checks signatures or asks the
+//! authorization server about each token, and ask for a further scope at its 403.
+//!
+//! The clients print `ok FLOW` or `no FLOW: PROBLEM`.
 
 use std::path::Path;
 use std::process::Command;
@@ -104,7 +106,7 @@ pub(super) fn cases(
         },
         check: Box::new(move |output| problem(output, flow.name)),
     };
-    let cases = FLOWS.map(to_case).into();
+    let mut cases: Vec<Case> = FLOWS.map(to_case).into();
     if let Ok(Ok(servers)) = servers {
         running.extend([
             servers.issuer,
@@ -112,6 +114,9 @@ pub(super) fn cases(
             servers.dpop,
             servers.upstream,
         ]);
+    }
+    for kind in TOKENS {
+        cases.extend(protected_cases(workspace, peers, out, kind, running));
     }
     Ok(cases)
 }
@@ -150,6 +155,92 @@ impl Servers {
             false => &self.protected,
         }
     }
+}
+
+/// A kind of access tokens of the protected server.
+#[derive(Clone, Copy)]
+struct TokenKind {
+    description: &'static str,
+    /// Argument of the authorization server.
+    format: &'static str,
+    /// Arguments of our server.
+    arguments: &'static [&'static str],
+    /// Flow of our client.
+    flow: &'static str,
+    /// The other SDKs can log in.
+    has_peers: bool,
+}
+
+const TOKENS: [TokenKind; 3] = [
+    TokenKind {
+        description: "JSON Web Tokens",
+        format: "jwt",
+        arguments: &[],
+        flow: "protected",
+        has_peers: true,
+    },
+    TokenKind {
+        description: "opaque tokens",
+        format: "opaque",
+        arguments: &["--introspect"],
+        flow: "protected",
+        has_peers: true,
+    },
+    TokenKind {
+        description: "tokens with proof of possession",
+        format: "jwt",
+        arguments: &["--dpop", "required"],
+        flow: "proof",
+        has_peers: false,
+    },
+];
+
+/// Returns the cases with our protected server.
+fn protected_cases(
+    workspace: &Workspace,
+    peers: &Peers,
+    out: &Path,
+    kind: TokenKind,
+    running: &mut Vec<Server>,
+) -> Vec<Case> {
+    let servers = peers.node("auth_server.mjs").map(|program| {
+        let name = format!("oidc-provider, {}", kind.description);
+        let issuer = start(program.command().arg(kind.format), &name, out)?;
+        let mut ours = Command::new(workspace.binary("debug", http::SERVER));
+        ours.args(["--authorize", issuer.url()])
+            .args(kind.arguments);
+        let name = format!("everything-server, {}", kind.description);
+        let ours = start(ours.env("PORT", "0"), &name, out)?;
+        Result::Ok((issuer, ours))
+    });
+    let case = |client: &str, command: std::result::Result<Command, String>, flow| Case {
+        name: format!("{client} -> our server with {}", kind.description),
+        start: match &servers {
+            Ok(Ok((issuer, ours))) => command
+                .map(|mut command| {
+                    command.args([ours.url(), issuer.url(), flow]);
+                    command
+                })
+                .into(),
+            Ok(Err(error)) => Start::Fail(error.to_string()),
+            Err(reason) => Start::Skip(reason.clone()),
+        },
+        check: Box::new(move |output| problem(output, flow)),
+    };
+    let own = Ok(Command::new(workspace.binary("debug", CLIENT)));
+    let mut cases = vec![case("our client", own, kind.flow)];
+    if kind.has_peers {
+        let typescript = peers.node("client_auth.mjs").map(|client| client.command());
+        let python = peers
+            .python("client_auth.py")
+            .map(|client| client.command());
+        cases.push(case("TypeScript client", typescript, "protected"));
+        cases.push(case("Python client", python, "protected"));
+    }
+    if let Ok(Ok((issuer, ours))) = servers {
+        running.extend([issuer, ours]);
+    }
+    cases
 }
 
 fn start(command: &mut Command, name: &str, out: &Path) -> Result<Server> {

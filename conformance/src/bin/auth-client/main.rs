@@ -21,6 +21,7 @@ use mcp::auth::{
     AuthError, AuthEvent, AuthEvents, AuthStatus, Dpop, MemoryStore, OAuth, PrivateKey,
 };
 use mcp::prelude::*;
+use serde_json::Value;
 use tokio::time::{sleep, timeout};
 use tower::ServiceExt as _;
 
@@ -69,6 +70,8 @@ async fn run(server: &str, issuer: &str, flow: &str) -> CheckResult {
             )
             .await
         }
+        "protected" => protected(server, Dpop::Off).await,
+        "proof" => protected(server, Dpop::Require).await,
         _ => Err("unknown flow".into()),
     }
 }
@@ -229,6 +232,24 @@ async fn machine(server: &str, oauth: OAuth) -> CheckResult {
     match first == second {
         false => Ok(()),
         true => Err("the token is the same after a logout".into()),
+    }
+}
+
+/// Our protected server: a second login for the scope of one tool.
+async fn protected(server: &str, dpop: Dpop) -> CheckResult {
+    let oauth = interactive("interop").dpop(dpop);
+    let client = Client::builder().oauth(oauth).connect(server).await?;
+    let scopes = async || -> Result<String, mcp::Error> {
+        let caller: Value = serde_json::from_str(&client.call("test_whoami", ()).await?.text())?;
+        Ok(caller["scopes"].to_string())
+    };
+    let first = scopes().await?;
+    client.call("test_simple_text", ()).await?;
+    let second = scopes().await?;
+    client.close().await?;
+    match (first.as_str(), second.contains("mcp:write")) {
+        (r#"["mcp:use"]"#, true) => Ok(()),
+        _ => Err(format!("the scopes are {first}, then {second}").into()),
     }
 }
 

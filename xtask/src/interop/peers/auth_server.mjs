@@ -1,15 +1,18 @@
 // The authorization server `oidc-provider`. The login pages are its own development pages, which accept every
 // user. Clients with names that end in `short` get access tokens that expire after 2 seconds, and those with `dpop` in
-// their names JWTs. Proofs of possession need a nonce.
+// their names JWTs. The argument `jwt` selects JSON Web Tokens for all clients; the default is opaque tokens. Proofs of
+// possession need a nonce.
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { Provider } from "oidc-provider";
 
+const accessTokenFormat = process.argv[2] === "jwt" ? "jwt" : "opaque";
+const scope = "mcp mcp:use mcp:write";
 const server = createServer().listen(0, "127.0.0.1", () => {
     const issuer = `http://127.0.0.1:${server.address().port}`;
     const key = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const machine = {
-        grant_types: ["client_credentials"], redirect_uris: [], response_types: [], scope: "mcp",
+        grant_types: ["client_credentials"], redirect_uris: [], response_types: [], scope,
     };
     const provider = new Provider(issuer, {
         clients: [
@@ -21,7 +24,7 @@ const server = createServer().listen(0, "127.0.0.1", () => {
                 jwks: { keys: [key.publicKey.export({ format: "jwk" })] },
             },
         ],
-        scopes: ["offline_access", "mcp"],
+        scopes: ["offline_access", ...scope.split(" ")],
         features: {
             clientCredentials: { enabled: true },
             dPoP: { enabled: true, nonceSecret: randomBytes(32), requireNonce: () => true },
@@ -32,11 +35,13 @@ const server = createServer().listen(0, "127.0.0.1", () => {
             resourceIndicators: {
                 enabled: true,
                 getResourceServerInfo: (_, __, client) => ({
-                    scope: "mcp", accessTokenFormat: client.clientName?.includes("dpop") ? "jwt" : "opaque",
+                    scope, accessTokenFormat: client.clientName?.includes("dpop") ? "jwt" : accessTokenFormat,
                 }),
             },
             revocation: { enabled: true },
         },
+        // Some clients register for the scopes of their first login only.
+        extraClientMetadata: { properties: ["all_scopes"], validator: (_, __, ___, client) => { client.scope = undefined; } },
         cookies: { keys: ["interop"] },
         issueRefreshToken: (_, client) => client.grantTypeAllowed("refresh_token"),
         ttl: {
