@@ -8,7 +8,8 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
 use http::request::Parts;
 use http::{Extensions, HeaderMap, Response};
-use mcp_core::{Principal, RequiredScopes};
+use mcp_core::{Principal, RequiredScopes, catch_panic, catch_panic_sync};
+use tokio::time::timeout;
 
 use super::cache::{Digest, ExpiringCache};
 use super::challenge::{Challenges, Refusal, set_nonce};
@@ -63,6 +64,8 @@ pub(super) struct Inner {
     pub(super) metadata_paths: Vec<String>,
     pub(super) read_claims: Vec<ReadClaims>,
     pub(super) keeps_token: bool,
+    /// Longest time of one verification.
+    pub(super) time_limit: Duration,
     pub(super) verified: Arc<ExpiringCache<Arc<Caller>>>,
 }
 
@@ -162,7 +165,13 @@ impl Inner {
     /// Returns a refusal when it is not valid, or when that cannot be decided.
     // spec: AUTH-S-04
     pub(super) async fn verify(&self, credentials: &Credentials) -> Result<Arc<Caller>, Refusal> {
-        match self.try_verify(credentials).await {
+        let verified = timeout(self.time_limit, self.try_verify(credentials)).await;
+        let verified = verified.unwrap_or_else(|_| {
+            let seconds = self.time_limit.as_secs();
+            let reason = format!("there is no answer within {seconds} s");
+            Err(VerifyError::Unavailable(reason))
+        });
+        match verified {
             Ok(caller) => Ok(caller),
             Err(VerifyError::Invalid(reason)) => {
                 tracing::debug!(reason, "an access token is refused");
@@ -212,7 +221,8 @@ impl Inner {
         }
         let mut refused = VerifyError::Invalid("no verifier accepts it");
         for verifier in &self.verifiers {
-            match verifier.verify(token).await {
+            let verified = catch_panic(verifier.verify(token)).await;
+            match verified.unwrap_or_else(|panic| Err(panicked(panic.text()))) {
                 Ok(verified) => return Ok((verified, 0)),
                 Err(error @ VerifyError::Unavailable(_)) => return Err(error),
                 Err(error) => refused = error,
@@ -282,7 +292,11 @@ impl Inner {
             let expires_at = UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
             principal.expires_at = expires_at;
         }
-        let further = self.read_claims.iter().map(|read| read(&claims));
+        let read = |read: &ReadClaims| {
+            let read = catch_panic_sync(|| read(&claims));
+            read.unwrap_or_else(|panic| Err(panicked(panic.text())))
+        };
+        let further = self.read_claims.iter().map(read);
         Ok(Caller {
             further_claims: further.collect::<Result<_, _>>()?,
             principal,
@@ -377,6 +391,12 @@ impl Inner {
         };
         self.challenges.response(refusal, nonce)
     }
+}
+
+/// The outcome of code of the program that panicked. The request is refused.
+fn panicked(text: &str) -> VerifyError {
+    tracing::error!(panic = text, "the verification of a token panicked");
+    VerifyError::Unavailable("the verification panicked".to_owned())
 }
 
 impl fmt::Debug for Protection {

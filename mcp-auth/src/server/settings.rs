@@ -312,7 +312,8 @@ impl ResourceServer {
         self
     }
 
-    /// Sets the limits of requests to issuers.
+    /// Sets the limits of requests to issuers. One verification with all its requests takes at most the
+    /// time of [`Limits::discovery`], 30 seconds by default; then the response is 503.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
@@ -388,6 +389,7 @@ impl ResourceServer {
             metadata_paths,
             read_claims: self.read_claims,
             keeps_token: self.keeps_token,
+            time_limit: self.limits.discovery,
             verified,
         })))
     }

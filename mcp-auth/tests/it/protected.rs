@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use mcp::auth::{
     AccessToken, Algorithm, Claims, DpopPolicy, Introspection, NonceKey, Protected, Protection,
-    ResourceServer, StaticTokens, TokenExchange,
+    ResourceServer, StaticTokens, TokenExchange, TokenVerifier, VerifiedToken, VerifyError,
 };
 use mcp::prelude::*;
 use mcp::{ScopedCall, StreamableHttp};
@@ -986,6 +986,43 @@ async fn exchanged_tokens_are_remembered_for_each_caller() {
     let without = world(&auth.build().unwrap());
     let (_, body, _) = without.call(&ada, "calendar", json!({})).await;
     assert!(body.contains("authenticated caller"), "{body}");
+}
+
+/// Panics, waits forever, or accepts, depending on the token.
+struct Moody;
+
+#[async_trait::async_trait]
+impl TokenVerifier for Moody {
+    async fn verify(&self, token: &AccessToken) -> Result<VerifiedToken, VerifyError> {
+        let verified = VerifiedToken::new("moody", "ada");
+        match token.expose() {
+            "panic" => panic!("test"),
+            "hang" => std::future::pending().await,
+            "unchecked" => Ok(verified.expires_at(now() + 60)),
+            "eternal" => Ok(verified.audiences([RESOURCE])),
+            _ => Ok(verified.audiences([RESOURCE]).expires_at(now() + 60)),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn mistakes_of_a_verifier_admit_nobody() {
+    let auth = ResourceServer::new(RESOURCE)
+        .authorization_server("https://login.example")
+        .verifier(Moody);
+    let world = World::new(auth.clone());
+    for (token, expected) in [
+        ("panic", 503),
+        ("hang", 503),
+        ("unchecked", 401),
+        ("eternal", 401),
+        ("good", 200),
+    ] {
+        assert_eq!(world.whoami(token).await, expected, "{token}");
+    }
+    // The claims do not fit the type of the program.
+    let strict = World::new(auth.claims::<Vec<u8>>());
+    assert_eq!(strict.whoami("good").await, 401);
 }
 
 #[tokio::test]
