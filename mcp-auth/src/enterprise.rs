@@ -144,7 +144,7 @@ impl EnterpriseIdp {
                 "issued_token_type is not id-jag",
             ));
         }
-        let claims = Claims::read(&tokens.access);
+        let claims = AssertionClaims::read(&tokens.access);
         let mistake = claims.map_or(Some("it is no ID-JAG"), |claims| {
             claims.mistake(&server.issuer, client_id, resource)
         });
@@ -157,7 +157,7 @@ impl EnterpriseIdp {
 
 /// The claims that bind an assertion. Its signature is checked by the authorization server.
 #[derive(Deserialize)]
-struct Claims {
+struct AssertionClaims {
     aud: Value,
     client_id: String,
     resource: Option<Value>,
@@ -168,7 +168,7 @@ struct Header {
     typ: String,
 }
 
-impl Claims {
+impl AssertionClaims {
     fn read(token: &Secret) -> Option<Self> {
         let mut parts = token.expose().split('.');
         let mut decode = || URL_SAFE_NO_PAD.decode(parts.next()?).ok();

@@ -81,6 +81,6 @@ pages! {
     coming_from_rmcp: "coming_from_rmcp.md", "macros" "stdio" "http-server" "http-client";
     coming_from_fastmcp: "coming_from_fastmcp.md", "macros" "stdio" "http-server" "http-client";
     coming_from_typescript: "coming_from_typescript.md", "macros" "stdio" "http-server" "http-client";
-    faq: "faq.md", "macros" "stdio" "http-server" "http-client";
+    faq: "faq.md", "auth" "macros" "stdio" "http-server" "http-client";
     stability: "stability.md", "client";
 }

@@ -17,7 +17,7 @@ struct Files;
 /// Files of a team.
 #[mcp::server]
 impl Files {
-    /// Who is calling?
+    /// Returns the caller.
     #[tool(read_only)]
     fn whoami(&self, Identity(claims): Identity<Claims>) -> String {
         format!("{} of {}", claims.subject(), claims.issuer())

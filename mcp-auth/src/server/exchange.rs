@@ -64,9 +64,9 @@ const MARGIN: u64 = 30;
 /// ```
 // spec: AUTH-S-06
 #[derive(Clone)]
-pub struct TokenExchange(Arc<Inner>);
+pub struct TokenExchange(Arc<ExchangeState>);
 
-struct Inner {
+struct ExchangeState {
     issuer: String,
     url: Url,
     client: Client,
@@ -111,7 +111,7 @@ impl TokenExchange {
             method: None,
             redirect_uri: None,
         };
-        Ok(Self(Arc::new(Inner {
+        Ok(Self(Arc::new(ExchangeState {
             issuer,
             url,
             client,
@@ -174,7 +174,7 @@ impl TokenExchange {
     }
 }
 
-impl Inner {
+impl ExchangeState {
     async fn metadata(&self) -> Result<ServerMetadata, AuthError> {
         let mut error = None;
         for url in candidates(&self.url) {

@@ -24,10 +24,10 @@ use crate::secret::Secret;
 /// }
 /// ```
 #[derive(Clone)]
-pub struct Claims(Arc<Inner>);
+pub struct Claims(Arc<ClaimsInner>);
 
 #[derive(Clone)]
-struct Inner {
+struct ClaimsInner {
     issuer: String,
     subject: String,
     client: Option<String>,
@@ -36,7 +36,7 @@ struct Inner {
 
 impl Claims {
     pub(super) fn new(issuer: String, subject: String) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(ClaimsInner {
             issuer,
             subject,
             client: None,

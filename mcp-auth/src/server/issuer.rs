@@ -52,9 +52,9 @@ pub(super) type OnNewKeys = Arc<dyn Fn() + Send + Sync>;
 
 /// An issuer with the state of its fetches.
 #[derive(Clone)]
-pub(super) struct Issuer(Arc<Inner>);
+pub(super) struct Issuer(Arc<IssuerState>);
 
-struct Inner {
+struct IssuerState {
     /// The issuer, byte for byte as in its tokens.
     name: String,
     url: Url,
@@ -96,7 +96,7 @@ impl Issuer {
         fetcher: Fetcher,
         on_new_keys: OnNewKeys,
     ) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(IssuerState {
             name,
             url,
             keys_url,

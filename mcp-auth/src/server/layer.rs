@@ -13,7 +13,7 @@ use pin_project_lite::pin_project;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::protection::{Credentials, Inner, Protection};
+use super::protection::{Credentials, Protection, ProtectionState};
 use crate::challenge::Scheme;
 
 impl Protection {
@@ -58,7 +58,7 @@ impl<S> Layer<S> for Protection {
 /// A service that only requests with a valid token reach. Created by [`Protection::protect`].
 #[derive(Clone)]
 pub struct Protected<S> {
-    protection: Arc<Inner>,
+    protection: Arc<ProtectionState>,
     service: S,
 }
 
@@ -104,7 +104,7 @@ where
             let request = Request::from_parts(head, body);
             let future = verify(protection, credentials, service, request);
             return ProtectedFuture {
-                state: State::Verifying {
+                state: ProtectedState::Verifying {
                     future: Box::pin(future),
                 },
             };
@@ -112,7 +112,7 @@ where
         match protection.admit(&mut head, &credentials, &caller) {
             Err(refusal) => ProtectedFuture::refused(protection.refuse(&refusal)),
             Ok(()) => ProtectedFuture {
-                state: State::Admitted {
+                state: ProtectedState::Admitted {
                     future: self.service.call(Request::from_parts(head, body)),
                     scheme: credentials.scheme,
                     protection,
@@ -124,7 +124,7 @@ where
 
 /// Verifies a token that is not known, then calls the service.
 async fn verify<S, B, R>(
-    protection: Arc<Inner>,
+    protection: Arc<ProtectionState>,
     credentials: Credentials,
     mut service: S,
     request: Request<B>,
@@ -148,10 +148,10 @@ where
 }
 
 pin_project! {
-    #[project = StateProjection]
-    enum State<F, R, E> {
+    #[project = ProtectedStateProjection]
+    enum ProtectedState<F, R, E> {
         Refused { response: Option<Response<Bytes>> },
-        Admitted { #[pin] future: F, scheme: Scheme, protection: Arc<Inner> },
+        Admitted { #[pin] future: F, scheme: Scheme, protection: Arc<ProtectionState> },
         Verifying { future: BoxFuture<'static, Result<Response<ProtectedBody<R>>, E>> },
     }
 }
@@ -161,14 +161,14 @@ pin_project! {
     #[must_use = "futures do nothing unless polled"]
     pub struct ProtectedFuture<F, R, E> {
         #[pin]
-        state: State<F, R, E>,
+        state: ProtectedState<F, R, E>,
     }
 }
 
 impl<F, R, E> ProtectedFuture<F, R, E> {
     fn refused(response: Response<Bytes>) -> Self {
         Self {
-            state: State::Refused {
+            state: ProtectedState::Refused {
                 response: Some(response),
             },
         }
@@ -183,11 +183,11 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.project().state.project() {
-            StateProjection::Refused { response } => match response.take() {
+            ProtectedStateProjection::Refused { response } => match response.take() {
                 Some(response) => Poll::Ready(Ok(response.map(ProtectedBody::refused))),
                 None => Poll::Pending,
             },
-            StateProjection::Admitted {
+            ProtectedStateProjection::Admitted {
                 future,
                 scheme,
                 protection,
@@ -196,7 +196,7 @@ where
                 protection.complete(*scheme, &mut response);
                 Poll::Ready(Ok(response.map(ProtectedBody::inner)))
             }
-            StateProjection::Verifying { future } => future.as_mut().poll(cx),
+            ProtectedStateProjection::Verifying { future } => future.as_mut().poll(cx),
         }
     }
 }

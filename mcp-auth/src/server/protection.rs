@@ -38,7 +38,7 @@ const OPAQUE_SECONDS: u64 = 60;
 ///
 /// It is a tower layer; [`protect`](Self::protect) wraps a single service.
 #[derive(Clone)]
-pub struct Protection(pub(super) Arc<Inner>);
+pub struct Protection(pub(super) Arc<ProtectionState>);
 
 /// Adds a value of the program that was read from the claims to a request.
 pub(super) type InsertClaims = Arc<dyn Fn(&mut Extensions) + Send + Sync>;
@@ -46,7 +46,7 @@ pub(super) type InsertClaims = Arc<dyn Fn(&mut Extensions) + Send + Sync>;
 pub(super) type ReadClaims =
     Arc<dyn Fn(&Claims) -> Result<InsertClaims, VerifyError> + Send + Sync>;
 
-pub(super) struct Inner {
+pub(super) struct ProtectionState {
     pub(super) resource: String,
     pub(super) audiences: Vec<String>,
     pub(super) issuers: Vec<Issuer>,
@@ -111,7 +111,7 @@ impl Protection {
     }
 }
 
-impl Inner {
+impl ProtectionState {
     /// Returns the metadata for a request for its path.
     pub(super) fn metadata(&self, head: &Parts) -> Option<Response<Bytes>> {
         let path = head.uri.path();

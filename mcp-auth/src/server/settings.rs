@@ -15,7 +15,7 @@ use super::issuer::Issuer;
 use super::jwt::{Algorithm, ClaimRules};
 use super::metadata::MetadataService;
 use super::proof::{DpopPolicy, NonceKey, ProofChecker};
-use super::protection::{Inner, InsertClaims, Protection, ReadClaims};
+use super::protection::{InsertClaims, Protection, ProtectionState, ReadClaims};
 use super::static_tokens::StaticTokens;
 use super::verifier::{TokenVerifier, VerifyError};
 use crate::egress::{Egress, EgressRules, Zone, zone_of_url};
@@ -371,7 +371,7 @@ impl ResourceServer {
         let metadata = MetadataService::new(self.document().to_string().into());
         let mut audiences = vec![self.resource.clone()];
         audiences.append(&mut self.audiences);
-        Ok(Protection(Arc::new(Inner {
+        Ok(Protection(Arc::new(ProtectionState {
             resource: self.resource,
             audiences,
             issuers,

@@ -14,7 +14,7 @@ use crate::limits::MAX_DEPTH;
 
 /// A token whose signature has not been verified.
 pub(in crate::server) struct Jws<'a> {
-    pub(in crate::server) header: Header,
+    pub(in crate::server) header: JwsHeader,
     pub(in crate::server) algorithm: Algorithm,
     /// The bytes that are signed.
     signed: &'a str,
@@ -25,7 +25,7 @@ pub(in crate::server) struct Jws<'a> {
 /// The members of the header that are read. Those that name or contain a key (`jku`, `x5u`, `x5c`) are
 /// ignored: a key comes from the issuer. Proofs of possession read `jwk`.
 #[derive(Deserialize)]
-pub(in crate::server) struct Header {
+pub(in crate::server) struct JwsHeader {
     alg: String,
     pub(in crate::server) kid: Option<String>,
     pub(in crate::server) typ: Option<String>,
@@ -59,7 +59,7 @@ impl<'a> Jws<'a> {
         if depth(&header) > MAX_DEPTH {
             return Err(NO_JWT);
         }
-        let header: Header = serde_json::from_slice(&header).map_err(|_| NO_JWT)?;
+        let header: JwsHeader = serde_json::from_slice(&header).map_err(|_| NO_JWT)?;
         if header.crit.0 {
             return Err(VerifyError::Invalid("it has critical header parameters"));
         }
@@ -106,7 +106,7 @@ pub(in crate::server) fn claims_of(json: &[u8]) -> Result<Map<String, Value>, Ve
 /// is no JSON Web Token.
 pub(in crate::server) fn unverified_issuer(token: &str) -> Option<String> {
     #[derive(Deserialize)]
-    struct Claims {
+    struct IssuerClaim {
         iss: String,
     }
     let mut parts = token.split('.');
@@ -115,6 +115,6 @@ pub(in crate::server) fn unverified_issuer(token: &str) -> Option<String> {
     if parts.next().is_some() || depth(&payload) > MAX_DEPTH {
         return None;
     }
-    let claims: Claims = serde_json::from_slice(&payload).ok()?;
+    let claims: IssuerClaim = serde_json::from_slice(&payload).ok()?;
     Some(claims.iss)
 }
