@@ -5,12 +5,14 @@
 
 mod events;
 mod memory_events;
+mod relay;
 mod sessions;
 
 use std::error::Error;
 
 pub use events::{EventStore, Replay, ReplayError, StoredEvent, StreamId};
 pub use memory_events::MemoryEventStore;
+pub use relay::{MemoryRelay, RelayEvent, RelayInbox, RelayMessage, RelayTarget, SessionRelay};
 pub use sessions::{MemorySessionStore, SessionStore};
 
 /// The failure of a store.

@@ -8,7 +8,8 @@
         feature = "http-client",
         feature = "json-schema",
         feature = "auth",
-        feature = "keychain"
+        feature = "keychain",
+        feature = "redis"
     )),
     allow(
         rustdoc::broken_intra_doc_links,
@@ -72,6 +73,9 @@ pub use mcp_core::versioning::Verdict;
 pub use mcp_core::{ChangeBus, Gate, Principal, StreamControl};
 #[cfg(feature = "macros")]
 pub use mcp_macros::{Elicit, Output, completion, prompt, resource, server, tool, tools};
+/// Sessions, events and changes on Redis, for several nodes behind one address.
+#[cfg(feature = "redis")]
+pub use mcp_redis as redis;
 #[cfg(feature = "server")]
 #[doc(hidden)]
 pub use mcp_server::__private;

@@ -24,13 +24,14 @@ const OVERVIEW: &str = "mcp/src/docs/crate.md";
 /// The documentation of the attribute and derive macros.
 const MACROS: &str = "mcp-macros/src/lib.rs";
 /// The crates whose items programs use: the path in programs, and the title in the list of items.
-const CRATES: [(&str, &str); 7] = [
+const CRATES: [(&str, &str); 8] = [
     ("mcp", "mcp"),
     ("mcp", "mcp-server"),
     ("mcp::client", "mcp-client"),
     ("mcp::http", "mcp-transport-http"),
     ("mcp::stdio", "mcp-transport-stdio"),
     ("mcp::auth", "mcp-auth"),
+    ("mcp::redis", "mcp-redis"),
     ("mcp_testing", "mcp-testing"),
 ];
 const EXAMPLES: &str = "examples/src/bin/";

@@ -84,6 +84,17 @@ impl MemoryBus {
         Self::default()
     }
 
+    /// Notifies each subscriber of a change of everything that it is interested in. A bus between nodes
+    /// calls it after it may have missed changes.
+    pub fn publish_all(&self) {
+        let readers: Vec<Waker> = {
+            let subscribers = self.subscribers.lock();
+            let marks = subscribers.iter();
+            marks.filter_map(|(_, marks)| marks.mark_all()).collect()
+        };
+        readers.into_iter().for_each(Waker::wake);
+    }
+
     /// Returns the number of subscribers.
     pub fn subscriber_count(&self) -> usize {
         self.subscribers.lock().len()
@@ -166,9 +177,26 @@ impl Marks {
         }
         state.reader.take()
     }
+
+    /// Marks everything that the filter covers. Returns the waker of the task that waits for a change.
+    fn mark_all(&self) -> Option<Waker> {
+        let mut state = self.0.lock();
+        state.mark_all();
+        state.reader.take()
+    }
 }
 
 impl Unread {
+    fn mark_all(&mut self) {
+        self.tools = self.interest.tools;
+        self.prompts = self.interest.prompts;
+        self.resources = self.interest.resources;
+        if let Some(filter) = &self.interest.by_uri {
+            let uris = filter.resource_subscriptions.iter();
+            self.updated.extend(uris.cloned());
+        }
+    }
+
     /// Marks a changed resource. Returns `None` if the filter does not cover the resource.
     fn mark_resource(&mut self, uri: &str) -> Option<()> {
         let interest = self.interest.by_uri.as_ref()?;
@@ -222,6 +250,11 @@ impl Watch {
         state.resources &= interest.resources_list_changed;
         state.updated.retain(|uri| interest.covers(uri));
         state.interest = interest.into();
+    }
+
+    /// Marks everything that the filter covers as changed.
+    pub(crate) fn mark_all(&self) {
+        self.marks.0.lock().mark_all();
     }
 
     /// Returns the next change, or `None` if all changes have been read.

@@ -89,6 +89,18 @@ fn many_resources_below_a_uri_are_merged_into_it() {
 }
 
 #[test]
+fn publish_all_notifies_of_everything_in_the_filter() {
+    let bus = MemoryBus::new();
+    let some = SubscriptionFilter::new().tools_changed().resource("a://a");
+    let watches = [bus.watch(some), bus.watch(SubscriptionFilter::new())];
+    bus.publish_all();
+    assert_eq!(watches[0].try_next(), Some(ChangeEvent::Tools));
+    assert_eq!(watches[0].try_next(), Some(updated("a://a")));
+    assert_eq!(watches[0].try_next(), None);
+    assert_eq!(watches[1].try_next(), None);
+}
+
+#[test]
 fn dropped_watch_is_removed() {
     let bus = MemoryBus::new();
     let kept = bus.watch(SubscriptionFilter::new());

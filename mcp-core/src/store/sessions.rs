@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 
 use super::StoreError;
+use super::relay::SessionRelay;
 use crate::deadline::finite;
 use crate::legacy::SessionRecord;
 use parking_lot::Mutex;
@@ -91,6 +92,13 @@ pub trait SessionStore: Send + Sync + 'static {
     ///
     /// Returns [`StoreError`] when the session may still be stored.
     async fn remove(&self, id: &str) -> Result<(), StoreError>;
+
+    /// Returns the relay between the nodes that share this store. Without a relay, which is the
+    /// default, a response or cancellation that reaches another node than its call is rejected or
+    /// ignored there.
+    fn relay(&self) -> Option<Arc<dyn SessionRelay>> {
+        None
+    }
 }
 
 #[async_trait]
@@ -123,6 +131,10 @@ impl<S: SessionStore + ?Sized> SessionStore for Arc<S> {
 
     async fn remove(&self, id: &str) -> Result<(), StoreError> {
         (**self).remove(id).await
+    }
+
+    fn relay(&self) -> Option<Arc<dyn SessionRelay>> {
+        (**self).relay()
     }
 }
 

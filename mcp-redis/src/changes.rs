@@ -1,0 +1,318 @@
+//! The bus of changes, on pub/sub.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mcp_core::{ChangeBus, ChangeEvent, MemoryBus, Watch};
+use mcp_types::SubscriptionFilter;
+use parking_lot::Mutex;
+use redis::{Script, cmd};
+use serde::{Deserialize, Serialize};
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+use tokio::time::sleep;
+use uuid::Uuid;
+
+use crate::connection::{ScriptCall, SharedConnection};
+use crate::keys::Keys;
+use crate::pub_sub::{PubSub, Receiver};
+
+/// Number of resources that wait for publication. More changes are published as a change of everything.
+const MAX_PENDING: usize = 4_096;
+/// Time between two attempts to publish while Redis is not available.
+const RETRY_DELAY: Duration = Duration::from_millis(500);
+
+/// A bus of changes between nodes. [`Redis::bus`](crate::Redis::bus) creates it.
+///
+/// Subscribers of this node are notified at once, and those of other nodes through Redis. While Redis is
+/// not available, changes wait, merged, and are published afterwards. Changes are numbered: a node that
+/// has missed one, because its connection was interrupted, notifies its subscribers of a change of all
+/// their lists and resources.
+pub struct RedisBus {
+    inner: Arc<BusInner>,
+    publisher: JoinHandle<()>,
+    /// Keeps the subscription.
+    _pub_sub: Arc<PubSub>,
+}
+
+struct BusInner {
+    connection: SharedConnection,
+    /// Name of the channel and of the key.
+    name: String,
+    timeout: Duration,
+    /// Name of this node, which ignores its own messages.
+    node: String,
+    script: Script,
+    local: MemoryBus,
+    pending: Mutex<ChangeSet>,
+    has_pending: Notify,
+    /// The last change that this node knows of.
+    last: Mutex<Option<Position>>,
+}
+
+/// Number of a change. Numbers of different epochs are not comparable: Redis has lost its data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Position {
+    epoch: String,
+    number: u64,
+}
+
+/// Merged changes, and the payload of a message.
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct ChangeSet {
+    node: String,
+    tools: bool,
+    prompts: bool,
+    resources: bool,
+    updated: BTreeSet<String>,
+    /// Everything may have changed.
+    all: bool,
+}
+
+impl ChangeSet {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn add(&mut self, event: ChangeEvent) {
+        match event {
+            ChangeEvent::Tools => self.tools = true,
+            ChangeEvent::Prompts => self.prompts = true,
+            ChangeEvent::Resources => self.resources = true,
+            ChangeEvent::Resource { .. } if self.all => {}
+            ChangeEvent::Resource { uri } => {
+                self.updated.insert(uri.into());
+            }
+            // A kind of change that a later version defines.
+            _ => self.all = true,
+        }
+        self.bound();
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.tools |= other.tools;
+        self.prompts |= other.prompts;
+        self.resources |= other.resources;
+        self.all |= other.all;
+        self.updated.extend(other.updated);
+        self.bound();
+    }
+
+    fn bound(&mut self) {
+        if self.all || self.updated.len() > MAX_PENDING {
+            self.all = true;
+            self.updated.clear();
+        }
+    }
+
+    fn publish(self, bus: &MemoryBus) {
+        if self.all {
+            bus.publish_all();
+            return;
+        }
+        let lists = [
+            (self.tools, ChangeEvent::Tools),
+            (self.prompts, ChangeEvent::Prompts),
+            (self.resources, ChangeEvent::Resources),
+        ];
+        for (_, event) in lists.into_iter().filter(|(changed, _)| *changed) {
+            bus.publish(event);
+        }
+        for uri in self.updated {
+            bus.publish(ChangeEvent::Resource { uri: uri.into() });
+        }
+    }
+}
+
+impl RedisBus {
+    pub(crate) fn new(
+        connection: SharedConnection,
+        pub_sub: Arc<PubSub>,
+        keys: &Keys,
+        timeout: Duration,
+        runtime: &Handle,
+    ) -> Self {
+        let inner = Arc::new(BusInner {
+            connection,
+            name: keys.changes(),
+            timeout,
+            node: Uuid::new_v4().as_simple().to_string(),
+            script: Script::new(include_str!("changes/publish.lua")),
+            local: MemoryBus::new(),
+            pending: Mutex::default(),
+            has_pending: Notify::new(),
+            last: Mutex::default(),
+        });
+        let publisher = runtime.spawn(publish_pending(inner.clone()));
+        let receiver: Arc<dyn Receiver> = inner.clone();
+        pub_sub.subscribe(inner.name.clone(), &receiver);
+        Self {
+            inner,
+            publisher,
+            _pub_sub: pub_sub,
+        }
+    }
+}
+
+impl ChangeBus for RedisBus {
+    fn publish(&self, event: ChangeEvent) {
+        self.inner.local.publish(event.clone());
+        self.inner.pending.lock().add(event);
+        self.inner.has_pending.notify_one();
+    }
+
+    fn watch(&self, interest: SubscriptionFilter) -> Watch {
+        self.inner.local.watch(interest)
+    }
+}
+
+impl Drop for RedisBus {
+    fn drop(&mut self) {
+        self.publisher.abort();
+    }
+}
+
+impl fmt::Debug for RedisBus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisBus")
+            .field("name", &self.inner.name)
+            .field("local", &self.inner.local)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Publishes pending changes. Those that cannot be published are merged with later ones.
+async fn publish_pending(bus: Arc<BusInner>) {
+    loop {
+        let changes = std::mem::take(&mut *bus.pending.lock());
+        if changes.is_empty() {
+            bus.has_pending.notified().await;
+            continue;
+        }
+        if let Err(error) = bus.send(&changes).await {
+            tracing::warn!(%error, "changes cannot be published; they are published later");
+            bus.pending.lock().merge(changes);
+            sleep(RETRY_DELAY).await;
+        }
+    }
+}
+
+impl BusInner {
+    async fn send(&self, changes: &ChangeSet) -> Result<(), crate::RedisError> {
+        let mut changes = changes.clone();
+        changes.node.clone_from(&self.node);
+        let operation = "publish changes";
+        let json = serde_json::to_vec(&changes)
+            .map_err(|error| crate::RedisError::malformed(operation, error))?;
+        let epoch = Uuid::new_v4().as_simple().to_string();
+        let call = ScriptCall {
+            script: &self.script,
+            keys: std::slice::from_ref(&self.name),
+            arguments: &[self.name.as_bytes(), epoch.as_bytes(), &json],
+        };
+        let _: u64 = self
+            .connection
+            .script(operation, self.timeout, &call)
+            .await?;
+        Ok(())
+    }
+
+    /// Records the number of a change. Returns false if changes before it were missed.
+    fn advance(&self, position: Position) -> bool {
+        let mut last = self.last.lock();
+        let is_next = match &*last {
+            Some(last) if last.epoch == position.epoch => {
+                if position.number <= last.number {
+                    // Counted when the subscription was created.
+                    return true;
+                }
+                position.number == last.number + 1
+            }
+            Some(_) => false,
+            None => position.number == 1,
+        };
+        *last = Some(position);
+        is_next
+    }
+
+    /// Loads the number of the last change.
+    async fn position(&self) -> Result<Option<Position>, crate::RedisError> {
+        let mut get = cmd("HMGET");
+        get.arg(&self.name).arg(&["epoch", "n"]);
+        let (epoch, number): (Option<String>, Option<u64>) = self
+            .connection
+            .command("load the number of changes", self.timeout, &get)
+            .await?;
+        Ok(epoch
+            .zip(number)
+            .map(|(epoch, number)| Position { epoch, number }))
+    }
+}
+
+#[async_trait]
+impl Receiver for BusInner {
+    fn receive(&self, payload: &[u8]) {
+        let Some((position, changes)) = parse(payload) else {
+            tracing::warn!(
+                "a message about changes in Redis is invalid; everything may have changed"
+            );
+            self.local.publish_all();
+            return;
+        };
+        if !self.advance(position) {
+            self.local.publish_all();
+        } else if changes.node != self.node {
+            changes.publish(&self.local);
+        }
+    }
+
+    async fn subscribed(&self) {
+        let current = self.position().await;
+        let mut last = self.last.lock();
+        // Without an answer, changes may have been missed.
+        let missed_none = current.as_ref().is_ok_and(|current| *current == *last);
+        *last = current.unwrap_or_default();
+        drop(last);
+        if !missed_none {
+            self.local.publish_all();
+        }
+    }
+}
+
+/// Parses `epoch:number:changes`.
+fn parse(payload: &[u8]) -> Option<(Position, ChangeSet)> {
+    let mut parts = payload.splitn(3, |byte| *byte == b':');
+    let (epoch, number, json) = (parts.next()?, parts.next()?, parts.next()?);
+    let position = Position {
+        epoch: str::from_utf8(epoch).ok()?.to_owned(),
+        number: str::from_utf8(number).ok()?.parse().ok()?,
+    };
+    Some((position, serde_json::from_slice(json).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_core::ChangeEvent;
+
+    use super::{ChangeSet, MAX_PENDING};
+
+    #[test]
+    fn pending_changes_are_bounded() {
+        let mut changes = ChangeSet::default();
+        for n in 0..2 * MAX_PENDING {
+            changes.add(ChangeEvent::Resource {
+                uri: format!("a://{n}").into(),
+            });
+        }
+        assert!(changes.all && changes.updated.is_empty());
+        let mut few = ChangeSet::default();
+        few.add(ChangeEvent::Tools);
+        few.merge(changes);
+        assert!(few.all && few.tools && few.updated.is_empty());
+    }
+}

@@ -1,0 +1,156 @@
+//! The handle of a Redis server.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+
+use crate::RedisError;
+use crate::changes::RedisBus;
+use crate::connection::{Connection, SharedConnection};
+use crate::events::RedisEvents;
+use crate::keys::Keys;
+use crate::pub_sub::PubSub;
+use crate::relay::RedisRelay;
+use crate::sessions::RedisSessions;
+
+/// A Redis server that the nodes of an endpoint share. Clones share the connections: one for commands,
+/// and one for subscriptions.
+///
+/// # Examples
+///
+/// ```no_run
+/// use mcp::redis::Redis;
+///
+/// # async fn run() -> Result<(), mcp::redis::RedisError> {
+/// let redis = Redis::connect("redis://cache:6379").await?.prefix("shop");
+/// redis.ping().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Redis {
+    connection: SharedConnection,
+    subscriptions: Arc<OnceLock<Arc<PubSub>>>,
+    runtime: Handle,
+    prefix: Arc<str>,
+    timeout: Duration,
+}
+
+/// Default limit of one operation.
+const TIMEOUT: Duration = Duration::from_secs(2);
+
+impl Redis {
+    /// Connects to the server at a URL such as `redis://cache:6379/0`. A URL with a user and a password
+    /// is never printed.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`RedisError::Url`] for an invalid URL, and [`RedisError::Connect`] when the server
+    /// cannot be reached within 5 s or refuses the login.
+    ///
+    /// # Panics
+    ///
+    /// Panics outside of a tokio runtime.
+    pub async fn connect(url: &str) -> Result<Self, RedisError> {
+        const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+        let connection = Connection::open(url, CONNECT_TIMEOUT).await?;
+        Ok(Self {
+            connection: Arc::new(connection),
+            subscriptions: Arc::default(),
+            runtime: Handle::current(),
+            prefix: "mcp".into(),
+            timeout: TIMEOUT,
+        })
+    }
+
+    /// Sets the prefix of all keys and channels, `mcp` by default. Each server that uses the same Redis
+    /// needs its own prefix, also for another database of it: channels are common to all databases.
+    #[must_use]
+    pub fn prefix(mut self, prefix: impl Into<Arc<str>>) -> Self {
+        self.prefix = prefix.into();
+        self
+    }
+
+    /// Sets the maximum time of one operation, 2 s by default. In this time, an operation whose connection
+    /// breaks is repeated. The time of an endpoint for its stores (`StreamableHttp::store_timeout`, 5 s)
+    /// should be longer.
+    #[must_use]
+    pub fn timeout(mut self, time: Duration) -> Self {
+        self.timeout = time;
+        self
+    }
+
+    /// Checks that the server answers, for readiness checks.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`RedisError`] when the server does not answer in time.
+    pub async fn ping(&self) -> Result<(), RedisError> {
+        let command = redis::cmd("PING");
+        let _: String = self
+            .connection
+            .command("ping", self.timeout, &command)
+            .await?;
+        Ok(())
+    }
+
+    /// Creates the store of sessions, for `Sessions::shared`. It connects the endpoint with the relay of
+    /// all nodes, so create one for each endpoint.
+    pub fn sessions(&self) -> RedisSessions {
+        RedisSessions::new(
+            self.connection.clone(),
+            self.keys(),
+            self.timeout,
+            self.relay(),
+        )
+    }
+
+    /// Creates the store of stream events, for `StreamableHttp::events`.
+    pub fn events(&self) -> RedisEvents {
+        RedisEvents::new(self.connection.clone(), self.keys(), self.timeout)
+    }
+
+    /// Creates the bus of changes, for `Server::change_bus`.
+    pub fn bus(&self) -> RedisBus {
+        let pub_sub = self.pub_sub();
+        RedisBus::new(
+            self.connection.clone(),
+            pub_sub,
+            &self.keys(),
+            self.timeout,
+            &self.runtime,
+        )
+    }
+
+    /// Joins the relay between the nodes. [`sessions`](Self::sessions) does it by itself; call it to
+    /// combine the relay with another store of sessions.
+    pub fn relay(&self) -> RedisRelay {
+        RedisRelay::new(
+            self.connection.clone(),
+            self.pub_sub(),
+            self.keys(),
+            self.timeout,
+        )
+    }
+
+    fn keys(&self) -> Keys {
+        Keys::new(&self.prefix)
+    }
+
+    fn pub_sub(&self) -> Arc<PubSub> {
+        let start = || Arc::new(PubSub::start(self.connection.clone(), &self.runtime));
+        self.subscriptions.get_or_init(start).clone()
+    }
+}
+
+impl fmt::Debug for Redis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redis")
+            .field("prefix", &self.prefix)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}

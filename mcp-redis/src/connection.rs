@@ -1,0 +1,188 @@
+//! The connection for commands.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+use redis::{Client, Cmd, ErrorKind, FromRedisValue, RetryMethod, Script, ServerErrorKind};
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::RedisError;
+
+/// Time between the first two attempts of an operation. Each further wait is twice as long.
+const FIRST_DELAY: Duration = Duration::from_millis(20);
+const MAX_DELAY: Duration = Duration::from_millis(500);
+/// Commands that may wait for a reply at the same time. Others wait before they are sent.
+const MAX_IN_FLIGHT: usize = 4096;
+/// Number of operations without an answer, one after the other, after which the connection is replaced:
+/// a connection through a dead router looks open for minutes.
+const MAX_SILENT: u32 = 3;
+
+/// A connection that is shared by all parts of this node, and restored when it breaks.
+pub(crate) struct Connection {
+    client: Client,
+    manager: Mutex<ConnectionManager>,
+    silent: AtomicU32,
+}
+
+impl Connection {
+    /// Connects.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`RedisError`] when the URL is invalid, or when Redis cannot be reached in time.
+    pub(crate) async fn open(url: &str, limit: Duration) -> Result<Self, RedisError> {
+        let client = Client::open(url).map_err(|_| RedisError::Url)?;
+        let connect = |error: redis::RedisError| RedisError::Connect(reason(&error));
+        let manager = ConnectionManager::new_with_config(client.clone(), config(limit));
+        let manager = match tokio::time::timeout(limit, manager).await {
+            Ok(manager) => manager.map_err(connect)?,
+            Err(_) => {
+                let reason = format!("no answer within {limit:?}");
+                return Err(RedisError::Connect(reason));
+            }
+        };
+        Ok(Self {
+            client,
+            manager: Mutex::new(manager),
+            silent: AtomicU32::new(0),
+        })
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Sends a command, and again after failures of the connection, for at most `limit`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`RedisError`] when Redis refuses the command or does not answer in time.
+    pub(crate) async fn command<T: FromRedisValue>(
+        &self,
+        operation: &'static str,
+        limit: Duration,
+        command: &Cmd,
+    ) -> Result<T, RedisError> {
+        let send = |mut manager: ConnectionManager| -> Attempt<'_, T> {
+            Box::pin(async move { command.query_async(&mut manager).await })
+        };
+        self.run(operation, limit, send).await
+    }
+
+    /// Runs a script like [`command`](Self::command). The script must be safe to run twice.
+    pub(crate) async fn script<T: FromRedisValue + Send>(
+        &self,
+        operation: &'static str,
+        limit: Duration,
+        script: &ScriptCall<'_>,
+    ) -> Result<T, RedisError> {
+        let send = |mut manager: ConnectionManager| -> Attempt<'_, T> {
+            Box::pin(async move {
+                let mut call = script.script.prepare_invoke();
+                for key in script.keys {
+                    call.key(key);
+                }
+                for argument in script.arguments {
+                    call.arg(*argument);
+                }
+                call.invoke_async(&mut manager).await
+            })
+        };
+        self.run(operation, limit, send).await
+    }
+
+    async fn run<'a, T>(
+        &self,
+        operation: &'static str,
+        limit: Duration,
+        send: impl Fn(ConnectionManager) -> Attempt<'a, T>,
+    ) -> Result<T, RedisError> {
+        let deadline = Instant::now() + limit;
+        let mut delay = FIRST_DELAY;
+        loop {
+            let manager = self.manager.lock().clone();
+            let Ok(result) = timeout_at(deadline, send(manager)).await else {
+                self.count_silence();
+                return Err(RedisError::Timeout { operation, limit });
+            };
+            self.silent.store(0, Ordering::Relaxed);
+            match result {
+                Ok(value) => return Ok(value),
+                Err(error) if is_temporary(&error) && Instant::now() + delay < deadline => {
+                    sleep(delay).await;
+                    delay = (delay * 2).min(MAX_DELAY);
+                }
+                Err(error) => {
+                    let reason = reason(&error);
+                    return Err(RedisError::Command { operation, reason });
+                }
+            }
+        }
+    }
+
+    /// Counts an operation without an answer, and replaces a connection that never answers.
+    fn count_silence(&self) {
+        if self.silent.fetch_add(1, Ordering::Relaxed) + 1 < MAX_SILENT {
+            return;
+        }
+        self.silent.store(0, Ordering::Relaxed);
+        let new =
+            ConnectionManager::new_lazy_with_config(self.client.clone(), config(MAX_DELAY * 4));
+        if let Ok(new) = new {
+            *self.manager.lock() = new;
+        }
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").finish_non_exhaustive()
+    }
+}
+
+/// One attempt of an operation.
+type Attempt<'a, T> = Pin<Box<dyn Future<Output = redis::RedisResult<T>> + Send + 'a>>;
+
+/// A script with its keys and arguments.
+pub(crate) struct ScriptCall<'a> {
+    pub(crate) script: &'a Script,
+    pub(crate) keys: &'a [String],
+    pub(crate) arguments: &'a [&'a [u8]],
+}
+
+fn config(limit: Duration) -> ConnectionManagerConfig {
+    ConnectionManagerConfig::new()
+        .set_connection_timeout(Some(limit))
+        // The caller limits the time of each operation.
+        .set_response_timeout(None)
+        .set_number_of_retries(2)
+        .set_min_delay(FIRST_DELAY)
+        .set_max_delay(MAX_DELAY)
+        .set_concurrency_limit(MAX_IN_FLIGHT)
+}
+
+/// Returns true for errors that end by themselves: Redis restarts, or loads its data.
+fn is_temporary(error: &redis::RedisError) -> bool {
+    error.kind() != ErrorKind::AuthenticationFailed
+        && matches!(
+            error.retry_method(),
+            RetryMethod::Reconnect | RetryMethod::RetryImmediately | RetryMethod::WaitAndRetry
+        )
+        || error.kind() == ErrorKind::Server(ServerErrorKind::BusyLoading)
+}
+
+/// Returns the reason of an error. Errors of the crate `redis` contain no URL and no argument.
+pub(crate) fn reason(error: &redis::RedisError) -> String {
+    match (error.code(), error.detail()) {
+        (Some(code), Some(detail)) => format!("{code} {detail}"),
+        _ => error.to_string(),
+    }
+}
+
+/// The shared connection.
+pub(crate) type SharedConnection = Arc<Connection>;

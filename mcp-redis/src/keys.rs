@@ -1,0 +1,57 @@
+//! Names of keys and channels. The crate documentation lists them.
+
+use std::sync::Arc;
+
+/// Version of the layout. Nodes with different layouts do not share data.
+const LAYOUT: &str = "v1";
+
+/// Names below one prefix.
+#[derive(Debug, Clone)]
+pub(crate) struct Keys(Arc<str>);
+
+impl Keys {
+    pub(crate) fn new(prefix: &str) -> Self {
+        Self(format!("{prefix}:{LAYOUT}").into())
+    }
+
+    pub(crate) fn session(&self, id: &str) -> String {
+        format!("{}:{{{id}}}:session", self.0)
+    }
+
+    pub(crate) fn events(&self, session: &str) -> String {
+        format!("{}:{{{session}}}:events", self.0)
+    }
+
+    pub(crate) fn streams(&self, session: &str) -> String {
+        format!("{}:{{{session}}}:streams", self.0)
+    }
+
+    /// The key with the number of the last change, and the channel of changes.
+    pub(crate) fn changes(&self) -> String {
+        format!("{}:changes", self.0)
+    }
+
+    /// The channel for messages to all nodes.
+    pub(crate) fn relay(&self) -> String {
+        format!("{}:relay", self.0)
+    }
+
+    /// The channel for messages to one node.
+    pub(crate) fn node(&self, node: u32) -> String {
+        format!("{}:relay:{node}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Keys;
+
+    #[test]
+    fn keys_have_the_prefix_and_the_version() {
+        let keys = Keys::new("shop");
+        assert_eq!(keys.session("a"), "shop:v1:{a}:session");
+        assert_eq!(keys.events("a"), "shop:v1:{a}:events");
+        assert_eq!(keys.streams("a"), "shop:v1:{a}:streams");
+        assert_eq!(keys.node(7), "shop:v1:relay:7");
+    }
+}

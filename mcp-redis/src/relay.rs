@@ -1,0 +1,132 @@
+//! The relay between nodes, on pub/sub.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mcp_core::store::{RelayInbox, RelayMessage, RelayTarget, SessionRelay, StoreError};
+use redis::cmd;
+use serde::{Deserialize, Serialize};
+use tokio::time::{Instant, sleep};
+use uuid::Uuid;
+
+use crate::RedisError;
+use crate::connection::SharedConnection;
+use crate::keys::Keys;
+use crate::pub_sub::{PubSub, Receiver};
+
+/// Time between two attempts to reach a node that is not connected at the moment.
+const RETRY_DELAY: Duration = Duration::from_millis(100);
+
+/// The relay between nodes. [`Redis::sessions`](crate::Redis::sessions) contains it.
+///
+/// A message to a node that is not connected with Redis at the moment is repeated until the time limit
+/// of operations ([`Redis::timeout`](crate::Redis::timeout)).
+#[derive(Debug)]
+pub struct RedisRelay {
+    connection: SharedConnection,
+    keys: Keys,
+    timeout: Duration,
+    node: u32,
+    inbox: Arc<Inbox>,
+    /// Keeps the subscriptions.
+    _pub_sub: Arc<PubSub>,
+}
+
+#[derive(Debug)]
+struct Inbox {
+    node: u32,
+    messages: RelayInbox,
+}
+
+/// A message with the number of the node that sent it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Envelope {
+    from: u32,
+    #[serde(flatten)]
+    message: RelayMessage,
+}
+
+impl RedisRelay {
+    pub(crate) fn new(
+        connection: SharedConnection,
+        pub_sub: Arc<PubSub>,
+        keys: Keys,
+        timeout: Duration,
+    ) -> Self {
+        // 20 bits, from 1.
+        let (random, ..) = Uuid::new_v4().as_fields();
+        let node = (random >> 12).max(1);
+        let inbox = Arc::new(Inbox {
+            node,
+            messages: RelayInbox::new(),
+        });
+        let receiver: Arc<dyn Receiver> = inbox.clone();
+        // Several endpoints of one process share the channel of all nodes.
+        pub_sub.subscribe(keys.relay(), &receiver);
+        pub_sub.subscribe(keys.node(node), &receiver);
+        Self {
+            connection,
+            keys,
+            timeout,
+            node,
+            inbox,
+            _pub_sub: pub_sub,
+        }
+    }
+
+    /// Publishes a message. Returns the number of nodes that received it.
+    async fn publish(&self, channel: &str, json: &[u8]) -> Result<usize, RedisError> {
+        let mut publish = cmd("PUBLISH");
+        publish.arg(channel).arg(json);
+        let sent = self
+            .connection
+            .command("relay a message", self.timeout, &publish);
+        sent.await
+    }
+}
+
+#[async_trait]
+impl SessionRelay for RedisRelay {
+    fn node(&self) -> u32 {
+        self.node
+    }
+
+    async fn send(&self, target: RelayTarget, message: RelayMessage) -> Result<usize, StoreError> {
+        let from = self.node;
+        let json = serde_json::to_vec(&Envelope { from, message })
+            .map_err(|error| RedisError::malformed("relay a message", error))?;
+        let RelayTarget::Node(node) = target else {
+            let reached = self.publish(&self.keys.relay(), &json).await?;
+            return Ok(reached.saturating_sub(1));
+        };
+        let channel = self.keys.node(node);
+        let deadline = Instant::now() + self.timeout;
+        loop {
+            let reached = self.publish(&channel, &json).await?;
+            if reached > 0 || Instant::now() + RETRY_DELAY > deadline {
+                return Ok(reached);
+            }
+            sleep(RETRY_DELAY).await;
+        }
+    }
+
+    async fn receive(&self) -> RelayMessage {
+        self.inbox.messages.next().await
+    }
+}
+
+#[async_trait]
+impl Receiver for Inbox {
+    fn receive(&self, payload: &[u8]) {
+        let Ok(Envelope { from, message }) = serde_json::from_slice(payload) else {
+            tracing::warn!("a message of another node in Redis is invalid; it is ignored");
+            return;
+        };
+        if from != self.node && !self.messages.push(message) {
+            tracing::error!("too many messages of other nodes wait; one was dropped");
+        }
+    }
+
+    async fn subscribed(&self) {}
+}

@@ -1,0 +1,9 @@
+//! The parts of this crate with a real Redis server, which each test starts on a free port.
+
+#![cfg(test)]
+
+mod changes;
+mod failures;
+mod relay;
+mod server;
+mod stores;

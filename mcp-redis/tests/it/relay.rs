@@ -1,0 +1,58 @@
+//! Messages between nodes.
+
+use std::time::Duration;
+
+use mcp_core::store::{RelayEvent, RelayMessage, RelayTarget, SessionRelay};
+use redis::cmd;
+use tokio::time::timeout;
+
+use crate::server::{RedisServer, eventually};
+
+fn message(text: &str) -> RelayMessage {
+    RelayMessage::new("s", RelayEvent::Client(text.to_owned()))
+}
+
+#[tokio::test]
+async fn message_reaches_its_node_or_all_others() {
+    let Some(server) = RedisServer::start().await else {
+        return;
+    };
+    let redis = server.connect().await.timeout(Duration::from_millis(500));
+    let (a, b) = (redis.relay(), server.connect().await.relay());
+    eventually("subscription", async || {
+        let channels: Vec<String> = server.command(cmd("PUBSUB").arg(&["CHANNELS"])).await;
+        let (_, others): (String, usize) = server
+            .command(cmd("PUBSUB").arg(&["NUMSUB", "test:v1:relay"]))
+            .await;
+        channels.len() == 3 && others == 2
+    })
+    .await;
+    assert_ne!(a.node(), b.node());
+    assert!(a.node() < 1 << 20);
+    let reached = a.send(RelayTarget::Node(b.node()), message("one")).await;
+    assert_eq!(reached.unwrap(), 1);
+    assert_eq!(b.receive().await, message("one"));
+    assert_eq!(
+        a.send(RelayTarget::Others, message("two")).await.unwrap(),
+        1
+    );
+    assert_eq!(b.receive().await, message("two"));
+    b.send(RelayTarget::Others, message("three")).await.unwrap();
+    // Own messages are not received.
+    assert_eq!(a.receive().await, message("three"));
+    // A node that has left is not reached.
+    let gone = b.node();
+    drop(b);
+    eventually("end of the subscription", async || {
+        a.send(RelayTarget::Node(gone), message("late"))
+            .await
+            .unwrap()
+            == 0
+    })
+    .await;
+    assert!(
+        timeout(Duration::from_millis(50), a.receive())
+            .await
+            .is_err()
+    );
+}
