@@ -51,7 +51,7 @@
 //! | Redis restarts | the connections are restored by themselves. Data that Redis did not save is lost: clients open new sessions. Subscribers are notified of all their lists and resources. |
 //! | Redis is out of memory | new sessions, changed sessions and events are refused, as above; existing sessions continue. |
 //! | a node is partitioned from Redis | as if Redis were stopped, for this node only. Afterwards its subscribers are notified of all their lists and resources if there were changes. |
-//! | a node is killed | its running calls fail: their connections break, and reconnecting clients are refused. Sessions continue on other nodes. |
+//! | a node is killed | its running calls fail at their clients, at the latest with their timeouts. Sessions continue on other nodes. |
 //!
 //! Modules in layers, lowest first. Each uses only modules above it in the table:
 //!

@@ -195,6 +195,14 @@ impl Session {
         }
     }
 
+    /// Marks everything that the session is interested in as changed, because changes may have been
+    /// missed while no node had the session.
+    pub fn mark_all_changes(&self) {
+        if let Some(watched) = &self.changes {
+            watched.watch.mark_all();
+        }
+    }
+
     /// Polls for the next change to notify the client of. Pending until the session is ready.
     /// Changes of resources that the subscriber may not read are skipped. Only the task that polled
     /// last is woken.

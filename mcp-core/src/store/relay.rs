@@ -1,5 +1,6 @@
 //! Messages between the nodes that share sessions.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use async_trait::async_trait;
+use mcp_types::{RequestId, Response};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
@@ -68,14 +70,32 @@ impl RelayMessage {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum RelayEvent {
-    /// A response or notification of the client, as JSON.
-    Client(String),
+    /// A response of the client, as a JSON-RPC message.
+    Response(String),
+    /// The client has cancelled a call.
+    Cancelled(RequestId),
     /// The record in the session store has changed.
     Changed,
     /// The session has ended.
     Ended,
     /// The client reads the GET stream on the sending node.
     StreamMoved,
+}
+
+impl RelayEvent {
+    /// A response of the client.
+    pub fn response(response: &Response<'_>) -> Self {
+        // Ids and error objects are always serializable.
+        let id = serde_json::to_string(&response.id).unwrap_or_default();
+        let (name, value) = match &response.outcome {
+            Ok(result) => ("result", Cow::Borrowed(result.as_str())),
+            Err(error) => {
+                let error = serde_json::to_string(error).unwrap_or_default();
+                ("error", Cow::Owned(error))
+            }
+        };
+        Self::Response(format!(r#"{{"jsonrpc":"2.0","id":{id},"{name}":{value}}}"#))
+    }
 }
 
 /// The received messages of one node: a bounded queue for implementations of [`SessionRelay`].
@@ -138,7 +158,7 @@ impl RelayInbox {
 impl RelayMessage {
     fn size(&self) -> usize {
         let event = match &self.event {
-            RelayEvent::Client(json) => json.len(),
+            RelayEvent::Response(json) => json.len(),
             _ => 0,
         };
         self.session.len() + event
@@ -236,7 +256,7 @@ mod tests {
     #[test]
     fn full_inbox_refuses_messages() {
         let inbox = RelayInbox::new();
-        let large = RelayMessage::new("s", RelayEvent::Client("x".repeat(6 << 20)));
+        let large = RelayMessage::new("s", RelayEvent::Response("x".repeat(6 << 20)));
         assert!(inbox.push(large.clone()) && inbox.push(large.clone()));
         assert!(!inbox.push(large.clone()));
         assert!(inbox.next().now_or_never().is_some());

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 
 use super::StoreError;
-use super::relay::SessionRelay;
+use super::relay::{MemoryRelay, SessionRelay};
 use crate::deadline::finite;
 use crate::legacy::SessionRecord;
 use parking_lot::Mutex;
@@ -95,7 +95,7 @@ pub trait SessionStore: Send + Sync + 'static {
 
     /// Returns the relay between the nodes that share this store. Without a relay, which is the
     /// default, a response or cancellation that reaches another node than its call is rejected or
-    /// ignored there.
+    /// ignored there. Each endpoint calls this once.
     fn relay(&self) -> Option<Arc<dyn SessionRelay>> {
         None
     }
@@ -147,6 +147,7 @@ pub struct MemorySessionStore {
     sessions: Mutex<Sessions>,
     capacity: usize,
     clock: fn() -> Instant,
+    relay: Option<MemoryRelay>,
 }
 
 /// The records by session id, each with the end of its lifetime.
@@ -159,7 +160,15 @@ impl MemorySessionStore {
             sessions: Mutex::default(),
             capacity: 100_000,
             clock: Instant::now,
+            relay: None,
         }
+    }
+
+    /// Relays the messages of clients between the endpoints that share this store. Default: no relay.
+    #[must_use]
+    pub fn with_relay(mut self, relay: MemoryRelay) -> Self {
+        self.relay = Some(relay);
+        self
     }
 
     /// Sets the maximum number of sessions. Default: 100,000.
@@ -264,6 +273,11 @@ impl SessionStore for MemorySessionStore {
     async fn remove(&self, id: &str) -> Result<(), StoreError> {
         self.sessions.lock().remove(id);
         Ok(())
+    }
+
+    fn relay(&self) -> Option<Arc<dyn SessionRelay>> {
+        let relay = self.relay.as_ref()?;
+        Some(Arc::new(relay.join()))
     }
 }
 

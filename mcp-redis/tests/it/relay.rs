@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use crate::server::{RedisServer, eventually};
 
 fn message(text: &str) -> RelayMessage {
-    RelayMessage::new("s", RelayEvent::Client(text.to_owned()))
+    RelayMessage::new("s", RelayEvent::Response(text.to_owned()))
 }
 
 #[tokio::test]

@@ -18,8 +18,8 @@ use super::store_guard::{GuardedEvents, STORE_TIMEOUT};
 use crate::{Shutdown, connection_scope};
 
 pub use session_event::{SessionEnd, SessionEvent};
-pub(super) use sessions::SessionMode;
 pub use sessions::{AnswerMode, Sessions};
+pub(super) use sessions::{NODE_SHIFT, SessionMode};
 
 /// Settings of an endpoint.
 #[derive(Clone)]

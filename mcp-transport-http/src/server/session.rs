@@ -21,11 +21,13 @@
 //! | 5 | `store` | the store that servers share |
 //! | 6 | `expiry` | ends sessions at their deadline |
 //! | 7 | `context` | everything that a request of a legacy client needs |
-//! | 8 | `lookup` | finds the session of a request |
-//! | 9 | `open`, `message`, `get_stream` | `initialize`; other messages; the GET stream |
-//! | 10 | `batch` | joins the responses of a batch |
-//! | 11 | `stateless` | requests without sessions |
-//! | 12 | `methods` | POST, GET and DELETE |
+//! | 8 | `message` | messages of sessions other than `initialize` |
+//! | 9 | `relay` | messages between the servers that share sessions |
+//! | 10 | `lookup` | finds the session of a request |
+//! | 11 | `open`, `get_stream` | `initialize`; the GET stream |
+//! | 12 | `batch` | joins the responses of a batch |
+//! | 13 | `stateless` | requests without sessions |
+//! | 14 | `methods` | POST, GET and DELETE |
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports>
 
@@ -40,6 +42,7 @@ mod message;
 mod methods;
 mod open;
 mod quota;
+mod relay;
 mod stateless;
 mod store;
 mod subscriber;

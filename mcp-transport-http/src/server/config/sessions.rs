@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcp_core::deadline::finite;
 use mcp_core::legacy::SessionLimits;
-use mcp_core::store::SessionStore;
+use mcp_core::store::{SessionRelay, SessionStore};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -49,7 +49,11 @@ pub struct Sessions {
     pub(in crate::server) http_sse_prefix: Arc<str>,
     pub(in crate::server) limits: SessionLimits,
     pub(in crate::server) store: Option<Arc<dyn SessionStore>>,
+    pub(in crate::server) relay: Option<Arc<dyn SessionRelay>>,
 }
+
+/// Position of a server's number in the ids of its requests to clients.
+pub(in crate::server) const NODE_SHIFT: u32 = 32;
 
 /// Support of an endpoint for legacy clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +96,15 @@ impl Sessions {
             http_sse_prefix: Arc::default(),
             limits,
             store: None,
+            relay: None,
         }
+    }
+
+    /// Keeps sessions in a store that several servers share, so that each of them answers any request:
+    /// the same as [`in_memory`](Self::in_memory) with [`store`](Self::store).
+    #[must_use]
+    pub fn shared(store: impl SessionStore) -> Self {
+        Self::in_memory().store(store)
     }
 
     /// Serves legacy clients without sessions: each request is independent of all others.
@@ -218,8 +230,9 @@ impl Sessions {
     /// Saves sessions in `store`, so that another server with the same store, or this server after
     /// a restart, can continue them. Each request of a session loads it from the store.
     ///
-    /// Running calls and pending requests of handlers are not saved: a response that reaches another
-    /// server is rejected there.
+    /// Running calls and pending requests of handlers are not saved: they end with their server. If the
+    /// store has a [relay](SessionStore::relay), as those of Redis have, responses and cancellations reach
+    /// them from every server. Otherwise a response that reaches another server is rejected there.
     ///
     /// A session that one server has ended stays ended at all of them. When the store fails, requests of
     /// sessions are answered with the status 500, and the error is in the log only. See
@@ -228,8 +241,13 @@ impl Sessions {
     #[must_use]
     pub fn store(mut self, store: impl SessionStore) -> Self {
         // Servers with the same store use ranges of request ids that do not overlap.
-        let (random, ..) = Uuid::new_v4().as_fields();
-        self.limits.request_ids_after = i64::from(random >> 12) << 32;
+        let relay = store.relay();
+        let node = match &relay {
+            Some(relay) => relay.node(),
+            None => Uuid::new_v4().as_fields().0 >> 12,
+        };
+        self.limits.request_ids_after = i64::from(node) << NODE_SHIFT;
+        self.relay = relay;
         self.store = Some(Arc::new(store));
         self
     }

@@ -113,6 +113,13 @@ impl HttpSession {
         self.standalone_reader.get_or_init(Arc::default)
     }
 
+    /// Ends the reader of the GET stream, because the client reads it at another server.
+    pub(super) fn end_standalone_reader(&self) {
+        if let Some(reader) = self.standalone_reader.get() {
+            reader.end();
+        }
+    }
+
     pub(super) fn stored_streams(&self) -> &Arc<StoredStreams> {
         self.stored_streams.get_or_init(Arc::default)
     }
@@ -225,9 +232,7 @@ impl HttpSession {
             _ => StopReason::SessionEnded,
         });
         self.protocol.close();
-        if let Some(reader) = self.standalone_reader.get() {
-            reader.end();
-        }
+        self.end_standalone_reader();
         // A session in a shared store may continue on another server.
         if reason == SessionEnd::Deleted || self.settings().store.is_none() {
             self.delete_events();

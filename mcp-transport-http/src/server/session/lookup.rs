@@ -13,7 +13,7 @@ use super::super::config::{SessionEnd, SessionMode};
 use super::super::rejection::Rejection;
 use super::context::SessionContext;
 use super::http_session::HttpSession;
-use super::store;
+use super::{relay, store};
 use crate::headers::{self, McpHeaders, names};
 
 /// Target of a POST with one message.
@@ -69,6 +69,10 @@ async fn load_from(
     session.mark_saved(record);
     // An error means that a concurrent request has continued the session.
     if context.insert(&session).is_ok() {
+        if context.config.sessions.relay.is_some() {
+            relay::start(context);
+            session.protocol.mark_all_changes();
+        }
         // The session may have ended since it was loaded. From now on its end reaches this server.
         store::keep(&context.table, &session).await?;
         session.announce_continued();

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Response, StatusCode};
-use mcp_core::ClientRequest;
+use mcp_core::store::RelayEvent;
 use mcp_core::wire::batch;
+use mcp_core::{ClientNotification, ClientRequest};
 use mcp_types::Message;
 
 use super::super::config::{SessionEnd, SessionMode};
@@ -16,7 +17,7 @@ use super::batch::{BatchResponse, check_scopes, join, parse_error};
 use super::context::SessionContext;
 use super::http_session::HttpSession;
 use super::lookup::{self, Target};
-use super::{get_stream, message, open, stateless, store};
+use super::{get_stream, message, open, relay, stateless, store};
 use crate::headers::McpHeaders;
 
 /// Handles a POST with one message.
@@ -38,11 +39,41 @@ pub(in crate::server) async fn post(
             Ok(MessageOutcome::Response(response))
         }
         Target::Session(session) => {
+            if context.config.sessions.relay.is_some() && relay_message(&session, message).await {
+                return Ok(MessageOutcome::Response(response::accepted()));
+            }
             let outcome = message::handle(&session, head, message)?;
-            store::save(&context.table, &session).await?;
+            save(context, &session).await?;
             Ok(outcome)
         }
     }
+}
+
+/// Passes a message to the other servers, if it concerns them. Returns true if it was a response for
+/// one of them.
+async fn relay_message(session: &HttpSession, message: &Message<'_>) -> bool {
+    match message {
+        Message::Response(response) => Box::pin(relay::forward_response(session, response)).await,
+        Message::Notification(notification) => {
+            let wire = session.protocol.wire();
+            if let Some(ClientNotification::Cancelled(cancelled)) =
+                wire.decode_client_notification(notification)
+                && let Some(id) = cancelled.request_id
+            {
+                Box::pin(relay::notify(session, RelayEvent::Cancelled(id))).await;
+            }
+            false
+        }
+        _ => false,
+    }
+}
+
+/// Saves the state of a session, and notifies the other servers if it has changed.
+async fn save(context: &SessionContext, session: &HttpSession) -> Result<(), Rejection> {
+    if store::save(&context.table, session).await? {
+        Box::pin(relay::notify(session, RelayEvent::Changed)).await;
+    }
+    Ok(())
 }
 
 /// Handles a POST with a batch of messages.
@@ -61,7 +92,7 @@ pub(in crate::server) async fn post_batch(
     }
     let session = find(context, &head).await?;
     let response = respond_to_batch(&session, head, body).await;
-    store::save(&context.table, &session).await?;
+    save(context, &session).await?;
     response
 }
 
@@ -98,6 +129,9 @@ async fn respond_to_batch(
                         .await
                 }));
             }
+            Ok(message)
+                if session.settings().relay.is_some()
+                    && Box::pin(relay_message(session, &message)).await => {}
             Ok(Message::Notification(notification)) => {
                 match message::handle_notification(session, head.clone(), &notification) {
                     Ok(handling @ MessageOutcome::Notification(_)) => {
@@ -149,6 +183,7 @@ pub(in crate::server) async fn delete(
     // The store comes first: a request that arrives in between must not continue the session.
     store::remove(&session).await?;
     context.table.end(&session.id, SessionEnd::Deleted);
+    relay::notify(&session, RelayEvent::Ended).await;
     Ok(response::empty(StatusCode::OK))
 }
 

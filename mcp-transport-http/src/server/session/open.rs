@@ -15,7 +15,7 @@ use super::super::exchange;
 use super::super::rejection::Rejection;
 use super::super::response::{self, Body};
 use super::context::SessionContext;
-use super::store;
+use super::{relay, store};
 use crate::status;
 
 /// Opens a session and returns the response to `initialize`.
@@ -45,6 +45,7 @@ pub(super) async fn open(
     context
         .insert(&session)
         .map_err(|_| reject(store::id_in_use()))?;
+    relay::start(context);
     if let Err(rejection) = store::insert(&session).await {
         context.table.end(&session.id, SessionEnd::Closed);
         return Err(rejection);

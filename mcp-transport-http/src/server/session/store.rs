@@ -42,13 +42,15 @@ pub(super) fn id_in_use() -> Fault {
 ///
 /// A session that is not in the store was ended by another server, and ends here as well.
 ///
+/// Returns true if the state changed.
+///
 /// # Errors
 ///
 /// Returns a rejection when the store fails, or when the session has ended.
 // spec: SESS-07
-pub(super) async fn save(table: &SessionTable, session: &HttpSession) -> Result<(), Rejection> {
+pub(super) async fn save(table: &SessionTable, session: &HttpSession) -> Result<bool, Rejection> {
     let Some(store) = &session.settings().store else {
-        return Ok(());
+        return Ok(false);
     };
     match session.unsaved() {
         Some(Unsaved::State(record)) => {
@@ -60,10 +62,10 @@ pub(super) async fn save(table: &SessionTable, session: &HttpSession) -> Result<
             let replaced = guard("replace a session", session.config.store_timeout, call).await;
             end_unless_stored(table, session, replaced)?;
             session.mark_saved(*record);
-            Ok(())
+            Ok(true)
         }
-        Some(Unsaved::Lifetime) => keep(table, session).await,
-        None => Ok(()),
+        Some(Unsaved::Lifetime) => keep(table, session).await.map(|()| false),
+        None => Ok(false),
     }
 }
 
@@ -95,7 +97,7 @@ pub(super) async fn refresh(table: &SessionTable, session: &HttpSession) -> Resu
     {
         session.apply_stored(record);
     }
-    save(table, session).await
+    save(table, session).await.map(drop)
 }
 
 fn end_unless_stored(

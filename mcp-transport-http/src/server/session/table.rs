@@ -7,6 +7,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use mcp_core::ClientFacts;
 use parking_lot::Mutex;
+use tokio::task::AbortHandle;
 
 use super::super::config::SessionEnd;
 use super::eviction::EvictionQueue;
@@ -18,6 +19,8 @@ use super::quota::{AddressBlock, SessionQuota};
 pub(in crate::server) struct SessionTable {
     state: Mutex<TableState>,
     pub(super) quota: SessionQuota,
+    /// The task that receives messages of other servers.
+    relay_task: Mutex<Option<AbortHandle>>,
 }
 
 #[derive(Default)]
@@ -136,6 +139,15 @@ impl SessionTable {
         Ok(())
     }
 
+    /// Starts the task that receives messages of other servers, unless it runs.
+    pub(super) fn start_relay_task(&self, start: impl FnOnce() -> AbortHandle) {
+        let mut task = self.relay_task.lock();
+        // A task that is finished was dropped together with its runtime.
+        if task.as_ref().is_none_or(AbortHandle::is_finished) {
+            *task = Some(start());
+        }
+    }
+
     pub(super) fn find(&self, id: &str) -> Option<Arc<HttpSession>> {
         self.state.lock().sessions.get(id).cloned()
     }
@@ -201,6 +213,9 @@ impl SessionTable {
 
 impl Drop for SessionTable {
     fn drop(&mut self) {
+        if let Some(task) = self.relay_task.get_mut() {
+            task.abort();
+        }
         self.end_all();
     }
 }

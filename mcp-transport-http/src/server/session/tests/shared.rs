@@ -1,6 +1,6 @@
 //! Two servers that share their stores.
 
-use mcp_core::store::{MemoryEventStore, MemorySessionStore};
+use mcp_core::store::{MemoryEventStore, MemoryRelay, MemorySessionStore};
 use mcp_core::{ChangeBus as _, ChangeEvent};
 
 use super::*;
@@ -19,8 +19,17 @@ fn clock() -> std::time::Instant {
 }
 
 fn nodes() -> Nodes {
+    nodes_with(MemorySessionStore::new())
+}
+
+/// Returns servers that pass messages to each other.
+fn related_nodes() -> Nodes {
+    nodes_with(MemorySessionStore::new().with_relay(MemoryRelay::new()))
+}
+
+fn nodes_with(store: MemorySessionStore) -> Nodes {
     let tools = Tools::new();
-    let sessions = Arc::new(MemorySessionStore::new().clock(clock));
+    let sessions = Arc::new(store.clock(clock));
     let events = Arc::new(MemoryEventStore::new().clock(clock));
     let told = Arc::<Mutex<Vec<String>>>::default();
     let endpoints = ["a", "b"].map(|name| {
@@ -254,4 +263,141 @@ async fn state_of_another_server_is_not_overwritten_and_reaches_an_open_stream()
         (record.subscriptions, record.ready),
         (vec!["file:///a".to_owned()], true)
     );
+}
+
+/// Returns the id of the question of a call.
+async fn question(call: &mut Got) -> Value {
+    call.event().await;
+    call.event().await.data.unwrap()["id"].clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn client_response_at_another_server_reaches_its_call() {
+    // spec: HTTP-S-07
+    let nodes = related_nodes();
+    let here = Peer::open(&nodes.endpoints[0]).await;
+    let there = nodes.other(&here);
+    let (mut mine, mut yours) = (here.tool(1, "ask").await, there.tool(2, "ask").await);
+    let asked = [question(&mut mine).await, question(&mut yours).await];
+    assert_eq!(there.send(asking::accept(&asked[0])).await.status, 202);
+    let answers = mine.messages().await;
+    assert_eq!(answers[0]["result"]["content"][0]["text"], "accepted");
+    assert_eq!(yours.frame_now(), None);
+    let refused = json!({
+        "jsonrpc": "2.0", "id": asked[1], "error": { "code": -32603, "message": "not now" },
+    });
+    assert_eq!(here.send(refused).await.status, 202);
+    let text = yours.messages().await[0]["result"]["content"][0]["text"].clone();
+    assert!(text.as_str().unwrap().contains("not now"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn client_response_for_a_server_that_has_ended_is_rejected() {
+    let nodes = related_nodes();
+    let here = Peer::open(&nodes.endpoints[0]).await;
+    let there = nodes.other(&here);
+    assert_eq!(there.tool(1, "echo").await.status, 200);
+    let mut call = here.tool(2, "ask").await;
+    let asked = question(&mut call).await;
+    let Nodes { endpoints, .. } = nodes;
+    let [gone, _stays] = endpoints;
+    drop((gone, here, call));
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    let got = there.send(asking::accept(&asked)).await;
+    assert_eq!(got.refusal().await, (400, -32600));
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancellation_at_another_server_stops_the_call() {
+    // spec: CAN-04
+    let nodes = related_nodes();
+    let here = Peer::open(&nodes.endpoints[0]).await;
+    let there = nodes.other(&here);
+    let call = here.tool(1, "wait").await;
+    assert_eq!(nodes.tools.waiting(), (1, 0));
+    let cancel = json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 },
+    });
+    assert_eq!(there.send(cancel).await.status, 202);
+    let messages = call.messages().await;
+    assert!(messages.iter().all(|message| message.get("id").is_none()));
+    assert_eq!(nodes.tools.waiting(), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn subscription_at_another_server_reaches_the_open_stream() {
+    let nodes = related_nodes();
+    let here = Peer::open(&nodes.endpoints[0]).await;
+    let there = nodes.other(&here);
+    let mut stream = here.get().await;
+    let subscribe = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "resources/subscribe",
+        "params": { "uri": "file:///a" },
+    });
+    assert_eq!(there.send(subscribe).await.status, 200);
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    nodes.tools.bus.publish(ChangeEvent::Resource {
+        uri: "file:///a".into(),
+    });
+    // The first event has an id only.
+    let mut event = stream.event().await;
+    while event.data.is_none() {
+        event = stream.event().await;
+    }
+    assert_eq!(event.data.unwrap()["params"]["uri"], "file:///a");
+}
+
+#[tokio::test(start_paused = true)]
+async fn deletion_at_another_server_ends_calls_and_streams() {
+    // spec: SESS-07
+    let nodes = related_nodes();
+    let here = Peer::open(&nodes.endpoints[0]).await;
+    let there = nodes.other(&here);
+    let stream = here.get().await;
+    let call = here.tool(1, "wait").await;
+    assert_eq!(there.delete().await.status, 200);
+    stream.rest().await;
+    call.rest().await;
+    assert_eq!(nodes.tools.waiting(), (0, 0));
+    assert_eq!(nodes.endpoints[0].session_count(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn stream_at_another_server_replaces_the_one_here() {
+    // spec: HTTP-SL-10
+    let nodes = related_nodes();
+    let here = Peer::open(&nodes.endpoints[0]).await;
+    let there = nodes.other(&here);
+    let old = here.get().await;
+    let mut new = there.get().await;
+    old.rest().await;
+    nodes.tools.bus.publish(ChangeEvent::Resources);
+    let mut event = new.event().await;
+    while event.data.is_none() {
+        event = new.event().await;
+    }
+    let method = &event.data.unwrap()["method"];
+    assert_eq!(method, "notifications/resources/list_changed");
+    // The stream can come back.
+    let _back = here.get().await;
+    new.rest().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn change_while_no_server_has_the_session_is_not_missed() {
+    let nodes = related_nodes();
+    let here = Peer::open(&nodes.endpoints[0]).await;
+    let there = nodes.other(&here);
+    let bus = nodes.tools.bus.clone();
+    let Nodes { endpoints, .. } = nodes;
+    let [gone, _stays] = endpoints;
+    drop((gone, here));
+    bus.publish(ChangeEvent::Resources);
+    let mut stream = there.get().await;
+    let mut event = stream.event().await;
+    while event.data.is_none() {
+        event = stream.event().await;
+    }
+    let method = &event.data.unwrap()["method"];
+    assert_eq!(method, "notifications/resources/list_changed");
 }

@@ -1,0 +1,128 @@
+//! Messages between the servers that share sessions: a response, cancellation or DELETE that reaches
+//! one server is passed to the server that waits for it.
+
+use std::sync::{Arc, Weak};
+
+use mcp_core::store::{RelayEvent, RelayMessage, RelayTarget, SessionRelay, StoreError};
+use mcp_types::{Message, RequestId, Response};
+use tokio::task::{AbortHandle, JoinSet};
+
+use super::super::config::{Config, NODE_SHIFT, SessionEnd};
+use super::super::store_guard::guard;
+use super::context::SessionContext;
+use super::http_session::HttpSession;
+use super::message;
+use super::store;
+use super::table::SessionTable;
+
+/// Number of sessions that are loaded at the same time because another server has changed them.
+const CONCURRENT_LOADS: usize = 64;
+
+/// Starts the task that receives messages of other servers.
+pub(super) fn start(context: &SessionContext) {
+    if let Some(relay) = &context.config.sessions.relay {
+        let task = || spawn(context, Arc::clone(relay));
+        context.table.start_relay_task(task);
+    }
+}
+
+fn spawn(context: &SessionContext, relay: Arc<dyn SessionRelay>) -> AbortHandle {
+    let table = Arc::downgrade(&context.table);
+    let config = Arc::clone(&context.config);
+    tokio::spawn(receive(table, config, relay)).abort_handle()
+}
+
+async fn receive(table: Weak<SessionTable>, config: Arc<Config>, relay: Arc<dyn SessionRelay>) {
+    let mut loading = JoinSet::new();
+    loop {
+        let RelayMessage { session, event, .. } = relay.receive().await;
+        let Some(table) = table.upgrade() else {
+            return;
+        };
+        let Some(session) = table.find(&session) else {
+            continue;
+        };
+        if event == RelayEvent::Changed {
+            if loading.len() >= CONCURRENT_LOADS {
+                loading.join_next().await;
+            }
+            while loading.try_join_next().is_some() {}
+            loading.spawn(reload(Arc::clone(&config), session));
+            continue;
+        }
+        apply(&table, &session, event);
+    }
+}
+
+/// Updates a session to the state that another server has stored.
+async fn reload(config: Arc<Config>, session: Arc<HttpSession>) {
+    if let Some(store) = &config.sessions.store
+        && let Ok(Some(record)) = store::load(&config, &**store, &session.id).await
+    {
+        session.apply_stored(record);
+    }
+}
+
+fn apply(table: &SessionTable, session: &Arc<HttpSession>, event: RelayEvent) {
+    match event {
+        RelayEvent::Response(json) => {
+            // An error means that the request has ended: the response is late.
+            if let Ok(Message::Response(response)) = Message::parse(json.as_bytes()) {
+                drop(message::handle_response(session, &response));
+            }
+        }
+        RelayEvent::Cancelled(id) => session.calls.cancel(&id),
+        RelayEvent::Ended => table.end(&session.id, SessionEnd::Elsewhere),
+        RelayEvent::StreamMoved => session.end_standalone_reader(),
+        _ => {}
+    }
+}
+
+/// Passes a response to the server that has sent the request. Returns false if it belongs to this
+/// server, or if that server no longer runs.
+// spec: HTTP-S-07
+pub(super) async fn forward_response(session: &HttpSession, response: &Response<'_>) -> bool {
+    let Some(relay) = &session.settings().relay else {
+        return false;
+    };
+    let Some(node) = response.id.as_ref().and_then(node_of) else {
+        return false;
+    };
+    if node == relay.node() {
+        return false;
+    }
+    let target = RelayTarget::Node(node);
+    let event = RelayEvent::response(response);
+    let sent = send(session, &**relay, target, event).await;
+    sent.is_ok_and(|reached| reached > 0)
+}
+
+/// Notifies the other servers of an event of a session. Does nothing without a relay.
+pub(super) async fn notify(session: &HttpSession, event: RelayEvent) {
+    if let Some(relay) = &session.settings().relay {
+        // The error is in the log. The other servers learn about changes and ends from the store.
+        drop(send(session, &**relay, RelayTarget::Others, event).await);
+    }
+}
+
+async fn send(
+    session: &HttpSession,
+    relay: &dyn SessionRelay,
+    target: RelayTarget,
+    event: RelayEvent,
+) -> Result<usize, StoreError> {
+    let message = RelayMessage::new(&*session.id, event);
+    let call = async { relay.send(target, message).await };
+    guard("relay a message", session.config.store_timeout, call).await
+}
+
+/// Returns the number of the server that made the id of a request to a client.
+fn node_of(id: &RequestId) -> Option<u32> {
+    match id {
+        RequestId::Number(number) => {
+            let node = u32::try_from(number >> NODE_SHIFT).ok()?;
+            (node > 0).then_some(node)
+        }
+        _ => None,
+    }
+}
