@@ -74,10 +74,10 @@ pages! {
     authorization_errors: "authorization-errors.md", "auth";
     protecting: "protecting.md", "auth" "macros" "http-server";
     testing: "testing.md", "macros" "http-server" "http-client";
-    deployment: "deployment.md", "macros" "stdio" "http-server" "http-client";
+    deployment: "deployment.md", "macros" "stdio" "http-server" "http-client" "redis";
     security: "security.md", "macros" "stdio" "http-server" "http-client";
-    limits: "limits.md", "macros" "stdio" "http-server" "http-client";
-    errors: "errors.md", "macros" "stdio" "http-server" "http-client";
+    limits: "limits.md", "macros" "stdio" "http-server" "http-client" "redis";
+    errors: "errors.md", "macros" "stdio" "http-server" "http-client" "redis";
     coming_from_rmcp: "coming_from_rmcp.md", "macros" "stdio" "http-server" "http-client";
     coming_from_fastmcp: "coming_from_fastmcp.md", "macros" "stdio" "http-server" "http-client";
     coming_from_typescript: "coming_from_typescript.md", "macros" "stdio" "http-server" "http-client";

@@ -2,3 +2,5 @@
 
 #[cfg(test)]
 mod client;
+#[cfg(test)]
+mod cluster;

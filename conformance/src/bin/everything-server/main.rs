@@ -4,6 +4,9 @@
 //! its URL to standard error when it is ready. With `--stdio` it serves its standard streams instead.
 //!
 //! `--authorize ISSUER_URL` demands access tokens of this issuer, see `authorize.rs`.
+//!
+//! With `--redis URL` and `--prefix PREFIX` it is one node of a cluster: its sessions, events and changes
+//! are in Redis. `GET /health` answers while the process runs, `GET /ready` while Redis answers as well.
 
 #![allow(clippy::print_stderr, reason = "prints its URL")]
 
@@ -11,6 +14,7 @@ mod authorize;
 mod cancel;
 mod capabilities;
 mod changes;
+mod cluster;
 mod input;
 mod polling;
 mod prompts;
@@ -37,6 +41,10 @@ async fn main() -> mcp::Result<()> {
         Err(_) => 8001,
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+    if let Some(url) = option("--redis") {
+        let prefix = option("--prefix").unwrap_or_else(|| "everything".to_owned());
+        return cluster::serve(listener, server(), &url, prefix).await;
+    }
     let url = format!("http://{}/mcp", listener.local_addr()?);
     eprintln!("listening on {url}");
     // The suite sends answers with the first request of a call.
@@ -58,6 +66,12 @@ async fn main() -> mcp::Result<()> {
         .shutdown_on(termination())
         .await?;
     Ok(())
+}
+
+/// Returns the argument after `name`.
+fn option(name: &str) -> Option<String> {
+    let mut arguments = std::env::args().skip_while(|argument| argument != name);
+    arguments.nth(1)
 }
 
 fn server() -> Server {
