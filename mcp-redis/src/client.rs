@@ -92,7 +92,7 @@ impl Redis {
         let command = redis::cmd("PING");
         let _: String = self
             .connection
-            .command("ping", self.timeout, &command)
+            .command("check the connection", self.timeout, &command)
             .await?;
         Ok(())
     }

@@ -13,8 +13,8 @@ use std::env;
 use std::io::Error;
 
 use axum::Router;
+use axum::http::StatusCode;
 use axum::routing::get;
-use http::StatusCode;
 use mcp::http::{Shutdown, termination};
 use mcp::prelude::*;
 use mcp::redis::Redis;
