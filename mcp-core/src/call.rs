@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use mcp_types::ext::tasks::{CANCEL, GET, UPDATE};
 use mcp_types::{
     CallToolParams, CompleteParams, GetPromptParams, InitializeParams, LoggingLevel, Method, Page,
     RawObject, ReadResourceParams, SubscribeParams, SubscriptionFilter,
 };
+use serde::Deserialize;
 
 /// A call that a service answers: one of the eight methods that all revisions share, or a message of
 /// an extension.
@@ -69,17 +71,35 @@ impl Call {
         }
     }
 
-    /// Returns the name of the tool or prompt, or the URI of the resource. Modern HTTP clients mirror it
-    /// in a header.
+    /// Returns the name of the tool or prompt, the URI of the resource, or the id of the task. Modern HTTP
+    /// clients mirror it in a header.
     // spec: HTTP-SM-07
     pub fn item(&self) -> Option<&str> {
         match self {
             Self::CallTool(params) => Some(&params.name),
             Self::ReadResource(params) => Some(&params.uri),
             Self::GetPrompt(params) => Some(&params.name),
+            // spec: TASK-21
+            Self::Other {
+                method,
+                params: Some(params),
+            } if matches!(&**method, GET | UPDATE | CANCEL) => task_id(params),
             _ => None,
         }
     }
+}
+
+/// Returns the id in the parameters of a method of tasks. An id with escapes is not borrowed, and no
+/// server of this library creates one.
+fn task_id(params: &RawObject) -> Option<&str> {
+    #[derive(Deserialize)]
+    struct Id<'a> {
+        #[serde(rename = "taskId", borrow)]
+        id: &'a str,
+    }
+
+    let Id { id } = serde_json::from_str(params.as_str()).ok()?;
+    Some(id)
 }
 
 /// A request of a client: a call for a service, or a request that this library answers.

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use mcp_types::{InputRequest, InputResponse, RawObject};
 use serde_json::value::RawValue;
 
-use crate::{BoxFuture, Fault};
+use crate::{BoxFuture, Fault, ServerNotification};
 
 /// The source of the input that a call asks its client for.
 #[derive(Debug, Clone)]
@@ -24,8 +24,43 @@ pub enum Input {
         /// The stream of the call, which carries the questions.
         sink: Arc<dyn MessageSink>,
     },
+    /// A call that may become a task (tasks extension). Before, the responses count that the client has
+    /// sent along, as for [`Recorded`](Self::Recorded); afterwards, the task asks.
+    Task {
+        /// The responses that the client has sent along.
+        recorded: Option<Box<InputState>>,
+        /// The task.
+        channel: Arc<dyn TaskChannel>,
+    },
     /// A legacy client without a session, which cannot be asked.
     Absent,
+}
+
+/// A channel from a running call to the task that the call may become.
+pub trait TaskChannel: Send + Sync + 'static {
+    /// Returns true after the call became a task.
+    fn is_task(&self) -> bool;
+
+    /// Receives a notification of the call after it became a task.
+    fn report(&self, notification: &ServerNotification);
+
+    /// Asks the client through the task, under a key that the task uses once. Dropping the future
+    /// withdraws the request.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BackChannelError`] when the client provides no input.
+    fn ask(
+        self: Arc<Self>,
+        key: &str,
+        request: InputRequest,
+    ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>>;
+}
+
+impl fmt::Debug for dyn TaskChannel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TaskChannel")
+    }
 }
 
 impl Default for Input {

@@ -24,7 +24,7 @@
 //! | schemas of tools, arguments in headers | [`schema`], [`ParamHeaders`] |
 //! | requests that wait for a response | [`pending`] |
 //! | one message per line | [`lines`] |
-//! | stored sessions and events | [`store`] |
+//! | stored sessions, events and tasks | [`store`] |
 //!
 //! # Layers
 //!
@@ -37,7 +37,7 @@
 //! | 2 | `changes`, `mrtr`, `wire` |
 //! | 3 | `channel`, `outlet`, `reply_target`, `versioning` |
 //! | 4 | `exchange` |
-//! | 5 | `service` |
+//! | 5 | `tasks`, then `service` |
 //! | 6 | `subscriptions`, `tower` |
 //! | 7 | `inbound` |
 //! | 8 | `legacy`, `modern`, `running_call` |
@@ -88,6 +88,7 @@ mod service;
 pub mod store;
 mod stream_control;
 pub mod subscriptions;
+mod tasks;
 pub mod tower;
 pub mod versioning;
 pub mod wire;
@@ -108,7 +109,7 @@ pub use header_mismatch::HeaderMismatch;
 pub use in_process::InProcessChannel;
 pub use inbound::InboundRequest;
 pub use inbound_notification::InboundNotification;
-pub use input::{BackChannel, BackChannelError, Input, InputState, MessageSink};
+pub use input::{BackChannel, BackChannelError, Input, InputState, MessageSink, TaskChannel};
 pub use notification::{ClientNotification, ServerNotification};
 pub use outlet::{NotificationBuffer, NotificationSink, Outlet};
 pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};
@@ -122,5 +123,6 @@ pub use server_identity::ServerIdentity;
 pub use server_request::{ClientResponse, ServerRequest};
 pub use service::Service;
 pub use stream_control::StreamControl;
+pub use tasks::{TaskCall, TaskChanges, TaskEngine, TaskMode, TaskSubscriptions};
 
 pub use futures_util::future::BoxFuture;

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 pub use buffer::NotificationBuffer;
 
-use crate::{ServerNotification, catch_panic_sync};
+use crate::{ServerNotification, TaskChannel, catch_panic_sync};
 
 /// A bounded queue of notifications that a transport empties.
 pub trait NotificationSink: Send + Sync {
@@ -36,7 +36,29 @@ struct OpenOutlet {
     last_progress: Mutex<Option<f64>>,
     sink: Arc<dyn NotificationSink>,
     /// The outlet that this one was [mapped](Outlet::map) from, and the function.
-    mapped: Option<(Arc<OpenOutlet>, Box<MapFn>)>,
+    mapped: Option<(Arc<Self>, Box<MapFn>)>,
+    task: Option<TaskOutlet>,
+}
+
+/// The outlet of a call that may become a task.
+struct TaskOutlet {
+    /// The outlet before the call is a task.
+    direct: Option<Arc<OpenOutlet>>,
+    channel: Arc<dyn TaskChannel>,
+}
+
+/// Passes notifications to a task.
+struct TaskSink(Arc<dyn TaskChannel>);
+
+impl NotificationSink for TaskSink {
+    fn poll_send(&self, _: &mut Context<'_>, notification: &ServerNotification) -> Poll<()> {
+        self.0.report(notification);
+        Poll::Ready(())
+    }
+
+    fn try_send(&self, notification: &ServerNotification) {
+        self.0.report(notification);
+    }
 }
 
 type MapFn = dyn Fn(ServerNotification) -> Option<ServerNotification> + Send + Sync;
@@ -88,6 +110,7 @@ impl Outlet {
             last_progress: Mutex::new(Some(f64::NEG_INFINITY)),
             sink,
             mapped: None,
+            task: None,
         })))
     }
 
@@ -128,6 +151,7 @@ impl Outlet {
                 last_progress: Mutex::new(Some(f64::NEG_INFINITY)),
                 sink: inner.sink.clone(),
                 mapped: Some((inner, Box::new(map))),
+                task: None,
             })
         }))
     }
@@ -148,6 +172,23 @@ impl Outlet {
         let notification = ServerNotification::Other { method, params };
         let outlet = self.clone();
         async move { outlet.send(notification).await }
+    }
+
+    /// Returns the outlet for a call that may become a task. Before, notifications go to this outlet;
+    /// afterwards, the task receives them. It accepts progress in any case.
+    // spec: TASK-20
+    #[must_use]
+    pub fn for_task(self, channel: Arc<dyn TaskChannel>) -> Self {
+        let direct = self.0;
+        let token = direct.as_ref().and_then(|direct| direct.token.clone());
+        Self(Some(Arc::new(OpenOutlet {
+            token: Some(token.unwrap_or_else(|| "task".to_owned().into())),
+            level: direct.as_ref().and_then(|direct| direct.level),
+            last_progress: Mutex::new(Some(f64::NEG_INFINITY)),
+            sink: Arc::new(TaskSink(channel.clone())),
+            mapped: None,
+            task: Some(TaskOutlet { direct, channel }),
+        })))
     }
 
     /// Returns true if the client asked for progress.
@@ -203,10 +244,8 @@ impl Outlet {
 
     /// Sends a notification, or drops it when there is no space.
     pub(crate) fn try_send(&self, notification: ServerNotification) {
-        if let Some(inner) = self.open_inner()
-            && let Some(notification) = inner.map(notification)
-        {
-            inner.sink.try_send(&notification);
+        if let Some(inner) = self.open_inner() {
+            inner.try_send(notification);
         }
     }
 
@@ -252,8 +291,24 @@ impl Outlet {
 
 impl OpenOutlet {
     async fn send(&self, notification: ServerNotification) {
+        if let Some(task) = self.task.as_ref().filter(|task| !task.channel.is_task()) {
+            if let Some(direct) = task.direct_for(&notification) {
+                Box::pin(direct.send(notification)).await;
+            }
+            return;
+        }
         if let Some(notification) = self.map(notification) {
             poll_fn(|cx| self.sink.poll_send(cx, &notification)).await;
+        }
+    }
+
+    fn try_send(&self, notification: ServerNotification) {
+        if let Some(task) = self.task.as_ref().filter(|task| !task.channel.is_task()) {
+            if let Some(direct) = task.direct_for(&notification) {
+                direct.try_send(notification);
+            }
+        } else if let Some(notification) = self.map(notification) {
+            self.sink.try_send(&notification);
         }
     }
 
@@ -292,6 +347,15 @@ impl OpenOutlet {
             *last = Some(progress);
         }
         grows
+    }
+}
+
+impl TaskOutlet {
+    /// Returns the outlet of the call, if its client receives the notification.
+    fn direct_for(&self, notification: &ServerNotification) -> Option<&OpenOutlet> {
+        let is_progress = matches!(notification, ServerNotification::Progress { .. });
+        let direct = self.direct.as_deref()?;
+        (direct.is_open() && (direct.token.is_some() || !is_progress)).then_some(direct)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, ParamHeaders, Reply,
-    ServerProfile,
+    ServerProfile, TaskSubscriptions,
 };
 
 /// Answers calls: a server with handlers, a proxy, a gateway, a test double.
@@ -24,6 +24,12 @@ pub trait Service: Send + Sync + 'static {
     /// `None` for a server that never changes.
     // spec: SUB-01
     fn changes(&self) -> Option<Changes> {
+        None
+    }
+
+    /// Returns the source of the changes of tasks. `None` for a server without tasks.
+    // spec: TASK-19
+    fn task_subscriptions(&self) -> Option<Arc<dyn TaskSubscriptions>> {
         None
     }
 
@@ -67,6 +73,10 @@ impl<S: Service + ?Sized> Service for Arc<S> {
 
     fn changes(&self) -> Option<Changes> {
         (**self).changes()
+    }
+
+    fn task_subscriptions(&self) -> Option<Arc<dyn TaskSubscriptions>> {
+        (**self).task_subscriptions()
     }
 
     fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {

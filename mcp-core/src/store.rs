@@ -1,19 +1,23 @@
-//! Stores of sessions and of stream events, which outlive a connection, a node or a process.
+//! Stores of sessions, stream events and tasks, which outlive a connection, a node or a process.
 //!
 //! A server without stores keeps sessions in memory and does not keep events. Nodes that share stores
 //! continue each other's sessions and streams.
 
 mod events;
 mod memory_events;
+mod memory_tasks;
 mod relay;
 mod sessions;
+mod tasks;
 
 use std::error::Error;
 
 pub use events::{EventStore, Replay, ReplayError, StoredEvent, StreamId};
 pub use memory_events::MemoryEventStore;
+pub use memory_tasks::MemoryTaskStore;
 pub use relay::{MemoryRelay, RelayEvent, RelayInbox, RelayMessage, RelayTarget, SessionRelay};
 pub use sessions::{MemorySessionStore, SessionStore};
+pub use tasks::{TaskLimits, TaskRecord, TaskStore, TaskWrite};
 
 /// The failure of a store.
 ///

@@ -9,11 +9,13 @@ use std::future::{pending, poll_fn, ready};
 use std::pin::pin;
 use std::sync::Arc;
 
-use futures_util::future::select;
+use futures_util::StreamExt;
+use futures_util::future::{Either, select};
+use futures_util::stream::{self, BoxStream};
 use mcp_types::{ListenResult, Method, SubscriptionFilter};
 
 use filter::offered;
-pub use filter::{MAX_ID_LEN, MAX_URI_BYTES, MAX_URI_LEN, MAX_URIS};
+pub use filter::{MAX_ID_LEN, MAX_TASKS, MAX_URI_BYTES, MAX_URI_LEN, MAX_URIS};
 pub(crate) use filter::{authorize, check_client, check_size};
 
 use crate::changes::SubscriptionPermit;
@@ -101,24 +103,47 @@ pub(crate) fn serve(
         Ok(permit) => permit,
         Err(fault) => return Box::pin(ready(fault.into())),
     };
+    let tasks = service
+        .task_subscriptions()
+        .filter(|_| !filter.task_ids.is_empty())
+        .map(|tasks| tasks.subscribe(filter.task_ids.clone(), &facts, extensions.get()));
     let mut granted = offered(filter, &service.profile().capabilities);
     let subscriber = Subscriber::new(extensions, hooks.gate);
     granted
         .resource_subscriptions
         .retain(|uri| changes.check_access(uri, &facts, &subscriber).is_ok());
     let watch = changes.watch(granted.clone());
-    let (subscription, acknowledged) = ServerSubscription::start(granted);
-    let running = RunningSubscription {
-        subscription,
-        watch,
-        changes,
-        facts,
-        subscriber,
-        outlet,
-        pause: hooks.pause,
-        _permit: permit,
+    let start = move |granted| {
+        let (subscription, acknowledged) = ServerSubscription::start(granted);
+        let running = RunningSubscription {
+            subscription,
+            watch,
+            changes,
+            facts,
+            subscriber,
+            outlet,
+            pause: hooks.pause,
+            _permit: permit,
+        };
+        (running, acknowledged)
     };
-    Box::pin(running.run(acknowledged, hooks.end))
+    match tasks {
+        None => {
+            let (running, acknowledged) = start(granted);
+            Box::pin(running.run(acknowledged, stream::pending().boxed(), hooks.end))
+        }
+        // spec: TASK-19
+        Some(tasks) => Box::pin(async move {
+            let tasks = match tasks.await {
+                Ok(tasks) => tasks,
+                Err(fault) => return fault.into(),
+            };
+            granted.task_ids = tasks.granted;
+            let (running, acknowledged) = start(granted);
+            let notifications = tasks.notifications.chain(stream::pending()).boxed();
+            running.run(acknowledged, notifications, hooks.end).await
+        }),
+    }
 }
 
 struct RunningSubscription {
@@ -136,10 +161,11 @@ impl RunningSubscription {
     async fn run(
         self,
         acknowledged: ServerNotification,
+        tasks: BoxStream<'static, ServerNotification>,
         end: Option<BoxFuture<'static, ()>>,
     ) -> Reply {
         let end = end.unwrap_or_else(|| Box::pin(pending()));
-        select(pin!(self.send_all(acknowledged)), end).await;
+        select(pin!(self.send_all(acknowledged, tasks)), end).await;
         // Changes that are still unread are sent if there is space.
         while let Some(event) = self.watch.try_next() {
             if let Some(notification) = self.notification_for(event) {
@@ -151,10 +177,23 @@ impl RunningSubscription {
 
     /// Sends the acknowledgement, then changes, without end. While the client reads slowly this
     /// waits, and the watch merges the changes.
-    async fn send_all(&self, acknowledged: ServerNotification) {
+    async fn send_all(
+        &self,
+        acknowledged: ServerNotification,
+        mut tasks: BoxStream<'static, ServerNotification>,
+    ) {
         self.outlet.send(acknowledged).await;
         loop {
-            let mut event = Some(poll_fn(|cx| self.watch.poll_change(cx)).await);
+            let change = poll_fn(|cx| self.watch.poll_change(cx));
+            let mut event = match select(change, tasks.next()).await {
+                Either::Left((change, _)) => Some(change),
+                Either::Right((notification, _)) => {
+                    if let Some(notification) = notification {
+                        self.outlet.send(notification).await;
+                    }
+                    None
+                }
+            };
             while let Some(change) = event {
                 if let Some(notification) = self.notification_for(change) {
                     self.outlet.send(notification).await;

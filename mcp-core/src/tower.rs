@@ -24,7 +24,7 @@ use tower_service::Service as TowerService;
 use crate::exchange::Endpoint;
 use crate::{
     BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, ParamHeaders, Reply,
-    ServerProfile, Service, catch_panic,
+    ServerProfile, Service, TaskSubscriptions, catch_panic,
 };
 
 pub use fault::BoxError;
@@ -225,6 +225,10 @@ impl<S: Service> Service for Layered<S> {
 
     fn changes(&self) -> Option<Changes> {
         self.service.changes()
+    }
+
+    fn task_subscriptions(&self) -> Option<Arc<dyn TaskSubscriptions>> {
+        self.service.task_subscriptions()
     }
 
     fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {

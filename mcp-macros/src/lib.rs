@@ -43,6 +43,7 @@ mod output;
 mod param;
 mod rename;
 mod route;
+mod task;
 mod variables;
 
 use proc_macro::TokenStream;

@@ -11,6 +11,7 @@ use crate::docs;
 use crate::errors::Errors;
 use crate::extras;
 use crate::options::{CratePath, Options, hygienic};
+use crate::task::task_mode;
 use crate::variables;
 
 /// The place of a marked function.
@@ -63,6 +64,7 @@ impl RouteKind {
                 "destructive",
                 "idempotent",
                 "open_world",
+                "task",
                 "icon",
                 "meta",
                 "layer",
@@ -181,6 +183,7 @@ enum OwnOptions {
         destructive: Option<bool>,
         idempotent: Option<bool>,
         open_world: Option<bool>,
+        task: Option<Box<Expr>>,
     },
     Resource {
         uri: LitStr,
@@ -232,6 +235,7 @@ impl Route {
                 destructive: options.flag("destructive", errors),
                 idempotent: options.flag("idempotent", errors),
                 open_world: options.flag("open_world", errors),
+                task: options.expr("task", errors).map(Box::new),
             },
             RouteKind::Resource => {
                 let Some(uri) = text else {
@@ -338,6 +342,7 @@ impl Route {
                 destructive,
                 idempotent,
                 open_world,
+                ..
             } => {
                 let read_only = (*read_only == Some(true)).then(|| quote!(.read_only()));
                 let idempotent = (*idempotent == Some(true)).then(|| quote!(.idempotent()));
@@ -403,12 +408,18 @@ impl Route {
         };
         let cache = cache.and_then(|value| errors.ok(cache_hint(value, private)));
         let cache = cache.map(|hint| quote!(.cache(#hint)));
+        let task = match &self.own {
+            OwnOptions::Tool { task, .. } => task.as_deref(),
+            _ => None,
+        };
+        let task = task.and_then(|value| errors.ok(task_mode(value, private)));
+        let task = task.map(|mode| quote!(.task(#mode)));
         let layer = self.layer.as_ref().map(|layer| quote!(.layer(#layer)));
         let visible_to = self.visible_to.as_ref();
         let visible_to = visible_to.map(|filter| quote!(.visible_to(#filter)));
         let scopes = self.scopes.as_ref();
         let scopes = scopes.map(|scopes| quote!(.scopes(#scopes)));
-        quote!(#cache #layer #visible_to #scopes)
+        quote!(#cache #task #layer #visible_to #scopes)
     }
 
     /// Returns the function that lists the resources of a template.

@@ -30,6 +30,7 @@ mod server_block;
 #[cfg(test)]
 mod tests;
 
+pub use mcp_core::TaskMode;
 pub use mcp_types::{
     CacheHint, CallToolResult, Choices, CompletionReference, EnumSchema, FormError, FormSchema,
     Icon, Implementation, JsonObject, Prompt, Resource, ResourceTemplate, Tool,

@@ -8,7 +8,7 @@ mod run;
 mod spec;
 
 pub use context::CallContext;
-pub(crate) use context::ServerContext;
+pub(crate) use context::{ServerContext, ServerTasks};
 pub(crate) use prepare::with_preparations;
 pub(crate) use run::{CallTarget, run_handler};
 pub use spec::RouteSpec;

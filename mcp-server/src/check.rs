@@ -127,6 +127,12 @@ impl<'a> SetupChecker<'a> {
                      without blanks, quotes and backslashes, and not `offline_access`"
                 ));
             }
+            if route.can_be_task() && self.config.context.tasks.is_none() {
+                self.report(format!(
+                    "the {description} can become a task, and the server runs no tasks; add \
+                     `.tasks(Tasks::in_memory())`"
+                ));
+            }
             for problem in route.schema_problems(&self.config.context.validation) {
                 self.report(format!("the {description}: {problem}"));
             }

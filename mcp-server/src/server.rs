@@ -6,17 +6,18 @@ use mcp_core::extension::{RegisteredExtension, Registration};
 use mcp_core::schema::{Lint, LintProfile, Validator};
 use mcp_core::{
     BoxFuture, Call, ChangeBus, Changes, ClientFacts, Exchange, Extensions, Fault, ParamHeaders,
-    Reply, ServerProfile, Service,
+    Reply, ServerProfile, Service, TaskEngine, TaskSubscriptions,
 };
 use mcp_types::{CacheHint, Implementation, Prompt, Resource, ResourceTemplate, Tool};
 use serde::Serialize;
 
+use crate::call::ServerTasks;
 use crate::caller::Caller;
 use crate::change_kinds::ChangeKinds;
 use crate::check::{self, SetupError};
 use crate::content_policy::ContentPolicy;
 use crate::dispatch::dispatch;
-use crate::extension::{ServerExtension, ServerSetup};
+use crate::extension::{ServerExtension, ServerSetup, TasksExtension};
 use crate::handler::CompletionHandler;
 use crate::handles::{Prompts, Resources, Templates, Tools};
 use crate::middleware::{Layers, Middleware};
@@ -441,6 +442,35 @@ impl Server {
         self.configure(|config| config.changes = config.changes.clone().bus(bus))
     }
 
+    /// Sets the engine that runs calls of tools as tasks, and declares the tasks extension. Which calls
+    /// become tasks is a setting of each tool; see [`ToolRoute::task`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use mcp::prelude::*;
+    /// use mcp::tasks::{TaskMode, Tasks};
+    ///
+    /// let render = Tool::new("render").handler(async || "done");
+    /// let server = Server::new("studio", "1.0.0")
+    ///     .tool(render.task(TaskMode::After(Duration::from_secs(1))))
+    ///     .tasks(Tasks::in_memory().ttl(Duration::from_secs(3600)));
+    /// server.check()?;
+    /// # Ok::<(), mcp::SetupError>(())
+    /// ```
+    // spec: TASK-01
+    #[must_use]
+    pub fn tasks(self, engine: impl TaskEngine) -> Self {
+        let engine: Arc<dyn TaskEngine> = Arc::new(engine);
+        let server = self.extension(TasksExtension(engine.clone()));
+        server.configure(|config| {
+            let profile = Arc::new(ServerProfile::new(config.info.clone()));
+            config.context.tasks = Some(ServerTasks { engine, profile });
+        })
+    }
+
     /// Sets how many `subscriptions/listen` requests of all clients may run at the same time; 1024 by
     /// default. Further ones are refused.
     // spec: SUB-15
@@ -612,6 +642,13 @@ impl Service for Server {
     // spec: SUB-12
     fn changes(&self) -> Option<Changes> {
         Some(self.registry.current().changes.clone())
+    }
+
+    // spec: TASK-19
+    fn task_subscriptions(&self) -> Option<Arc<dyn TaskSubscriptions>> {
+        let registry = self.registry.current();
+        let tasks = registry.context.tasks.as_ref()?;
+        Some(tasks.engine.clone())
     }
 
     // The transport does not know the caller. The route of the tool reports a mismatch, after its

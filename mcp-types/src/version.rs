@@ -171,6 +171,12 @@ impl ProtocolVersion {
         matches!(self, Self::V2025_11_25)
     }
 
+    /// Returns `true` if the tasks extension works with the revision (2026-07-28 and later).
+    // spec: TASK-01
+    pub const fn has_task_extension(self) -> bool {
+        self.is_modern()
+    }
+
     /// Returns `true` if structured content can be any JSON value and an output schema any schema
     /// (2026-07-28 and later). Earlier revisions allow only objects.
     // spec: TOOL-14

@@ -9,7 +9,8 @@
         feature = "json-schema",
         feature = "auth",
         feature = "keychain",
-        feature = "redis"
+        feature = "redis",
+        feature = "tasks"
     )),
     allow(
         rustdoc::broken_intra_doc_links,
@@ -45,6 +46,10 @@ pub use error::{Error, Result};
 #[cfg(feature = "auth")]
 pub use mcp_auth as auth;
 
+/// Tool calls that become tasks.
+#[cfg(feature = "tasks")]
+pub use mcp_tasks as tasks;
+
 #[cfg(feature = "client")]
 pub use mcp_client as client;
 /// A client of one server: [`Client::connect`](Connect::connect) opens it, and
@@ -63,7 +68,7 @@ pub use mcp_client::group::Group;
 #[cfg(feature = "client")]
 pub use mcp_client::{
     Cache, Change, ConnectMode, ElicitRequest, InputError, Negotiation, PreparedCall, Rejected,
-    SampleRequest, Subscription, Turn, UrlRequest,
+    SampleRequest, Subscription, TaskHandle, Turn, UrlRequest,
 };
 #[cfg(feature = "http-server")]
 pub use mcp_core::store::{EventStore, MemoryEventStore, MemorySessionStore, SessionStore};

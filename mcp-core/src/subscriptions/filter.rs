@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
-use mcp_types::{Page, ReadResourceParams, RequestId, ServerCapabilities, SubscriptionFilter};
+use mcp_types::ext::tasks::{GET, TaskParams};
+use mcp_types::{
+    Page, RawObject, ReadResourceParams, RequestId, ServerCapabilities, SubscriptionFilter,
+};
 
 use crate::{Call, ChangeEvent, ClientFacts, Fault};
 
@@ -14,13 +17,24 @@ pub const MAX_URI_BYTES: usize = 128 * 1024;
 /// The size of one URI in `resources/subscribe`, in bytes: 8 KiB.
 pub const MAX_URI_LEN: usize = 8 * 1024;
 
+/// The number of tasks that one subscription can name.
+pub const MAX_TASKS: usize = 256;
+
 /// Checks that a filter is within the limits of one subscription.
 ///
 /// # Errors
 ///
-/// Returns [`Fault::BadParams`] when the filter names too many resources.
+/// Returns [`Fault::BadParams`] when the filter names too many resources or tasks.
 // spec: SUB-15
 pub(crate) fn check_size(filter: &SubscriptionFilter) -> Result<(), Fault> {
+    // spec: TASK-19
+    if filter.task_ids.len() > MAX_TASKS {
+        return Err(Fault::bad_params(format!(
+            "`params.notifications.taskIds`: {} tasks; one subscription can have {MAX_TASKS}. Open \
+             several",
+            filter.task_ids.len()
+        )));
+    }
     let uris = &filter.resource_subscriptions;
     let bytes: usize = uris.iter().map(String::len).sum();
     if uris.len() <= MAX_URIS && bytes <= MAX_URI_BYTES {
@@ -107,12 +121,19 @@ pub(crate) fn authorize(
         prompts_list_changed: prompts,
         resources_list_changed: resources,
         resource_subscriptions: uris,
+        task_ids: tasks,
         ..
     } = filter;
     *tools = *tools && admits(Call::ListTools(Page::first()));
     *prompts = *prompts && admits(Call::ListPrompts(Page::first()));
     *resources = *resources && admits(Call::ListResources(Page::first()));
     uris.retain(|uri| admits(Call::ReadResource(ReadResourceParams::new(uri))));
+    tasks.retain(|id| {
+        admits(Call::Other {
+            method: GET.into(),
+            params: RawObject::from_value(&TaskParams::new(id)).ok(),
+        })
+    });
     match refused {
         Some(fault) if filter.is_empty() => Err(fault),
         _ => Ok(()),

@@ -41,7 +41,7 @@ enum Stage {
     /// The reply will contain the question. The handler is dropped then; a question on a task of its
     /// own ends with the call.
     Open(Closed),
-    /// The session has sent the question.
+    /// The session or the task has sent the question.
     Sent {
         answer: BoxFuture<'static, Result<InputResponse, BackChannelError>>,
         call_closed: Closed,
@@ -115,6 +115,14 @@ impl<A> Asking<A> {
                 Ok(Poll::Pending) => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }
+        }
+        if let (Stage::Open(_), Ok(request)) = (&self.stage, &self.request)
+            && let Some(answer) = self.round.poll_open(&self.key, request, cx)
+        {
+            self.stage = Stage::Sent {
+                answer,
+                call_closed: self.round.call_closed().closed(),
+            };
         }
         let call_closed = match &mut self.stage {
             Stage::Open(call_closed) => call_closed,

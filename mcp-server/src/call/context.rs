@@ -1,10 +1,11 @@
 //! The context of a call, from which extractors take their values.
 
 use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 
 use mcp_core::close_signal::CloseSignal;
-use mcp_core::{Call, ClientFacts, Exchange, Extensions, Fault, Outlet};
+use mcp_core::{Call, ClientFacts, Exchange, Extensions, Fault, Outlet, ServerProfile, TaskEngine};
 use mcp_types::{CompleteParams, RawObject};
 
 use super::guard::CallGuard;
@@ -24,6 +25,21 @@ pub(crate) struct ServerContext {
     pub(crate) masks_errors: bool,
     pub(crate) content_policy: ContentPolicy,
     pub(crate) sealer: Arc<Sealer>,
+    pub(crate) tasks: Option<ServerTasks>,
+}
+
+/// The engine that runs calls as tasks.
+#[derive(Clone)]
+pub(crate) struct ServerTasks {
+    pub(crate) engine: Arc<dyn TaskEngine>,
+    /// The identity of the server, for the results of tasks.
+    pub(crate) profile: Arc<ServerProfile>,
+}
+
+impl fmt::Debug for ServerTasks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ServerTasks")
+    }
 }
 
 /// A call, as extractors see it; the argument of [`FromCall::from_call`](crate::FromCall::from_call).
@@ -172,6 +188,10 @@ impl CallContext {
 
     pub(crate) fn validation(&self) -> &Validation {
         &self.0.route.server.validation
+    }
+
+    pub(crate) fn tasks(&self) -> Option<&ServerTasks> {
+        self.0.route.server.tasks.as_ref()
     }
 
     pub(crate) fn masks_errors(&self) -> bool {

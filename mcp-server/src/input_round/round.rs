@@ -10,7 +10,7 @@ use std::thread::{self, ThreadId};
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::{
     BackChannel, BackChannelError, BoxFuture, ClientFacts, Exchange, Fault, Input, InputState,
-    MessageSink, Reply,
+    MessageSink, Reply, TaskChannel,
 };
 use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, RawObject};
 use parking_lot::Mutex;
@@ -46,6 +46,8 @@ enum InputMode {
     Reply {
         binding: Binding,
         sealer: Arc<Sealer>,
+        /// The task that the call may become. A task asks while the handler waits.
+        task: Option<Arc<dyn TaskChannel>>,
     },
     /// The session sends each question while the handler waits.
     Live {
@@ -68,6 +70,8 @@ struct PendingInputs {
     once_keys: BTreeSet<String>,
     /// Questions for the reply.
     open: InputRequests,
+    /// Wakers of the open questions of a call that may become a task.
+    open_wakers: BTreeMap<String, Waker>,
     /// Number of unfinished `Ask::once` futures.
     unfinished_work: usize,
     /// Threads that poll the future of an `Ask::once`.
@@ -98,11 +102,11 @@ impl InputRound {
         call_closed: CloseSignal,
     ) -> Result<Option<Arc<Self>>, Fault> {
         let (mode, inputs) = match &exchange.input {
-            Input::Recorded(input) => {
-                let binding = Binding::new(&exchange.call, exchange.principal());
-                let inputs = PendingInputs::restore(input.as_deref(), &binding, sealer)?;
-                let sealer = sealer.clone();
-                (InputMode::Reply { binding, sealer }, inputs)
+            Input::Recorded(input) => Self::replying(exchange, input.as_deref(), sealer, None)?,
+            // spec: TASK-10
+            Input::Task { recorded, channel } => {
+                let task = Some(channel.clone());
+                Self::replying(exchange, recorded.as_deref(), sealer, task)?
             }
             Input::Live { channel, sink } => {
                 let (channel, sink) = (channel.clone(), sink.clone());
@@ -116,6 +120,30 @@ impl InputRound {
             call_closed,
             inputs: Mutex::new(inputs),
         })))
+    }
+
+    fn replying(
+        exchange: &Exchange,
+        input: Option<&InputState>,
+        sealer: &Arc<Sealer>,
+        task: Option<Arc<dyn TaskChannel>>,
+    ) -> Result<(InputMode, PendingInputs), Fault> {
+        let binding = Binding::new(&exchange.call, exchange.principal());
+        let inputs = PendingInputs::restore(input, &binding, sealer)?;
+        let mode = InputMode::Reply {
+            binding,
+            sealer: sealer.clone(),
+            task,
+        };
+        Ok((mode, inputs))
+    }
+
+    /// Returns the task that the call has become.
+    fn task(&self) -> Option<&Arc<dyn TaskChannel>> {
+        match &self.mode {
+            InputMode::Reply { task, .. } => task.as_ref().filter(|task| task.is_task()),
+            InputMode::Live { .. } => None,
+        }
     }
 
     pub(crate) fn facts(&self) -> &ClientFacts {
@@ -158,15 +186,45 @@ impl InputRound {
                 let answer = channel.clone().ask(request.clone(), sink.clone());
                 Ok(InputStatus::Sent(answer))
             }
-            InputMode::Reply { .. } => match inputs.find_answer(key, request)? {
-                Some(answer) => Ok(InputStatus::Answered(answer)),
-                None => {
-                    inputs.open.insert(key.to_string(), request.clone());
-                    inputs.wake_handler();
-                    Ok(InputStatus::Open)
+            InputMode::Reply { .. } => {
+                if let Some(answer) = inputs.find_answer(key, request)? {
+                    return Ok(InputStatus::Answered(answer));
                 }
-            },
+                if let Some(task) = self.task() {
+                    let answer = task.clone().ask(key, request.clone());
+                    return Ok(InputStatus::Sent(answer));
+                }
+                inputs.open.insert(key.to_string(), request.clone());
+                inputs.wake_handler();
+                Ok(InputStatus::Open)
+            }
         }
+    }
+
+    /// Sends an open question through the task, if the call has become one since the question was
+    /// asked. Else the task will wake `cx`.
+    // spec: TASK-14
+    pub(crate) fn poll_open(
+        &self,
+        key: &InputKey,
+        request: &InputRequest,
+        cx: &Context<'_>,
+    ) -> Option<BoxFuture<'static, Result<InputResponse, BackChannelError>>> {
+        let InputMode::Reply {
+            task: Some(task), ..
+        } = &self.mode
+        else {
+            return None;
+        };
+        let mut inputs = self.inputs.lock();
+        if !task.is_task() {
+            let waker = cx.waker().clone();
+            inputs.open_wakers.insert(key.to_string(), waker);
+            return None;
+        }
+        inputs.open_wakers.remove(&**key);
+        inputs.open.remove(&**key)?;
+        Some(task.clone().ask(key, request.clone()))
     }
 
     /// Records the received answer of a question if it is valid, else discards it.
@@ -180,7 +238,9 @@ impl InputRound {
 
     /// Removes a question whose future was dropped.
     pub(crate) fn remove_question(&self, key: &InputKey) {
-        self.inputs.lock().open.remove(&**key);
+        let mut inputs = self.inputs.lock();
+        inputs.open.remove(&**key);
+        inputs.open_wakers.remove(&**key);
     }
 
     /// Returns the result that an earlier run recorded under `key`. Each run may use a key once.
@@ -269,6 +329,11 @@ impl InputRound {
     /// Other futures that the handler awaits are dropped with it and start again in the next run.
     pub(crate) fn take_reply(&self) -> Option<Reply> {
         let mut inputs = self.inputs.lock();
+        if self.task().is_some() {
+            let open = std::mem::take(&mut inputs.open_wakers);
+            open.into_values().for_each(Waker::wake);
+            return None;
+        }
         if inputs.open.is_empty() || inputs.unfinished_work > 0 {
             return None;
         }
@@ -284,7 +349,10 @@ impl InputRound {
         recorded: &RecordedAnswers,
     ) -> Result<InputRequired, Fault> {
         // Questions stay open only in this mode.
-        let InputMode::Reply { binding, sealer } = &self.mode else {
+        let InputMode::Reply {
+            binding, sealer, ..
+        } = &self.mode
+        else {
             return Err(Fault::internal("this call asks by its session"));
         };
         let state = recorded.seal(binding, sealer)?;

@@ -86,6 +86,11 @@ pub(crate) trait Listed: Clone + Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Returns true if calls of the route can become tasks.
+    fn can_be_task(&self) -> bool {
+        false
+    }
+
     /// Returns why clients may refuse the route.
     fn lints(&self, _: &Validation) -> Vec<Lint> {
         Vec::new()
@@ -138,6 +143,10 @@ listed! {
     ToolRoute: Tool, Tool (tool by name), ListToolsResult as ListTools {
         fn schema_problems(&self, validation: &Validation) -> Vec<String> {
             self.schema_problems(validation)
+        }
+
+        fn can_be_task(&self) -> bool {
+            self.can_be_task()
         }
 
         fn lints(&self, validation: &Validation) -> Vec<Lint> {

@@ -7,12 +7,14 @@ use std::future::ready;
 use std::sync::Arc;
 
 use mcp_core::schema::Lint;
-use mcp_core::{BoxFuture, HeaderMismatch, ParamHeaders, Reply};
+use mcp_core::{BoxFuture, HeaderMismatch, ParamHeaders, Reply, TaskCall, TaskMode};
 use mcp_types::{CallToolResult, Tool};
 
 use super::scope::{RouteHandler, RouteScope, route_setters};
 use super::tool_checks::ToolChecks;
-use crate::call::{CallContext, CallTarget, RouteSpec, run_handler, with_preparations};
+use crate::call::{
+    CallContext, CallTarget, RouteSpec, ServerTasks, run_handler, with_preparations,
+};
 use crate::constraints::Constraints;
 use crate::content_policy::ContentPolicy;
 use crate::handler::Handler;
@@ -27,6 +29,7 @@ pub struct ToolRoute {
     spec: Arc<RouteSpec>,
     param_headers: Option<Arc<ParamHeaders>>,
     checks: ToolChecks,
+    task_mode: TaskMode,
     pub(crate) scope: RouteScope,
 }
 
@@ -101,6 +104,7 @@ impl ToolRoute {
             spec: Arc::new(spec),
             param_headers: param_headers.map(Arc::new),
             checks: ToolChecks::new(is_raw, has_no_arguments, constraints),
+            task_mode: TaskMode::Never,
             scope: RouteScope::default(),
         }
     }
@@ -108,6 +112,39 @@ impl ToolRoute {
     /// The tool as it is listed.
     pub fn tool(&self) -> &Tool {
         &self.tool
+    }
+
+    /// Sets when a call becomes a task, for clients that declare the tasks extension. The server needs
+    /// [`Server::tasks`](crate::Server::tasks).
+    ///
+    /// Layers see the call until it is answered: with its result, or with the created task. A time limit
+    /// of a layer does not end a task.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use mcp::prelude::*;
+    /// use mcp::tasks::TaskMode;
+    ///
+    /// let tool = Tool::new("render")
+    ///     .handler(async |progress: Progress| {
+    ///         progress.report(1.0, 2.0, "half").await;
+    ///         "done"
+    ///     })
+    ///     .task(TaskMode::After(Duration::from_secs(1)));
+    /// ```
+    // spec: TASK-02
+    #[must_use]
+    pub fn task(mut self, mode: TaskMode) -> Self {
+        self.task_mode = mode;
+        self
+    }
+
+    /// Returns true if calls can become tasks.
+    pub(crate) fn can_be_task(&self) -> bool {
+        self.task_mode != TaskMode::Never
     }
 
     pub(crate) fn spec(&self) -> &RouteSpec {
@@ -134,10 +171,32 @@ impl ToolRoute {
     }
 
     fn call_checked(&self, mut call: CallContext) -> BoxFuture<'static, Reply> {
-        let Self { tool, checks, .. } = self;
-        if let Err(reply) = checks.check_arguments(tool, &mut call) {
+        if let Err(reply) = self.checks.check_arguments(&self.tool, &mut call) {
             return Box::pin(ready(reply));
         }
+        match call.tasks() {
+            Some(tasks) if self.can_be_task() => {
+                let tasks = tasks.clone();
+                self.call_as_task(&tasks, call)
+            }
+            _ => self.call_handler(call),
+        }
+    }
+
+    /// Lets the engine decide if the call becomes a task. The arguments are valid, and all layers have
+    /// admitted the call.
+    fn call_as_task(&self, tasks: &ServerTasks, call: CallContext) -> BoxFuture<'static, Reply> {
+        let (exchange, context) = call.into_parts();
+        let route = self.clone();
+        let run: TaskCall = Box::new(move |exchange| {
+            route.call_handler(CallContext::from_parts(exchange, context))
+        });
+        let profile = tasks.profile.clone();
+        tasks.engine.run(exchange, self.task_mode, profile, run)
+    }
+
+    fn call_handler(&self, call: CallContext) -> BoxFuture<'static, Reply> {
+        let Self { tool, checks, .. } = self;
         let output_check = checks.output_check(tool, call.validation());
         let policy = call.content_policy();
         let reply = (self.handler)(call, tool.clone());
@@ -159,7 +218,8 @@ impl ToolRoute {
     /// Returns why clients may refuse the tool.
     pub(crate) fn lints(&self, validation: &Validation) -> Vec<Lint> {
         let mut lints = self.checks.lints(&self.tool, validation);
-        if self.spec.needs.input_round && !is_repeatable(&self.tool) {
+        let asks_in_task = matches!(self.task_mode, TaskMode::Always | TaskMode::Required);
+        if self.spec.needs.input_round && !asks_in_task && !is_repeatable(&self.tool) {
             lints.push(Lint::rerun(&self.tool));
         }
         lints

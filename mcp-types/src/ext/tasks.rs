@@ -14,6 +14,15 @@ use crate::{
 // spec: TASK-06
 pub const RESULT_TYPE: &str = "task";
 
+/// The method that returns a task.
+pub const GET: &str = "tasks/get";
+/// The method that answers the questions of a task.
+pub const UPDATE: &str = "tasks/update";
+/// The method that cancels a task.
+pub const CANCEL: &str = "tasks/cancel";
+/// The notification of a changed task, on subscriptions.
+pub const CHANGED: &str = "notifications/tasks";
+
 /// Settings of the extension, for clients and servers.
 // spec: TASK-01
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,9 +159,15 @@ impl Task {
         result: &CallToolResult,
         now: impl Into<String>,
     ) -> Result<Self, RawObjectError> {
+        Ok(self.complete_raw(RawObject::from_value(result)?, now))
+    }
+
+    /// Changes the status to [`TaskStatus::Completed`] with a result that is JSON already.
+    #[must_use]
+    pub fn complete_raw(self, result: RawObject, now: impl Into<String>) -> Self {
         let mut task = self.with_status(TaskStatus::Completed, now);
-        task.result = Some(RawObject::from_value(result)?);
-        Ok(task)
+        task.result = Some(result);
+        task
     }
 
     /// Changes the status to [`TaskStatus::Failed`] with a protocol error.

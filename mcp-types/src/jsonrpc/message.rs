@@ -53,3 +53,10 @@ pub struct Response<'a> {
     /// result.
     pub outcome: Result<RawJson<'a>, ErrorObject>,
 }
+
+impl<'a> Response<'a> {
+    /// A response with this outcome.
+    pub fn new(id: Option<RequestId>, outcome: Result<RawJson<'a>, ErrorObject>) -> Self {
+        Self { id, outcome }
+    }
+}

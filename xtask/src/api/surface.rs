@@ -9,13 +9,14 @@ use crate::modules::{Crate, Import, ROOT, Target, crates, definition};
 use crate::sources::{Sources, attributes, is_hidden};
 
 /// The libraries. An item is listed in the first one that exports it by name.
-const LIBRARIES: [&str; 11] = [
+const LIBRARIES: [&str; 12] = [
     "mcp",
     "mcp-types",
     "mcp-core",
     "mcp-server",
     "mcp-client",
     "mcp-auth",
+    "mcp-tasks",
     "mcp-macros",
     "mcp-transport-http",
     "mcp-transport-stdio",

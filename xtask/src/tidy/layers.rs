@@ -12,13 +12,14 @@ use crate::workspace::{PREFIX, Workspace, folder_of};
 
 /// The allowed dependencies inside the workspace, by folder. Development dependencies are not
 /// restricted.
-const LAYERS: [(&str, &[&str]); 16] = [
+const LAYERS: [(&str, &[&str]); 17] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
     ("mcp-server", &["mcp-core", "mcp-types"]),
     ("mcp-client", &["mcp-core", "mcp-types"]),
     ("mcp-transport-http", &["mcp-core", "mcp-types"]),
     ("mcp-auth", &["mcp-core", "mcp-transport-http", "mcp-types"]),
+    ("mcp-tasks", &["mcp-core", "mcp-types"]),
     ("mcp-transport-stdio", &["mcp-core", "mcp-types"]),
     ("mcp-redis", &["mcp-core", "mcp-types"]),
     ("mcp-macros", &[]),
@@ -30,6 +31,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
             "mcp-server",
             "mcp-client",
             "mcp-auth",
+            "mcp-tasks",
             "mcp-transport-http",
             "mcp-transport-stdio",
             "mcp-redis",

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_types::ext::tasks::RESULT_TYPE;
 use mcp_types::{
     CacheHint, CacheScope, InputRequired, JsonObject, Method, RawJson, RawObject, Request, Response,
 };
@@ -71,6 +72,13 @@ pub(super) fn reply(
         constants::INPUT_REQUIRED => {
             results::read_as::<InputRequired>(method, raw).map(Reply::InputRequired)
         }
+        // A task for another method is invalid.
+        // spec: TASK-05
+        RESULT_TYPE if method == Some(Method::CallTool) => Ok(Reply::Extended {
+            result_type: RESULT_TYPE.into(),
+            body: RawObject::from_text(raw.as_str())
+                .map_err(|error| DecodeError::malformed(method, error))?,
+        }),
         other => Err(DecodeError::UnknownKind {
             method: request.method_name().into(),
             result_type: other.into(),

@@ -1,0 +1,417 @@
+//! A store of tasks in the memory of this process.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use slab::Slab;
+
+use super::StoreError;
+use super::tasks::{TaskLimits, TaskRecord, TaskStore, TaskWrite};
+use crate::deadline::finite;
+
+/// A store in the memory of this process. The [limits](TaskLimits) of each write bound its memory.
+pub struct MemoryTaskStore {
+    state: Mutex<StoredTasks>,
+    clock: fn() -> Instant,
+}
+
+#[derive(Default)]
+struct StoredTasks {
+    tasks: HashMap<Arc<str>, StoredTask>,
+    by_expiry: BTreeSet<(Instant, Arc<str>)>,
+    owners: HashMap<(String, String), usize>,
+    nodes: HashMap<Box<str>, Instant>,
+    bytes: usize,
+}
+
+struct StoredTask {
+    record: Arc<TaskRecord>,
+    size: usize,
+    until: Instant,
+    watchers: Slab<Waker>,
+}
+
+impl MemoryTaskStore {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self {
+            state: Mutex::default(),
+            clock: Instant::now,
+        }
+    }
+
+    /// Sets the clock. Default: [`Instant::now`].
+    #[must_use]
+    pub fn clock(mut self, clock: fn() -> Instant) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Returns the number of stored tasks.
+    pub fn len(&self) -> usize {
+        self.state.lock().tasks.len()
+    }
+
+    /// Returns true if no task is stored.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the size of the stored records as JSON, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.state.lock().bytes
+    }
+
+    /// Changes the state after expired tasks were removed. Wakes watchers without the lock.
+    fn change<T>(&self, change: impl FnOnce(&mut StoredTasks, &mut Vec<Waker>) -> T) -> T {
+        let now = (self.clock)();
+        let mut wakers = Vec::new();
+        let changed = {
+            let mut state = self.state.lock();
+            state.expire(now, &mut wakers);
+            change(&mut state, &mut wakers)
+        };
+        wakers.into_iter().for_each(Waker::wake);
+        changed
+    }
+}
+
+impl StoredTasks {
+    fn expire(&mut self, now: Instant, wakers: &mut Vec<Waker>) {
+        while let Some((until, id)) = self.by_expiry.first()
+            && *until <= now
+        {
+            let id = id.clone();
+            self.remove(&id, wakers);
+        }
+        self.nodes.retain(|_, until| *until > now);
+    }
+
+    fn insert(&mut self, record: TaskRecord, until: Instant, limits: &TaskLimits) -> TaskWrite {
+        let size = record.size();
+        if self.tasks.contains_key(&*record.task.task_id) {
+            return TaskWrite::Conflict;
+        }
+        if self.tasks.len() >= limits.tasks || self.bytes + size > limits.bytes {
+            return TaskWrite::Full;
+        }
+        if let Some(owner) = &record.owner {
+            let count = self.owners.get(owner).copied().unwrap_or(0);
+            if count >= limits.tasks_per_principal {
+                return TaskWrite::PrincipalFull;
+            }
+            self.owners.insert(owner.clone(), count + 1);
+        }
+        let id: Arc<str> = record.task.task_id.as_str().into();
+        self.bytes += size;
+        self.by_expiry.insert((until, id.clone()));
+        let stored = StoredTask {
+            record: Arc::new(record),
+            size,
+            until,
+            watchers: Slab::new(),
+        };
+        self.tasks.insert(id, stored);
+        TaskWrite::Stored
+    }
+
+    fn replace(
+        &mut self,
+        record: TaskRecord,
+        limits: &TaskLimits,
+        wakers: &mut Vec<Waker>,
+    ) -> TaskWrite {
+        let Some(stored) = self.tasks.get_mut(&*record.task.task_id) else {
+            return TaskWrite::Gone;
+        };
+        if stored.record.revision.checked_add(1) != Some(record.revision) {
+            return TaskWrite::Conflict;
+        }
+        let size = record.size();
+        let bytes = self.bytes - stored.size + size;
+        // A task may always shrink: a store that is full can be emptied.
+        if bytes > limits.bytes && size > stored.size {
+            return TaskWrite::Full;
+        }
+        self.bytes = bytes;
+        stored.size = size;
+        stored.record = Arc::new(record);
+        wakers.extend(stored.watchers.drain());
+        TaskWrite::Stored
+    }
+
+    fn remove(&mut self, id: &str, wakers: &mut Vec<Waker>) {
+        let Some((id, mut stored)) = self.tasks.remove_entry(id) else {
+            return;
+        };
+        self.bytes -= stored.size;
+        self.by_expiry.remove(&(stored.until, id));
+        if let Some(owner) = &stored.record.owner
+            && let Some(count) = self.owners.get_mut(owner)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.owners.remove(owner);
+            }
+        }
+        wakers.extend(stored.watchers.drain());
+        if self.tasks.is_empty() {
+            self.tasks.shrink_to_fit();
+            self.owners.shrink_to_fit();
+        }
+    }
+}
+
+/// One waiting [`TaskStore::changed`]. Dropping it removes its waker.
+struct Watcher<'a> {
+    store: &'a MemoryTaskStore,
+    id: &'a str,
+    revision: u64,
+    key: Option<usize>,
+}
+
+impl Watcher<'_> {
+    fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
+        let mut state = self.store.state.lock();
+        let stored = state.tasks.get_mut(self.id);
+        let Some(stored) = stored.filter(|it| it.record.revision == self.revision) else {
+            self.key = None;
+            return Poll::Ready(());
+        };
+        match self.key.and_then(|key| stored.watchers.get_mut(key)) {
+            Some(waker) => waker.clone_from(cx.waker()),
+            None => self.key = Some(stored.watchers.insert(cx.waker().clone())),
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Watcher<'_> {
+    fn drop(&mut self) {
+        let Some(key) = self.key else { return };
+        // The slots of all watchers are free after a change of the revision.
+        if let Some(stored) = self.store.state.lock().tasks.get_mut(self.id)
+            && stored.record.revision == self.revision
+        {
+            stored.watchers.try_remove(key);
+        }
+    }
+}
+
+#[async_trait]
+impl TaskStore for MemoryTaskStore {
+    async fn insert(
+        &self,
+        record: TaskRecord,
+        ttl: Duration,
+        limits: &TaskLimits,
+    ) -> Result<TaskWrite, StoreError> {
+        let until = (self.clock)() + finite(ttl);
+        Ok(self.change(|state, _| state.insert(record, until, limits)))
+    }
+
+    async fn load(&self, id: &str) -> Result<Option<TaskRecord>, StoreError> {
+        let record = self.change(|state, _| {
+            let stored = state.tasks.get(id);
+            stored.map(|stored| stored.record.clone())
+        });
+        // A large result is copied without the lock.
+        Ok(record.map(Arc::unwrap_or_clone))
+    }
+
+    async fn replace(
+        &self,
+        record: TaskRecord,
+        limits: &TaskLimits,
+    ) -> Result<TaskWrite, StoreError> {
+        Ok(self.change(|state, wakers| state.replace(record, limits, wakers)))
+    }
+
+    async fn remove(&self, id: &str) -> Result<(), StoreError> {
+        self.change(|state, wakers| state.remove(id, wakers));
+        Ok(())
+    }
+
+    async fn changed(&self, id: &str, revision: u64) -> Result<(), StoreError> {
+        let mut watcher = Watcher {
+            store: self,
+            id,
+            revision,
+            key: None,
+        };
+        poll_fn(|cx| watcher.poll(cx)).await;
+        Ok(())
+    }
+
+    async fn keep_node(&self, node: &str, ttl: Duration) -> Result<(), StoreError> {
+        let until = (self.clock)() + finite(ttl);
+        self.change(|state, _| state.nodes.insert(node.into(), until));
+        Ok(())
+    }
+
+    async fn has_node(&self, node: &str) -> Result<bool, StoreError> {
+        Ok(self.change(|state, _| state.nodes.contains_key(node)))
+    }
+
+    fn purge(&self) {
+        self.change(|_, _| ());
+    }
+}
+
+impl Default for MemoryTaskStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for MemoryTaskStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.state.lock();
+        f.debug_struct("MemoryTaskStore")
+            .field("tasks", &state.tasks.len())
+            .field("bytes", &state.bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Limits, revisions, expiry and watchers.
+
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::task::{Context, Waker};
+    use std::time::{Duration, Instant};
+
+    use futures::executor::block_on;
+    use mcp_types::ext::tasks::Task;
+
+    use super::{MemoryTaskStore, TaskLimits, TaskRecord, TaskStore, TaskWrite};
+    use crate::Principal;
+
+    const TTL: Duration = Duration::from_secs(10);
+    const NOW: &str = "2026-07-28T12:00:00Z";
+
+    static SECONDS: AtomicU64 = AtomicU64::new(0);
+
+    fn clock() -> Instant {
+        static START: OnceLock<Instant> = OnceLock::new();
+        *START.get_or_init(Instant::now) + Duration::from_secs(SECONDS.load(Ordering::Relaxed))
+    }
+
+    fn record(id: &str, owner: Option<&str>) -> TaskRecord {
+        let owner = owner.map(|name| Principal::new("issuer", name));
+        TaskRecord::new(Task::new(id, NOW), owner.as_ref(), "node")
+    }
+
+    fn insert(store: &MemoryTaskStore, record: TaskRecord, limits: &TaskLimits) -> TaskWrite {
+        block_on(store.insert(record, TTL, limits)).unwrap()
+    }
+
+    #[test]
+    fn limits_of_store_and_principal_are_separate() {
+        let store = MemoryTaskStore::new();
+        let mut limits = TaskLimits::default();
+        (limits.tasks, limits.tasks_per_principal) = (3, 1);
+        assert_eq!(
+            insert(&store, record("a", Some("ada")), &limits),
+            TaskWrite::Stored
+        );
+        assert_eq!(
+            insert(&store, record("a", None), &limits),
+            TaskWrite::Conflict
+        );
+        assert_eq!(
+            insert(&store, record("b", Some("ada")), &limits),
+            TaskWrite::PrincipalFull
+        );
+        assert_eq!(
+            insert(&store, record("b", None), &limits),
+            TaskWrite::Stored
+        );
+        assert_eq!(
+            insert(&store, record("c", None), &limits),
+            TaskWrite::Stored
+        );
+        assert_eq!(insert(&store, record("d", None), &limits), TaskWrite::Full);
+        block_on(store.remove("a")).unwrap();
+        assert_eq!(
+            insert(&store, record("d", Some("ada")), &limits),
+            TaskWrite::Stored
+        );
+        limits.bytes = store.bytes();
+        let mut longer = record("b", None);
+        longer.revision = 1;
+        longer.task = longer.task.message("a message that needs bytes");
+        let written = block_on(store.replace(longer, &limits)).unwrap();
+        assert_eq!(written, TaskWrite::Full);
+    }
+
+    #[test]
+    fn write_of_an_old_revision_is_a_conflict() {
+        let store = MemoryTaskStore::new();
+        let limits = TaskLimits::default();
+        insert(&store, record("a", None), &limits);
+        let mut next = record("a", None);
+        let replace = |next: &TaskRecord| block_on(store.replace(next.clone(), &limits)).unwrap();
+        assert_eq!(replace(&next), TaskWrite::Conflict);
+        next.revision = 1;
+        assert_eq!(replace(&next), TaskWrite::Stored);
+        assert_eq!(replace(&next), TaskWrite::Conflict);
+        block_on(store.remove("a")).unwrap();
+        next.revision = 2;
+        assert_eq!(replace(&next), TaskWrite::Gone);
+    }
+
+    #[test]
+    fn watcher_wakes_on_change_and_leaves_nothing_when_dropped() {
+        let store = MemoryTaskStore::new();
+        let limits = TaskLimits::default();
+        insert(&store, record("a", None), &limits);
+        let mut cx = Context::from_waker(Waker::noop());
+        for _ in 0..3 {
+            let mut watching = store.changed("a", 0);
+            assert!(watching.as_mut().poll(&mut cx).is_pending());
+        }
+        let watchers = store.state.lock().tasks["a"].watchers.len();
+        assert_eq!(watchers, 0);
+        let mut watching = store.changed("a", 0);
+        assert!(watching.as_mut().poll(&mut cx).is_pending());
+        let mut next = record("a", None);
+        next.revision = 1;
+        block_on(store.replace(next, &limits)).unwrap();
+        assert!(watching.as_mut().poll(&mut cx).is_ready());
+        block_on(store.changed("unknown", 0)).unwrap();
+    }
+
+    #[test]
+    fn task_and_node_expire_after_their_ttl() {
+        let store = MemoryTaskStore::new().clock(clock);
+        let limits = TaskLimits::default();
+        insert(&store, record("a", Some("ada")), &limits);
+        block_on(store.keep_node("node", TTL / 2)).unwrap();
+        assert!(block_on(store.has_node("node")).unwrap());
+        SECONDS.store(5, Ordering::Relaxed);
+        assert!(!block_on(store.has_node("node")).unwrap());
+        assert!(block_on(store.load("a")).unwrap().is_some());
+        SECONDS.store(10, Ordering::Relaxed);
+        store.purge();
+        assert!(store.is_empty());
+        assert_eq!(store.bytes(), 0);
+        assert!(store.state.lock().owners.is_empty());
+    }
+
+    #[test]
+    fn largest_ttl_does_not_overflow() {
+        let store = MemoryTaskStore::new();
+        let limits = TaskLimits::default();
+        let written = block_on(store.insert(record("a", None), Duration::MAX, &limits)).unwrap();
+        assert_eq!(written, TaskWrite::Stored);
+    }
+}

@@ -1,0 +1,109 @@
+//! Tool calls that become tasks (tasks extension): the interface between a service and the engine that
+//! runs them.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream::BoxStream;
+use mcp_types::RawObject;
+
+use crate::{
+    BoxFuture, ClientFacts, Exchange, Fault, Principal, Reply, ServerNotification, ServerProfile,
+};
+
+/// Decides when a call of a tool becomes a task, for clients that declare the tasks extension.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TaskMode {
+    /// The call never becomes a task. The default.
+    #[default]
+    Never,
+    /// The call is answered directly if it is done within this time. Else it becomes a task.
+    After(Duration),
+    /// Every call becomes a task before the tool starts. Clients without the extension wait for the
+    /// result.
+    Always,
+    /// Every call becomes a task before the tool starts. Clients without the extension receive the
+    /// error -32021.
+    // spec: TASK-04
+    Required,
+}
+
+/// The rest of a call: the handler of a tool.
+pub type TaskCall = Box<dyn FnOnce(Exchange) -> BoxFuture<'static, Reply> + Send>;
+
+/// Runs calls of tools as tasks and answers `tasks/get`, `tasks/update` and `tasks/cancel`.
+pub trait TaskEngine: TaskSubscriptions {
+    /// Runs a call. The reply is that of the call, or the created task. `profile` is the server in the
+    /// metadata of the task's result.
+    // spec: TASK-02
+    fn run(
+        &self,
+        exchange: Exchange,
+        mode: TaskMode,
+        profile: Arc<ServerProfile>,
+        call: TaskCall,
+    ) -> BoxFuture<'static, Reply>;
+
+    /// Answers `tasks/get`, `tasks/update` or `tasks/cancel`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Fault::BadParams`] for malformed parameters and for a task that the caller does not
+    /// have.
+    fn answer(
+        &self,
+        method: &'static str,
+        params: RawObject,
+        facts: &Arc<ClientFacts>,
+        principal: Option<&Principal>,
+    ) -> BoxFuture<'static, Result<RawObject, Fault>>;
+}
+
+/// The source of the changes of tasks.
+pub trait TaskSubscriptions: Send + Sync + 'static {
+    /// Subscribes to the changes of tasks.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Fault::MissingCapability`] for a client that does not declare the extension, and
+    /// [`Fault::Internal`] when the store of the tasks fails.
+    // spec: TASK-19
+    fn subscribe(
+        &self,
+        ids: Vec<String>,
+        facts: &Arc<ClientFacts>,
+        principal: Option<&Principal>,
+    ) -> BoxFuture<'static, Result<TaskChanges, Fault>>;
+}
+
+/// A subscription to tasks.
+#[non_exhaustive]
+pub struct TaskChanges {
+    /// The tasks that the client may see.
+    pub granted: Vec<String>,
+    /// The notifications. The stream merges changes that are not read, and ends when every task has.
+    pub notifications: BoxStream<'static, ServerNotification>,
+}
+
+impl TaskChanges {
+    /// A subscription to the granted tasks.
+    pub fn new(
+        granted: Vec<String>,
+        notifications: BoxStream<'static, ServerNotification>,
+    ) -> Self {
+        Self {
+            granted,
+            notifications,
+        }
+    }
+}
+
+impl fmt::Debug for TaskChanges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskChanges")
+            .field("granted", &self.granted.len())
+            .finish_non_exhaustive()
+    }
+}

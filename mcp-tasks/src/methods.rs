@@ -1,0 +1,166 @@
+//! `tasks/get`, `tasks/update` and `tasks/cancel`.
+
+use mcp_core::store::TaskRecord;
+use mcp_core::{ClientFacts, Fault, Principal, deserialize};
+use mcp_types::ext::tasks::{CANCEL, GET, TaskParams, UPDATE, UpdateTaskParams};
+use mcp_types::{InputResponses, RawObject};
+use serde::de::DeserializeOwned;
+
+use crate::clock;
+use crate::ids;
+use crate::outcome::Outcome;
+use crate::shared::{Changed, Shared, declares_tasks, undeclared};
+
+/// Answers a method of the extension.
+// spec: TASK-18, TASK-23
+pub(crate) async fn answer(
+    shared: &Shared,
+    method: &'static str,
+    params: &RawObject,
+    facts: &ClientFacts,
+    principal: Option<&Principal>,
+) -> Result<RawObject, Fault> {
+    if !facts.version.has_task_extension() {
+        return Err(Fault::no_such_method(method));
+    }
+    if !declares_tasks(facts) {
+        return Err(undeclared());
+    }
+    match method {
+        GET => {
+            let TaskParams { task_id, .. } = read(params)?;
+            get(shared, &task_id, principal).await
+        }
+        UPDATE => {
+            let UpdateTaskParams {
+                task_id,
+                input_responses,
+                ..
+            } = read(params)?;
+            update(shared, &task_id, principal, input_responses).await
+        }
+        CANCEL => {
+            let TaskParams { task_id, .. } = read(params)?;
+            cancel(shared, &task_id, principal).await
+        }
+        _ => Err(Fault::no_such_method(method)),
+    }
+}
+
+fn read<T: DeserializeOwned>(params: &RawObject) -> Result<T, Fault> {
+    let read = deserialize::from_str(params.as_str());
+    read.map_err(|error| Fault::bad_params(format!("`params`: {error}")))
+}
+
+/// Loads a task of the caller. A task that is unknown, expired or foreign gives the same error.
+// spec: TASK-18, TASK-22
+async fn find(
+    shared: &Shared,
+    id: &str,
+    principal: Option<&Principal>,
+) -> Result<TaskRecord, Fault> {
+    let record = match id.len() <= ids::MAX_LEN {
+        true => shared.load(id).await?,
+        false => None,
+    };
+    record
+        .filter(|record| record.belongs_to(principal))
+        .ok_or_else(unknown)
+}
+
+fn unknown() -> Fault {
+    Fault::bad_params("`params.taskId`: there is no such task; it may have expired")
+}
+
+// spec: TASK-11
+async fn get(shared: &Shared, id: &str, principal: Option<&Principal>) -> Result<RawObject, Fault> {
+    let mut record = find(shared, id, principal).await?;
+    if !record.task.status.is_terminal() && !shared.is_running(&record).await? {
+        record = abandon(shared, record).await?;
+    }
+    let task = RawObject::from_value(&record.task);
+    task.map_err(|error| Fault::internal(error.to_string()))
+}
+
+/// Fails a task whose node has ended.
+async fn abandon(shared: &Shared, record: TaskRecord) -> Result<TaskRecord, Fault> {
+    let outcome = Outcome::internal("the server that ran the task has ended");
+    let node = record.node.clone();
+    let id = record.task.task_id;
+    let changed = shared.change(&id, |record| {
+        // A task runs on one node only.
+        debug_assert_eq!(record.node, node);
+        Ok(Shared::finished(record, &outcome))
+    });
+    match changed.await? {
+        Changed::Stored(record) | Changed::Same(record) => Ok(record),
+        Changed::Gone => Err(unknown()),
+        Changed::Full => Err(Fault::internal("the store of tasks is full")),
+    }
+}
+
+// spec: TASK-13
+async fn update(
+    shared: &Shared,
+    id: &str,
+    principal: Option<&Principal>,
+    responses: InputResponses,
+) -> Result<RawObject, Fault> {
+    find(shared, id, principal).await?;
+    let changed = shared.change(id, |record| accept(record, &responses));
+    match changed.await? {
+        Changed::Stored(_) | Changed::Same(_) => Ok(RawObject::empty()),
+        Changed::Gone => Err(unknown()),
+        Changed::Full => Err(Fault::bad_params(
+            "`params.inputResponses`: the responses are larger than the server can store; send \
+             shorter ones",
+        )),
+    }
+}
+
+/// Accepts the responses to open questions. Others are ignored.
+///
+/// # Errors
+///
+/// Returns [`Fault::BadParams`] if a response does not fit its question. No response is accepted then.
+fn accept(mut record: TaskRecord, responses: &InputResponses) -> Result<TaskRecord, Fault> {
+    let mut open = record.task.input_requests.clone().unwrap_or_default();
+    let mut is_accepted = false;
+    for (key, response) in responses {
+        let Some(request) = open.get(key) else {
+            continue;
+        };
+        request.read(response).map_err(|error| {
+            Fault::bad_params(format!("`params.inputResponses.{key}`: {error}"))
+        })?;
+        open.remove(key);
+        record.answers.insert(key.clone(), response.clone());
+        is_accepted = true;
+    }
+    if is_accepted {
+        record.task = match open.is_empty() {
+            true => record.task.work(clock::now()),
+            false => record.task.ask(open, clock::now()),
+        };
+    }
+    Ok(record)
+}
+
+// spec: TASK-16
+async fn cancel(
+    shared: &Shared,
+    id: &str,
+    principal: Option<&Principal>,
+) -> Result<RawObject, Fault> {
+    find(shared, id, principal).await?;
+    let changed = shared.change(id, |mut record| {
+        record.task = record.task.cancel(clock::now());
+        record.answers.clear();
+        Ok(record)
+    });
+    match changed.await? {
+        Changed::Stored(_) | Changed::Same(_) => Ok(RawObject::empty()),
+        Changed::Gone => Err(unknown()),
+        Changed::Full => Err(Fault::internal("the store of tasks is full")),
+    }
+}

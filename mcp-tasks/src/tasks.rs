@@ -1,0 +1,155 @@
+//! The engine and its settings.
+
+use std::fmt;
+use std::future::ready;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_core::store::{MemoryTaskStore, TaskStore};
+use mcp_core::{
+    BoxFuture, ClientFacts, Exchange, Fault, Principal, Reply, ServerProfile, TaskCall,
+    TaskChanges, TaskEngine, TaskMode, TaskSubscriptions,
+};
+use mcp_types::RawObject;
+use tokio::time::Instant;
+
+use crate::shared::{Shared, declares_tasks, undeclared};
+use crate::{methods, run, subscribe};
+
+/// Runs calls of tools as tasks; the argument of `Server::tasks`.
+///
+/// | setting | default |
+/// |---|---|
+/// | [`ttl`](Self::ttl) | 1 hour |
+/// | [`poll_interval`](Self::poll_interval) | 1 s |
+/// | [`max_tasks`](Self::max_tasks) | 10,000 |
+/// | [`max_per_principal`](Self::max_per_principal) | 100 |
+/// | [`max_bytes`](Self::max_bytes) | 256 MiB |
+/// | [`max_task_bytes`](Self::max_task_bytes) | 4 MiB |
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use mcp::tasks::Tasks;
+///
+/// let tasks = Tasks::in_memory()
+///     .ttl(Duration::from_secs(24 * 3600))
+///     .max_per_principal(20);
+/// ```
+pub struct Tasks(Arc<Shared>);
+
+impl Tasks {
+    /// Tasks in the memory of this process. They end with it.
+    pub fn in_memory() -> Self {
+        // The clock of the runtime, which tests can pause.
+        Self::with_store(MemoryTaskStore::new().clock(|| Instant::now().into_std()))
+    }
+
+    /// Tasks in a store, which other nodes may share. When the process ends, its tasks fail: after at
+    /// most 30 s, `tasks/get` on another node or after a restart reports it.
+    pub fn with_store(store: impl TaskStore) -> Self {
+        Self(Arc::new(Shared::new(Arc::new(store))))
+    }
+
+    /// Sets how long a task is kept after its creation; 1 hour by default. A task that still runs then
+    /// is cancelled. `Duration::MAX` means without a limit.
+    #[must_use]
+    pub fn ttl(self, ttl: Duration) -> Self {
+        self.configure(|shared| shared.ttl = (ttl < Duration::MAX).then_some(ttl))
+    }
+
+    /// Sets the interval at which clients should poll; 1 s by default.
+    #[must_use]
+    pub fn poll_interval(self, interval: Duration) -> Self {
+        self.configure(|shared| shared.poll_interval = interval)
+    }
+
+    /// Sets the number of stored tasks, running and finished ones; 10,000 by default. Calls of tools
+    /// with [`TaskMode::After`] are then answered directly, and others are refused.
+    #[must_use]
+    pub fn max_tasks(self, tasks: usize) -> Self {
+        self.configure(|shared| shared.limits.tasks = tasks)
+    }
+
+    /// Sets the number of stored tasks of one principal; 100 by default. Callers without identity have
+    /// only the common limit.
+    #[must_use]
+    pub fn max_per_principal(self, tasks: usize) -> Self {
+        self.configure(|shared| shared.limits.tasks_per_principal = tasks)
+    }
+
+    /// Sets the total size of the stored tasks as JSON, in bytes; 256 MiB by default.
+    #[must_use]
+    pub fn max_bytes(self, bytes: usize) -> Self {
+        self.configure(|shared| shared.limits.bytes = bytes)
+    }
+
+    /// Sets the size of one stored task with its result, its questions and their answers as JSON, in
+    /// bytes; 4 MiB by default. A task with a larger result fails.
+    #[must_use]
+    pub fn max_task_bytes(self, bytes: usize) -> Self {
+        self.configure(|shared| shared.max_task_bytes = bytes)
+    }
+
+    fn configure(mut self, change: impl FnOnce(&mut Shared)) -> Self {
+        // There are no clones before the first call.
+        if let Some(shared) = Arc::get_mut(&mut self.0) {
+            change(shared);
+        }
+        self
+    }
+}
+
+impl TaskEngine for Tasks {
+    fn run(
+        &self,
+        exchange: Exchange,
+        mode: TaskMode,
+        profile: Arc<ServerProfile>,
+        call: TaskCall,
+    ) -> BoxFuture<'static, Reply> {
+        run::run(&self.0, exchange, mode, profile, call)
+    }
+
+    fn answer(
+        &self,
+        method: &'static str,
+        params: RawObject,
+        facts: &Arc<ClientFacts>,
+        principal: Option<&Principal>,
+    ) -> BoxFuture<'static, Result<RawObject, Fault>> {
+        let (shared, facts, principal) = (self.0.clone(), facts.clone(), principal.cloned());
+        Box::pin(async move {
+            methods::answer(&shared, method, &params, &facts, principal.as_ref()).await
+        })
+    }
+}
+
+impl TaskSubscriptions for Tasks {
+    fn subscribe(
+        &self,
+        ids: Vec<String>,
+        facts: &Arc<ClientFacts>,
+        principal: Option<&Principal>,
+    ) -> BoxFuture<'static, Result<TaskChanges, Fault>> {
+        if !declares_tasks(facts) {
+            return Box::pin(ready(Err(undeclared())));
+        }
+        Box::pin(subscribe::subscribe(
+            self.0.clone(),
+            ids,
+            principal.cloned(),
+        ))
+    }
+}
+
+impl fmt::Debug for Tasks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tasks")
+            .field("limits", &self.0.limits)
+            .field("ttl", &self.0.ttl)
+            .finish_non_exhaustive()
+    }
+}
