@@ -2,6 +2,7 @@
 //! input that it requires and returns the result.
 
 mod retry;
+mod task;
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -15,6 +16,7 @@ use mcp_core::versioning::newest_common;
 use mcp_core::{
     BoxFuture, Call, ChannelError, ClientRequest, Fault, InputState, Reply, ResultBody,
 };
+use mcp_types::ext::tasks::{RESULT_TYPE, Task};
 use mcp_types::{
     CallToolParams, Cursor, ElicitUrlParams, InputRequired, InputResponse, Page, ProtocolVersion,
     codes,
@@ -32,6 +34,7 @@ use crate::options::CallOptions;
 use crate::required_urls::{self, RequiredUrls};
 use crate::session;
 use retry::RetryState;
+pub(crate) use task::{TaskPolls, cancel as cancel_task, get as get_task};
 
 /// Pages that are requested to find the definition of one tool.
 const MAX_TOOL_PAGES: usize = 100;
@@ -84,6 +87,14 @@ impl<T> Copy for Reader<T> {}
 pub(crate) enum CallStep {
     Done(ResultBody),
     InputRequired(InputRound),
+    /// The call has become a task.
+    Task(Box<Task>),
+}
+
+/// The outcome of the requests of a call.
+pub(crate) enum CallEnd {
+    Done(ResultBody),
+    Task(Box<Task>),
 }
 
 impl<'a> ActiveCall<'a> {
@@ -122,6 +133,11 @@ impl<'a> ActiveCall<'a> {
         (self.options, self.timer)
     }
 
+    /// Returns the client, the request and the headers of the call.
+    pub(crate) fn into_origin(self) -> (Client, ClientRequest, HeaderMap) {
+        (self.client, self.request, self.options.headers)
+    }
+
     /// Returns the length of the message with the result, in bytes.
     pub(crate) fn response_bytes(&self) -> usize {
         self.response_bytes
@@ -136,11 +152,22 @@ impl<'a> ActiveCall<'a> {
         )
     }
 
-    /// Makes the call. The handlers of the client answer input requests.
+    /// Makes the call. The handlers of the client answer input requests, and a task is followed to its
+    /// end.
+    // spec: TASK-05
     pub(crate) async fn finish(&mut self) -> Result<ResultBody, Error> {
+        match self.run_until_task().await? {
+            CallEnd::Done(body) => Ok(body),
+            CallEnd::Task(task) => self.follow_or_cancel(&task).await,
+        }
+    }
+
+    /// Makes the call until it returns or becomes a task.
+    pub(crate) async fn run_until_task(&mut self) -> Result<CallEnd, Error> {
         loop {
             match self.step().await? {
-                CallStep::Done(body) => return Ok(body),
+                CallStep::Done(body) => return Ok(CallEnd::Done(body)),
+                CallStep::Task(task) => return Ok(CallEnd::Task(task)),
                 CallStep::InputRequired(round) => self.run_handlers(&round).await?,
             }
         }
@@ -225,6 +252,15 @@ impl<'a> ActiveCall<'a> {
                         received.challenge,
                         &self.client.inner.versions,
                     )
+                }
+                // spec: TASK-05
+                Reply::Extended { result_type, body }
+                    if *result_type == *RESULT_TYPE && self.client.declares_tasks() =>
+                {
+                    match body.parse() {
+                        Ok(task) => return Ok(CallStep::Task(task)),
+                        Err(error) => ErrorKind::MalformedTask(error.to_string()),
+                    }
                 }
                 Reply::Extended { result_type, .. } => ErrorKind::UnknownResultType(result_type),
                 _ => ErrorKind::WrongResult,
@@ -329,16 +365,21 @@ impl<'a> ActiveCall<'a> {
         }
     }
 
+    /// Returns the origin of the input requests of this call.
+    fn asker(&self) -> Arc<Asker> {
+        Arc::new(Asker {
+            server: self.client.inner.channel.peer().into_owned(),
+            info: self.client.server_info(),
+            method: Some(self.request.method_name().to_owned()),
+            item: self.request.item().map(ToOwned::to_owned),
+        })
+    }
+
     /// Runs the handlers of the client on this task, and waits for required visits of URLs.
     async fn run_handlers(&mut self, round: &InputRound) -> Result<(), Error> {
         let client = self.client.clone();
         let inner = &client.inner;
-        let asker = Arc::new(Asker {
-            server: inner.channel.peer().into_owned(),
-            info: self.client.server_info(),
-            method: Some(self.request.method_name().to_owned()),
-            item: self.request.item().map(ToOwned::to_owned),
-        });
+        let asker = self.asker();
         let declared = &inner.profile.capabilities;
         let version = self.version;
         let responses = inner.inputs.answer_all(round, &asker, declared, version);

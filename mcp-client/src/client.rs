@@ -17,6 +17,7 @@ use mcp_core::{
     Channel, ClientFacts, ClientProfile, ClientRequest, CloseReason, Extensions, ServerIdentity,
     ServerNotification,
 };
+use mcp_types::meta::keys;
 use mcp_types::{
     ClientCapabilities, DiscoverResult, Implementation, InitializeResult, LogMessage, LoggingLevel,
     ProtocolVersion, ServerCapabilities,
@@ -273,6 +274,13 @@ impl ClientInner {
 }
 
 impl Client {
+    /// Returns whether this client accepts tasks as results of tool calls.
+    // spec: TASK-01
+    pub(crate) fn declares_tasks(&self) -> bool {
+        let declared = &self.inner.profile.capabilities;
+        declared.has_extension(keys::TASKS_EXTENSION)
+    }
+
     /// Returns the protocol revision of this connection.
     pub fn protocol_version(&self) -> ProtocolVersion {
         self.inner.version()

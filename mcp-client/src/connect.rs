@@ -16,6 +16,8 @@ use mcp_core::schema::Validator;
 use mcp_core::tower::{Layers, Middleware};
 use mcp_core::versioning::{Verdict, newest_common};
 use mcp_core::{Channel, ClientProfile, ClientRequest, Extensions, ResultBody, ServerIdentity};
+use mcp_types::ext::tasks::TasksSettings;
+use mcp_types::meta::keys;
 use mcp_types::{
     ClientCapabilities, CreateMessageResult, DiscoverResult, ElicitResult, Implementation,
     LoggingLevel, ProtocolVersion, Root,
@@ -170,6 +172,30 @@ impl ClientBuilder {
         let capabilities = std::mem::take(&mut self.profile.capabilities);
         self.profile.capabilities = capabilities.with_extension(id, settings);
         self
+    }
+
+    /// Accepts tasks as results of tool calls: declares the extension `io.modelcontextprotocol/tasks`.
+    /// Off by default.
+    ///
+    /// [`Client::call`] then follows a task to its end by itself: it polls at the interval of the server,
+    /// answers input requests by the handlers of this client, and cancels the task when the call is
+    /// dropped. [`PreparedCall::start`](crate::PreparedCall::start) returns as soon as the task exists.
+    /// Servers of revisions before 2026-07-28 return no such tasks.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::prelude::*;
+    ///
+    /// # async fn example() -> mcp::Result<()> {
+    /// let client = Client::builder().tasks().connect("http://127.0.0.1:8000/mcp").await?;
+    /// let picture = client.call("render", ()).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    // spec: TASK-01
+    pub fn tasks(self) -> Self {
+        self.declare_extension(keys::TASKS_EXTENSION, &TasksSettings::default())
     }
 
     /// Adds an extension of the protocol: publishes its settings, and adds its handlers and layers.

@@ -158,6 +158,12 @@ pub(crate) enum ErrorKind {
     WrongResult,
     #[error("{0}")]
     Input(InputError),
+    #[error("the server returned a malformed task: {0}")]
+    MalformedTask(String),
+    #[error("the task was cancelled before it was done")]
+    TaskCancelled,
+    #[error("the task requires more than {0} inputs")]
+    TooManyTaskInputs(usize),
     #[error("the result has the unknown type {0:?}")]
     UnknownResultType(Box<str>),
     #[error(

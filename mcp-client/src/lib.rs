@@ -2,8 +2,8 @@
 //!
 //! A [`Client`] calls one server over a [`Channel`](mcp_core::Channel), which a transport crate
 //! provides. Each call runs on the task that awaits it, inside of a tokio runtime with a timer.
-//! Dropping the future cancels the call. Tasks are spawned only for legacy sessions and for
-//! [groups](group).
+//! Dropping the future cancels the call. Tokio tasks are spawned only for legacy sessions, for
+//! [groups](group), and to cancel the task of a dropped call.
 //!
 //! | topic | item |
 //! |---|---|
@@ -12,6 +12,7 @@
 //! | timeout, progress, headers of one call | [`PreparedCall`] |
 //! | elicitation, sampling, roots | [`ElicitRequest`], [`UrlRequest`], [`SampleRequest`] |
 //! | input requests that the caller answers | [`PreparedCall::manual`] |
+//! | calls that run as tasks | [`ClientBuilder::tasks`], [`TaskHandle`] |
 //! | changes of lists and resources | [`Client::subscribe`] |
 //! | extensions of the protocol | [`ClientExtension`], [`ExtensionClient`] |
 //! | log messages | [`Client::logs`] |
@@ -41,7 +42,7 @@
 //! | `session` | legacy sessions |
 //! | `call` | the path of every call: retries, input rounds, cache |
 //! | `pager` | paginated lists |
-//! | `prepared`, `manual` | [`PreparedCall`], [`ManualCall`] |
+//! | `prepared`, `manual`, `task` | [`PreparedCall`], [`ManualCall`], [`TaskHandle`] |
 //! | `api` | the methods of [`Client`], one file per page of the specification |
 //! | `subscriptions` | [`Subscription`] |
 //! | `negotiate` | version negotiation |
@@ -76,6 +77,7 @@ mod required_urls;
 mod resource_subscriptions;
 mod session;
 mod subscriptions;
+mod task;
 mod tool_index;
 
 pub use api::ExtensionClient;
@@ -92,4 +94,5 @@ pub use manual::{Asks, ManualCall, Turn};
 pub use negotiation::{Negotiation, Tried};
 pub use prepared::PreparedCall;
 pub use subscriptions::{Subscribe, Subscription};
+pub use task::TaskHandle;
 pub use tool_index::DroppedTool;

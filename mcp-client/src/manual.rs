@@ -40,7 +40,8 @@ use crate::prepared::PreparedCall;
 pub struct ManualCall<'a, T>(PreparedCall<'a, T>);
 
 impl<'a, T> PreparedCall<'a, T> {
-    /// Returns input requests to the caller instead of passing them to the client's handlers.
+    /// Returns input requests to the caller instead of passing them to the client's handlers. If the call
+    /// becomes a task, the handlers answer the requests of the task.
     pub fn manual(self) -> ManualCall<'a, T> {
         ManualCall(self)
     }
@@ -57,7 +58,7 @@ impl<'a, T: Send + 'a> IntoFuture for ManualCall<'a, T> {
                 return self.0.run().await.map(Turn::Done);
             }
             let read = self.0.reader();
-            next_turn(Box::new(self.0.start()?), read).await
+            next_turn(Box::new(self.0.activate()?), read).await
         })
     }
 }
@@ -116,6 +117,10 @@ async fn next_turn<'a, T>(
 ) -> Result<Turn<'a, T>, Error> {
     Ok(match call.step().await? {
         CallStep::Done(body) => Turn::Done(call.read(body, read)?),
+        CallStep::Task(task) => {
+            let body = call.follow_or_cancel(&task).await?;
+            Turn::Done(call.read(body, read)?)
+        }
         CallStep::InputRequired(round) => Turn::Asks(Asks { call, round, read }),
     })
 }

@@ -17,7 +17,8 @@ use crate::error::{Error, ErrorKind};
 use crate::options::{CallOptions, Hook, parse_header};
 use crate::pager::{ListLimits, Pager, Pagination};
 
-/// A call that is sent when it is awaited. Dropping the future cancels the call.
+/// A call that is sent when it is awaited. Dropping the future cancels the call, also if it has become a
+/// task.
 ///
 /// # Examples
 ///
@@ -199,7 +200,7 @@ impl<'a, T> PreparedCall<'a, T> {
             return Ok(all);
         }
         let read = self.read;
-        let mut call = self.start()?;
+        let mut call = self.activate()?;
         let body = call.finish().await?;
         call.read(body, read)
     }
@@ -212,14 +213,20 @@ impl<'a, T> PreparedCall<'a, T> {
     fn pager(mut self) -> Result<Pager<'a, T>, Error> {
         let (client, read, limits) = (self.client.clone(), self.read, self.limits);
         let pagination = self.pagination.take();
-        Ok(Pager::new(client, self.start()?, read, pagination, limits))
+        Ok(Pager::new(
+            client,
+            self.activate()?,
+            read,
+            pagination,
+            limits,
+        ))
     }
 
     pub(crate) fn reader(&self) -> Reader<T> {
         self.read
     }
 
-    pub(crate) fn start(self) -> Result<ActiveCall<'a>, Error> {
+    pub(crate) fn activate(self) -> Result<ActiveCall<'a>, Error> {
         let call = ActiveCall::start(&self.client, self.request, self.options);
         match self.error {
             None => Ok(call),
