@@ -6,7 +6,6 @@ use bytes::Bytes;
 use futures_util::stream;
 use http::Response;
 use http::request::Parts;
-use mcp_core::store::RelayEvent;
 use mcp_core::wire::Wire;
 use mcp_core::{BoxFuture, ServerNotification, Subscriber};
 
@@ -18,7 +17,6 @@ use super::super::replay::{self, EventId, MissedEvents, ReaderLease, STANDALONE_
 use super::super::response::{self, Body};
 use super::super::running_calls::ActivityGuard;
 use super::http_session::HttpSession;
-use super::relay;
 use super::subscriber::long_lived_subscriber;
 use crate::headers::names;
 use crate::sse::encode as sse;
@@ -52,8 +50,6 @@ pub(super) async fn open(
     }
     // The lease comes before the events: a client that has to wait loads none.
     let lease = session.standalone_reader().lease()?;
-    // The stream of a call is not ended elsewhere: it belongs to the server that runs the call.
-    relay::notify(session, RelayEvent::StreamMoved).await;
     let mut ready = Vec::new();
     let mut more_after = None;
     if let (Some(storage), Some(last)) = (&config.events, &last) {
