@@ -15,6 +15,7 @@
 //! | progress, log messages and cancellation of a call | [`logging_and_progress`] |
 //! | stdio, child processes, sockets | [`stdio`] |
 //! | elicitation, sampling and roots from a handler | [`asking`] |
+//! | calls that run for minutes, and their results after a restart | [`tasks`] |
 //! | time limits, authorization and logs around calls | [`middleware`] |
 //! | writing an extension of the protocol, on both sides | [`extensions`] |
 //! | Streamable HTTP, alone or in a web application | [`http`] |
@@ -62,6 +63,7 @@ pages! {
     logging_and_progress: "logging-and-progress.md", "macros";
     stdio: "stdio.md", "client" "server" "stdio";
     asking: "asking.md", "macros";
+    tasks: "tasks.md", "macros" "client" "tasks";
     middleware: "middleware.md", "server";
     extensions: "extensions.md", "client" "server";
     http: "http.md", "http-server";

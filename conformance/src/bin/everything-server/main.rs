@@ -20,15 +20,18 @@ mod polling;
 mod prompts;
 mod resources;
 mod schema;
+mod tasks;
 mod tools;
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp::StateKeys;
 use mcp::core::store::MemoryEventStore;
 use mcp::http::{Serve, termination};
 use mcp::prelude::*;
+use mcp::tasks::Tasks;
 use tokio::net::TcpListener;
 
 #[tokio::main]
@@ -82,5 +85,7 @@ fn server() -> Server {
         .merge(input::InputRequests::routes())
         .merge(changes::Changes::routes())
         .merge(polling::Polling::routes())
+        .merge(tasks::TaskTools::routes())
+        .tasks(Tasks::in_memory().poll_interval(Duration::from_millis(200)))
         .tool(schema::json_schema_2020_12_tool())
 }
