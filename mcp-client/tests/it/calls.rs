@@ -196,7 +196,7 @@ async fn invalid_responses_fail_call() {
         ),
         (
             vec![result(&json!({"resultType": "task", "content": []}))],
-            "the result of tools/call is of the unknown kind \"task\"",
+            "the result has the unknown type \"task\"",
         ),
         (
             vec![result(&json!({"resultType": "input_required"}))],

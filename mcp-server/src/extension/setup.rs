@@ -82,14 +82,16 @@ pub struct ServerSetup<E> {
     extension: PhantomData<fn() -> E>,
 }
 
+/// A function that adds a value of [`ServerSetup::state`].
+pub(crate) type AddState = Box<dyn FnOnce(&mut StateMap)>;
+
 /// The parts of an extension without its type.
 pub(crate) struct SetupParts {
     pub(crate) registration: Registration<ServerCapabilities>,
     pub(crate) methods: Vec<MethodRoute>,
     pub(crate) layers: Layers,
     pub(crate) routes: Vec<Routes>,
-    /// Functions that add the values of `state`.
-    pub(crate) states: Vec<Box<dyn FnOnce(&mut StateMap)>>,
+    pub(crate) states: Vec<AddState>,
     allows_undeclared: bool,
 }
 

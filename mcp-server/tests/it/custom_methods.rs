@@ -80,7 +80,7 @@ impl ServerExtension for Clock {
     fn register(self, setup: &mut ServerSetup<Self>) {
         setup.state(self.clone());
         setup.request::<Now, _>(now);
-        setup.notification::<Tick, _>(|tick: TickParams, State(clock): State<Clock>| async move {
+        setup.notification::<Tick, _>(|tick: TickParams, State(clock): State<Self>| async move {
             clock.ticks.lock().unwrap().push(tick.number);
         });
     }

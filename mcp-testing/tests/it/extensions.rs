@@ -50,7 +50,7 @@ impl ServerExtension for Echo {
 
     fn register(self, setup: &mut ServerSetup<Self>) {
         setup.request::<Repeat, _>(repeat);
-        setup.notification::<Note, _>(move |note: Value, Declared(client): Declared<Echo>| {
+        setup.notification::<Note, _>(move |note: Value, Declared(client): Declared<Self>| {
             let note = json!({"note": note, "client": client});
             let sent = self.0.send(note);
             async move { sent.map_err(RequestError::from) }

@@ -133,12 +133,10 @@ async fn respond_to_batch(
                 if session.settings().relay.is_some()
                     && Box::pin(relay_message(session, &message)).await => {}
             Ok(Message::Notification(notification)) => {
-                match message::handle_notification(session, head.clone(), &notification) {
-                    Ok(handling @ MessageOutcome::Notification(_)) => {
-                        responses.push(Box::pin(handling.response()));
-                    }
-                    // A batch has no error for a refused notification.
-                    Ok(_) | Err(_) => {}
+                let handled = message::handle_notification(session, head.clone(), &notification);
+                // A batch has no error for a refused notification.
+                if let Ok(handling @ MessageOutcome::Notification(_)) = handled {
+                    responses.push(Box::pin(handling.response()));
                 }
             }
             // An unexpected response is ignored, because a batch has no common error.
