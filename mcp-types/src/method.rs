@@ -279,12 +279,12 @@ methods! {
 
 impl Method {
     /// Returns the row of the table.
-    pub fn spec(self) -> &'static MethodSpec {
+    pub const fn spec(self) -> &'static MethodSpec {
         &TABLE[self as usize]
     }
 
     /// Returns the name of the method in messages.
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         self.spec().name
     }
 

@@ -158,6 +158,19 @@ pub(super) enum MessageOutcome {
 }
 
 impl MessageOutcome {
+    /// Returns the call that was started.
+    ///
+    /// # Errors
+    ///
+    /// Returns the response of another message. It is boxed, because the future of each request would
+    /// have the size of a [`MessageOutcome`].
+    pub(super) fn into_call(self) -> Result<CallResponse, BoxFuture<'static, Response<Body>>> {
+        match self {
+            Self::Call(call) => Ok(call),
+            other => Err(Box::pin(other.response())),
+        }
+    }
+
     /// Waits for the response.
     pub(super) async fn response(self) -> Response<Body> {
         match self {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::task_status::{TaskParams, TaskStatus};
 use crate::{
-    CallToolResult, ErrorObject, InputRequests, InputResponses, Meta, RawJson, RawObject,
+    CallToolResult, ErrorObject, InputRequests, InputResponses, Meta, Method, RawJson, RawObject,
     RawObjectError,
 };
 
@@ -15,13 +15,13 @@ use crate::{
 pub const RESULT_TYPE: &str = "task";
 
 /// The method that returns a task.
-pub const GET: &str = "tasks/get";
+pub const GET: &str = Method::GetTask.as_str();
 /// The method that answers the questions of a task.
-pub const UPDATE: &str = "tasks/update";
+pub const UPDATE: &str = Method::UpdateTask.as_str();
 /// The method that cancels a task.
-pub const CANCEL: &str = "tasks/cancel";
+pub const CANCEL: &str = Method::CancelTask.as_str();
 /// The notification of a changed task, on subscriptions.
-pub const CHANGED: &str = "notifications/tasks";
+pub const CHANGED: &str = Method::TaskChanged.as_str();
 
 /// Settings of the extension, for clients and servers.
 // spec: TASK-01

@@ -39,11 +39,16 @@ pub(in crate::server) async fn post(
             Ok(MessageOutcome::Response(response))
         }
         Target::Session(session) => {
-            if context.config.sessions.relay.is_some() && relay_message(&session, message).await {
+            // Boxed like the other futures of servers with a store.
+            if context.config.sessions.relay.is_some()
+                && Box::pin(relay_message(&session, message)).await
+            {
                 return Ok(MessageOutcome::Response(response::accepted()));
             }
             let outcome = message::handle(&session, head, message)?;
-            save(context, &session).await?;
+            if context.config.sessions.store.is_some() {
+                Box::pin(save(context, &session)).await?;
+            }
             Ok(outcome)
         }
     }
