@@ -39,9 +39,9 @@ pub use layers::{Layers, SharedLayer};
 ///
 /// | error | fault |
 /// |---|---|
-/// | [`Fault`](crate::Fault) | the same |
-/// | `Elapsed` (time limit) | [`Fault::Deadline`](crate::Fault::Deadline) |
-/// | `Overloaded` (load shedding) | [`Fault::Refused`](crate::Fault::Refused) |
+/// | [`Fault`] | the same |
+/// | `Elapsed` (time limit) | [`Fault::Deadline`] |
+/// | `Overloaded` (load shedding) | [`Fault::Refused`] |
 /// | any other | an internal fault; the error is logged and not sent |
 ///
 /// The trait is implemented for all such layers. It is not meant to be implemented by hand.
