@@ -6,6 +6,7 @@ mod hostile;
 mod issuer;
 mod login;
 mod machine;
+mod processes;
 mod protected;
 mod refresh;
 mod rules;

@@ -5,13 +5,6 @@ use mcp_auth::{AuthError, FileStore, MemoryStore};
 
 use crate::world::{Folder, World, reason};
 
-fn refreshes(world: &World) -> usize {
-    let inner = world.inner.lock();
-    let all = inner.token_requests.iter();
-    all.filter(|form| form["grant_type"] == "refresh_token")
-        .count()
-}
-
 #[tokio::test]
 async fn fifty_calls_with_an_expired_token_make_one_refresh() {
     let world = World::start().await;
@@ -30,7 +23,7 @@ async fn fifty_calls_with_an_expired_token_make_one_refresh() {
     let authorizer = oauth.authorizer(&world.server).unwrap();
     let all = join_all((0..50).map(|_| world.post(&authorizer))).await;
     assert!(all.into_iter().all(|status| status.unwrap() == 200));
-    assert_eq!(refreshes(&world), 1);
+    assert_eq!(world.refreshes(), 1);
     assert_eq!(world.inner.lock().logins.len(), 1);
     world.assert_no_mistakes();
 }
@@ -44,7 +37,7 @@ async fn refused_token_is_refreshed_without_a_login() {
         world.expire_access();
         let all = join_all((0..10).map(|_| world.post(&authorizer))).await;
         assert!(all.into_iter().all(|status| status.unwrap() == 200));
-        assert_eq!(refreshes(&world), rounds);
+        assert_eq!(world.refreshes(), rounds);
     }
     assert_eq!(world.inner.lock().logins.len(), 1);
     world.assert_no_mistakes();
@@ -67,7 +60,7 @@ async fn processes_that_share_a_folder_use_each_refresh_token_once() {
         let all = join_all(all).await;
         assert!(all.into_iter().all(|status| status.unwrap() == 200));
     }
-    assert_eq!(refreshes(&world), 5);
+    assert_eq!(world.refreshes(), 5);
     assert_eq!(world.inner.lock().logins.len(), 1);
     world.assert_no_mistakes();
 }
@@ -85,7 +78,7 @@ async fn rotated_token_is_stored_before_it_is_used() {
         let (world, first) = (world.clone(), first.clone());
         async move { world.post(&first).await }
     });
-    while refreshes(&world) == 0 {
+    while world.refreshes() == 0 {
         tokio::task::yield_now().await;
     }
     call.abort();

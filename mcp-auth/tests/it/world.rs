@@ -2,7 +2,7 @@
 //! its tokens.
 
 use std::collections::{HashMap, HashSet};
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ use parking_lot::Mutex;
 use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 use tower_service::Service;
 
 pub(crate) const REDIRECT_URI: &str = "http://127.0.0.1:1/callback";
@@ -60,6 +61,8 @@ pub(crate) struct Inner {
     /// Statuses and error codes of the next token requests, before any is served.
     pub(crate) token_failures: Vec<(u16, &'static str)>,
     pub(crate) registration: bool,
+    /// Path whose successful responses are never sent; [`World::held`] is notified instead.
+    pub(crate) holds: Option<&'static str>,
     pub(crate) authorization_servers: Vec<String>,
     pub(crate) extra: Value,
     // State.
@@ -96,6 +99,7 @@ struct Grant {
 #[derive(Clone)]
 pub(crate) struct World {
     pub(crate) inner: Arc<Mutex<Inner>>,
+    pub(crate) held: Arc<Notify>,
     pub(crate) server: String,
     pub(crate) issuer: String,
 }
@@ -121,6 +125,7 @@ impl World {
             refuses_tokens: false,
             token_failures: Vec::new(),
             registration: true,
+            holds: None,
             authorization_servers: vec![issuer.clone()],
             extra: json!({}),
             clients: HashMap::new(),
@@ -141,6 +146,7 @@ impl World {
         };
         let world = Self {
             inner: Arc::new(Mutex::new(inner)),
+            held: Arc::default(),
             server,
             issuer,
         };
@@ -176,6 +182,14 @@ impl World {
     /// Ends the lifetime of every access token at the endpoint.
     pub(crate) fn expire_access(&self) {
         self.inner.lock().access.clear();
+    }
+
+    /// Refreshes so far.
+    pub(crate) fn refreshes(&self) -> usize {
+        let inner = self.inner.lock();
+        let all = inner.token_requests.iter();
+        all.filter(|form| form["grant_type"] == "refresh_token")
+            .count()
     }
 
     pub(crate) fn assert_no_mistakes(&self) {
@@ -222,12 +236,21 @@ async fn answer(
 ) -> Response<Body> {
     let (head, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
-    let mut inner = world.inner.lock();
-    inner.paths.push(head.uri.path().to_owned());
-    match role {
-        Role::Endpoint => inner.endpoint(&world, &head.method, &head.uri, &head.headers),
-        Role::Provider => inner.provider(&world, &head.uri, &head.headers, &body),
+    let (response, is_held) = {
+        let mut inner = world.inner.lock();
+        inner.paths.push(head.uri.path().to_owned());
+        let response = match role {
+            Role::Endpoint => inner.endpoint(&world, &head.method, &head.uri, &head.headers),
+            Role::Provider => inner.provider(&world, &head.uri, &head.headers, &body),
+        };
+        let is_held = inner.holds == Some(head.uri.path()) && response.status().is_success();
+        (response, is_held)
+    };
+    if is_held {
+        world.held.notify_one();
+        pending::<()>().await;
     }
+    response
 }
 
 impl Inner {
