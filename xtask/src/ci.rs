@@ -2,6 +2,7 @@
 //! that one run shows all problems.
 
 mod dependencies;
+mod features;
 mod outcome;
 mod tools;
 
@@ -71,7 +72,7 @@ const STEPS: [Step; 18] = [
     },
     Step {
         name: "features",
-        run: features,
+        run: features::run,
     },
     Step {
         name: "msrv",
@@ -234,53 +235,6 @@ fn doc(workspace: &Workspace) -> Result<StepOutcome> {
     let mut command = workspace.cargo();
     command.args(["doc", "--workspace", "--no-deps", "--all-features"]);
     process::run(command.env("RUSTDOCFLAGS", "-D warnings"))?;
-    Ok(StepOutcome::Passed)
-}
-
-/// Checks the facade with no feature and with each feature alone, and the quickstart without the
-/// features that other packages of the workspace enable. Clippy denies warnings in the workspace
-/// only; `RUSTFLAGS` would rebuild every dependency.
-fn features(workspace: &Workspace) -> Result<StepOutcome> {
-    let package = workspace.member(FACADE)?;
-    let named = package
-        .features
-        .keys()
-        .filter(|name| *name != "default")
-        .map(String::as_str);
-    for feature in std::iter::once("").chain(named) {
-        println!(
-            "-- {FACADE} with {}",
-            if feature.is_empty() {
-                "no feature"
-            } else {
-                feature
-            }
-        );
-        let mut command = workspace.cargo();
-        command.args([
-            "clippy",
-            "--quiet",
-            "--package",
-            FACADE,
-            "--no-default-features",
-        ]);
-        process::run(command.args(["--features", feature, "--", "-D", "warnings"]))?;
-    }
-    println!("-- quickstart alone");
-    let quickstart = [
-        "clippy",
-        "--quiet",
-        "--package",
-        "examples",
-        "--bin",
-        "quickstart",
-    ];
-    process::run(
-        workspace
-            .cargo()
-            .args(quickstart)
-            .args(["--", "-D", "warnings"]),
-    )?;
     Ok(StepOutcome::Passed)
 }
 
