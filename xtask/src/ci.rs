@@ -15,11 +15,8 @@ use outcome::StepOutcome;
 
 use crate::flags::Flags;
 use crate::process;
-use crate::workspace::Workspace;
+use crate::workspace::{FACADE, Workspace};
 use crate::{Result, api, bench, conformance, interop, llms, tidy};
-
-/// The crate whose features users choose.
-const FACADE: &str = "omnimcp";
 
 /// The package of the fuzz targets.
 const FUZZ: &str = "fuzz";

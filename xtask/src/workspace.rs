@@ -7,6 +7,9 @@ use cargo_metadata::{Metadata, MetadataCommand, Package};
 
 use crate::Result;
 
+/// The crate whose features users choose.
+pub(crate) const FACADE: &str = "omnimcp";
+
 /// Prefix of the published packages. Their folders and libraries do not have it.
 pub(crate) const PREFIX: &str = "omni";
 

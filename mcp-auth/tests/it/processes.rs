@@ -15,7 +15,7 @@ const FOLDER: &str = "MCP_AUTH_TEST_FOLDER";
 /// Requests that a process sends at once.
 const REQUESTS: usize = 5;
 
-/// What each process does: it sends requests with the tokens of the shared store.
+/// Sends requests with the tokens of the shared store, in a process of its own.
 #[tokio::test]
 #[ignore = "a program that the other tests start"]
 async fn program() {
@@ -89,10 +89,9 @@ async fn process_killed_before_it_uses_a_rotated_token_loses_nothing() {
     world.assert_no_mistakes();
 }
 
-/// Nobody but the killed process knows the new token: the next one needs a login, and the lock of the
-/// killed one does not hold it up.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn process_killed_before_it_receives_a_rotated_token_leads_to_one_login() {
+    // Nobody knows the new token, and the lock of the killed process holds nobody up.
     let (world, folder) = (World::start().await, Folder::new("killed-before"));
     log_in(&world, &folder).await;
     kill_while_held(&world, &folder, "/token").await;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{FACADE, StepOutcome};
-use crate::workspace::Workspace;
+use super::outcome::StepOutcome;
+use crate::workspace::{FACADE, Workspace};
 use crate::{Result, process};
 
 /// The features of servers and clients, without authorization, extensions and the other capabilities
