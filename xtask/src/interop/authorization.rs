@@ -2,7 +2,8 @@
 //!
 //! Our client logs in there in every way, and calls a server that a program of its own protects. Our
 //! client and those of other SDKs log in to our protected server, which checks signatures or asks the
-//! authorization server about each token, and ask for a further scope at its 403.
+//! authorization server about each token, and ask for a further scope at its 403. Chromium shows both
+//! logins, if it is installed.
 //!
 //! The clients print `ok FLOW` or `no FLOW: PROBLEM`.
 
@@ -116,7 +117,10 @@ pub(super) fn cases(
         ]);
     }
     for kind in TOKENS {
-        cases.extend(protected_cases(workspace, peers, out, kind, running));
+        let browser = browser.as_ref().ok().filter(|_| kind.has_browser);
+        cases.extend(protected_cases(
+            workspace, peers, out, kind, browser, running,
+        ));
     }
     Ok(cases)
 }
@@ -169,6 +173,8 @@ struct TokenKind {
     flow: &'static str,
     /// The other SDKs can log in.
     has_peers: bool,
+    /// The login pages are shown by a real browser, if there is one.
+    has_browser: bool,
 }
 
 const TOKENS: [TokenKind; 3] = [
@@ -178,6 +184,7 @@ const TOKENS: [TokenKind; 3] = [
         arguments: &[],
         flow: "protected",
         has_peers: true,
+        has_browser: true,
     },
     TokenKind {
         description: "opaque tokens",
@@ -185,6 +192,7 @@ const TOKENS: [TokenKind; 3] = [
         arguments: &["--introspect"],
         flow: "protected",
         has_peers: true,
+        has_browser: true,
     },
     TokenKind {
         description: "tokens with proof of possession",
@@ -192,6 +200,7 @@ const TOKENS: [TokenKind; 3] = [
         arguments: &["--dpop", "required"],
         flow: "proof",
         has_peers: false,
+        has_browser: false,
     },
 ];
 
@@ -201,6 +210,7 @@ fn protected_cases(
     peers: &Peers,
     out: &Path,
     kind: TokenKind,
+    browser: Option<&Browser>,
     running: &mut Vec<Server>,
 ) -> Vec<Case> {
     let servers = peers.node("auth_server.mjs").map(|program| {
@@ -214,11 +224,19 @@ fn protected_cases(
         Result::Ok((issuer, ours))
     });
     let case = |client: &str, command: std::result::Result<Command, String>, flow| Case {
-        name: format!("{client} -> our server with {}", kind.description),
+        name: format!(
+            "{client} -> our server with {}{}",
+            kind.description,
+            browser.map_or("", |_| ", logins in Chromium")
+        ),
         start: match &servers {
             Ok(Ok((issuer, ours))) => command
                 .map(|mut command| {
                     command.args([ours.url(), issuer.url(), flow]);
+                    match browser {
+                        Some(browser) => browser.set(&mut command),
+                        None => command.env_remove("BROWSER"),
+                    };
                     command
                 })
                 .into(),

@@ -235,9 +235,14 @@ async fn machine(server: &str, oauth: OAuth) -> CheckResult {
     }
 }
 
-/// Our protected server: a second login for the scope of one tool.
+/// Our protected server: a second login for the scope of one tool. With `BROWSER`, that program shows
+/// the pages of both logins.
 async fn protected(server: &str, dpop: Dpop) -> CheckResult {
-    let oauth = interactive("interop").dpop(dpop);
+    let oauth = match std::env::var_os("BROWSER") {
+        Some(_) => OAuth::interactive("interop"),
+        None => interactive("interop"),
+    };
+    let oauth = oauth.dpop(dpop);
     let client = Client::builder().oauth(oauth).connect(server).await?;
     let scopes = async || -> Result<String, mcp::Error> {
         let caller: Value = serde_json::from_str(&client.call("test_whoami", ()).await?.text())?;

@@ -1,9 +1,24 @@
 // Client of the TypeScript SDK for a protected server: registration, login, and a second login for the scope
-// of one tool.
+// of one tool. The program `BROWSER` shows the pages, if it is set.
+import { spawn } from "node:child_process";
+import { createServer } from "node:http";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { logIn } from "./login_pages.mjs";
 
-const redirectUrl = "http://127.0.0.1:1/callback";
+const redirects = createServer();
+await new Promise((resolve) => redirects.listen(0, "127.0.0.1", resolve));
+const redirectUrl = `http://127.0.0.1:${redirects.address().port}/callback`;
+
+// Opens a page in the browser. Returns the parameters of the redirect at its end.
+function browse(page) {
+    return new Promise((resolve, reject) => {
+        redirects.once("request", (request, response) => {
+            response.end("done");
+            resolve(new URL(request.url, redirectUrl).searchParams);
+        });
+        spawn(process.env.BROWSER, [page.href], { stdio: "ignore" }).once("error", reject);
+    });
+}
 const stored = {};
 let callback;
 let logins = 0;
@@ -23,7 +38,7 @@ const provider = {
     saveDiscoveryState: (discovery) => void (stored.discovery = discovery),
     async redirectToAuthorization(url) {
         logins++;
-        callback = await logIn(url, redirectUrl);
+        callback = await (process.env.BROWSER ? browse(url) : logIn(url, redirectUrl));
     },
 };
 const open = () => new StreamableHTTPClientTransport(new URL(process.argv[2]), { authProvider: provider });

@@ -1,7 +1,8 @@
 """Client of the Python SDK for a protected server: registration, login, and a second login for the scope of one
-tool."""
+tool. The program `BROWSER` shows the pages, if it is set."""
 import asyncio
 import json
+import os
 import re
 import sys
 from urllib.parse import parse_qs, urljoin, urlsplit
@@ -11,8 +12,6 @@ from mcp import ClientSession
 from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientMetadata
-
-REDIRECT = "http://127.0.0.1:1/callback"
 
 
 class Storage:
@@ -39,16 +38,37 @@ def attribute(tag, name):
 
 class Browser:
     logins = 0
-    callback = None
+
+    async def listen(self):
+        """Waits for redirects."""
+        self.callback = asyncio.Queue(1)
+        self.listener = await asyncio.start_server(self.answer, "127.0.0.1", 0)
+        port = self.listener.sockets[0].getsockname()[1]
+        self.redirect = f"http://127.0.0.1:{port}/callback"
+
+    async def answer(self, reader, writer):
+        target = (await reader.readline()).decode().split(" ")[1]
+        while (await reader.readline()).strip():
+            pass
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\ndone")
+        await writer.drain()
+        writer.close()
+        if target.startswith("/callback?"):
+            await self.callback.put(target)
 
     async def log_in(self, page):
         self.logins += 1
+        if program := os.environ.get("BROWSER"):
+            await asyncio.create_subprocess_exec(program, page)
+        else:
+            await self.send_forms(page)
+
+    async def send_forms(self, page):
         async with httpx.AsyncClient() as http:
             url, form = page, None
             for _ in range(30):
-                if url.startswith(REDIRECT):
-                    self.callback = url
-                    return
+                if url.startswith(self.redirect):
+                    return await self.callback.put(url)
                 response = await (http.post(url, data=form) if form else http.get(url))
                 form = None
                 if location := response.headers.get("location"):
@@ -62,14 +82,17 @@ class Browser:
         raise RuntimeError("the login has too many pages")
 
     async def wait(self):
-        query = parse_qs(urlsplit(self.callback).query)
+        query = parse_qs(urlsplit(await self.callback.get()).query)
         value = lambda name: query.get(name, [None])[0]
         return AuthorizationCodeResult(code=value("code"), state=value("state"), iss=value("iss"))
 
 
 async def main():
     browser = Browser()
-    metadata = OAuthClientMetadata(client_name="interop", redirect_uris=[REDIRECT], token_endpoint_auth_method="none")
+    await browser.listen()
+    metadata = OAuthClientMetadata(
+        client_name="interop", redirect_uris=[browser.redirect], token_endpoint_auth_method="none",
+    )
     provider = OAuthClientProvider(
         server_url=sys.argv[1], client_metadata=metadata, storage=Storage(), redirect_handler=browser.log_in,
         callback_handler=browser.wait,
