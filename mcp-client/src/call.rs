@@ -10,7 +10,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::future::{Either, select};
-use http::HeaderMap;
+use http::{HeaderMap, StatusCode};
 use mcp_core::mrtr::{InputRound, Mrtr};
 use mcp_core::versioning::newest_common;
 use mcp_core::{
@@ -18,8 +18,8 @@ use mcp_core::{
 };
 use mcp_types::ext::tasks::{RESULT_TYPE, Task};
 use mcp_types::{
-    CallToolParams, Cursor, ElicitUrlParams, InputRequired, InputResponse, Page, ProtocolVersion,
-    codes,
+    CacheHint, CallToolParams, Cursor, ElicitUrlParams, InputRequired, InputResponse, Page,
+    ProtocolVersion, codes,
 };
 use tokio::time::Instant;
 
@@ -187,85 +187,132 @@ impl<'a> ActiveCall<'a> {
         self.timer.resume();
         self.required_urls.clear();
         let slot = self.cache_slot();
-        if let Some(slot) = slot.as_ref().filter(|_| !self.options.fresh)
-            && let Some((body, bytes)) = slot.get()
-        {
-            self.response_bytes = bytes;
+        if let Some(body) = self.read_cache(slot.as_ref()) {
             return self.done(body);
         }
         loop {
-            let was_open = self.client.inner.closing.reason().is_none();
-            let received = match self.attempt().await {
-                Err(kind) if was_open && kind.is_remote_close() => {
-                    return Err(self.error(self.connection_ended(kind)));
-                }
-                Err(kind) if kind.is_broken() && self.repeats_after_break() => {
-                    let waited = self.retry.wait(&self.timer).await;
-                    waited.map_err(|kind| self.error(kind))?;
-                    continue;
-                }
-                Err(ErrorKind::Channel(ChannelError::SessionExpired))
-                    if self.retry.may_renew_session() =>
-                {
-                    let renewed = session::renew(&self.client, self.session).await;
-                    renewed.map_err(|kind| self.error(kind))?;
-                    self.version = self.client.inner.version();
-                    continue;
-                }
-                received => received.map_err(|kind| self.error(self.mark_executed(kind)))?,
+            let Some(received) = self.attempt_or_recover().await? else {
+                continue;
             };
-            let kind = match received.reply {
+            let ReceivedReply {
+                reply,
+                status,
+                challenge,
+                bytes,
+            } = received;
+            match reply {
                 Reply::Complete { body, cache } => {
-                    if self.retry.version_switched() {
-                        let version = self.version;
-                        self.client
-                            .inner
-                            .update_state(|state| state.version = version);
-                    }
-                    self.response_bytes = received.bytes;
-                    if let (Some(slot), Some(hint)) = (slot, cache) {
-                        slot.put(&body, hint, received.bytes);
-                    }
+                    self.accept_result(&body, cache, slot.as_ref(), bytes);
                     return self.done(body);
                 }
-                Reply::InputRequired(required) => match self.start_input_round(required) {
-                    Ok(step) => return Ok(step),
-                    Err(error) => error.into(),
-                },
-                Reply::Fault(Fault::UrlElicitationRequired { elicitations })
-                    if self.accepts_required_urls(&elicitations) =>
-                {
-                    let required = required_urls::to_input_required(&elicitations);
-                    match required.map(|required| self.start_input_round(required)) {
-                        Ok(Ok(step)) => return Ok(step),
-                        Ok(Err(error)) => error.into(),
-                        Err(error) => ErrorKind::Arguments(error),
-                    }
-                }
-                Reply::Fault(fault) if self.switch_version(&fault) => continue,
-                Reply::Fault(Fault::HeaderMismatch(_)) if self.refresh_headers().await => continue,
+                Reply::Fault(fault) if self.recovers_from(&fault).await => {}
                 Reply::Fault(fault) => {
-                    self.invalidate_pages(&fault);
-                    ErrorKind::from_fault(
-                        fault,
-                        received.status,
-                        received.challenge,
-                        &self.client.inner.versions,
-                    )
+                    let step = self.fault_step(fault, status, challenge);
+                    return step.map_err(|kind| self.error(kind));
                 }
-                // spec: TASK-05
-                Reply::Extended { result_type, body }
-                    if *result_type == *RESULT_TYPE && self.client.declares_tasks() =>
-                {
-                    match body.parse() {
-                        Ok(task) => return Ok(CallStep::Task(task)),
-                        Err(error) => ErrorKind::MalformedTask(error.to_string()),
-                    }
+                reply => {
+                    let step = self.other_step(reply);
+                    return step.map_err(|kind| self.error(kind));
                 }
-                Reply::Extended { result_type, .. } => ErrorKind::UnknownResultType(result_type),
-                _ => ErrorKind::WrongResult,
-            };
-            return Err(self.error(kind));
+            }
+        }
+    }
+
+    /// Returns the cached result, unless the caller wants a fresh one.
+    fn read_cache(&mut self, slot: Option<&CacheSlot>) -> Option<ResultBody> {
+        let slot = slot.filter(|_| !self.options.fresh)?;
+        let (body, bytes) = slot.get()?;
+        self.response_bytes = bytes;
+        Some(body)
+    }
+
+    /// Sends the request once. Returns `None` after a failure of the connection from which the call
+    /// has recovered, so that the request can be sent again.
+    async fn attempt_or_recover(&mut self) -> Result<Option<ReceivedReply>, Error> {
+        let was_open = self.client.inner.closing.reason().is_none();
+        let kind = match self.attempt().await {
+            Ok(received) => return Ok(Some(received)),
+            Err(kind) => kind,
+        };
+        if was_open && kind.is_remote_close() {
+            return Err(self.error(self.connection_ended(kind)));
+        }
+        if kind.is_broken() && self.repeats_after_break() {
+            let waited = self.retry.wait(&self.timer).await;
+            waited.map_err(|kind| self.error(kind))?;
+            return Ok(None);
+        }
+        let is_expired = matches!(kind, ErrorKind::Channel(ChannelError::SessionExpired));
+        if is_expired && self.retry.may_renew_session() {
+            let renewed = session::renew(&self.client, self.session).await;
+            renewed.map_err(|kind| self.error(kind))?;
+            self.version = self.client.inner.version();
+            return Ok(None);
+        }
+        Err(self.error(self.mark_executed(kind)))
+    }
+
+    /// Records the version that the server has accepted, the length of the response, and the result
+    /// in the cache.
+    fn accept_result(
+        &mut self,
+        body: &ResultBody,
+        cache: Option<CacheHint>,
+        slot: Option<&CacheSlot>,
+        bytes: usize,
+    ) {
+        if self.retry.version_switched() {
+            let version = self.version;
+            let inner = &self.client.inner;
+            inner.update_state(|state| state.version = version);
+        }
+        self.response_bytes = bytes;
+        if let (Some(slot), Some(hint)) = (slot, cache) {
+            slot.put(body, hint, bytes);
+        }
+    }
+
+    /// Removes the cause of a fault. Returns whether the request can be sent again.
+    async fn recovers_from(&mut self, fault: &Fault) -> bool {
+        if self.switch_version(fault) {
+            return true;
+        }
+        matches!(fault, Fault::HeaderMismatch(_)) && self.refresh_headers().await
+    }
+
+    /// Converts a fault: URLs that the user has to visit are a round of input, all others are errors.
+    fn fault_step(
+        &mut self,
+        fault: Fault,
+        status: Option<StatusCode>,
+        challenge: Option<Box<str>>,
+    ) -> Result<CallStep, ErrorKind> {
+        if let Fault::UrlElicitationRequired { elicitations } = &fault
+            && self.accepts_required_urls(elicitations)
+        {
+            let required = required_urls::to_input_required(elicitations);
+            let required = required.map_err(ErrorKind::Arguments)?;
+            return Ok(self.start_input_round(required)?);
+        }
+        self.invalidate_pages(&fault);
+        let versions = &self.client.inner.versions;
+        Err(ErrorKind::from_fault(fault, status, challenge, versions))
+    }
+
+    /// Converts a reply that is neither a result nor a fault.
+    fn other_step(&mut self, reply: Reply) -> Result<CallStep, ErrorKind> {
+        match reply {
+            Reply::InputRequired(required) => Ok(self.start_input_round(required)?),
+            // spec: TASK-05
+            Reply::Extended { result_type, body }
+                if *result_type == *RESULT_TYPE && self.client.declares_tasks() =>
+            {
+                let task = body.parse();
+                task.map(CallStep::Task)
+                    .map_err(|error| ErrorKind::MalformedTask(error.to_string()))
+            }
+            Reply::Extended { result_type, .. } => Err(ErrorKind::UnknownResultType(result_type)),
+            _ => Err(ErrorKind::WrongResult),
         }
     }
 
