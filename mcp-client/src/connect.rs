@@ -13,7 +13,7 @@ use mcp_core::close_signal::CloseSignal;
 use mcp_core::extension::{Registration, find_problems};
 use mcp_core::mrtr::Mrtr;
 use mcp_core::schema::Validator;
-use mcp_core::tower::{Layers, Middleware};
+use mcp_core::tower::{LayerStack, Middleware};
 use mcp_core::versioning::{Verdict, newest_common};
 use mcp_core::{Channel, ClientProfile, ClientRequest, Extensions, ResultBody, ServerIdentity};
 use mcp_types::ext::tasks::TasksSettings;
@@ -108,7 +108,9 @@ pub struct ClientBuilder {
     invalid_header: Option<Box<str>>,
     attached: Extensions,
     extensions: Vec<Registration<ClientCapabilities>>,
-    layers: Layers,
+    /// The layers around calls.
+    layers: LayerStack,
+    inbound_layers: LayerStack,
     notification_handlers: NotificationHandlers,
 }
 
@@ -130,7 +132,8 @@ impl Default for ClientBuilder {
             invalid_header: None,
             attached: Extensions::new(),
             extensions: Vec::new(),
-            layers: Layers::default(),
+            layers: LayerStack::default(),
+            inbound_layers: LayerStack::default(),
             notification_handlers: NotificationHandlers::default(),
         }
     }
@@ -211,12 +214,9 @@ impl ClientBuilder {
     // spec: EXT-01
     pub fn extension(mut self, extension: impl ClientExtension) -> Self {
         let parts = ClientSetup::collect(extension);
-        if let Some(layer) = parts.layers.into_layer() {
-            self.layers.add(layer);
-        }
-        if let Some(layer) = parts.inbound_layers.into_layer() {
-            self.inputs.layers.add(layer);
-        }
+        let id = parts.registration.extension().id();
+        self.layers.add_extension(id, parts.layers);
+        self.inbound_layers.add_extension(id, parts.inbound_layers);
         for (method, handler) in parts.requests {
             self.inputs.on_custom(method, handler);
         }
@@ -261,6 +261,56 @@ impl ClientBuilder {
         self
     }
 
+    /// Puts the layers of an extension around the calls of the client here, instead of at its call of
+    /// [`extension`](Self::extension), which follows: around the layers that were added before, and
+    /// inside of those that are added later. `id` is the identifier of the extension.
+    ///
+    /// [`over`](Self::over) fails when the extension is not registered, or was registered before.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::Client;
+    /// use mcp::extension::{ClientExtension, ClientSetup, Extension};
+    /// use mcp::middleware::{Exchange, Next, from_fn};
+    ///
+    /// struct Quota;
+    ///
+    /// impl Extension for Quota {
+    ///     const ID: &'static str = "com.example/quota";
+    ///     type ServerSettings = ();
+    ///     type ClientSettings = ();
+    /// }
+    ///
+    /// impl ClientExtension for Quota {
+    ///     fn settings(&self) {}
+    ///
+    ///     fn register(self, setup: &mut ClientSetup<Self>) {
+    ///         setup.layer(from_fn(|exchange: Exchange, next: Next| next.run(exchange)));
+    ///     }
+    /// }
+    ///
+    /// let builder = Client::builder()
+    ///     // The log is around the quota, although the extension is added last.
+    ///     .layers_of(Quota::ID)
+    ///     .layer(from_fn(|exchange: Exchange, next: Next| async move {
+    ///         println!("{}", exchange.call.method_name());
+    ///         next.run(exchange).await
+    ///     }))
+    ///     .extension(Quota);
+    /// ```
+    pub fn layers_of(mut self, id: impl Into<String>) -> Self {
+        self.layers.reserve(id);
+        self
+    }
+
+    /// Puts the layers of an extension around the messages of the server here; see
+    /// [`layers_of`](Self::layers_of) and [`inbound_layer`](Self::inbound_layer).
+    pub fn inbound_layers_of(mut self, id: impl Into<String>) -> Self {
+        self.inbound_layers.reserve(id);
+        self
+    }
+
     /// Adds a layer around the messages of the server. The layer that is added last is the outermost.
     ///
     /// It sees the requests of the server, in sessions as well as in results that require input, as
@@ -288,7 +338,7 @@ impl ClientBuilder {
     /// let builder = Client::builder().inbound_layer(from_fn(no_sampling));
     /// ```
     pub fn inbound_layer(mut self, layer: impl Middleware) -> Self {
-        self.inputs.layers.add(layer);
+        self.inbound_layers.add(layer);
         self
     }
 
@@ -503,7 +553,11 @@ impl ClientBuilder {
             return Err(ErrorKind::Root(uri).into());
         }
         self.profile.capabilities = self.inputs.declare(self.profile.capabilities);
-        publish(&self.extensions, &mut self.profile.capabilities)?;
+        let stacks = [&self.layers, &self.inbound_layers];
+        let problems = stacks.into_iter().flat_map(LayerStack::find_problems);
+        let problems = problems.collect();
+        publish(&self.extensions, &mut self.profile.capabilities, problems)?;
+        self.inputs.layers = self.inbound_layers.compose();
         let handlers = self.notification_handlers;
         let (notifications, queue) = NotificationQueue::new(handlers, self.inputs.layers.clone());
         let memory = ProbeMemory::current();
@@ -547,7 +601,7 @@ impl ClientBuilder {
                 open_requests: OpenRequests::default(),
                 attached: self.attached,
                 extensions: self.extensions,
-                layers: self.layers,
+                layers: self.layers.compose(),
                 notifications,
             }),
         };
@@ -569,12 +623,13 @@ impl ClientBuilder {
     }
 }
 
-/// Adds the settings of extensions to the capabilities, and checks the extensions.
+/// Adds the settings of extensions to the capabilities, and checks the extensions. `problems` are
+/// mistakes that were found before.
 fn publish(
     extensions: &[Registration<ClientCapabilities>],
     capabilities: &mut ClientCapabilities,
+    mut problems: Vec<String>,
 ) -> Result<(), Error> {
-    let mut problems = Vec::new();
     for registration in extensions {
         let (id, settings) = registration.published();
         if capabilities.has_extension(&id) {

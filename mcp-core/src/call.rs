@@ -62,6 +62,18 @@ impl Call {
         })
     }
 
+    /// Returns true if the reply may ask the client for input: the protocol allows it for some of its
+    /// methods, and an extension decides for its own ones.
+    // spec: MRTR-02
+    pub fn may_require_input(&self) -> bool {
+        match self {
+            Self::Other { method, .. } => Method::from_name(method).is_none(),
+            call => call
+                .method()
+                .is_some_and(|method| method.spec().may_require_input),
+        }
+    }
+
     /// Returns the name of the method.
     pub fn method_name(&self) -> &str {
         match self {

@@ -2,6 +2,7 @@
 
 mod bus;
 mod event;
+mod notifications;
 mod subscriber;
 
 use std::fmt;
@@ -11,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use mcp_types::{ReadResourceParams, SubscriptionFilter};
 
 pub use bus::{ChangeBus, MemoryBus, Watch};
-pub use event::ChangeEvent;
+pub use event::{ChangeEvent, ExtensionNotification};
 pub use subscriber::Subscriber;
 
 use crate::{Call, ClientFacts, Extensions, Fault, ItemKind, catch_panic_sync, gate};

@@ -188,6 +188,13 @@ pub fn required_extension(id: &str) -> ClientCapabilities {
     ClientCapabilities::default().with_extension(id, &())
 }
 
+/// Returns the extensions that both sides declare.
+pub(crate) fn common(client: &ClientCapabilities, server: &ServerCapabilities) -> Vec<Box<str>> {
+    let ids = client.extensions.as_object().keys();
+    let ids = ids.filter(|id| server.has_extension(id));
+    ids.map(|id| id.as_str().into()).collect()
+}
+
 /// Returns true if both sides declare a common extension.
 pub(crate) fn has_common(client: &ClientCapabilities, server: &ServerCapabilities) -> bool {
     if client.extensions.is_empty() || server.extensions.is_empty() {

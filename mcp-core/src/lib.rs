@@ -94,7 +94,9 @@ pub mod versioning;
 pub mod wire;
 
 pub use call::{Call, ClientRequest, SessionRequest};
-pub use changes::{ChangeBus, ChangeEvent, Changes, MemoryBus, Subscriber, Watch};
+pub use changes::{
+    ChangeBus, ChangeEvent, Changes, ExtensionNotification, MemoryBus, Subscriber, Watch,
+};
 pub use channel::{
     Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
     OutgoingRequest,

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, Method, RawObject};
+use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, RawObject};
 
 use crate::{ClientRequest, InputState};
 
@@ -47,8 +47,10 @@ impl Mrtr {
         request: &ClientRequest,
         required: InputRequired,
     ) -> Result<InputRound, MrtrError> {
-        let spec = request.method().map(Method::spec);
-        if !spec.is_some_and(|spec| spec.may_require_input) {
+        let ClientRequest::Call(call) = request else {
+            return Err(MrtrError::NotAllowed);
+        };
+        if !call.may_require_input() {
             return Err(MrtrError::NotAllowed);
         }
         if required.input_requests.is_none() && required.request_state.is_none() {

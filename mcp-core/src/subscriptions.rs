@@ -19,6 +19,7 @@ pub use filter::{MAX_ID_LEN, MAX_TASKS, MAX_URI_BYTES, MAX_URI_LEN, MAX_URIS};
 pub(crate) use filter::{authorize, check_client, check_size};
 
 use crate::changes::SubscriptionPermit;
+use crate::extension;
 use crate::{
     BoxFuture, ChangeEvent, Changes, ClientFacts, Extensions, Fault, Gate, Outlet, Reply,
     ResultBody, ServerNotification, Service, Subscriber, Watch,
@@ -49,6 +50,8 @@ impl ServerSubscription {
             ChangeEvent::Prompts => self.granted.prompts_list_changed,
             ChangeEvent::Resources => self.granted.resources_list_changed,
             ChangeEvent::Resource { uri } => self.granted.covers(uri),
+            // The client asks for them by declaring the extension.
+            ChangeEvent::Notification(_) => true,
         };
         granted.then(|| event.into())
     }
@@ -113,6 +116,8 @@ pub(crate) fn serve(
         .resource_subscriptions
         .retain(|uri| changes.check_access(uri, &facts, &subscriber).is_ok());
     let watch = changes.watch(granted.clone());
+    let offers = &service.profile().capabilities;
+    watch.add_extensions(extension::common(&facts.capabilities, offers));
     let start = move |granted| {
         let (subscription, acknowledged) = ServerSubscription::start(granted);
         let running = RunningSubscription {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp_core::{ChangeBus, ChangeEvent, MemoryBus, Watch};
-use mcp_types::SubscriptionFilter;
+use mcp_core::{ChangeBus, ChangeEvent, ExtensionNotification, MemoryBus, Watch};
+use mcp_types::{RawObject, SubscriptionFilter};
 use parking_lot::Mutex;
 use redis::{Script, cmd};
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,10 @@ use crate::pub_sub::{PubSub, Receiver};
 
 /// Number of resources that wait for publication. More changes are published as a change of everything.
 const MAX_PENDING: usize = 4_096;
+/// Number of notifications of extensions that wait for publication. Further ones are dropped.
+const MAX_PENDING_NOTIFICATIONS: usize = 256;
+/// Size of these notifications, in bytes: 1 MiB.
+const MAX_PENDING_BYTES: usize = 1024 * 1024;
 /// Time between two attempts to publish while Redis is not available.
 const RETRY_DELAY: Duration = Duration::from_millis(500);
 
@@ -72,6 +76,22 @@ struct ChangeSet {
     updated: BTreeSet<String>,
     /// Everything may have changed.
     all: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notifications: Vec<PendingNotification>,
+}
+
+/// A notification of an extension.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct PendingNotification {
+    extension: String,
+    method: String,
+    params: RawObject,
+}
+
+impl PendingNotification {
+    fn size(&self) -> usize {
+        self.extension.len() + self.method.len() + self.params.as_str().len()
+    }
 }
 
 impl ChangeSet {
@@ -88,6 +108,21 @@ impl ChangeSet {
             ChangeEvent::Resource { uri } => {
                 self.updated.insert(uri.into());
             }
+            ChangeEvent::Notification(notification) => {
+                let ExtensionNotification {
+                    extension,
+                    method,
+                    params,
+                    ..
+                } = &*notification;
+                let params = RawObject::from_text(&**params);
+                self.notifications
+                    .extend(params.ok().map(|params| PendingNotification {
+                        extension: extension.to_string(),
+                        method: method.to_string(),
+                        params,
+                    }));
+            }
             // A kind of change that a later version defines.
             _ => self.all = true,
         }
@@ -100,6 +135,7 @@ impl ChangeSet {
         self.resources |= other.resources;
         self.all |= other.all;
         self.updated.extend(other.updated);
+        self.notifications.extend(other.notifications);
         self.bound();
     }
 
@@ -108,9 +144,34 @@ impl ChangeSet {
             self.all = true;
             self.updated.clear();
         }
+        self.bound_notifications();
+    }
+
+    /// Drops the notifications beyond the limits. They cannot be merged.
+    fn bound_notifications(&mut self) {
+        let mut bytes = 0;
+        let sizes = self.notifications.iter().map(PendingNotification::size);
+        let fitting = sizes.take_while(|size| {
+            bytes += size;
+            bytes <= MAX_PENDING_BYTES
+        });
+        let fitting = fitting.take(MAX_PENDING_NOTIFICATIONS).count();
+        if fitting < self.notifications.len() {
+            tracing::warn!("notifications of extensions are dropped: Redis is not available");
+            self.notifications.truncate(fitting);
+        }
     }
 
     fn publish(self, bus: &MemoryBus) {
+        for PendingNotification {
+            extension,
+            method,
+            params,
+        } in self.notifications
+        {
+            let notification = ExtensionNotification::new(extension, method, &params);
+            bus.publish(ChangeEvent::Notification(Arc::new(notification)));
+        }
         if self.all {
             bus.publish_all();
             return;

@@ -9,6 +9,7 @@ mod spec;
 
 pub use context::CallContext;
 pub(crate) use context::{ServerContext, ServerTasks};
+pub(crate) use needs::HandlerNeeds;
 pub(crate) use prepare::with_preparations;
 pub(crate) use run::{CallTarget, run_handler};
 pub use spec::RouteSpec;

@@ -25,12 +25,15 @@ impl SetupError {
     }
 }
 
-/// Checks all routes of a server.
+/// Checks all routes of a server. `found` are mistakes that were found before.
 ///
 /// # Errors
 ///
 /// Returns a [`SetupError`] with all mistakes.
-pub(crate) fn check_server(config: &ServerConfig) -> Result<(), SetupError> {
+pub(crate) fn check_server(
+    config: &ServerConfig,
+    found: impl Iterator<Item = String>,
+) -> Result<(), SetupError> {
     let mut checker = SetupChecker::new(config);
     checker.check_listed(config.tools.iter());
     checker.check_listed(config.resources.iter());
@@ -38,6 +41,7 @@ pub(crate) fn check_server(config: &ServerConfig) -> Result<(), SetupError> {
     checker.check_listed(config.prompts.iter());
     checker.check_completions();
     checker.check_extensions();
+    checker.problems.extend(found);
     checker.finish()
 }
 

@@ -35,6 +35,7 @@
 //! | input | `request_state`, then `input_round` | sealed state; one run of a handler that asks |
 //! | call | `call` | requirements of a handler, context of a call, run of the handler |
 //! | handlers | `extract`, then `ask`, `result`, then `handler` | extractors, questions, results and errors, functions as handlers |
+//! | broadcasts | `broadcaster` | notifications of extensions outside of calls |
 //! | middleware | [`middleware`] | layers, the request log |
 //! | routes | `routes` | tools, resources, templates, prompts, completions, routers |
 //! | extensions | `extension` | extensions of the protocol: setup, custom methods |
@@ -46,6 +47,7 @@
 #[doc(hidden)]
 pub mod __private;
 mod ask;
+mod broadcaster;
 mod call;
 mod caller;
 mod change_kinds;
@@ -73,6 +75,7 @@ mod uri;
 mod validation;
 
 pub use ask::{Answer, Ask, Asking, Elicit, ElicitChoice, ElicitField, Questions, Sampling};
+pub use broadcaster::Broadcaster;
 pub use call::{CallContext, RouteSpec};
 pub use caller::Caller;
 pub use check::SetupError;

@@ -13,6 +13,6 @@ mod binding;
 mod keys;
 mod sealer;
 
-pub(crate) use binding::Binding;
+pub(crate) use binding::{Binding, INPUT_MEMBERS};
 pub use keys::{StateKeys, WeakSecret};
 pub(crate) use sealer::{SealError, Sealer};

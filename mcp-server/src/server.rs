@@ -11,6 +11,7 @@ use mcp_core::{
 use mcp_types::{CacheHint, Implementation, Prompt, Resource, ResourceTemplate, Tool};
 use serde::Serialize;
 
+use crate::broadcaster::Broadcaster;
 use crate::call::ServerTasks;
 use crate::caller::Caller;
 use crate::change_kinds::ChangeKinds;
@@ -20,7 +21,7 @@ use crate::dispatch::dispatch;
 use crate::extension::{ServerExtension, ServerSetup, TasksExtension};
 use crate::handler::CompletionHandler;
 use crate::handles::{Prompts, Resources, Templates, Tools};
-use crate::middleware::{Layers, Middleware};
+use crate::middleware::{LayerStack, Layers, Middleware};
 use crate::notify::Notify;
 use crate::registry::{ServerConfig, SharedRegistry};
 use crate::request_state::{Sealer, StateKeys};
@@ -46,6 +47,8 @@ use crate::routes::{
 #[derive(Debug)]
 pub struct Server {
     registry: Arc<SharedRegistry>,
+    layer_stack: LayerStack,
+    /// The layers of the stack.
     layers: Layers,
     lints_logged: Once,
 }
@@ -77,6 +80,7 @@ impl Server {
     pub fn with_info(info: Implementation) -> Self {
         Self {
             registry: SharedRegistry::new(info),
+            layer_stack: LayerStack::default(),
             layers: Layers::default(),
             lints_logged: Once::new(),
         }
@@ -98,6 +102,7 @@ impl Server {
     ///
     /// The layers of the extension are added here, as if by [`layer`](Self::layer): they are around the
     /// layers that were added before, and inside of those that are added later.
+    /// [`layers_of`](Self::layers_of) gives them another position.
     ///
     /// [`check`](Self::check) reports extensions with the same identifier, methods with the same name,
     /// and requirements of the extension that the server does not meet.
@@ -108,11 +113,60 @@ impl Server {
     // spec: EXT-01
     #[must_use]
     pub fn extension(mut self, extension: impl ServerExtension) -> Self {
-        let mut parts = ServerSetup::collect(extension);
-        if let Some(layer) = std::mem::take(&mut parts.layers).into_layer() {
-            self.layers.add(layer);
-        }
+        let mut parts = ServerSetup::collect(extension, self.broadcaster());
+        let layers = std::mem::take(&mut parts.layers);
+        let id = parts.registration.extension().id();
+        self.layer_stack.add_extension(id, layers);
+        self.layers = self.layer_stack.compose();
         self.configure(|config| config.add_extension(parts))
+    }
+
+    /// Puts the layers of an extension here instead of at its call of [`extension`](Self::extension),
+    /// which follows: around the layers that were added before, and inside of those that are added
+    /// later. `id` is the identifier of the extension. For extensions that are added elsewhere, such as
+    /// by a function of another crate.
+    ///
+    /// [`check`](Self::check) reports a position for an extension that is not registered, or was
+    /// registered before.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::Server;
+    /// use mcp::extension::{Extension, ServerExtension, ServerSetup};
+    /// use mcp::middleware::{Exchange, Next, from_fn};
+    ///
+    /// struct Quota;
+    ///
+    /// impl Extension for Quota {
+    ///     const ID: &'static str = "com.example/quota";
+    ///     type ServerSettings = ();
+    ///     type ClientSettings = ();
+    /// }
+    ///
+    /// impl ServerExtension for Quota {
+    ///     fn settings(&self) {}
+    ///
+    ///     fn register(self, setup: &mut ServerSetup<Self>) {
+    ///         setup.layer(from_fn(|exchange: Exchange, next: Next| next.run(exchange)));
+    ///     }
+    /// }
+    ///
+    /// let server = Server::new("files", "1.0.0")
+    ///     // The log is around the quota, although the extension is added last.
+    ///     .layers_of(Quota::ID)
+    ///     .layer(from_fn(|exchange: Exchange, next: Next| async move {
+    ///         println!("{}", exchange.call.method_name());
+    ///         next.run(exchange).await
+    ///     }))
+    ///     .extension(Quota);
+    /// server.check()?;
+    /// # Ok::<(), mcp::SetupError>(())
+    /// ```
+    #[must_use]
+    pub fn layers_of(mut self, id: impl Into<String>) -> Self {
+        self.layer_stack.reserve(id);
+        self
     }
 
     /// Returns the registered extensions, in the order of their registration.
@@ -317,7 +371,8 @@ impl Server {
     /// ```
     #[must_use]
     pub fn layer(mut self, layer: impl Middleware) -> Self {
-        self.layers.add(layer);
+        self.layer_stack.add(layer);
+        self.layers = self.layer_stack.compose();
         self
     }
 
@@ -486,6 +541,12 @@ impl Server {
         Notify::new(self.announce(Notify::CHANGE_KINDS))
     }
 
+    /// Returns a handle that sends notifications of extensions to all clients that declare them.
+    pub fn broadcaster(&self) -> Broadcaster {
+        let registry = Arc::downgrade(&self.registry);
+        Broadcaster::new(registry)
+    }
+
     /// Returns a handle that changes the tools while the server runs.
     pub fn tools(&self) -> Tools {
         Tools::new(self.announce(Tools::CHANGE_KINDS))
@@ -585,7 +646,7 @@ impl Server {
     /// Returns a [`SetupError`] with every mistake and how to fix it.
     pub fn check(&self) -> Result<(), SetupError> {
         self.registry.read_config(|config| {
-            check::check_server(config)?;
+            check::check_server(config, self.layer_stack.find_problems())?;
             self.lints_logged
                 .call_once(|| check::log_lints(check::lints(config)));
             Ok(())

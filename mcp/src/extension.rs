@@ -19,5 +19,6 @@ pub use mcp_core::extension::{
 };
 #[cfg(feature = "server")]
 pub use mcp_server::{
-    Declared, IntoMethodResult, MethodHandler, Notifier, RequestError, ServerExtension, ServerSetup,
+    Broadcaster, Declared, IntoMethodResult, MethodHandler, Notifier, RequestError,
+    ServerExtension, ServerSetup,
 };

@@ -224,6 +224,11 @@ async fn next_event(
                 {
                     ListenEvent::End
                 }
+                // spec: EXT-05
+                Some(ServerNotification::Other { method, params }) => {
+                    inner.notifications.push_custom(&method, params.as_ref());
+                    ListenEvent::Ignored
+                }
                 Some(notification) => match Change::from_notification(notification) {
                     Some(change) if change.matches(&request.requested) => {
                         ListenEvent::Change(change)

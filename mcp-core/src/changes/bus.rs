@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use slab::Slab;
 
 use super::event::ChangeEvent;
+use super::notifications::NotificationQueue;
 
 /// A bus that carries changes from handlers to subscribers: within one process ([`MemoryBus`]), or
 /// between the nodes that serve one endpoint.
@@ -65,8 +66,10 @@ impl<B: ChangeBus + ?Sized> ChangeBus for Arc<B> {
 
 /// The bus within one process.
 ///
-/// The bus has no queues. For each subscriber, it marks the lists and the resources that have changed,
-/// so several changes to one resource are delivered as one event if the subscriber reads slowly.
+/// Changes have no queues. For each subscriber, the bus marks the lists and the resources that have
+/// changed, so several changes to one resource are delivered as one event if the subscriber reads slowly.
+/// Notifications of extensions wait in a queue of 64 notifications and 256 KiB per subscriber; further
+/// ones are dropped.
 ///
 /// The filter of a subscriber bounds its memory. When the number of marked resources has reached the
 /// number of URIs in the filter plus 64, the bus replaces the marks of the resources below a URI of the
@@ -135,6 +138,9 @@ struct Unread {
     prompts: bool,
     resources: bool,
     updated: BTreeSet<String>,
+    /// `None` for a subscriber that shares no extension with the server. Boxed, because every session
+    /// has this value and few have extensions.
+    notifications: Option<Box<NotificationQueue>>,
     reader: Option<Waker>,
 }
 
@@ -173,6 +179,10 @@ impl Marks {
             ChangeEvent::Prompts if interest.prompts => state.prompts = true,
             ChangeEvent::Resources if interest.resources => state.resources = true,
             ChangeEvent::Resource { uri } => state.mark_resource(uri)?,
+            ChangeEvent::Notification(notification) => {
+                let queue = state.notifications.as_mut()?;
+                queue.push(notification).then_some(())?;
+            }
             _ => return None,
         }
         state.reader.take()
@@ -222,8 +232,11 @@ impl Unread {
         if std::mem::take(&mut self.resources) {
             return Some(ChangeEvent::Resources);
         }
-        let uri = self.updated.pop_first()?;
-        Some(ChangeEvent::Resource { uri: uri.into() })
+        if let Some(uri) = self.updated.pop_first() {
+            return Some(ChangeEvent::Resource { uri: uri.into() });
+        }
+        let notification = self.notifications.as_mut()?.pop()?;
+        Some(ChangeEvent::Notification(notification))
     }
 }
 
@@ -250,6 +263,15 @@ impl Watch {
         state.resources &= interest.resources_list_changed;
         state.updated.retain(|uri| interest.covers(uri));
         state.interest = interest.into();
+    }
+
+    /// Adds the notifications of these extensions to the subscription.
+    // spec: EXT-05
+    pub(crate) fn add_extensions(&self, ids: Vec<Box<str>>) {
+        if !ids.is_empty() {
+            let queue = NotificationQueue::new(ids);
+            self.marks.0.lock().notifications = Some(Box::new(queue));
+        }
     }
 
     /// Marks everything that the filter covers as changed.

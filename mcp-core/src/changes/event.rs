@@ -1,6 +1,8 @@
 //! The events of changes.
 
-use mcp_types::ServerCapabilities;
+use std::sync::Arc;
+
+use mcp_types::{RawObject, ServerCapabilities};
 
 use crate::ServerNotification;
 
@@ -19,6 +21,41 @@ pub enum ChangeEvent {
         /// The URI of the resource.
         uri: Box<str>,
     },
+    /// A notification of an extension, for all clients that declare the extension.
+    // spec: EXT-05
+    Notification(Arc<ExtensionNotification>),
+}
+
+/// A notification of an extension that belongs to no call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct ExtensionNotification {
+    /// The identifier of the extension.
+    pub extension: Box<str>,
+    /// The method.
+    pub method: Box<str>,
+    /// The parameters, a JSON object.
+    pub params: Box<str>,
+}
+
+impl ExtensionNotification {
+    /// A notification with its parameters.
+    pub fn new(
+        extension: impl Into<Box<str>>,
+        method: impl Into<Box<str>>,
+        params: &RawObject,
+    ) -> Self {
+        Self {
+            extension: extension.into(),
+            method: method.into(),
+            params: params.as_str().into(),
+        }
+    }
+
+    /// Returns the number of bytes that the notification occupies in a queue.
+    pub(super) fn size(&self) -> usize {
+        self.extension.len() + self.method.len() + self.params.len()
+    }
 }
 
 impl ChangeEvent {
@@ -26,6 +63,9 @@ impl ChangeEvent {
     // spec: SUB-03, SUB-12
     pub fn is_offered(&self, capabilities: &ServerCapabilities) -> bool {
         let resources = capabilities.resources.as_ref();
+        if let Self::Notification(notification) = self {
+            return capabilities.has_extension(&notification.extension);
+        }
         let declared = match self {
             Self::Tools => capabilities.tools.as_ref().map(|tools| tools.list_changed),
             Self::Prompts => capabilities
@@ -33,7 +73,7 @@ impl ChangeEvent {
                 .as_ref()
                 .map(|prompts| prompts.list_changed),
             Self::Resources => resources.map(|resources| resources.list_changed),
-            Self::Resource { .. } => resources.map(|resources| resources.subscribe),
+            _ => resources.map(|resources| resources.subscribe),
         };
         declared.flatten() == Some(true)
     }
@@ -46,6 +86,10 @@ impl From<ChangeEvent> for ServerNotification {
             ChangeEvent::Prompts => Self::PromptsChanged,
             ChangeEvent::Resources => Self::ResourcesChanged,
             ChangeEvent::Resource { uri } => Self::ResourceUpdated { uri: uri.into() },
+            ChangeEvent::Notification(notification) => Self::Other {
+                method: notification.method.clone(),
+                params: RawObject::from_text(&*notification.params).ok(),
+            },
         }
     }
 }

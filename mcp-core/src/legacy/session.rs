@@ -24,6 +24,7 @@ use sent_request::SentRequest;
 
 use super::handshake;
 use super::record::{self, SessionRecord};
+use crate::extension;
 use crate::pending::PendingRequests;
 use crate::wire::{self, Wire};
 use crate::{
@@ -104,6 +105,7 @@ impl Session {
         limits: SessionLimits,
     ) -> Self {
         let interest = offered_lists(&profile.capabilities);
+        let extensions = extension::common(&facts.capabilities, &profile.capabilities);
         Self {
             wire: wire::for_version(facts.version),
             limits,
@@ -116,9 +118,10 @@ impl Session {
                 change_reader: None,
                 sent: None,
             }),
-            changes: service.changes().map(|changes| WatchedChanges {
-                watch: changes.watch(interest),
-                changes,
+            changes: service.changes().map(|changes| {
+                let watch = changes.watch(interest);
+                watch.add_extensions(extensions);
+                WatchedChanges { watch, changes }
             }),
         }
     }

@@ -58,3 +58,100 @@ impl Middleware for SharedLayer {
         })
     }
 }
+
+/// The layers of a server or a client while it is built, outermost last, with positions for the layers of
+/// extensions. An extension without a position of its own has the one at which it is added.
+#[derive(Debug, Clone, Default)]
+pub struct LayerStack {
+    segments: Vec<Segment>,
+    /// The extensions whose layers were added.
+    added: Vec<String>,
+    problems: Vec<String>,
+}
+
+/// Consecutive layers.
+#[derive(Debug, Clone, Default)]
+struct Segment {
+    /// The extension for which the segment is reserved.
+    extension: Option<String>,
+    layers: Layers,
+}
+
+impl LayerStack {
+    /// Adds a layer around the present ones.
+    pub fn add(&mut self, layer: impl Middleware) {
+        match self.segments.last_mut() {
+            Some(last) if last.extension.is_none() => last.layers.add(layer),
+            _ => {
+                let mut segment = Segment::default();
+                segment.layers.add(layer);
+                self.segments.push(segment);
+            }
+        }
+    }
+
+    /// Reserves the position around the present layers for those of an extension.
+    pub fn reserve(&mut self, id: impl Into<String>) {
+        let id = id.into();
+        if self.added.contains(&id) {
+            self.problems.push(format!(
+                "the layers of the extension `{id}` are in their position already; call \
+                 `layers_of` before `extension`"
+            ));
+        } else if self.reserved().any(|reserved| reserved == id) {
+            self.problems.push(format!(
+                "`layers_of` names the extension `{id}` twice; remove one"
+            ));
+        } else {
+            self.segments.push(Segment {
+                extension: Some(id),
+                layers: Layers::default(),
+            });
+        }
+    }
+
+    /// Adds the layers of an extension: at the reserved position, else around the present layers.
+    pub fn add_extension(&mut self, id: &str, added: Layers) {
+        self.added.push(id.to_owned());
+        let mut segments = self.segments.iter_mut();
+        let reserved = segments.find(|segment| segment.extension.as_deref() == Some(id));
+        match (reserved, added) {
+            (Some(segment), added) => segment.layers = added,
+            (None, added) => {
+                if let Some(layer) = added.into_layer() {
+                    self.add(layer);
+                }
+            }
+        }
+    }
+
+    /// Returns the layers in their order.
+    pub fn compose(&self) -> Layers {
+        if let [only] = &*self.segments {
+            return only.layers.clone();
+        }
+        let mut all = Layers::default();
+        for segment in &self.segments {
+            if let Some(layer) = segment.layers.clone().into_layer() {
+                all.add(layer);
+            }
+        }
+        all
+    }
+
+    /// Returns the mistakes: positions that are reserved too late, twice, or for no extension.
+    pub fn find_problems(&self) -> impl Iterator<Item = String> {
+        let unused = self
+            .reserved()
+            .filter(|id| !self.added.iter().any(|it| it == id));
+        let unused = unused.map(|id| {
+            format!("`layers_of` names the extension `{id}`, which is not registered; add it")
+        });
+        self.problems.iter().cloned().chain(unused)
+    }
+
+    fn reserved(&self) -> impl Iterator<Item = &str> {
+        let segments = self.segments.iter();
+        segments.filter_map(|segment| segment.extension.as_deref())
+    }
+}

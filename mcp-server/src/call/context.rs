@@ -114,8 +114,7 @@ impl CallContext {
             return Ok(CallGuard::default());
         }
         let signal = CloseSignal::default();
-        let method = self.0.exchange.call.method();
-        if needs.input_round && method.is_some_and(|it| it.spec().may_require_input) {
+        if needs.input_round && self.0.exchange.call.may_require_input() {
             let sealer = &self.0.route.server.sealer;
             self.0.input_round = InputRound::start(&self.0.exchange, sealer, signal.clone())?;
         }

@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use mcp_core::extension::{CustomMethod, from_params, required_extension, to_object};
 use mcp_core::{BoxFuture, Fault, Reply, ResultBody};
-use mcp_types::{MethodKind, RawObject};
+use mcp_types::{JsonObject, MethodKind, RawObject};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::handler::MethodHandler;
-use crate::call::{CallContext, CallTarget, RouteSpec, run_handler, with_preparations};
+use crate::call::{
+    CallContext, CallTarget, HandlerNeeds, RouteSpec, run_handler, with_preparations,
+};
+use crate::request_state::INPUT_MEMBERS;
 use crate::result::RequestError;
 
 type Handler = dyn Fn(CallContext) -> BoxFuture<'static, Reply> + Send + Sync;
@@ -42,14 +45,14 @@ impl MethodRoute {
             );
         }
         let needs = spec.needs;
-        if needs.input_round {
-            spec.problem("a custom method cannot `Ask`: only tools, resources and prompts can");
+        if needs.input_round && method.kind == MethodKind::Notification {
+            spec.problem("a notification has no reply, so its handler cannot `Ask`");
         }
         let preparations = std::mem::take(&mut spec.preparations);
         let run = move |mut call: CallContext| {
             let handler = handler.clone();
             async move {
-                let params = read_params(&mut call)?;
+                let params = read_params(&mut call, needs)?;
                 let result: T = handler.call(params, call).await?;
                 to_object(&result).map_err(|error| {
                     RequestError::from(format!("the result cannot be sent: {error}"))
@@ -88,10 +91,28 @@ impl MethodRoute {
     }
 }
 
-fn read_params<P: DeserializeOwned>(call: &mut CallContext) -> Result<P, RequestError> {
-    let params = call.take_custom_params();
+fn read_params<P: DeserializeOwned>(
+    call: &mut CallContext,
+    needs: HandlerNeeds,
+) -> Result<P, RequestError> {
+    let mut params = call.take_custom_params();
+    if needs.input_round {
+        params = params.map(without_input);
+    }
     let read = from_params(params.as_ref().map(RawObject::as_str));
     read.map_err(|error| RequestError::invalid_params(format!("`params`: {error}")))
+}
+
+/// Removes the input of a repeated request, which the protocol adds to the parameters.
+fn without_input(params: RawObject) -> RawObject {
+    let Ok(mut members) = params.parse::<JsonObject>() else {
+        return params;
+    };
+    let removed = INPUT_MEMBERS.map(|name| members.shift_remove(name));
+    match removed.iter().all(Option::is_none) {
+        true => params,
+        false => RawObject::from_value(&members).unwrap_or(params),
+    }
 }
 
 impl fmt::Debug for MethodRoute {

@@ -10,6 +10,7 @@ use mcp_types::{MethodKind, ServerCapabilities};
 
 use super::handler::MethodHandler;
 use super::route::MethodRoute;
+use crate::broadcaster::Broadcaster;
 use crate::middleware::{Layers, Middleware};
 use crate::routes::Routes;
 use crate::state::StateMap;
@@ -79,6 +80,7 @@ pub trait ServerExtension: Extension + Sized {
 /// Collects the parts of a [`ServerExtension`].
 pub struct ServerSetup<E> {
     parts: SetupParts,
+    broadcaster: Broadcaster,
     extension: PhantomData<fn() -> E>,
 }
 
@@ -96,7 +98,7 @@ pub(crate) struct SetupParts {
 }
 
 impl<E: ServerExtension> ServerSetup<E> {
-    pub(crate) fn collect(extension: E) -> SetupParts {
+    pub(crate) fn collect(extension: E, broadcaster: Broadcaster) -> SetupParts {
         let mut setup = Self {
             parts: SetupParts {
                 registration: Registration::of::<E>(&extension.settings()),
@@ -106,6 +108,7 @@ impl<E: ServerExtension> ServerSetup<E> {
                 states: Vec::new(),
                 allows_undeclared: false,
             },
+            broadcaster,
             extension: PhantomData,
         };
         extension.register(&mut setup);
@@ -160,6 +163,12 @@ impl<E: ServerExtension> ServerSetup<E> {
     /// [`Server::extension`](crate::Server::extension) among its calls of `layer` and `extension`.
     pub fn layer(&mut self, layer: impl Middleware) {
         self.parts.layers.add(layer);
+    }
+
+    /// Returns a handle that sends notifications of the extension to all clients that declare it, at any
+    /// time. An extension may give it to a task of its own.
+    pub fn broadcaster(&self) -> Broadcaster {
+        self.broadcaster.clone()
     }
 
     /// Adds tools, resources, prompts and completions.

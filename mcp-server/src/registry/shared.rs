@@ -3,11 +3,13 @@
 use std::sync::{Arc, Weak};
 
 use arc_swap::ArcSwapOption;
+use mcp_core::ChangeEvent;
 use mcp_types::Implementation;
 use parking_lot::Mutex;
 
 use super::config::{ConfigList, ServerConfig};
 use super::snapshot::Registry;
+use crate::broadcaster::{Broadcaster, Publisher};
 use crate::call::CallContext;
 use crate::caller::Caller;
 use crate::change_kinds::ChangeKinds;
@@ -29,6 +31,8 @@ impl SharedRegistry {
             let mut config = ServerConfig::new(info);
             // Handles that handlers extract find their server by this value.
             config.context.states.insert(this.clone());
+            let broadcaster = Broadcaster::new(this.clone());
+            config.context.states.insert(broadcaster);
             let registry = this.clone();
             config.changes = config.changes.visibility(move |uri, facts, extensions| {
                 let caller = Caller::new(facts, extensions);
@@ -124,5 +128,16 @@ impl SharedRegistry {
         drop(previous);
         self.current().changes.publish(R::KIND.change_event());
         Ok(value)
+    }
+}
+
+impl Publisher for SharedRegistry {
+    fn publish(&self, event: ChangeEvent) -> bool {
+        let registry = self.current();
+        let is_offered = event.is_offered(&registry.profile.capabilities);
+        if is_offered {
+            registry.changes.publish(event);
+        }
+        is_offered
     }
 }

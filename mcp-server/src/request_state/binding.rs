@@ -5,6 +5,9 @@ use mcp_core::{Call, Principal};
 use mcp_types::RawObject;
 use serde_json::Value;
 
+/// The members of parameters that carry the input of a repeated request.
+pub(crate) const INPUT_MEMBERS: [&str; 2] = ["inputResponses", "requestState"];
+
 /// A digest of the principal, the method and its parameters. A state is valid only for a request with
 /// the same binding.
 // spec: MRTR-08
@@ -27,11 +30,17 @@ impl Binding {
         let arguments = match call {
             Call::CallTool(params) => params.arguments.as_ref(),
             Call::GetPrompt(params) => params.arguments.as_ref(),
+            Call::Other { params, .. } => params.as_ref(),
             _ => None,
         };
         match arguments.map(RawObject::parse) {
             None => update_value(&mut digest, &Value::Object(Default::default())),
-            Some(Ok(value)) => update_value(&mut digest, &value),
+            Some(Ok(mut value)) => {
+                if let (Call::Other { .. }, Value::Object(members)) = (call, &mut value) {
+                    members.retain(|name, _| !INPUT_MEMBERS.contains(&&**name));
+                }
+                update_value(&mut digest, &value);
+            }
             // Arguments that are nested too deeply to be parsed are bound by their bytes.
             Some(Err(_)) => {
                 let json = arguments.map(RawObject::as_str).unwrap_or_default();

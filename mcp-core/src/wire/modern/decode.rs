@@ -25,9 +25,17 @@ pub(super) fn request(request: &Request<'_>) -> Result<DecodedRequest, Fault> {
         _ => ClientRequest::Call(calls::read(request, method, constants::VERSION)?),
     };
     let mut decoded = DecodedRequest::new(decoded);
-    if method.is_some_and(|method| method.spec().may_require_input) {
-        decoded.input.responses = request.params.object("inputResponses")?;
-        decoded.input.state = request.params.optional("requestState")?;
+    match method {
+        Some(method) if method.spec().may_require_input => {
+            decoded.input.responses = request.params.object("inputResponses")?;
+            decoded.input.state = request.params.optional("requestState")?;
+        }
+        Some(_) => {}
+        // The parameters of an extension's method may have other meanings.
+        None => {
+            decoded.input.responses = request.params.object("inputResponses").unwrap_or_default();
+            decoded.input.state = request.params.optional("requestState").unwrap_or_default();
+        }
     }
     Ok(decoded)
 }

@@ -1,0 +1,118 @@
+//! Notifications of extensions outside of calls.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use mcp_core::extension::{CustomNotification, Extension, to_object};
+use mcp_core::{ChangeEvent, ExtensionNotification, Fault};
+
+use crate::call::CallContext;
+use crate::extract::FromCall;
+use crate::rejection::Rejection;
+
+/// The server behind a [`Broadcaster`].
+pub(crate) trait Publisher: Send + Sync {
+    /// Publishes an event. Returns false if the server does not offer it.
+    fn publish(&self, event: ChangeEvent) -> bool;
+}
+
+/// Sends notifications of extensions to all clients that declare the extension, at any time. Use a
+/// [`Notifier`](crate::Notifier) for the client of a call.
+///
+/// Get it from [`Server::broadcaster`](crate::Server::broadcaster), from
+/// [`ServerSetup::broadcaster`](crate::extension::ServerSetup::broadcaster), or as a parameter of a
+/// handler. Clones are cheap and may be used on any task or thread.
+///
+/// A client receives a notification in its session, on the GET stream or the pipe. Since 2026-07-28
+/// there are no sessions: a client receives it on each `subscriptions/listen` request that it has open
+/// and that declares the extension. A client without such a stream misses it.
+///
+/// Do not send data of one user: all clients receive it. A change bus that connects several nodes
+/// carries notifications, too.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::Server;
+/// use mcp::extension::{Broadcaster, CustomNotification, Extension, ServerExtension, ServerSetup};
+///
+/// struct Clock;
+///
+/// impl Extension for Clock {
+///     const ID: &'static str = "com.example/clock";
+///     type ServerSettings = ();
+///     type ClientSettings = ();
+/// }
+///
+/// impl ServerExtension for Clock {
+///     fn settings(&self) {}
+///     fn register(self, _: &mut ServerSetup<Self>) {}
+/// }
+///
+/// struct Tick;
+///
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct TickParams {
+///     number: u32,
+/// }
+///
+/// impl CustomNotification for Tick {
+///     const METHOD: &'static str = "notifications/clock/tick";
+///     type Extension = Clock;
+///     type Params = TickParams;
+/// }
+///
+/// let server = Server::new("clock", "1.0.0").extension(Clock);
+/// let clients: Broadcaster = server.broadcaster();
+/// std::thread::spawn(move || clients.send::<Tick>(&TickParams { number: 1 }));
+/// ```
+#[derive(Clone)]
+pub struct Broadcaster(Weak<dyn Publisher>);
+
+impl Broadcaster {
+    pub(crate) fn new(server: Weak<dyn Publisher>) -> Self {
+        Self(server)
+    }
+
+    /// Sends a notification. Never waits: 64 notifications and 256 KiB wait for a client that reads too
+    /// slowly, and further ones are dropped for this client.
+    ///
+    /// A notification of an extension that the server does not have is not sent; the log contains a
+    /// warning.
+    // spec: EXT-05
+    pub fn send<N: CustomNotification>(&self, params: &N::Params) {
+        let Some(server) = self.0.upgrade() else {
+            return;
+        };
+        let params = match to_object(params) {
+            Ok(params) => params,
+            Err(error) => {
+                tracing::error!(method = N::METHOD, %error, "a notification cannot be sent");
+                return;
+            }
+        };
+        let id = <N::Extension as Extension>::ID;
+        let notification = ExtensionNotification::new(id, N::METHOD, &params);
+        let event = ChangeEvent::Notification(Arc::new(notification));
+        if !server.publish(event) {
+            tracing::warn!(
+                method = N::METHOD,
+                extension = id,
+                "notification not sent: the server does not have the extension; add it"
+            );
+        }
+    }
+}
+
+impl FromCall for Broadcaster {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        let broadcaster = call.state::<Self>().cloned();
+        broadcaster.ok_or_else(|| Rejection::Fault(Fault::internal("the call has no server")))
+    }
+}
+
+impl fmt::Debug for Broadcaster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Broadcaster").finish_non_exhaustive()
+    }
+}
