@@ -274,6 +274,8 @@ pub struct Principal {
     pub issuer: String,
     /// The person or program, as the issuer names it.
     pub subject: String,
+    /// The OAuth client that acts for the subject, as the issuer names it. `None`: unknown.
+    pub client: Option<String>,
     /// The scopes that the issuer has granted.
     pub scopes: Vec<String>,
     /// The end of the authorization, such as the `exp` of a token. Streams of the caller end then.
@@ -287,9 +289,25 @@ impl Principal {
         Self {
             issuer: issuer.into(),
             subject: subject.into(),
+            client: None,
             scopes: Vec::new(),
             expires_at: None,
         }
+    }
+
+    /// Sets the OAuth client that acts for the subject. Sessions, tasks and request states of one client
+    /// are then unknown to another client of the same subject.
+    #[must_use]
+    pub fn client(mut self, client: impl Into<String>) -> Self {
+        self.client = Some(client.into());
+        self
+    }
+
+    /// Returns true if both are the same subject of the same issuer, through the same client. Scopes and
+    /// the end of the authorization may differ: they change with each token.
+    // spec: SESS-11
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.issuer == other.issuer && self.subject == other.subject && self.client == other.client
     }
 
     /// Sets the scopes.

@@ -288,6 +288,7 @@ impl ProtectionState {
         }
         let claims = token.claims;
         let mut principal = Principal::new(claims.issuer(), claims.subject()).scopes(scopes);
+        principal.client = claims.client().map(str::to_owned);
         if let Some(seconds) = token.expires_at {
             let expires_at = UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
             principal.expires_at = expires_at;

@@ -34,6 +34,9 @@ pub struct SessionRecord {
     // spec: SESS-11
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<(String, String)>,
+    /// The OAuth client of this principal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner_client: Option<String>,
     /// True after the client has sent `notifications/initialized`.
     #[serde(default)]
     pub ready: bool,
@@ -58,7 +61,9 @@ impl SessionRecord {
     /// Returns the principal that opened the session. It has no scopes.
     pub fn principal(&self) -> Option<Principal> {
         let (issuer, subject) = self.owner.as_ref()?;
-        Some(Principal::new(issuer, subject))
+        let mut principal = Principal::new(issuer, subject);
+        principal.client.clone_from(&self.owner_client);
+        Some(principal)
     }
 
     pub(super) fn facts(&self) -> ClientFacts {
@@ -71,6 +76,8 @@ impl SessionRecord {
 
 /// Returns the part of a principal that a session is bound to. Scopes may change from request to
 /// request.
-pub(super) fn owner(principal: &Principal) -> (String, String) {
-    (principal.issuer.clone(), principal.subject.clone())
+pub(super) fn owner(principal: &Principal) -> Principal {
+    let mut owner = Principal::new(&*principal.issuer, &*principal.subject);
+    owner.client.clone_from(&principal.client);
+    owner
 }

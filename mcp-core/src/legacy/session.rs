@@ -41,7 +41,8 @@ pub struct Session {
     limits: SessionLimits,
     /// The server, as it was when the session was opened.
     profile: Arc<ServerProfile>,
-    owner: Option<Box<(String, String)>>,
+    /// Without scopes.
+    owner: Option<Box<Principal>>,
     state: Mutex<SessionState>,
     changes: Option<WatchedChanges>,
 }
@@ -87,8 +88,9 @@ impl Session {
     /// Continues a stored session.
     pub fn restore(record: SessionRecord, service: &dyn Service, limits: SessionLimits) -> Self {
         let facts = record.facts();
+        let owner = record.principal();
         let profile = service.profile();
-        let session = Self::new(facts, service, profile, record.owner, limits);
+        let session = Self::new(facts, service, profile, owner, limits);
         {
             let mut state = session.state.lock();
             state.ready = record.ready;
@@ -101,7 +103,7 @@ impl Session {
         facts: ClientFacts,
         service: &dyn Service,
         profile: Arc<ServerProfile>,
-        owner: Option<(String, String)>,
+        owner: Option<Principal>,
         limits: SessionLimits,
     ) -> Self {
         let interest = offered_lists(&profile.capabilities);
@@ -129,13 +131,15 @@ impl Session {
     /// Returns the state to store.
     pub fn record(&self) -> SessionRecord {
         let state = self.state.lock();
+        let owner = self.owner.as_deref();
         SessionRecord {
             version: state.facts.version,
             capabilities: state.facts.capabilities.clone(),
             client_info: state.facts.info_json().cloned(),
             log_level: state.facts.log_level,
             subscriptions: state.subscribed_uris().to_vec(),
-            owner: self.owner.as_deref().cloned(),
+            owner: owner.map(|it| (it.issuer.clone(), it.subject.clone())),
+            owner_client: owner.and_then(|it| it.client.clone()),
             ready: state.ready,
         }
     }
@@ -191,9 +195,7 @@ impl Session {
     pub fn belongs_to(&self, principal: Option<&Principal>) -> bool {
         match (self.owner.as_deref(), principal) {
             (None, None) => true,
-            (Some((issuer, subject)), Some(principal)) => {
-                *issuer == principal.issuer && *subject == principal.subject
-            }
+            (Some(owner), Some(principal)) => owner.is_same(principal),
             _ => false,
         }
     }

@@ -303,6 +303,7 @@ mod tests {
             log_level: None,
             subscriptions: vec![subscription.to_owned()],
             owner: None,
+            owner_client: None,
             ready: true,
         }
     }

@@ -19,6 +19,9 @@ pub struct TaskRecord {
     pub task: Task,
     /// Issuer and subject of the principal that created the task. `None`: a caller without identity.
     pub owner: Option<(String, String)>,
+    /// The OAuth client of this principal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner_client: Option<String>,
     /// The node that runs the task.
     pub node: Box<str>,
     /// Responses that were accepted and that the running call has not received.
@@ -33,6 +36,7 @@ impl TaskRecord {
         Self {
             task,
             owner: owner.map(|owner| (owner.issuer.clone(), owner.subject.clone())),
+            owner_client: owner.and_then(|owner| owner.client.clone()),
             node: node.into(),
             answers: InputResponses::new(),
             revision: 0,
@@ -46,7 +50,9 @@ impl TaskRecord {
         match (&self.owner, principal) {
             (None, None) => true,
             (Some((issuer, subject)), Some(principal)) => {
-                *issuer == principal.issuer && *subject == principal.subject
+                *issuer == principal.issuer
+                    && *subject == principal.subject
+                    && self.owner_client == principal.client
             }
             _ => false,
         }

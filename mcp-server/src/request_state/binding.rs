@@ -21,6 +21,9 @@ impl Binding {
             Some(principal) => {
                 update(&mut digest, b'p', principal.issuer.as_bytes());
                 update(&mut digest, b'p', principal.subject.as_bytes());
+                if let Some(client) = &principal.client {
+                    update(&mut digest, b'c', client.as_bytes());
+                }
             }
             None => update(&mut digest, b'-', b""),
         }
@@ -126,6 +129,7 @@ mod tests {
             Principal::new("https://a.example", "bob"),
             Principal::new("https://b.example", "ada"),
             Principal::new("https://a.examplea", "da"),
+            ada.clone().client("other"),
         ] {
             assert_ne!(Binding::new(&same, Some(&other)), base, "{other:?}");
         }

@@ -10,3 +10,4 @@ mod limits;
 mod nodes;
 mod rejections;
 mod subscriptions;
+mod wire;

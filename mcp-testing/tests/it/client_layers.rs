@@ -342,3 +342,78 @@ async fn inbound_layer_passes_changes_of_a_session_on() {
     };
     timeout(Duration::from_secs(10), arrived).await.unwrap();
 }
+
+/// An extension of a client with a layer around calls and one around messages of the server.
+struct Recorded(Log);
+
+impl mcp::extension::Extension for Recorded {
+    const ID: &'static str = "com.example/recorded";
+    type ServerSettings = ();
+    type ClientSettings = ();
+}
+
+impl mcp::extension::ClientExtension for Recorded {
+    fn settings(&self) {}
+
+    fn register(self, setup: &mut mcp::extension::ClientSetup<Self>) {
+        setup.layer(recorder("extension", &self.0));
+        setup.inbound_layer(recorder("inbound extension", &self.0));
+    }
+}
+
+#[tokio::test]
+async fn application_puts_layers_of_an_extension_among_those_of_the_client() {
+    use mcp::extension::Extension as _;
+
+    let log = Log::default();
+    let builder = Client::builder()
+        .layers_of(Recorded::ID)
+        .layer(recorder("outer", &log))
+        .inbound_layers_of(Recorded::ID)
+        .inbound_layer(recorder("inbound outer", &log))
+        .on_elicit(|_: ElicitRequest| async { ElicitResult::decline() });
+    // A copy of a builder has positions of its own.
+    let other = builder.clone().extension(Recorded(Log::default()));
+    let builder = builder.extension(Recorded(log.clone()));
+    let ask = async |ask: Ask| -> Result<String, ToolError> {
+        let answer = ask
+            .raw_form("sure", "Sure?", mcp::types::FormSchema::new())
+            .await?;
+        Ok(format!("{}", answer.is_accepted()))
+    };
+    let server = Server::new("asking", "1.0.0").tool(Tool::new("ask").handler(ask));
+    let pair = Pair::stdio(server).revision(ProtocolVersion::V2025_11_25);
+    let pair = pair.client(builder).start().await.unwrap();
+    pair.client.call("ask", ()).await.unwrap();
+    pair.close().await.unwrap();
+    drop(other);
+    let expected = [
+        "outer tools/call",
+        "extension tools/call",
+        "inbound outer elicitation/create",
+        "inbound extension elicitation/create",
+        "inbound extension after",
+        "inbound outer after",
+        "extension after",
+        "outer after",
+    ];
+    let log = log.lock();
+    let log: Vec<_> = log
+        .iter()
+        .filter(|line| !line.contains("notifications/"))
+        .collect();
+    assert_eq!(log, expected);
+}
+
+#[tokio::test]
+async fn position_for_a_missing_extension_is_an_error_of_the_client() {
+    let builder = Client::builder().layers_of("com.example/none");
+    let error = mcp_testing::connect_with(server(), builder)
+        .await
+        .unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("`com.example/none`, which is not registered"),
+        "{error}"
+    );
+}

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
 use mcp::client::ClientBuilder;
 use mcp::core::wire::MODERN;
 use mcp::extension::{
@@ -265,4 +266,152 @@ async fn unmet_requirement_of_a_client_is_an_error() {
     let (to_client, _) = mpsc::unbounded_channel();
     let builder = builder.extension(Echo(to_client)).roots(["file:///a"]);
     mcp_testing::connect_with(server(), builder).await.unwrap();
+}
+
+/// Returns the revisions of both eras that have extensions in their handshake.
+fn both_eras() -> [Option<ProtocolVersion>; 2] {
+    [Some(ProtocolVersion::V2025_11_25), None]
+}
+
+// spec: EXT-05
+#[tokio::test]
+async fn broadcast_reaches_declaring_clients_in_sessions_and_subscriptions() {
+    for version in both_eras() {
+        for start in [Pair::http, Pair::stdio] {
+            let Sides {
+                server,
+                client,
+                mut at_client,
+                ..
+            } = sides();
+            let server = server.tool(Tool::new("a").handler(|| "a"));
+            let clients = server.broadcaster();
+            let tools = server.tools();
+            let mut pair = start(server).client(client);
+            if let Some(version) = version {
+                pair = pair.revision(version);
+            }
+            let connected = pair.start().await.unwrap();
+            // In the modern era, the stream of a subscription carries it.
+            let mut changes = connected.client.changes().tools_changed().await.unwrap();
+            let reading = tokio::spawn(async move { changes.next().await });
+            // Over HTTP a session gets its stream after its handshake, so the note is repeated.
+            let note = timeout(Duration::from_secs(10), async {
+                loop {
+                    clients.send::<Note>(&json!({"outside": "of calls"}));
+                    let next = timeout(Duration::from_millis(20), at_client.recv());
+                    if let Ok(note) = next.await {
+                        break note.unwrap();
+                    }
+                }
+            });
+            assert_eq!(note.await.unwrap(), json!({"outside": "of calls"}));
+            tools.disable("a");
+            let change = timeout(Duration::from_secs(10), reading).await;
+            let change = change.unwrap().unwrap().unwrap().unwrap();
+            assert_eq!(change, mcp::Change::Tools);
+            connected.close().await.unwrap();
+        }
+    }
+}
+
+// spec: EXT-05
+#[tokio::test]
+async fn broadcast_does_not_reach_undeclaring_client() {
+    let Sides { server, .. } = sides();
+    let (clients, notify) = (server.broadcaster(), server.notify());
+    let connected = Pair::http(server).start().await.unwrap();
+    let mut changes = connected.client.changes().tools_changed().await.unwrap();
+    clients.send::<Note>(&json!({"outside": "of calls"}));
+    notify.tools_changed();
+    let change = timeout(Duration::from_secs(10), changes.next()).await;
+    assert_eq!(change.unwrap().unwrap().unwrap(), mcp::Change::Tools);
+    assert!(!connected.transcript().to_string().contains("outside"));
+    connected.close().await.unwrap();
+}
+
+/// An extension whose request asks the user.
+struct Naming;
+
+impl Extension for Naming {
+    const ID: &'static str = "com.example/naming";
+    type ServerSettings = ();
+    type ClientSettings = ();
+}
+
+struct Name;
+
+impl CustomRequest for Name {
+    const METHOD: &'static str = "naming/name";
+    type Extension = Naming;
+    type Params = Value;
+    type Result = Value;
+}
+
+#[derive(mcp::Elicit)]
+struct FullName {
+    name: String,
+}
+
+impl ServerExtension for Naming {
+    fn settings(&self) {}
+
+    fn register(self, setup: &mut ServerSetup<Self>) {
+        setup.request::<Name, _>(|params: Value, ask: mcp::Ask| async move {
+            let number = ask.once("number", || async { 7 }).await?;
+            let name = ask.form::<FullName>("name", "Your name?").await?;
+            let mcp::Answer::Accept(name) = name else {
+                return Err(RequestError::protocol(8, "declined"));
+            };
+            let name = name.name;
+            Ok::<_, RequestError>(json!({"name": name, "number": number, "params": params}))
+        });
+    }
+}
+
+impl ClientExtension for Naming {
+    fn settings(&self) {}
+
+    fn register(self, _: &mut ClientSetup<Self>) {}
+}
+
+// spec: MRTR-02, EXT-05
+#[tokio::test]
+async fn custom_request_asks_its_client_in_both_eras() {
+    for version in both_eras() {
+        for start in [Pair::http, Pair::stdio] {
+            let client =
+                Client::builder()
+                    .extension(Naming)
+                    .on_elicit(|_: mcp::ElicitRequest| async {
+                        let content = [("name".to_owned(), json!("Ada"))];
+                        mcp::ElicitResult::accept(mcp::types::JsonObject::from_iter(content))
+                    });
+            let mut pair = start(Server::new("names", "1.0.0").extension(Naming)).client(client);
+            if let Some(version) = version {
+                pair = pair.revision(version);
+            }
+            let connected = pair.start().await.unwrap();
+            let naming = connected.client.extension::<Naming>().unwrap();
+            let params = json!({"title": "Lady"});
+            let name = naming.request::<Name>(&params).await.unwrap();
+            // The input of the repeated request is no parameter of the handler.
+            let expected = json!({"name": "Ada", "number": 7, "params": params});
+            assert_eq!(name, expected);
+            connected.close().await.unwrap();
+        }
+    }
+}
+
+// spec: MRTR-05
+#[tokio::test]
+async fn custom_request_that_asks_refuses_client_without_elicitation() {
+    let client = Client::builder().extension(Naming);
+    let server = Server::new("names", "1.0.0").extension(Naming);
+    let connected = Pair::http(server).client(client).start().await.unwrap();
+    let naming = connected.client.extension::<Naming>().unwrap();
+    let params = json!({"title": "Lady"});
+    let refused = naming.request::<Name>(&params).await.unwrap_err();
+    assert_eq!(code(&refused), Some(-32021), "{refused}");
+    connected.close().await.unwrap();
 }

@@ -25,12 +25,12 @@ use futures::FutureExt;
 use http::{HeaderMap, Method, Request};
 use http_body_util::{BodyExt, Full};
 use mcp_core::{
-    BoxFuture, Call, Changes, Exchange, Fault, MemoryBus, Principal, Reply, ServerProfile, Service,
-    StreamControl,
+    BoxFuture, Call, Changes, Exchange, Fault, MemoryBus, Principal, Reply, ResultBody,
+    ServerProfile, Service, StreamControl,
 };
 use mcp_types::{
     CallToolResult, ContentBlock, Implementation, LogMessage, LoggingLevel, ProgressUpdate,
-    ProtocolVersion, ServerCapabilities,
+    ProtocolVersion, RawObject, ServerCapabilities,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -59,6 +59,21 @@ impl Tools {
         let profile = ServerProfile::new(Implementation::new("test", "1.0.0"))
             .capabilities(offers)
             .versions(ProtocolVersion::ALL);
+        Arc::new(Self {
+            profile: Arc::new(profile),
+            bus: Arc::default(),
+            go: Notify::new(),
+            waiting: Mutex::default(),
+        })
+    }
+
+    /// The server with an extension: the request `x/echo`, and the notification `notifications/x/go`,
+    /// which ends a call of `wait`.
+    pub(super) fn with_extension() -> Arc<Self> {
+        let tools = Self::new();
+        let offers = tools.profile.capabilities.clone();
+        let offers = offers.with_extension("com.example/x", &());
+        let profile = ServerProfile::clone(&tools.profile).capabilities(offers);
         Arc::new(Self {
             profile: Arc::new(profile),
             bus: Arc::default(),
@@ -104,6 +119,14 @@ impl Tools {
     async fn run(self: Arc<Self>, exchange: Exchange) -> Reply {
         let params = match &exchange.call {
             Call::CallTool(params) => params,
+            Call::Other { method, params } if **method == *"x/echo" => {
+                let params = params.clone().unwrap_or_else(RawObject::empty);
+                return ResultBody::Other(params).into();
+            }
+            Call::Notification { method, .. } if **method == *"notifications/x/go" => {
+                self.go.notify_one();
+                return ResultBody::Empty.into();
+            }
             other => return Fault::no_such_method(other.method_name()).into(),
         };
         match &*params.name {

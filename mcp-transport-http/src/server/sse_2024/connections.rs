@@ -24,8 +24,8 @@ pub(super) struct SseConnection {
     /// Id of the connection and of its session.
     pub(super) id: Arc<str>,
     pub(super) reader: Arc<ReaderSlot>,
-    /// Issuer and subject of the principal that opened the connection.
-    owner: Option<(String, String)>,
+    /// The principal that opened the connection.
+    owner: Option<Principal>,
     /// Permission for a session, until `initialize` opens it.
     permit: Mutex<Option<SessionPermit>>,
     /// Replies before the session is open.
@@ -47,7 +47,7 @@ impl SseConnection {
         Arc::new(Self {
             id: Uuid::new_v4().to_string().into(),
             reader: Arc::default(),
-            owner: principal.map(|it| (it.issuer.clone(), it.subject.clone())),
+            owner: principal.cloned(),
             permit: Mutex::new(Some(permit)),
             early_replies: new_buffer(wire).replacing_when_full(),
             session: Mutex::default(),
@@ -62,11 +62,11 @@ impl SseConnection {
     /// Returns true if the principal is the one that opened the connection.
     // spec: SESS-11
     pub(super) fn belongs_to(&self, principal: Option<&Principal>) -> bool {
-        let owner = self
-            .owner
-            .as_ref()
-            .map(|(issuer, subject)| (issuer, subject));
-        owner == principal.map(|it| (&it.issuer, &it.subject))
+        match (&self.owner, principal) {
+            (None, None) => true,
+            (Some(owner), Some(principal)) => owner.is_same(principal),
+            _ => false,
+        }
     }
 
     /// Returns the number of bytes that the client has not read.

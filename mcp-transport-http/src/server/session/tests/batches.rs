@@ -101,3 +101,25 @@ async fn batch_is_accepted_only_in_2025_03_26() {
         .await;
     assert_eq!(got.json().await.as_array().unwrap().len(), 2);
 }
+
+// spec: EXT-05
+#[tokio::test(start_paused = true)]
+async fn batch_contains_requests_and_notifications_of_extensions() {
+    let endpoint = StreamableHttp::new(Served(Tools::with_extension()));
+    let peer = Peer::new(&endpoint).speaking(R2).begin().await;
+    let custom = |id: u32| {
+        let params = json!({ "number": id, "_meta": { "a": 1 } });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "x/echo", "params": params })
+    };
+    let got = peer
+        .send(json!([custom(1), tool(2, "echo"), custom(3)]))
+        .await;
+    let answers = got.json().await;
+    assert_eq!(answers[0]["result"], json!({ "number": 1 }));
+    assert_eq!(answers[1]["id"], 2);
+    assert_eq!(answers[2]["result"], json!({ "number": 3 }));
+    // The notification of the same batch ends the call.
+    let go = json!({ "jsonrpc": "2.0", "method": "notifications/x/go" });
+    let got = peer.send(json!([tool(4, "wait"), go])).await;
+    assert_eq!(got.json().await[0]["id"], 4);
+}

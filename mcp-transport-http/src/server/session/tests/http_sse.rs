@@ -355,3 +355,21 @@ async fn header_that_differs_from_a_message_of_http_sse_is_rejected() {
     request.headers_mut().insert(names::MCP_NAME, name);
     assert_eq!(old.peer.call(request).await.refusal().await, (400, -32020));
 }
+
+// spec: EXT-05
+#[tokio::test(start_paused = true)]
+async fn messages_of_extensions_pass_an_sse_connection() {
+    let tools = Tools::with_extension();
+    let endpoint = StreamableHttp::new(Served(tools.clone()));
+    let mut old = Old::open(&endpoint.sessions(Sessions::in_memory().http_sse())).await;
+    let params = json!({ "number": 1 });
+    let custom = json!({ "jsonrpc": "2.0", "id": 1, "method": "x/echo", "params": params });
+    assert_eq!(old.send(custom).await.status, 202);
+    let answer = old.message().await;
+    assert_eq!((&answer["id"], &answer["result"]), (&json!(1), &params));
+    assert_eq!(old.send(tool(2, "wait")).await.status, 202);
+    let go = json!({ "jsonrpc": "2.0", "method": "notifications/x/go" });
+    assert_eq!(old.send(go).await.status, 202);
+    assert_eq!(old.message().await["id"], 2);
+    assert_eq!(tools.waiting(), (0, 1));
+}
