@@ -10,6 +10,7 @@
 //! | [`ClientExtension`], [`ClientSetup`], [`ClientBuilder::extension`](crate::ClientBuilder::extension) | handlers, layers and requirements of a client |
 //! | [`ExtensionClient`], [`Client::extension`](crate::Client::extension) | settings of the server, requests and notifications to it |
 //! | [`Declared`], [`Notifier`], [`Ask::request`](crate::Ask::request) | extractors of the server's handlers |
+//! | [`Broadcaster`] | notifications to all clients, at any time |
 
 #[cfg(feature = "client")]
 pub use mcp_client::{Asker, ClientExtension, ClientSetup, ExtensionClient};

@@ -225,8 +225,9 @@ async fn next_event(
                     ListenEvent::End
                 }
                 // spec: EXT-05
-                Some(ServerNotification::Other { method, params }) => {
-                    inner.notifications.push_custom(&method, params.as_ref());
+                Some(ServerNotification::Other { method, params })
+                    if inner.notifications.push_custom(&method, params.as_ref()) =>
+                {
                     ListenEvent::Ignored
                 }
                 Some(notification) => match Change::from_notification(notification) {

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use slab::Slab;
 
 use super::event::ChangeEvent;
-use super::notifications::NotificationQueue;
+use super::notifications::BroadcastQueue;
 
 /// A bus that carries changes from handlers to subscribers: within one process ([`MemoryBus`]), or
 /// between the nodes that serve one endpoint.
@@ -140,7 +140,7 @@ struct Unread {
     updated: BTreeSet<String>,
     /// `None` for a subscriber that shares no extension with the server. Boxed, because every session
     /// has this value and few have extensions.
-    notifications: Option<Box<NotificationQueue>>,
+    notifications: Option<Box<BroadcastQueue>>,
     reader: Option<Waker>,
 }
 
@@ -269,7 +269,7 @@ impl Watch {
     // spec: EXT-05
     pub(crate) fn add_extensions(&self, ids: Vec<Box<str>>) {
         if !ids.is_empty() {
-            let queue = NotificationQueue::new(ids);
+            let queue = BroadcastQueue::new(ids);
             self.marks.0.lock().notifications = Some(Box::new(queue));
         }
     }

@@ -8,7 +8,7 @@ use super::event::ExtensionNotification;
 /// Notifications of extensions that wait for one subscriber. Unlike changes they cannot be merged, so
 /// further ones are dropped while the queue is full.
 #[derive(Debug)]
-pub(super) struct NotificationQueue {
+pub(super) struct BroadcastQueue {
     /// The extensions that the subscriber declares and the server has.
     extensions: Vec<Box<str>>,
     waiting: VecDeque<Arc<ExtensionNotification>>,
@@ -20,7 +20,7 @@ pub(super) const MAX_WAITING: usize = 64;
 /// Size of these notifications, in bytes: 256 KiB.
 pub(super) const MAX_WAITING_BYTES: usize = 256 * 1024;
 
-impl NotificationQueue {
+impl BroadcastQueue {
     pub(super) fn new(extensions: Vec<Box<str>>) -> Self {
         Self {
             extensions,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use http::Request;
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use mcp::StreamableHttp;
 use mcp::prelude::*;
 use mcp::tasks::{TaskMode, Tasks};
@@ -43,7 +43,7 @@ async fn send(
         request = request.header("mcp-name", name);
     }
     let message = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
-    let request = request.body(Full::from(message.to_string())).unwrap();
+    let request = request.body(message.to_string()).unwrap();
     let response = endpoint.clone().call(request).await.unwrap();
     let messages = response.into_body().into_data_stream().map(|data| {
         let text = String::from_utf8(data.unwrap().to_vec()).unwrap();

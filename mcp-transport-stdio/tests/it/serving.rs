@@ -413,7 +413,7 @@ async fn notifications_of_extensions_count_as_calls() {
     peer.call(1, "now").await;
     assert_eq!(peer.refusal(json!(1)).await, -32603);
     assert_eq!(service.running.load(Ordering::SeqCst), 2);
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    sleep(Duration::from_secs(2)).await;
     assert_eq!(service.running.load(Ordering::SeqCst), 0);
     peer.call(2, "now").await;
     peer.answer(2).await;
