@@ -14,6 +14,7 @@ use crate::keys::Keys;
 use crate::pub_sub::PubSub;
 use crate::relay::RedisRelay;
 use crate::sessions::RedisSessions;
+use crate::tasks::RedisTasks;
 
 /// A Redis server that the nodes of an endpoint share. Clones share the connections: one for commands,
 /// and one for subscriptions.
@@ -122,6 +123,16 @@ impl Redis {
             &self.keys(),
             self.timeout,
             &self.runtime,
+        )
+    }
+
+    /// Creates the store of tasks, for `Tasks::with_store`.
+    pub fn tasks(&self) -> RedisTasks {
+        RedisTasks::new(
+            self.connection.clone(),
+            self.pub_sub(),
+            self.keys(),
+            self.timeout,
         )
     }
 

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
-use redis::{Client, Cmd, ErrorKind, FromRedisValue, RetryMethod, Script, ServerErrorKind};
+use redis::{
+    Client, Cmd, ErrorKind, FromRedisValue, Pipeline, RetryMethod, Script, ServerErrorKind,
+};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::RedisError;
@@ -21,6 +23,8 @@ const MAX_IN_FLIGHT: usize = 4096;
 /// Number of operations without an answer, one after the other, after which the connection is replaced:
 /// a connection through a dead router looks open for minutes.
 const MAX_SILENT: u32 = 3;
+/// The longest time that Redis is asked to keep a key: 10 years.
+const MAX_TTL: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 /// A connection that is shared by all parts of this node, and restored when it breaks.
 pub(crate) struct Connection {
@@ -70,6 +74,19 @@ impl Connection {
     ) -> Result<T, RedisError> {
         let send = |mut manager: ConnectionManager| -> Attempt<'_, T> {
             Box::pin(async move { command.query_async(&mut manager).await })
+        };
+        self.run(operation, limit, send).await
+    }
+
+    /// Sends several commands like [`command`](Self::command).
+    pub(crate) async fn pipeline<T: FromRedisValue>(
+        &self,
+        operation: &'static str,
+        limit: Duration,
+        commands: &Pipeline,
+    ) -> Result<T, RedisError> {
+        let send = |mut manager: ConnectionManager| -> Attempt<'_, T> {
+            Box::pin(async move { commands.query_async(&mut manager).await })
         };
         self.run(operation, limit, send).await
     }
@@ -164,6 +181,12 @@ fn config(limit: Duration) -> ConnectionManagerConfig {
         .set_min_delay(FIRST_DELAY)
         .set_max_delay(MAX_DELAY)
         .set_concurrency_limit(MAX_IN_FLIGHT)
+}
+
+/// Returns a lifetime that Redis accepts, in milliseconds.
+pub(crate) fn millis(ttl: Duration) -> u64 {
+    let millis = ttl.min(MAX_TTL).as_millis().max(1);
+    u64::try_from(millis).unwrap_or(u64::MAX)
 }
 
 /// Returns true for errors that end by themselves: Redis restarts, or loads its data.

@@ -31,9 +31,35 @@ impl Keys {
         format!("{}:changes", self.0)
     }
 
+    /// The key of a task.
+    pub(crate) fn task(&self, id: &str) -> String {
+        format!("{}:{{tasks}}:task:{id}", self.0)
+    }
+
+    /// The key of a task, and those of the tasks' expiry, sizes and totals.
+    pub(crate) fn task_and_totals(&self, id: &str) -> [String; 4] {
+        let key = |name| format!("{}:{{tasks}}:{name}", self.0);
+        [self.task(id), key("expiry"), key("sizes"), key("totals")]
+    }
+
+    /// The key that marks a node with tasks as alive.
+    pub(crate) fn task_node(&self, node: &str) -> String {
+        format!("{}:{{tasks}}:node:{node}", self.0)
+    }
+
+    /// The channel of changed tasks.
+    pub(crate) fn task_changes(&self) -> String {
+        format!("{}:tasks", self.0)
+    }
+
     /// The channel for messages to all nodes.
     pub(crate) fn relay(&self) -> String {
         format!("{}:relay", self.0)
+    }
+
+    /// The key with the number of the last GET stream.
+    pub(crate) fn numbers(&self) -> String {
+        format!("{}:stream-number", self.0)
     }
 
     /// The channel for messages to one node.
@@ -52,6 +78,9 @@ mod tests {
         assert_eq!(keys.session("a"), "shop:v1:{a}:session");
         assert_eq!(keys.events("a"), "shop:v1:{a}:events");
         assert_eq!(keys.streams("a"), "shop:v1:{a}:streams");
+        assert_eq!(keys.task("a"), "shop:v1:{tasks}:task:a");
+        assert_eq!(keys.task_and_totals("a")[3], "shop:v1:{tasks}:totals");
+        assert_eq!(keys.task_node("n"), "shop:v1:{tasks}:node:n");
         assert_eq!(keys.node(7), "shop:v1:relay:7");
     }
 }

@@ -1,8 +1,9 @@
 //! Several nodes of a server behind one address, on Redis.
 //!
 //! [`Redis`] is the connection. It provides a [`SessionStore`](mcp_core::store::SessionStore), an
-//! [`EventStore`](mcp_core::store::EventStore) and a [`ChangeBus`](mcp_core::ChangeBus). Nodes that use
-//! the same server and [`prefix`](Redis::prefix) serve one endpoint: any of them answers any request.
+//! [`EventStore`](mcp_core::store::EventStore), a [`TaskStore`](mcp_core::store::TaskStore) and a
+//! [`ChangeBus`](mcp_core::ChangeBus). Nodes that use the same server and [`prefix`](Redis::prefix) serve
+//! one endpoint: any of them answers any request.
 //!
 //! ```no_run
 //! use mcp::prelude::*;
@@ -60,7 +61,7 @@
 //! | `error`, `keys` | errors, names of keys and channels |
 //! | `connection` | commands with timeouts and retries |
 //! | `pub_sub` | the connection of subscriptions |
-//! | `changes`, `events`, `relay` | the parts that use Redis |
+//! | `changes`, `events`, `relay`, `tasks` | the parts that use Redis |
 //! | `sessions` | the store of sessions, with the relay between its nodes |
 //! | `client` | [`Redis`] |
 
@@ -73,6 +74,7 @@ mod keys;
 mod pub_sub;
 mod relay;
 mod sessions;
+mod tasks;
 
 pub use changes::RedisBus;
 pub use client::Redis;
@@ -80,3 +82,4 @@ pub use error::RedisError;
 pub use events::RedisEvents;
 pub use relay::RedisRelay;
 pub use sessions::RedisSessions;
+pub use tasks::RedisTasks;

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mcp_core::store::{RelayInbox, RelayMessage, RelayTarget, SessionRelay, StoreError};
-use redis::cmd;
+use redis::{Script, cmd};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
 use crate::RedisError;
-use crate::connection::SharedConnection;
+use crate::connection::{ScriptCall, SharedConnection};
 use crate::keys::Keys;
 use crate::pub_sub::{PubSub, Receiver};
 
@@ -29,6 +29,7 @@ pub struct RedisRelay {
     timeout: Duration,
     node: u32,
     inbox: Arc<Inbox>,
+    numbers: Script,
     /// Keeps the subscriptions.
     _pub_sub: Arc<PubSub>,
 }
@@ -71,6 +72,7 @@ impl RedisRelay {
             timeout,
             node,
             inbox,
+            numbers: Script::new(include_str!("relay/number.lua")),
             _pub_sub: pub_sub,
         }
     }
@@ -109,6 +111,18 @@ impl SessionRelay for RedisRelay {
             }
             sleep(RETRY_DELAY).await;
         }
+    }
+
+    async fn next_number(&self) -> Result<u64, StoreError> {
+        let call = ScriptCall {
+            script: &self.numbers,
+            keys: &[self.keys.numbers()],
+            arguments: &[],
+        };
+        let number = self
+            .connection
+            .script("number a stream", self.timeout, &call);
+        Ok(number.await?)
     }
 
     async fn receive(&self) -> RelayMessage {

@@ -9,7 +9,7 @@ use mcp_core::store::{SessionRelay, SessionStore, StoreError};
 use redis::cmd;
 
 use crate::RedisError;
-use crate::connection::SharedConnection;
+use crate::connection::{SharedConnection, millis};
 use crate::keys::Keys;
 use crate::relay::RedisRelay;
 
@@ -26,9 +26,6 @@ pub struct RedisSessions {
     max_record_bytes: usize,
     relay: Arc<RedisRelay>,
 }
-
-/// The longest time that Redis is asked to keep a session: 10 years.
-const MAX_TTL: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 impl RedisSessions {
     pub(crate) fn new(
@@ -92,12 +89,6 @@ impl RedisSessions {
             .command("load a session", self.timeout, &get)
             .await
     }
-}
-
-/// Returns a lifetime that Redis accepts.
-fn millis(ttl: Duration) -> u64 {
-    let millis = ttl.min(MAX_TTL).as_millis().max(1);
-    u64::try_from(millis).unwrap_or(u64::MAX)
 }
 
 #[async_trait]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use async_trait::async_trait;
@@ -32,6 +32,14 @@ pub trait SessionRelay: Send + Sync + 'static {
     ///
     /// Returns [`StoreError`] when the message was not sent.
     async fn send(&self, target: RelayTarget, message: RelayMessage) -> Result<usize, StoreError>;
+
+    /// Returns a number that is larger than each one that any node received before. The GET stream with
+    /// the largest number is the one of its session: the others end.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError`] when there is no number. The stream opens without one.
+    async fn next_number(&self) -> Result<u64, StoreError>;
 
     /// Waits for the next message of another node. One task of the endpoint calls it.
     async fn receive(&self) -> RelayMessage;
@@ -78,8 +86,9 @@ pub enum RelayEvent {
     Changed,
     /// The session has ended.
     Ended,
-    /// The client reads the GET stream on the sending node.
-    StreamMoved,
+    /// The client has opened the GET stream on the sending node. The stream of the receiving node ends
+    /// if its number is smaller ([`SessionRelay::next_number`]).
+    StreamOpened(u64),
 }
 
 impl RelayEvent {
@@ -170,6 +179,7 @@ impl RelayMessage {
 pub struct MemoryRelay {
     nodes: Arc<Mutex<Nodes>>,
     last: Arc<AtomicU32>,
+    last_number: Arc<AtomicU64>,
 }
 
 type Nodes = Vec<(u32, Arc<RelayInbox>)>;
@@ -189,6 +199,7 @@ impl MemoryRelay {
             number,
             inbox,
             nodes: self.nodes.clone(),
+            last_number: self.last_number.clone(),
         }
     }
 }
@@ -198,6 +209,7 @@ struct MemoryNode {
     number: u32,
     inbox: Arc<RelayInbox>,
     nodes: Arc<Mutex<Nodes>>,
+    last_number: Arc<AtomicU64>,
 }
 
 #[async_trait]
@@ -215,6 +227,10 @@ impl SessionRelay for MemoryNode {
         Ok(targets
             .filter(|(_, inbox)| inbox.push(message.clone()))
             .count())
+    }
+
+    async fn next_number(&self) -> Result<u64, StoreError> {
+        Ok(self.last_number.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
     async fn receive(&self) -> RelayMessage {

@@ -7,3 +7,5 @@ mod failures;
 mod relay;
 mod server;
 mod stores;
+mod task_nodes;
+mod tasks;

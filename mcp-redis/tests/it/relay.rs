@@ -56,3 +56,25 @@ async fn message_reaches_its_node_or_all_others() {
             .is_err()
     );
 }
+
+#[tokio::test]
+async fn numbers_of_streams_increase_over_all_nodes_and_a_loss_of_data() {
+    let Some(server) = RedisServer::start().await else {
+        return;
+    };
+    let (a, b) = (
+        server.connect().await.relay(),
+        server.connect().await.relay(),
+    );
+    let mut last = 0;
+    for round in 0..20 {
+        if round == 10 {
+            let _: () = server.command(&cmd("FLUSHALL")).await;
+        }
+        for relay in [&a, &b] {
+            let number = relay.next_number().await.unwrap();
+            assert!(number > last, "{number} after {last}");
+            last = number;
+        }
+    }
+}

@@ -56,7 +56,7 @@ pub(super) fn open(
     let principal = head.extensions.get::<Principal>();
     let permit = context.reserve(principal, &head)?;
     let connection = SseConnection::new(permit, principal);
-    let lease = connection.reader.lease()?;
+    let lease = connection.reader.lease(None)?;
     connections.insert(&connection);
     let path = endpoint_path(&context.config.sessions.http_sse_prefix, head.uri.path());
     let id = &connection.id;

@@ -27,8 +27,10 @@ pub(in crate::server) struct ReaderSlot {
 
 #[derive(Debug, Default)]
 struct SlotState {
-    /// Number of the last reader. Readers are numbered from 1.
+    /// Number of the last reader of this slot. Readers are numbered from 1.
     last_reader: u64,
+    /// Largest number of a stream of all servers that share the session.
+    last_stream: u64,
     /// The last reader still holds its lease.
     is_occupied: bool,
     last_takeover: Option<Instant>,
@@ -45,7 +47,8 @@ pub(in crate::server) enum ReaderEnd {
     StreamEnded,
 }
 
-/// Error: the last replacement of a reader is less than [`TAKEOVER_INTERVAL`] ago.
+/// Error: the last replacement of a reader is less than [`TAKEOVER_INTERVAL`] ago, or a later stream was
+/// opened at another server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) struct TakeoverTooSoon;
 
@@ -61,14 +64,22 @@ impl From<TakeoverTooSoon> for Rejection {
 }
 
 impl ReaderSlot {
-    /// Leases the slot to a new reader.
+    /// Leases the slot to a new reader. `stream` is the number of its stream among those of all servers
+    /// that share the session.
     ///
     /// # Errors
     ///
-    /// Returns [`TakeoverTooSoon`] when the current reader has just replaced another one.
-    pub(in crate::server) fn lease(self: &Arc<Self>) -> Result<ReaderLease, TakeoverTooSoon> {
+    /// Returns [`TakeoverTooSoon`] when the current reader has just replaced another one, or when a
+    /// stream with a larger number exists.
+    pub(in crate::server) fn lease(
+        self: &Arc<Self>,
+        stream: Option<u64>,
+    ) -> Result<ReaderLease, TakeoverTooSoon> {
         let now = Instant::now();
         let mut state = self.state.lock();
+        if stream.is_some_and(|stream| stream < state.last_stream) {
+            return Err(TakeoverTooSoon);
+        }
         if state.is_occupied {
             let last = state.last_takeover;
             if last.is_some_and(|last| now.duration_since(last) < TAKEOVER_INTERVAL) {
@@ -76,6 +87,7 @@ impl ReaderSlot {
             }
             state.last_takeover = Some(now);
         }
+        state.last_stream = stream.unwrap_or(state.last_stream);
         state.last_reader += 1;
         state.is_occupied = true;
         state.is_ended = false;
@@ -85,6 +97,16 @@ impl ReaderSlot {
             slot: Arc::clone(self),
             number,
         })
+    }
+
+    /// Ends the current reader if its stream is older than the stream with this number at another server.
+    pub(in crate::server) fn end_older(&self, stream: u64) {
+        let mut state = self.state.lock();
+        if stream > state.last_stream {
+            state.last_stream = stream;
+            state.is_ended = true;
+            wake(state);
+        }
     }
 
     /// Ends the current reader, because its stream has ended.
@@ -162,25 +184,45 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn new_reader_replaces_the_current_one_but_not_repeatedly() {
         let slot = Arc::<ReaderSlot>::default();
-        let first = slot.lease().unwrap();
+        let first = slot.lease(None).unwrap();
         assert_eq!(end(&first), None);
-        let second = slot.lease().unwrap();
+        let second = slot.lease(None).unwrap();
         assert_eq!(end(&first), Some(ReaderEnd::Replaced));
-        assert_eq!(slot.lease().unwrap_err(), TakeoverTooSoon);
+        assert_eq!(slot.lease(None).unwrap_err(), TakeoverTooSoon);
         assert_eq!(end(&second), None);
         // The lease of a replaced reader does not free the slot.
         drop(first);
-        assert_eq!(slot.lease().unwrap_err(), TakeoverTooSoon);
+        assert_eq!(slot.lease(None).unwrap_err(), TakeoverTooSoon);
         advance(TAKEOVER_INTERVAL).await;
-        let third = slot.lease().unwrap();
+        let third = slot.lease(None).unwrap();
         assert_eq!(end(&second), Some(ReaderEnd::Replaced));
         // A free slot can be leased at any time.
         drop(third);
         for _ in 0..3 {
-            drop(slot.lease().unwrap());
+            drop(slot.lease(None).unwrap());
         }
-        let last = slot.lease().unwrap();
+        let last = slot.lease(None).unwrap();
         slot.end();
         assert_eq!(end(&last), Some(ReaderEnd::StreamEnded));
+    }
+
+    #[test]
+    fn stream_ends_for_a_later_one_only() {
+        let slot = Arc::<ReaderSlot>::default();
+        let second = slot.lease(Some(2)).unwrap();
+        slot.end_older(1);
+        slot.end_older(2);
+        assert_eq!(end(&second), None);
+        slot.end_older(4);
+        assert_eq!(end(&second), Some(ReaderEnd::StreamEnded));
+        drop(second);
+        assert_eq!(slot.lease(Some(3)).unwrap_err(), TakeoverTooSoon);
+        let fifth = slot.lease(Some(5)).unwrap();
+        assert_eq!(end(&fifth), None);
+        // A stream without a number ends for each one of another server.
+        drop(fifth);
+        let unnumbered = slot.lease(None).unwrap();
+        slot.end_older(6);
+        assert_eq!(end(&unnumbered), Some(ReaderEnd::StreamEnded));
     }
 }

@@ -50,7 +50,7 @@ pub(in crate::server) fn running(
 }
 
 fn read_from_start(stream: Arc<StoredStream>, config: &Config) -> Response<Body> {
-    match stream.reader.lease() {
+    match stream.reader.lease(None) {
         Ok(lease) => {
             let mut reader = StreamReader::new(stream.name.clone(), config.streams);
             reader.source = ReplaySource::Written(stream, lease);
@@ -81,7 +81,7 @@ pub(in crate::server) async fn resume(
     let lease = match &stream {
         Some(stream) => {
             stream.progress().is_released = false;
-            Some(stream.reader.lease()?)
+            Some(stream.reader.lease(None)?)
         }
         None => None,
     };

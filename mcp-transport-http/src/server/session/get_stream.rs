@@ -6,6 +6,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use http::Response;
 use http::request::Parts;
+use mcp_core::store::RelayEvent;
 use mcp_core::wire::Wire;
 use mcp_core::{BoxFuture, ServerNotification, Subscriber};
 
@@ -17,6 +18,7 @@ use super::super::replay::{self, EventId, MissedEvents, ReaderLease, STANDALONE_
 use super::super::response::{self, Body};
 use super::super::running_calls::ActivityGuard;
 use super::http_session::HttpSession;
+use super::relay;
 use super::subscriber::long_lived_subscriber;
 use crate::headers::names;
 use crate::sse::encode as sse;
@@ -28,7 +30,7 @@ use crate::sse::encode as sse;
 ///
 /// Returns a rejection when the requested events are not available, or when another client has just
 /// opened the stream.
-// spec: HTTP-SL-08, HTTP-SL-09, RSM-03
+// spec: HTTP-SL-08, HTTP-SL-09, HTTP-SL-10, RSM-03
 pub(super) async fn open(
     session: &Arc<HttpSession>,
     head: Box<Parts>,
@@ -48,8 +50,14 @@ pub(super) async fn open(
             replay::resume(storage, streams, &session.id, activity, config, last).await?;
         return check_open(session).map(|()| response);
     }
+    // The slot exists before the stream has a number: messages about later streams are not missed.
+    let reader = session.standalone_reader();
+    let number = relay::stream_number(session).await;
     // The lease comes before the events: a client that has to wait loads none.
-    let lease = session.standalone_reader().lease()?;
+    let lease = reader.lease(number)?;
+    if let Some(number) = number {
+        relay::notify(session, RelayEvent::StreamOpened(number)).await;
+    }
     let mut ready = Vec::new();
     let mut more_after = None;
     if let (Some(storage), Some(last)) = (&config.events, &last) {

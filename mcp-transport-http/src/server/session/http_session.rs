@@ -113,8 +113,16 @@ impl HttpSession {
         self.standalone_reader.get_or_init(Arc::default)
     }
 
-    /// Ends the reader of the GET stream, because the client reads it at another server.
-    pub(super) fn end_standalone_reader(&self) {
+    /// Ends the reader of the GET stream if the client has opened a later one at another server.
+    pub(super) fn end_older_reader(&self, number: u64) {
+        // Without a slot, no stream is open or has a number here.
+        if let Some(reader) = self.standalone_reader.get() {
+            reader.end_older(number);
+        }
+    }
+
+    /// Ends the reader of the GET stream.
+    fn end_standalone_reader(&self) {
         if let Some(reader) = self.standalone_reader.get() {
             reader.end();
         }

@@ -73,7 +73,7 @@ fn apply(table: &SessionTable, session: &Arc<HttpSession>, event: RelayEvent) {
         }
         RelayEvent::Cancelled(id) => session.calls.cancel(&id),
         RelayEvent::Ended => table.end(&session.id, SessionEnd::Elsewhere),
-        RelayEvent::StreamMoved => session.end_standalone_reader(),
+        RelayEvent::StreamOpened(number) => session.end_older_reader(number),
         _ => {}
     }
 }
@@ -95,6 +95,16 @@ pub(super) async fn forward_response(session: &HttpSession, response: &Response<
     let event = RelayEvent::response(response);
     let sent = send(session, &**relay, target, event).await;
     sent.is_ok_and(|reached| reached > 0)
+}
+
+/// Returns the number of a new GET stream. `None` without a relay, and when it fails: the stream opens
+/// nevertheless, and ends when another one with a number opens.
+pub(super) async fn stream_number(session: &HttpSession) -> Option<u64> {
+    let relay = session.settings().relay.as_ref()?;
+    let call = async { relay.next_number().await };
+    // The error is in the log.
+    let number = guard("number a stream", session.config.store_timeout, call).await;
+    number.ok()
 }
 
 /// Notifies the other servers of an event of a session. Does nothing without a relay.

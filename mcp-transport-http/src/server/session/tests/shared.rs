@@ -1,6 +1,9 @@
 //! Two servers that share their stores.
 
-use mcp_core::store::{MemoryEventStore, MemoryRelay, MemorySessionStore};
+use mcp_core::store::{
+    MemoryEventStore, MemoryRelay, MemorySessionStore, RelayEvent, RelayMessage, RelayTarget,
+    SessionRelay as _,
+};
 use mcp_core::{ChangeBus as _, ChangeEvent};
 
 use super::*;
@@ -265,6 +268,15 @@ async fn state_of_another_server_is_not_overwritten_and_reaches_an_open_stream()
     );
 }
 
+/// Returns the next message of a GET stream. Its first event has an id only.
+async fn change(stream: &mut Got) -> Value {
+    loop {
+        if let Some(message) = stream.event().await.data {
+            return message;
+        }
+    }
+}
+
 /// Returns the id of the question of a call.
 async fn question(call: &mut Got) -> Value {
     call.event().await;
@@ -339,12 +351,7 @@ async fn subscription_at_another_server_reaches_the_open_stream() {
     nodes.tools.bus.publish(ChangeEvent::Resource {
         uri: "file:///a".into(),
     });
-    // The first event has an id only.
-    let mut event = stream.event().await;
-    while event.data.is_none() {
-        event = stream.event().await;
-    }
-    assert_eq!(event.data.unwrap()["params"]["uri"], "file:///a");
+    assert_eq!(change(&mut stream).await["params"]["uri"], "file:///a");
 }
 
 #[tokio::test(start_paused = true)]
@@ -363,6 +370,62 @@ async fn deletion_at_another_server_ends_calls_and_streams() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn stream_at_another_server_replaces_the_one_here() {
+    let nodes = related_nodes();
+    let here = Peer::open(&nodes.endpoints[0]).await;
+    let there = nodes.other(&here);
+    let old = here.get().await;
+    let mut new = there.get().await;
+    old.rest().await;
+    nodes.tools.bus.publish(ChangeEvent::Resources);
+    // Changes that a server without the session may have missed come first.
+    while change(&mut new).await["method"] != "notifications/resources/list_changed" {}
+    // The stream can come back.
+    let _back = here.get().await;
+    new.rest().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn late_message_about_an_older_stream_ends_nothing() {
+    let relay = MemoryRelay::new();
+    let late = relay.join();
+    let older = late.next_number().await.unwrap();
+    let nodes = nodes_with(MemorySessionStore::new().with_relay(relay));
+    let here = Peer::open(&nodes.endpoints[0]).await;
+    let mut stream = here.get().await;
+    let id = here.session.as_deref().unwrap();
+    let message = |number| RelayMessage::new(id, RelayEvent::StreamOpened(number));
+    late.send(RelayTarget::Others, message(older))
+        .await
+        .unwrap();
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    nodes.tools.bus.publish(ChangeEvent::Resources);
+    let method = &change(&mut stream).await["method"];
+    assert_eq!(method, "notifications/resources/list_changed");
+    // A later one ends it.
+    let later = late.next_number().await.unwrap();
+    late.send(RelayTarget::Others, message(later))
+        .await
+        .unwrap();
+    stream.rest().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn log_level_set_at_another_server_applies_to_calls_here() {
+    let nodes = related_nodes();
+    let here = Peer::open(&nodes.endpoints[0]).await;
+    let there = nodes.other(&here);
+    let with_logs = here.send(steps(2)).await.messages().await.len();
+    let set_level = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "logging/setLevel", "params": { "level": "error" },
+    });
+    assert_eq!(there.send(set_level).await.status, 200);
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    let without = here.send(steps(2)).await.messages().await.len();
+    assert!(without < with_logs, "{without} {with_logs}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn change_while_no_server_has_the_session_is_not_missed() {
     let nodes = related_nodes();
     let here = Peer::open(&nodes.endpoints[0]).await;
@@ -373,10 +436,6 @@ async fn change_while_no_server_has_the_session_is_not_missed() {
     drop((gone, here));
     bus.publish(ChangeEvent::Resources);
     let mut stream = there.get().await;
-    let mut event = stream.event().await;
-    while event.data.is_none() {
-        event = stream.event().await;
-    }
-    let method = &event.data.unwrap()["method"];
+    let method = &change(&mut stream).await["method"];
     assert_eq!(method, "notifications/tools/list_changed");
 }

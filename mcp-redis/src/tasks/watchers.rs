@@ -1,0 +1,107 @@
+//! Waits for changes of tasks that other nodes publish.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use crate::pub_sub::Receiver;
+
+/// The tasks whose changes this node waits for.
+#[derive(Debug, Default)]
+pub(super) struct Watchers(Mutex<HashMap<Box<str>, Watched>>);
+
+#[derive(Debug, Default)]
+struct Watched {
+    changed: Arc<Notify>,
+    count: usize,
+}
+
+impl Watchers {
+    /// Starts to observe a task, until the guard is dropped.
+    pub(super) fn watch(self: &Arc<Self>, id: &str) -> WatchGuard {
+        let mut tasks = self.0.lock();
+        let watched = tasks.entry(id.into()).or_default();
+        watched.count += 1;
+        WatchGuard {
+            changed: watched.changed.clone(),
+            watchers: self.clone(),
+            id: id.into(),
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.0.lock().len()
+    }
+}
+
+/// One wait for a change.
+pub(super) struct WatchGuard {
+    pub(super) changed: Arc<Notify>,
+    watchers: Arc<Watchers>,
+    id: Box<str>,
+}
+
+impl Drop for WatchGuard {
+    fn drop(&mut self) {
+        let mut tasks = self.watchers.0.lock();
+        if let Some(watched) = tasks.get_mut(&self.id) {
+            watched.count -= 1;
+            if watched.count == 0 {
+                tasks.remove(&self.id);
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Receiver for Watchers {
+    fn receive(&self, payload: &[u8]) {
+        let Ok(id) = str::from_utf8(payload) else {
+            return;
+        };
+        if let Some(watched) = self.0.lock().get(id) {
+            watched.changed.notify_waiters();
+        }
+    }
+
+    /// Changes before the subscription may have been missed: each task is read again.
+    async fn subscribed(&self) {
+        for watched in self.0.lock().values() {
+            watched.changed.notify_waiters();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Receiver, Watchers};
+
+    #[tokio::test]
+    async fn change_wakes_the_watchers_of_its_task_and_guards_leave_nothing() {
+        let watchers = Arc::new(Watchers::default());
+        let (a, b) = (watchers.watch("a"), watchers.watch("b"));
+        let (changed_a, changed_b) = (a.changed.clone(), b.changed.clone());
+        let mut woken = std::pin::pin!(changed_a.notified());
+        woken.as_mut().enable();
+        let mut silent = std::pin::pin!(changed_b.notified());
+        silent.as_mut().enable();
+        watchers.receive(b"a");
+        watchers.receive(b"unknown");
+        watchers.receive(b"\xff");
+        woken.await;
+        assert!(futures_util::poll!(&mut silent).is_pending());
+        watchers.subscribed().await;
+        silent.await;
+        let again = watchers.watch("a");
+        drop((a, b));
+        assert_eq!(watchers.len(), 1);
+        drop(again);
+        assert_eq!(watchers.len(), 0);
+    }
+}
