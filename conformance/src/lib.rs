@@ -1,4 +1,6 @@
-//! Test files that `everything-server` returns as content.
+//! Test files that `everything-server` returns as content, and clusters of it.
+
+pub mod cluster;
 
 /// A PNG image with one red pixel.
 pub const PNG: &[u8] = &[

@@ -28,31 +28,38 @@
 //!
 //! # Keys
 //!
-//! `P` is the prefix, `v1` the version of the layout, `ID` the id of a session. Both keys of a session's
-//! events have one hash tag, so that they are on one node of a Redis Cluster.
+//! `P` is the prefix, `v1` the version of the layout, `ID` the id of a session or a task. Both keys of a session's
+//! events have one hash tag, so that they are on one node of a Redis Cluster, and so have the keys of all tasks.
 //!
 //! | key | type | content | lifetime |
 //! |---|---|---|---|
 //! | `P:v1:{ID}:session` | string | the record of the session as JSON; 150 to 400 bytes for usual clients | twice the idle timeout |
 //! | `P:v1:{ID}:events` | stream | the events of all streams of the session; about 40 bytes more than each message | maximum age of events |
 //! | `P:v1:{ID}:streams` | hash | number of events and first complete event per stream; about 100 bytes per stream | maximum age of events |
+//! | `P:v1:{tasks}:task:ID` | hash | the record of a task as JSON, its revision and its last write | that of the task |
+//! | `P:v1:{tasks}:expiry`, `sizes`, `totals` | sorted set, hashes | time of expiry, size and owner of each task; number of tasks of each owner and size of all | as long as a task |
+//! | `P:v1:{tasks}:node:NODE` | string | mark of a node that runs tasks | 30 s, renewed every 10 s |
+//! | `P:v1:stream-number` | string | number of the last GET stream | unlimited |
 //! | `P:v1:changes` | hash | number of the last change | unlimited |
 //!
 //! | channel | messages |
 //! |---|---|
 //! | `P:v1:changes` | changes of lists and resources |
-//! | `P:v1:relay` | cancellations, changed and ended sessions |
+//! | `P:v1:tasks` | ids of changed tasks |
+//! | `P:v1:relay` | cancellations, changed and ended sessions, opened GET streams |
 //! | `P:v1:relay:NODE` | responses of clients to requests of the node `NODE` |
 //!
 //! # Failures
 //!
+//! The names are those of the tests in `tests/it`.
+//!
 //! | failure | effect |
 //! |---|---|
-//! | Redis does not answer, or is stopped | each operation waits for at most [`Redis::timeout`] and tries again in that time; then requests of sessions are answered with the status 500, and events are sent without an id. Calls of 2026-07-28 need no Redis. |
-//! | Redis restarts | the connections are restored by themselves. Data that Redis did not save is lost: clients open new sessions. Subscribers are notified of all their lists and resources. |
-//! | Redis is out of memory | new sessions, changed sessions and events are refused, as above; existing sessions continue. |
-//! | a node is partitioned from Redis | as if Redis were stopped, for this node only. Afterwards its subscribers are notified of all their lists and resources if there were changes. |
-//! | a node is killed | its running calls fail at their clients, at the latest with their timeouts. Sessions continue on other nodes. |
+//! | Redis does not answer, or is stopped | each operation waits for at most [`Redis::timeout`] and tries again in that time (`slow_redis_fails_an_operation_in_time_and_recovers`, `stopped_redis_fails_operations_until_it_runs_again`); then requests of sessions are answered with the status 500, and events are sent without an id. Calls of 2026-07-28 need no Redis. |
+//! | Redis restarts | the connections are restored by themselves, and an operation in flight is repeated once (`operation_during_a_restart_is_repeated_and_events_are_stored_once`, `tasks_survive_a_restart_of_redis`). Data that Redis did not save is lost: clients open new sessions, and streams are not continued with a gap (`events_that_redis_lost_are_not_skipped_silently`). Subscribers are notified of all their lists and resources if they may have missed a change (`interrupted_subscriber_is_notified_of_everything_it_may_have_missed`). |
+//! | Redis is out of memory | new sessions, changed sessions and events are refused, as above; existing sessions continue (`full_redis_refuses_writes_and_serves_existing_sessions`). |
+//! | a node is partitioned from Redis | as if Redis were stopped, for this node only. Afterwards its subscribers are notified of all their lists and resources if there were changes (`node_that_was_cut_off_for_ten_seconds_fails_in_time_and_recovers`). |
+//! | a node is killed | its running calls fail at their clients, at the latest with their timeouts. Sessions continue on other nodes. Its tasks are reported failed when its mark expires, after at most 30 s (`task_of_a_killed_server_is_reported_failed_after_its_lease`). |
 //!
 //! Modules in layers, lowest first. Each uses only modules above it in the table:
 //!

@@ -9,7 +9,7 @@
 //! | [`sse`] | server-sent events | |
 //!
 //! Layers, lowest first: `headers`, `sse`, `status` and `shutdown`; `connection_scope`; `peer_addr`; `server` and
-//! `client`; `serve`.
+//! `client`; `health`; `serve`.
 //! Server and client do not use each other.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
@@ -21,6 +21,8 @@ pub mod client;
 #[cfg(feature = "server")]
 mod connection_scope;
 pub mod headers;
+#[cfg(feature = "serve")]
+mod health;
 #[cfg(feature = "server")]
 mod peer_addr;
 #[cfg(feature = "serve")]
@@ -35,6 +37,8 @@ mod status;
 
 #[cfg(feature = "client")]
 pub use client::HttpChannel;
+#[cfg(feature = "serve")]
+pub use health::HealthChecks;
 #[cfg(feature = "server")]
 pub use peer_addr::PeerAddr;
 #[cfg(feature = "serve")]

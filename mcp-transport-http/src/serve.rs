@@ -32,6 +32,7 @@ use tower_service::Service;
 
 use crate::Shutdown;
 use crate::connection_scope::ConnectionScope;
+use crate::health::HealthChecks;
 use crate::server::StreamableHttp;
 use activity::ConnectionTimeouts;
 use connection::{ConnectionSettings, FINAL_FRAMES_TIMEOUT};
@@ -67,6 +68,7 @@ pub struct Serve<S> {
     service: S,
     settings: ConnectionSettings,
     max_connections: usize,
+    drain_delay: Duration,
     drain_timeout: Duration,
     stop: BoxFuture<'static, ()>,
 }
@@ -77,6 +79,7 @@ impl<S> fmt::Debug for Serve<S> {
             .field("listener", &self.listener)
             .field("settings", &self.settings)
             .field("max_connections", &self.max_connections)
+            .field("drain_delay", &self.drain_delay)
             .field("drain_timeout", &self.drain_timeout)
             .finish_non_exhaustive()
     }
@@ -91,6 +94,7 @@ impl<S> Serve<S> {
             settings: ConnectionSettings {
                 path: "/mcp".into(),
                 further_paths: Vec::new(),
+                health: None,
                 timeouts: ConnectionTimeouts {
                     head: Duration::from_secs(30),
                     idle: Duration::from_secs(120),
@@ -98,6 +102,7 @@ impl<S> Serve<S> {
                 shutdown: Shutdown::new(),
             },
             max_connections: 10_000,
+            drain_delay: Duration::ZERO,
             drain_timeout: Duration::from_secs(10),
             stop: Box::pin(std::future::pending()),
         }
@@ -136,6 +141,29 @@ impl<S> Serve<S> {
         self
     }
 
+    /// Answers `GET /health` and `GET /ready`. During the shutdown, `/ready` answers 503.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    /// use mcp::http::{HealthChecks, Serve, termination};
+    /// use mcp::prelude::*;
+    ///
+    /// # async fn run(endpoint: StreamableHttp) -> std::io::Result<()> {
+    /// Serve::bind("127.0.0.1:8000", endpoint)
+    ///     .await?
+    ///     .health_checks(HealthChecks::new())
+    ///     .drain_delay(Duration::from_secs(5))
+    ///     .shutdown_on(termination())
+    ///     .await
+    /// # }
+    /// ```
+    pub fn health_checks(mut self, health: HealthChecks) -> Self {
+        self.settings.health = Some(health);
+        self
+    }
+
     /// Sets the maximum number of connections, 10,000 by default. Further connections wait in the
     /// queue of the operating system.
     pub fn max_connections(mut self, connections: usize) -> Self {
@@ -155,6 +183,14 @@ impl<S> Serve<S> {
     /// earliest, and [`head_timeout`](Self::head_timeout) later at the latest.
     pub fn idle_timeout(mut self, time: Duration) -> Self {
         self.settings.timeouts.idle = time;
+        self
+    }
+
+    /// Sets the time between the start of the shutdown and the end of new connections, 0 by default. In
+    /// this time `/ready` answers 503 ([`health_checks`](Self::health_checks)), so that load balancers
+    /// stop sending requests here. It should be longer than their interval of checks.
+    pub fn drain_delay(mut self, time: Duration) -> Self {
+        self.drain_delay = time;
         self
     }
 
@@ -239,7 +275,20 @@ where
         }
         let server = endpoint.and_then(StreamableHttp::server_info);
         log_start(server.as_ref(), address, &self.settings.path);
-        let (settings, stop) = (Arc::new(self.settings), self.stop);
+        let mut settings = self.settings;
+        let shutdown = settings.shutdown.clone();
+        let health = settings.health.take();
+        settings.health = health.map(|health| health.shutdown_with(shutdown));
+        let (settings, stop) = (Arc::new(settings), self.stop);
+        let health = settings.health.clone();
+        let delay = self.drain_delay;
+        let stop = async move {
+            stop.await;
+            if let Some(health) = health {
+                health.stop();
+            }
+            tokio::time::sleep(delay).await;
+        };
         let shutdown = &settings.shutdown;
         // Connections run in tasks of their own: close them when this future is dropped.
         let close = CloseOnDrop(shutdown.clone());

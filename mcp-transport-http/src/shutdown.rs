@@ -64,6 +64,11 @@ impl Shutdown {
         self.enter(Phase::Closed);
     }
 
+    /// Returns true after [`Shutdown::drain`] or [`Shutdown::close`].
+    pub fn is_draining(&self) -> bool {
+        *self.phase.borrow() != Phase::Open
+    }
+
     /// Waits for [`Shutdown::drain`] or [`Shutdown::close`].
     pub async fn draining(&self) {
         // `wait_for` fails only after the sender has been dropped, and `self` holds the sender.

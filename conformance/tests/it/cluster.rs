@@ -1,151 +1,45 @@
 //! Three processes that share a Redis server, behind a proxy that sends each request to the next one.
 
-use std::net::Ipv4Addr;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Stdio;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use axum::Router;
-use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::response::{IntoResponse, Response};
+use conformance::cluster::{Node, Proxy, RedisServer, free_port};
 use http::StatusCode;
-use http_body_util::BodyExt as _;
-use mcp::HttpClient;
 use mcp::prelude::*;
 use mcp::{ConnectMode, ElicitRequest};
 use serde_json::json;
-use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::process::{Child, Command};
+use tokio::net::TcpStream;
+use tokio::process::Command;
 use tokio::time::{sleep, timeout};
-use tower::ServiceExt as _;
 
 /// Longer than every operation here, so that a hang fails the test.
 const LIMIT: Duration = Duration::from_secs(60);
+const NODES: usize = 3;
 
-/// A `redis-server` with its own port and folder. It ends with this value.
-struct RedisServer {
-    _process: Child,
-    folder: PathBuf,
-    port: u16,
+async fn redis() -> Option<RedisServer> {
+    let redis = RedisServer::start().await.unwrap();
+    if redis.is_none() {
+        eprintln!("skipped: redis-server is not installed");
+    }
+    redis
 }
 
-impl RedisServer {
-    /// Returns `None` where Redis is not installed, except if `REQUIRE_REDIS` is set.
-    async fn start() -> Option<Self> {
-        let free = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
-        let folder = std::env::temp_dir().join(format!("mcp-cluster-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let process = Command::new("redis-server")
-            .args(["--bind", "127.0.0.1", "--port", &port.to_string()])
-            .args(["--save", "", "--dir"])
-            .arg(&folder)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn();
-        let Ok(process) = process else {
-            assert!(
-                std::env::var_os("REQUIRE_REDIS").is_none(),
-                "redis-server is not installed"
-            );
-            eprintln!("skipped: redis-server is not installed");
-            return None;
-        };
-        for _ in 0..1_000 {
-            if TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
-                break;
-            }
-            sleep(Duration::from_millis(10)).await;
-        }
-        Some(Self {
-            _process: process,
-            folder,
-            port,
-        })
-    }
-
-    /// Starts a node. Returns its process and its address.
-    async fn node(&self) -> (Child, String) {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_everything-server"))
-            .env("PORT", "0")
-            .args(["--redis", &format!("redis://127.0.0.1:{}", self.port)])
-            .args(["--prefix", "cluster"])
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let line = timeout(LIMIT, lines.next_line()).await.unwrap().unwrap();
-        let line = line.unwrap();
-        let url = line.strip_prefix("listening on http://").unwrap();
-        let address = url.strip_suffix("/mcp").unwrap().to_owned();
-        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        (child, address)
-    }
+async fn start(redis: &RedisServer) -> Node {
+    let program = Path::new(env!("CARGO_BIN_EXE_everything-server"));
+    Node::start(program, Some(&redis.url())).await.unwrap()
 }
 
-impl Drop for RedisServer {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
+async fn start_all(redis: &RedisServer) -> Vec<Node> {
+    let mut nodes = Vec::new();
+    for _ in 0..NODES {
+        nodes.push(start(redis).await);
     }
+    nodes
 }
 
-/// The proxy: its nodes, and the number of requests.
-struct Proxy {
-    http: HttpClient,
-    nodes: Mutex<Vec<String>>,
-    requests: AtomicUsize,
-}
-
-impl Proxy {
-    async fn start(nodes: Vec<String>) -> (Arc<Self>, String) {
-        let proxy = Arc::new(Self {
-            http: HttpClient::new().unwrap(),
-            nodes: Mutex::new(nodes),
-            requests: AtomicUsize::new(0),
-        });
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-        let app = Router::new().fallback(forward).with_state(proxy.clone());
-        tokio::spawn(async move { axum::serve(listener, app).await });
-        (proxy, url)
-    }
-
-    fn next(&self) -> String {
-        let number = self.requests.fetch_add(1, Ordering::Relaxed);
-        let nodes = self.nodes.lock().unwrap();
-        nodes[number % nodes.len()].clone()
-    }
-
-    /// Sends a GET to a node. Returns its status.
-    async fn status(&self, node: &str, path: &str) -> StatusCode {
-        let request = http::Request::get(format!("http://{node}{path}"));
-        let request = request.body(bytes::Bytes::new()).unwrap();
-        let response = self.http.clone().oneshot(request).await;
-        response.map_or(StatusCode::BAD_GATEWAY, |response| response.status())
-    }
-}
-
-async fn forward(State(proxy): State<Arc<Proxy>>, request: Request) -> Response {
-    let (mut head, body) = request.into_parts();
-    let body = body.collect().await.unwrap().to_bytes();
-    let node = proxy.next();
-    let path = head.uri.path().to_owned();
-    head.uri = format!("http://{node}{path}").parse().unwrap();
-    head.headers.remove(http::header::HOST);
-    head.headers.remove(http::header::CONTENT_LENGTH);
-    let request = http::Request::from_parts(head, body);
-    match proxy.http.clone().oneshot(request).await {
-        Ok(response) => response.map(Body::new).into_response(),
-        Err(_) => StatusCode::BAD_GATEWAY.into_response(),
-    }
+fn addresses(nodes: &[Node]) -> Vec<String> {
+    nodes.iter().map(|node| node.address().to_owned()).collect()
 }
 
 async fn client(url: &str, mode: ConnectMode) -> Client {
@@ -164,22 +58,14 @@ async fn ask(client: &Client) -> mcp::Result<String> {
 
 #[tokio::test]
 async fn sessions_survive_a_killed_node_behind_a_proxy() {
-    let Some(redis) = RedisServer::start().await else {
+    let Some(redis) = redis().await else {
         return;
     };
-    let (mut children, mut nodes) = (Vec::new(), Vec::new());
-    for _ in 0..3 {
-        let (child, node) = redis.node().await;
-        children.push(child);
-        nodes.push(node);
-    }
-    let (proxy, url) = Proxy::start(nodes.clone()).await;
+    let mut nodes = start_all(&redis).await;
+    let (proxy, url) = Proxy::start(addresses(&nodes), true).await.unwrap();
     for path in ["/health", "/ready"] {
-        assert_eq!(
-            proxy.status(&nodes[0], path).await,
-            StatusCode::OK,
-            "{path}"
-        );
+        let status = proxy.status(nodes[0].address(), path).await;
+        assert_eq!(status, StatusCode::OK, "{path}");
     }
     let legacy = client(&url, ConnectMode::Legacy).await;
     let modern = client(&url, ConnectMode::Auto).await;
@@ -190,14 +76,8 @@ async fn sessions_survive_a_killed_node_behind_a_proxy() {
             assert!(text.contains("accept"), "{text}");
         }
     }
-    // The proxy learns of the end of a node before it sends more requests there.
-    let gone = nodes.remove(0);
-    proxy.nodes.lock().unwrap().clone_from(&nodes);
-    children.remove(0).kill().await.unwrap();
-    assert_eq!(
-        proxy.status(&gone, "/health").await,
-        StatusCode::BAD_GATEWAY
-    );
+    // The proxy learns of the end of the node from a refused connection.
+    nodes.remove(0).kill().await.unwrap();
     for _ in 0..5 {
         for client in [&legacy, &modern] {
             let text = ask(client).await.unwrap();
@@ -205,10 +85,153 @@ async fn sessions_survive_a_killed_node_behind_a_proxy() {
         }
     }
     // A node that starts again takes part at once.
-    let (child, node) = redis.node().await;
-    children.push(child);
-    proxy.nodes.lock().unwrap().push(node);
+    nodes.push(start(&redis).await);
+    proxy.set_nodes(addresses(&nodes));
     for _ in 0..3 {
         assert!(ask(&legacy).await.unwrap().contains("accept"));
     }
+    assert_eq!(proxy.opened_sessions(), 1);
+}
+
+#[tokio::test]
+async fn rolling_restart_of_all_nodes_fails_no_call() {
+    let Some(redis) = redis().await else {
+        return;
+    };
+    let mut nodes = start_all(&redis).await;
+    let (proxy, url) = Proxy::start(addresses(&nodes), false).await.unwrap();
+    let clients = [ConnectMode::Legacy, ConnectMode::Auto].map(|mode| {
+        let url = url.clone();
+        async move { client(&url, mode).await }
+    });
+    let clients = futures_util::future::join_all(clients).await;
+    let (stop, stopped) = tokio::sync::watch::channel(false);
+    let callers: Vec<_> = clients
+        .into_iter()
+        .map(|client| {
+            let stopped = stopped.clone();
+            tokio::spawn(async move {
+                let mut calls = 0;
+                while !*stopped.borrow() {
+                    assert!(ask(&client).await.unwrap().contains("accept"));
+                    let progress = client.call("test_tool_with_progress", json!({}));
+                    let progress = timeout(LIMIT, progress).await.unwrap().unwrap();
+                    assert!(progress.text().contains("successfully"));
+                    calls += 1;
+                }
+                calls
+            })
+        })
+        .collect();
+    for _ in 0..NODES {
+        let old = nodes.remove(0);
+        old.terminate().await.unwrap();
+        // As a load balancer does, the proxy stops to send requests when the node is not ready.
+        while proxy.status(old.address(), "/ready").await == StatusCode::OK {
+            sleep(Duration::from_millis(20)).await;
+        }
+        proxy.set_nodes(addresses(&nodes));
+        assert!(timeout(LIMIT, old.wait()).await.unwrap().unwrap().success());
+        nodes.push(start(&redis).await);
+        proxy.set_nodes(addresses(&nodes));
+    }
+    stop.send(true).unwrap();
+    for caller in callers {
+        assert!(caller.await.unwrap() > 0);
+    }
+    assert_eq!(proxy.opened_sessions(), 1);
+}
+
+#[tokio::test]
+async fn task_is_answered_and_ended_by_other_nodes() {
+    let Some(redis) = redis().await else {
+        return;
+    };
+    let nodes = start_all(&redis).await;
+    let (_proxy, url) = Proxy::start(addresses(&nodes), true).await.unwrap();
+    let builder = Client::builder().tasks();
+    let client = timeout(LIMIT, builder.connect(url.as_str())).await.unwrap();
+    let client = client.unwrap();
+    let call = client.call("slow_compute", json!({ "seconds": 0.5 }));
+    let handle = timeout(LIMIT, call.start()).await.unwrap().unwrap();
+    assert!(handle.id().is_some());
+    let result = timeout(LIMIT, handle.result()).await.unwrap().unwrap();
+    assert!(result.text().contains("finished"), "{}", result.text());
+}
+
+/// Returns the configuration of the documentation, for these nodes and this port.
+fn nginx_configuration(nodes: &[Node], port: u16, folder: &Path) -> String {
+    let page = include_str!("../../../mcp/src/docs/deployment.md");
+    let start = page
+        .find("upstream mcp {")
+        .expect("the page has no upstream");
+    let documented = &page[start..];
+    let documented = &documented[..documented.find("```").unwrap()];
+    let mut configured = documented.replace("listen 80;", &format!("listen 127.0.0.1:{port};"));
+    for (number, node) in nodes.iter().enumerate() {
+        let placeholder = format!("10.0.0.{}:8000", number + 1);
+        assert!(configured.contains(&placeholder), "{configured}");
+        configured = configured.replace(&placeholder, node.address());
+    }
+    let folder = folder.display();
+    format!(
+        "daemon off;\nmaster_process off;\npid {folder}/pid;\nerror_log {folder}/error.log;\n\
+         events {{}}\nhttp {{\naccess_log off;\nclient_body_temp_path {folder}/body;\n\
+         proxy_temp_path {folder}/proxy;\nfastcgi_temp_path {folder}/fastcgi;\n\
+         uwsgi_temp_path {folder}/uwsgi;\nscgi_temp_path {folder}/scgi;\n{configured}}}\n"
+    )
+}
+
+#[tokio::test]
+async fn documented_nginx_configuration_serves_three_nodes() {
+    let Some(redis) = redis().await else {
+        return;
+    };
+    let nginx = ["nginx", "/usr/sbin/nginx"];
+    let is_installed = |program: &&&str| {
+        let mut version = std::process::Command::new(program);
+        version.arg("-v").stderr(Stdio::null()).status().is_ok()
+    };
+    let Some(program) = nginx.iter().find(is_installed) else {
+        eprintln!("skipped: nginx is not installed");
+        return;
+    };
+    let mut nodes = start_all(&redis).await;
+    let folder = std::env::temp_dir().join(format!("mcp-nginx-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let port = free_port().unwrap();
+    let file = folder.join("nginx.conf");
+    std::fs::write(&file, nginx_configuration(&nodes, port, &folder)).unwrap();
+    let mut command = Command::new(program);
+    command.arg("-p").arg(&folder).arg("-c").arg(&file);
+    let _nginx = command.kill_on_drop(true).spawn().unwrap();
+    for _ in 0..500 {
+        if TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
+            break;
+        }
+        sleep(Duration::from_millis(10)).await;
+    }
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let legacy = client(&url, ConnectMode::Legacy).await;
+    let modern = client(&url, ConnectMode::Auto).await;
+    let both = async || {
+        for client in [&legacy, &modern] {
+            assert!(ask(client).await.unwrap().contains("accept"));
+            let mut seen = Vec::new();
+            let call = client.call("test_tool_with_progress", json!({}));
+            let call = call.on_progress(|progress| seen.push(progress.progress));
+            timeout(LIMIT, call).await.unwrap().unwrap();
+            assert_eq!(seen, [0.0, 50.0, 100.0]);
+        }
+    };
+    for _ in 0..4 {
+        both().await;
+    }
+    nodes.remove(0).kill().await.unwrap();
+    // Connections that nginx keeps to the killed node are gone after their first use.
+    sleep(Duration::from_millis(100)).await;
+    for _ in 0..4 {
+        both().await;
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }

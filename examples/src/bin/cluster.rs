@@ -11,15 +11,12 @@
 
 use std::env;
 use std::io::Error;
+use std::time::Duration;
 
-use axum::Router;
-use axum::http::StatusCode;
-use axum::routing::get;
-use mcp::http::{Shutdown, termination};
+use mcp::http::HealthChecks;
 use mcp::prelude::*;
 use mcp::redis::Redis;
-use mcp::{Sessions, StateKeys};
-use tokio::net::TcpListener;
+use mcp::{Serve, Sessions, StateKeys};
 
 /// The form for the customer.
 #[derive(Elicit)]
@@ -65,29 +62,21 @@ async fn main() -> mcp::Result<()> {
     let server = Server::of(Shop)
         .request_state_keys(keys)
         .change_bus(redis.bus());
-    let shutdown = Shutdown::new();
-    let endpoint = StreamableHttp::new(server)
-        .sessions(Sessions::shared(redis.sessions()))
-        .events(redis.events())
-        .shutdown_with(shutdown.clone());
-    // A load balancer sends requests to this node while Redis answers.
-    let ready = async move || match redis.ping().await {
-        Ok(()) => StatusCode::OK,
-        Err(_) => StatusCode::SERVICE_UNAVAILABLE,
-    };
-    let app = Router::new()
-        .route_service("/mcp", endpoint)
-        .route("/health", get(async || "ok"))
-        .route("/ready", get(ready));
-    let listener = TcpListener::bind(variable("ADDRESS")?).await?;
-    println!("http://{}/mcp", listener.local_addr()?);
-    let stop = async move {
-        termination().await;
-        // Ends streams, whose clients continue on other nodes; running calls finish.
-        shutdown.drain();
-    };
-    axum::serve(listener, app)
-        .with_graceful_shutdown(stop)
-        .await?;
-    Ok(())
+    let (sessions, events) = (Sessions::shared(redis.sessions()), redis.events());
+    // A load balancer sends requests to this node while `/ready` answers 200: Redis answers, and the node
+    // does not shut down.
+    let health = HealthChecks::new().ready(move || {
+        let redis = redis.clone();
+        async move { redis.ping().await }
+    });
+    let address = variable("ADDRESS")?;
+    println!("http://{address}/mcp");
+    // After SIGTERM, streams end, and their clients continue on other nodes; running calls finish.
+    Serve::new(server)
+        .sessions(sessions)
+        .endpoint(|endpoint| endpoint.events(events))
+        .health_checks(health)
+        .drain_delay(Duration::from_secs(2))
+        .run(address)
+        .await
 }

@@ -4,8 +4,10 @@
 
 mod changes;
 mod failures;
+mod partition;
 mod relay;
 mod server;
+mod sizes;
 mod stores;
 mod task_nodes;
 mod tasks;

@@ -25,6 +25,7 @@ use tower_service::Service;
 use super::activity::{Activity, ConnectionTimeouts, InFlightRequest};
 use crate::Shutdown;
 use crate::headers::names;
+use crate::health::HealthChecks;
 use crate::server::discard;
 
 /// Maximum size of hyper's buffers for reading and writing. A larger head is rejected.
@@ -40,6 +41,7 @@ pub(super) struct ConnectionSettings {
     pub(super) path: Arc<str>,
     /// Further paths that the service answers.
     pub(super) further_paths: Vec<String>,
+    pub(super) health: Option<HealthChecks>,
     pub(super) timeouts: ConnectionTimeouts,
     pub(super) shutdown: Shutdown,
 }
@@ -91,7 +93,7 @@ where
                     .call(request)
                     .map_ok(|response| response.map(body::Either::Left))
                     .left_future(),
-                false => Box::pin(not_found(request, Arc::clone(&shared)))
+                false => Box::pin(other_path(request, Arc::clone(&shared)))
                     .map(|response| Ok(response.map(body::Either::Right)))
                     .right_future(),
             };
@@ -144,13 +146,20 @@ fn log_timeout() {
 /// Maximum number of bytes of a body that are discarded.
 const MAX_DISCARDED: usize = 8 << 20;
 
-/// Responds to a request for another path.
-async fn not_found(
+/// Responds to a request for another path: a health check, or 404.
+async fn other_path(
     request: Request<Incoming>,
     settings: Arc<ConnectionSettings>,
 ) -> Response<Full<Bytes>> {
     let (head, body) = request.into_parts();
     discard(&head.headers, pin!(body), MAX_DISCARDED).await;
+    let path = head.uri.path();
+    if matches!(path, "/health" | "/ready")
+        && let Some(health) = &settings.health
+        && let Some(response) = health.respond(&head.method, path).await
+    {
+        return response;
+    }
     let path = &settings.path;
     let (method, requested) = (&head.method, head.uri.path());
     tracing::debug!(status = 404, %method, requested, endpoint = %path, "request refused");
@@ -388,6 +397,7 @@ mod tests {
         let settings = Arc::new(ConnectionSettings {
             path: path.into(),
             further_paths: Vec::new(),
+            health: None,
             timeouts: TIMEOUTS,
             shutdown: Shutdown::new(),
         });

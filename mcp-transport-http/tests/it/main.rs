@@ -11,6 +11,7 @@ mod axum;
 mod client;
 #[cfg(feature = "serve")]
 #[cfg(test)]
+mod health;
 mod hostile;
 #[cfg(feature = "serve")]
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use mcp_core::{BoxFuture, Gate};
 use mcp_server::{IntoServer, SetupError};
 use mcp_transport_http::server::Sessions;
-use mcp_transport_http::{StreamableHttp, termination};
+use mcp_transport_http::{HealthChecks, StreamableHttp, termination};
 
 use super::address::Address;
 use crate::error::Result;
@@ -94,7 +94,9 @@ pub struct Serve {
     auth: Option<mcp_auth::ResourceServer>,
     /// The settings without a value have the default of [`mcp_transport_http::Serve`].
     max_connections: Option<usize>,
+    drain_delay: Option<Duration>,
     drain_timeout: Option<Duration>,
+    health: Option<HealthChecks>,
     stop: BoxFuture<'static, ()>,
 }
 
@@ -109,7 +111,9 @@ impl Serve {
             #[cfg(feature = "auth")]
             auth: None,
             max_connections: None,
+            drain_delay: None,
             drain_timeout: None,
+            health: None,
             stop: termination(),
         }
     }
@@ -204,6 +208,36 @@ impl Serve {
         self
     }
 
+    /// Answers `GET /health` and `GET /ready`, see
+    /// [`http::Serve::health_checks`](mcp_transport_http::Serve::health_checks).
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    /// use mcp::http::HealthChecks;
+    /// use mcp::prelude::*;
+    ///
+    /// # async fn run() -> mcp::Result<()> {
+    /// mcp::Serve::new(Server::new("clock", "1.0.0"))
+    ///     .health_checks(HealthChecks::new())
+    ///     .drain_delay(Duration::from_secs(5))
+    ///     .run("127.0.0.1:8000")
+    ///     .await
+    /// # }
+    /// ```
+    pub fn health_checks(mut self, health: HealthChecks) -> Self {
+        self.health = Some(health);
+        self
+    }
+
+    /// Sets the time for which a server that shuts down still accepts connections, 0 by default. Load
+    /// balancers that check `/ready` stop sending requests in this time.
+    pub fn drain_delay(mut self, time: Duration) -> Self {
+        self.drain_delay = Some(time);
+        self
+    }
+
     /// Sets the maximum time for running calls to finish during a shutdown, 10 s by default.
     pub fn drain_timeout(mut self, time: Duration) -> Self {
         self.drain_timeout = Some(time);
@@ -248,6 +282,12 @@ impl Serve {
         if let Some(connections) = self.max_connections {
             serve = serve.max_connections(connections);
         }
+        if let Some(health) = self.health {
+            serve = serve.health_checks(health);
+        }
+        if let Some(time) = self.drain_delay {
+            serve = serve.drain_delay(time);
+        }
         if let Some(time) = self.drain_timeout {
             serve = serve.drain_timeout(time);
         }
@@ -261,6 +301,7 @@ impl fmt::Debug for Serve {
             .field("endpoint", &self.endpoint)
             .field("path", &self.path)
             .field("max_connections", &self.max_connections)
+            .field("drain_delay", &self.drain_delay)
             .field("drain_timeout", &self.drain_timeout)
             .finish_non_exhaustive()
     }

@@ -1,49 +1,40 @@
 //! One node of several that share a Redis server.
 
 use std::io::Error;
+use std::time::Duration;
 
-use axum::Router;
-use axum::routing::get;
-use http::StatusCode;
-use mcp::http::{Shutdown, termination};
+use mcp::http::{HealthChecks, Serve, termination};
 use mcp::prelude::*;
 use mcp::redis::Redis;
+use mcp::tasks::Tasks;
 use mcp::{Sessions, StateKeys};
 use tokio::net::TcpListener;
 
+/// The time in which a proxy learns that the node ends.
+const DRAIN_DELAY: Duration = Duration::from_millis(300);
+
 /// Serves until SIGTERM, and then lets running calls finish.
-pub(crate) async fn serve(
-    listener: TcpListener,
-    server: Server,
-    url: &str,
-    prefix: String,
-) -> mcp::Result<()> {
+pub(crate) async fn serve(listener: TcpListener, url: &str, prefix: String) -> mcp::Result<()> {
     let redis = Redis::connect(url).await.map_err(Error::other)?;
     let redis = redis.prefix(prefix);
     // All nodes have the same key. This program is for tests only.
     let keys = StateKeys::new("a key of the nodes of this test program");
     let keys = keys.map_err(Error::other)?.accept_unsolicited_answers();
-    let shutdown = Shutdown::new();
-    let server = server.request_state_keys(keys).change_bus(redis.bus());
+    let server = crate::server(Tasks::with_store(redis.tasks()))
+        .request_state_keys(keys)
+        .change_bus(redis.bus());
     let endpoint = StreamableHttp::new(server)
         .sessions(Sessions::shared(redis.sessions()))
-        .events(redis.events())
-        .shutdown_with(shutdown.clone());
-    let ready = async move || match redis.ping().await {
-        Ok(()) => (StatusCode::OK, "ready".to_owned()),
-        Err(error) => (StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
-    };
-    let app = Router::new()
-        .route_service("/mcp", endpoint)
-        .route("/health", get(async || "ok"))
-        .route("/ready", get(ready));
+        .events(redis.events());
+    let health = HealthChecks::new().ready(move || {
+        let redis = redis.clone();
+        async move { redis.ping().await }
+    });
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
-    let stop = async move {
-        termination().await;
-        shutdown.drain();
-    };
-    axum::serve(listener, app)
-        .with_graceful_shutdown(stop)
+    Serve::new(listener, endpoint)
+        .health_checks(health)
+        .drain_delay(DRAIN_DELAY)
+        .shutdown_on(termination())
         .await?;
     Ok(())
 }

@@ -5,8 +5,8 @@
 //!
 //! `--authorize ISSUER_URL` demands access tokens of this issuer, see `authorize.rs`.
 //!
-//! With `--redis URL` and `--prefix PREFIX` it is one node of a cluster: its sessions, events and changes
-//! are in Redis. `GET /health` answers while the process runs, `GET /ready` while Redis answers as well.
+//! With `--redis URL` and `--prefix PREFIX` it is one node of a cluster: its sessions, events, changes
+//! and tasks are in Redis. `GET /health` answers while the process runs, `GET /ready` while Redis answers as well.
 
 #![allow(clippy::print_stderr, reason = "prints its URL")]
 
@@ -37,7 +37,7 @@ use tokio::net::TcpListener;
 #[tokio::main]
 async fn main() -> mcp::Result<()> {
     if std::env::args().any(|argument| argument == "--stdio") {
-        return mcp::serve_stdio(server()).await;
+        return mcp::serve_stdio(server(Tasks::in_memory())).await;
     }
     let port = match std::env::var("PORT") {
         Ok(port) => port.parse().map_err(std::io::Error::other)?,
@@ -46,7 +46,7 @@ async fn main() -> mcp::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     if let Some(url) = option("--redis") {
         let prefix = option("--prefix").unwrap_or_else(|| "everything".to_owned());
-        return cluster::serve(listener, server(), &url, prefix).await;
+        return cluster::serve(listener, &url, prefix).await;
     }
     let url = format!("http://{}/mcp", listener.local_addr()?);
     eprintln!("listening on {url}");
@@ -54,7 +54,7 @@ async fn main() -> mcp::Result<()> {
     let keys = StateKeys::random()?.accept_unsolicited_answers();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let Some(options) = authorize::Options::read(&arguments)? {
-        let server = authorize::protect_tools(server()).request_state_keys(keys);
+        let server = authorize::protect_tools(server(Tasks::in_memory())).request_state_keys(keys);
         let endpoint = StreamableHttp::new(server).events(MemoryEventStore::new());
         let protection = options.resource_server(&url).build()?;
         let mut serve = Serve::new(listener, protection.protect(endpoint));
@@ -63,7 +63,7 @@ async fn main() -> mcp::Result<()> {
         }
         return Ok(serve.shutdown_on(termination()).await?);
     }
-    let server = server().request_state_keys(keys);
+    let server = server(Tasks::in_memory()).request_state_keys(keys);
     let endpoint = StreamableHttp::new(server).events(MemoryEventStore::new());
     Serve::new(listener, endpoint)
         .shutdown_on(termination())
@@ -77,7 +77,7 @@ fn option(name: &str) -> Option<String> {
     arguments.nth(1)
 }
 
-fn server() -> Server {
+fn server(tasks: Tasks) -> Server {
     Server::of(tools::Everything)
         .merge(Arc::new(cancel::Probes::default()).tools())
         .merge(resources::Resources::routes())
@@ -86,6 +86,6 @@ fn server() -> Server {
         .merge(changes::Changes::routes())
         .merge(polling::Polling::routes())
         .merge(tasks::TaskTools::routes())
-        .tasks(Tasks::in_memory().poll_interval(Duration::from_millis(200)))
+        .tasks(tasks.poll_interval(Duration::from_millis(200)))
         .tool(schema::json_schema_2020_12_tool())
 }
