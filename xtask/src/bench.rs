@@ -11,10 +11,12 @@
 //! | [`table`] | the printed table |
 //! | [`guard`] | `--guard`: instructions per call |
 //! | [`soak`](mod@soak) | `--soak`: growth of servers and a client under load with faults |
+//! | [`cluster`] | `--cluster`, `--cluster-soak`: several nodes on Redis |
 //! | [`scale`] | `--scale`: very many sessions and streams |
 //! | [`build`] | `--build`: cost of building an echo server |
 
 mod build;
+mod cluster;
 mod guard;
 mod measure;
 mod memory;
@@ -37,6 +39,7 @@ use crate::flags::Flags;
 use crate::process;
 use crate::workspace::Workspace;
 
+pub(crate) use cluster::{SHORT as SHORT_CLUSTER_SOAK, soak as cluster_soak};
 pub(crate) use soak::{SHORT as SHORT_SOAK, run as soak};
 
 /// Runs the command. Returns true if every response was correct.
@@ -51,6 +54,12 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     }
     if flags.switch("--scale") {
         return scale::run(workspace, flags);
+    }
+    if flags.switch("--cluster") {
+        return cluster::calls(workspace, flags);
+    }
+    if let Some(seconds) = flags.optional_value("--cluster-soak") {
+        return cluster::soak_command(workspace, &seconds, flags);
     }
     if let Some(seconds) = flags.optional_value("--soak") {
         return soak::command(workspace, &seconds, flags);

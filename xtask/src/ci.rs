@@ -13,6 +13,7 @@ use std::{env, fmt, fs};
 
 use outcome::StepOutcome;
 
+use crate::cluster::has_redis;
 use crate::flags::Flags;
 use crate::process;
 use crate::workspace::{FACADE, Workspace};
@@ -32,7 +33,7 @@ struct Step {
     run: fn(&Workspace) -> Result<StepOutcome>,
 }
 
-const STEPS: [Step; 18] = [
+const STEPS: [Step; 19] = [
     Step {
         name: "fmt",
         run: |w| cargo(w, &["fmt", "--all", "--check"]),
@@ -104,6 +105,10 @@ const STEPS: [Step; 18] = [
         run: conformance,
     },
     Step {
+        name: "cluster",
+        run: cluster,
+    },
+    Step {
         name: "interop",
         run: interop,
     },
@@ -121,6 +126,7 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     for (flag, step) in [
         ("--no-test", "test"),
         ("--no-conformance", "conformance"),
+        ("--no-cluster", "cluster"),
         ("--no-interop", "interop"),
     ] {
         excluded.extend(flags.switch(flag).then_some(step));
@@ -332,6 +338,26 @@ fn conformance(workspace: &Workspace) -> Result<StepOutcome> {
     build_programs(workspace)?;
     let has_passed = conformance::run_claims(workspace)?;
     require(has_passed, "a claimed scenario did not pass")
+}
+
+/// Runs the suite against several nodes on Redis, and a short soak of them. Skipped if Redis is not
+/// installed, unless `REQUIRE_REDIS` is set.
+fn cluster(workspace: &Workspace) -> Result<StepOutcome> {
+    if !has_redis() {
+        let reason = "redis-server is not installed";
+        return match env::var_os("REQUIRE_REDIS") {
+            Some(_) => Err(reason.into()),
+            None => Ok(StepOutcome::Skipped(reason.to_owned())),
+        };
+    }
+    build_programs(workspace)?;
+    let has_passed = conformance::run_claims_on_cluster(workspace)?;
+    require(
+        has_passed,
+        "a claimed scenario did not pass on several nodes",
+    )?;
+    let is_complete = bench::cluster_soak(workspace, "debug", &bench::SHORT_CLUSTER_SOAK)?;
+    require(is_complete, "several nodes have lost something")
 }
 
 /// Runs the cases of the peers that can be installed. Skipped if there are none.

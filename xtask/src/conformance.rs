@@ -20,6 +20,7 @@ use claims::{Claim, Leg};
 use suite::{Run, Selection, Suite};
 
 use crate::Result;
+use crate::cluster::Cluster;
 use crate::flags::Flags;
 use crate::process::{self, Server, free_port};
 use crate::workspace::Workspace;
@@ -59,8 +60,12 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
         (None, Some(revision)) => Plan::Requirements(revision),
         (None, None) => Plan::Claims,
     };
+    let is_cluster = flags.switch("--cluster");
     flags.finish()?;
     build(workspace, profile)?;
+    if is_cluster {
+        return run_on_cluster(workspace, profile, &plan);
+    }
     let mut legs = vec![Leg::Server, Leg::Client];
     if server != client {
         legs.retain(|leg| server == (*leg == Leg::Server));
@@ -76,6 +81,30 @@ pub(crate) fn run_claims(workspace: &Workspace) -> Result<bool> {
         &Plan::Claims,
         vec![Leg::Server, Leg::Client],
     )
+}
+
+/// Runs the claimed scenarios for servers against several nodes. Our programs must be built.
+pub(crate) fn run_claims_on_cluster(workspace: &Workspace) -> Result<bool> {
+    run_on_cluster(workspace, "debug", &Plan::Claims)
+}
+
+/// Runs the scenarios for servers against nodes on Redis, behind a proxy without stickiness.
+fn run_on_cluster(workspace: &Workspace, profile: &str, plan: &Plan) -> Result<bool> {
+    let suite = Suite::install(workspace)?;
+    let mut counts = ScenarioCounts::default();
+    let mut cluster = Cluster::start(workspace, profile, suite.out())?;
+    let runner = Runner {
+        suite: &suite,
+        leg: Leg::Server,
+        target: cluster.url().to_owned(),
+    };
+    runner.run(plan, &mut counts)?;
+    if !cluster.is_running() {
+        let logs = suite.out().display();
+        return Err(format!("a process ended during the run; the logs are in {logs}").into());
+    }
+    counts.print(&suite);
+    Ok(!counts.must_fail)
 }
 
 fn run_plan(workspace: &Workspace, profile: &str, plan: &Plan, mut legs: Vec<Leg>) -> Result<bool> {
@@ -108,11 +137,7 @@ fn run_plan(workspace: &Workspace, profile: &str, plan: &Plan, mut legs: Vec<Leg
             }
         }
     }
-    println!("details in {}", suite.out().display());
-    println!(
-        "{} passed, {} failed, {} skipped",
-        counts.passed, counts.failed, counts.skipped
-    );
+    counts.print(&suite);
     Ok(!counts.must_fail)
 }
 
@@ -270,5 +295,13 @@ impl ScenarioCounts {
             Outcome::Skipped => self.skipped += 1,
         }
         self.must_fail |= must_pass && verdict.outcome != Outcome::Passed;
+    }
+
+    fn print(&self, suite: &Suite) {
+        println!("details in {}", suite.out().display());
+        println!(
+            "{} passed, {} failed, {} skipped",
+            self.passed, self.failed, self.skipped
+        );
     }
 }

@@ -17,6 +17,7 @@
 mod api;
 mod bench;
 mod ci;
+mod cluster;
 mod conformance;
 mod finding;
 mod flags;
@@ -49,9 +50,9 @@ const HELP: [Help; 8] = [
         name: "ci",
         description: "every check in order, with a summary",
         flags: &[
-            "[--no-test] [--no-conformance] [--no-interop] [--strict]",
+            "[--no-test] [--no-conformance] [--no-cluster] [--no-interop] [--strict]",
             "--only STEP: fmt test clippy doc tidy api llms features msrv package wasm fuzz",
-            "             machete deny advisories conformance interop soak",
+            "             machete deny advisories conformance cluster interop soak",
             "--strict: a step that is skipped, or that checks only a part, fails",
         ],
     },
@@ -73,7 +74,10 @@ const HELP: [Help; 8] = [
     Help {
         name: "conformance",
         description: "the official suite: the claimed scenarios of server and client",
-        flags: &["[--server] [--client] [--requirements REV] [--scenario NAME] [--release]"],
+        flags: &[
+            "[--server] [--client] [--requirements REV] [--scenario NAME] [--release]",
+            "--cluster: the scenarios of the server, against three nodes on Redis behind a proxy",
+        ],
     },
     Help {
         name: "interop",
@@ -89,6 +93,8 @@ const HELP: [Help; 8] = [
             "                       stdio workers client sessions",
             "--guard [--renew]: instructions per call against the stored figures (needs valgrind)",
             "--soak [SECONDS] [--release]: memory, open files and tasks under mixed load with faults",
+            "--cluster: calls through one to three nodes on Redis, and Redis commands per call",
+            "--cluster-soak [SECONDS] [--sessions N] [--release]: nodes are killed, Redis restarts",
             "--scale [--sessions N] [--streams N]: a server with 1,000,000 sessions, one with 50,000 streams",
             "--build [--without-rmcp]: build time, crates and size of an echo server, with mcp and rmcp",
             "results are also in target/bench/, as JSON; microbenchmarks: cargo bench -p bench",
