@@ -2,18 +2,17 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use mcp_core::store::{EventStore, Replay, ReplayError, StoreError, StoredEvent, StreamId};
 use redis::{Script, cmd};
-use uuid::Uuid;
 
 use crate::RedisError;
 use crate::connection::{ScriptCall, SharedConnection};
 use crate::keys::Keys;
+use crate::writer::Writer;
 
 /// The size of the events that [`EventStore::after`] returns at once, in bytes.
 const PAGE_BYTES: usize = 256 << 10;
@@ -37,12 +36,6 @@ pub struct RedisEvents {
     max_age: Duration,
     writer: Arc<Writer>,
     scripts: Arc<Scripts>,
-}
-
-/// Names the attempts of this node to append an event.
-struct Writer {
-    name: Uuid,
-    last: AtomicU64,
 }
 
 struct Scripts {
@@ -78,10 +71,7 @@ impl RedisEvents {
             max_events: 4_096,
             max_bytes: 4 << 20,
             max_age: Duration::from_secs(15 * 60),
-            writer: Arc::new(Writer {
-                name: Uuid::new_v4(),
-                last: AtomicU64::new(0),
-            }),
+            writer: Arc::new(Writer::new()),
             scripts: Arc::new(Scripts::new()),
         }
     }
@@ -146,8 +136,7 @@ impl RedisEvents {
 #[async_trait]
 impl EventStore for RedisEvents {
     async fn append(&self, stream: StreamId<'_>, event: StoredEvent) -> Result<u64, StoreError> {
-        let nonce = self.writer.last.fetch_add(1, Ordering::Relaxed);
-        let nonce = format!("{}.{nonce}", self.writer.name.as_simple());
+        let nonce = self.writer.next();
         let limits = self.limits();
         let call = ScriptCall {
             script: &self.scripts.append,

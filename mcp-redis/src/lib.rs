@@ -33,14 +33,17 @@
 //!
 //! | key | type | content | lifetime |
 //! |---|---|---|---|
-//! | `P:v1:{ID}:session` | string | the record of the session as JSON; 150 to 400 bytes for usual clients | twice the idle timeout |
-//! | `P:v1:{ID}:events` | stream | the events of all streams of the session; about 40 bytes more than each message | maximum age of events |
+//! | `P:v1:{ID}:session` | string | the record of the session as JSON; 200 to 500 bytes for usual clients | twice the idle timeout |
+//! | `P:v1:{ID}:events` | stream | the events of all streams of the session; about 60 bytes more than each message | maximum age of events |
 //! | `P:v1:{ID}:streams` | hash | number of events and first complete event per stream; about 100 bytes per stream | maximum age of events |
-//! | `P:v1:{tasks}:task:ID` | hash | the record of a task as JSON, its revision and its last write | that of the task |
-//! | `P:v1:{tasks}:expiry`, `sizes`, `totals` | sorted set, hashes | time of expiry, size and owner of each task; number of tasks of each owner and size of all | as long as a task |
+//! | `P:v1:{tasks}:task:ID` | hash | the record of a task as JSON, its revision and its last write; about 700 bytes without a result | that of the task |
+//! | `P:v1:{tasks}:expiry`, `sizes`, `totals` | sorted set, hashes | time of expiry, size and owner of each task; number of tasks of each owner and size of all; about 250 bytes per task | as long as a task |
 //! | `P:v1:{tasks}:node:NODE` | string | mark of a node that runs tasks | 30 s, renewed every 10 s |
 //! | `P:v1:stream-number` | string | number of the last GET stream | unlimited |
 //! | `P:v1:changes` | hash | number of the last change | unlimited |
+//!
+//! The sizes are those of `MEMORY USAGE` with Redis 7.0; the test
+//! `memory_per_session_event_stream_and_task_is_as_documented` checks them.
 //!
 //! | channel | messages |
 //! |---|---|
@@ -65,7 +68,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `error`, `keys` | errors, names of keys and channels |
+//! | `error`, `keys`, `writer` | errors, names of keys, channels and writes |
 //! | `connection` | commands with timeouts and retries |
 //! | `pub_sub` | the connection of subscriptions |
 //! | `changes`, `events`, `relay`, `tasks` | the parts that use Redis |
@@ -82,6 +85,7 @@ mod pub_sub;
 mod relay;
 mod sessions;
 mod tasks;
+mod writer;
 
 pub use changes::RedisBus;
 pub use client::Redis;

@@ -4,19 +4,18 @@ mod watchers;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use mcp_core::store::{StoreError, TaskLimits, TaskRecord, TaskStore, TaskWrite};
 use redis::{Script, cmd};
 use tokio::time::timeout;
-use uuid::Uuid;
 
 use crate::RedisError;
 use crate::connection::{ScriptCall, SharedConnection, millis};
 use crate::keys::Keys;
 use crate::pub_sub::{PubSub, Receiver};
+use crate::writer::Writer;
 use watchers::Watchers;
 
 /// The longest wait for a message about a change. Afterwards the task is read again: Redis does not
@@ -48,26 +47,19 @@ pub struct RedisTasks {
     keys: Keys,
     timeout: Duration,
     writer: Arc<Writer>,
-    scripts: Arc<Scripts>,
+    scripts: Arc<TaskScripts>,
     watchers: Arc<Watchers>,
     /// Keeps the subscription.
     _pub_sub: Arc<PubSub>,
 }
 
-/// Names the writes of this node: a write that is repeated after a failure of the connection succeeds
-/// once.
-struct Writer {
-    name: Uuid,
-    last: AtomicU64,
-}
-
-struct Scripts {
+struct TaskScripts {
     insert: Script,
     replace: Script,
     remove: Script,
 }
 
-impl Scripts {
+impl TaskScripts {
     fn new() -> Self {
         let script = |body| Script::new(&format!("{}{body}", include_str!("tasks/totals.lua")));
         Self {
@@ -92,11 +84,8 @@ impl RedisTasks {
             connection,
             keys,
             timeout,
-            writer: Arc::new(Writer {
-                name: Uuid::new_v4(),
-                last: AtomicU64::new(0),
-            }),
-            scripts: Arc::new(Scripts::new()),
+            writer: Arc::new(Writer::new()),
+            scripts: Arc::new(TaskScripts::new()),
             watchers,
             _pub_sub: pub_sub,
         }
@@ -126,12 +115,6 @@ impl RedisTasks {
             "owner" => Ok(TaskWrite::PrincipalFull),
             _ => Err(RedisError::malformed(operation, "an unknown outcome")),
         }
-    }
-
-    /// Returns the name of a new write.
-    fn write(&self) -> String {
-        let number = self.writer.last.fetch_add(1, Ordering::Relaxed);
-        format!("{}.{number}", self.writer.name.as_simple())
     }
 
     /// Returns the revision of a task and the time until it expires.
@@ -174,7 +157,7 @@ impl TaskStore for RedisTasks {
         let id = &record.task.task_id;
         let arguments = [
             record.revision.to_string(),
-            self.write(),
+            self.writer.next(),
             millis(ttl).to_string(),
             owner_name(&record),
             limits.tasks.to_string(),
@@ -214,7 +197,7 @@ impl TaskStore for RedisTasks {
         };
         let arguments = [
             record.revision.to_string(),
-            self.write(),
+            self.writer.next(),
             previous.to_string(),
             limits.bytes.to_string(),
             self.keys.task_changes(),

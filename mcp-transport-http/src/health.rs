@@ -83,18 +83,13 @@ impl HealthChecks {
     ///
     /// # Examples
     ///
-    /// ```no_run
+    /// ```
     /// use mcp::http::HealthChecks;
-    /// use mcp::redis::Redis;
     ///
-    /// # async fn run() -> Result<(), mcp::redis::RedisError> {
-    /// let redis = Redis::connect("redis://cache:6379").await?;
-    /// let health = HealthChecks::new().ready(move || {
-    ///     let redis = redis.clone();
-    ///     async move { redis.ping().await }
-    /// });
-    /// # Ok(())
-    /// # }
+    /// async fn ping_the_database() -> Result<(), std::io::Error> {
+    ///     Ok(())
+    /// }
+    /// let health = HealthChecks::new().ready(ping_the_database);
     /// ```
     #[must_use]
     pub fn ready<F, R, E>(mut self, check: F) -> Self

@@ -7,8 +7,9 @@ use conformance::cluster::{Node, Proxy, RedisServer};
 use mcp::ConnectMode;
 use mcp::prelude::*;
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
-use crate::{Failure, Options, server};
+use crate::options::{Failure, Options, server};
 
 /// Clients that call at the same time.
 const CLIENTS: usize = 16;
@@ -75,6 +76,8 @@ async fn measure(
         }
         clients.push(client);
     }
+    // The sessions of earlier clients have ended.
+    sleep(Duration::from_millis(500)).await;
     let before = commands(redis).await?;
     let start = Instant::now();
     let workers = clients
@@ -99,7 +102,7 @@ async fn measure(
         })
         .filter(|(_, per_call)| *per_call > 0.0)
         .collect();
-    let total: f64 = sent.values().sum();
+    let total = sent.values().fold(0.0, |total, per_call| total + per_call);
     Ok(json!({
         "nodes_on_redis": nodes,
         "era": era,

@@ -1,27 +1,41 @@
 //! The faults of a run, and the errors that they explain.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Times in which a node was killed or Redis was not available.
 #[derive(Default)]
-pub(crate) struct Faults(Mutex<Vec<(Instant, Instant)>>);
+pub(crate) struct Faults(Mutex<Vec<Fault>>);
+
+struct Fault {
+    start: Instant,
+    /// `None`: the fault has not ended.
+    end: Option<Instant>,
+}
 
 impl Faults {
-    /// Records a fault that began at `start` and has ended now.
-    pub(crate) fn add(&self, start: Instant) {
+    /// Records the start of a fault.
+    pub(crate) fn start(&self) {
         let mut faults = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        faults.push((start, Instant::now()));
+        faults.push(Fault {
+            start: Instant::now(),
+            end: None,
+        });
+    }
+
+    /// Records the end of the last fault.
+    pub(crate) fn end(&self) {
+        let mut faults = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(fault) = faults.last_mut() {
+            fault.end = Some(Instant::now());
+        }
     }
 
     /// Returns true if a call that began at `start` and has just failed was in flight during a fault.
     pub(crate) fn explain(&self, start: Instant) -> bool {
-        // The fault is recorded after it has ended.
-        const SLACK: Duration = Duration::from_millis(500);
-
         let faults = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let end = Instant::now();
         let mut faults = faults.iter();
-        faults.any(|(from, until)| *from <= end && *until + SLACK >= start)
+        let now = Instant::now();
+        faults.any(|fault| fault.start <= now && fault.end.is_none_or(|end| end >= start))
     }
 }

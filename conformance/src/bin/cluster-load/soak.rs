@@ -12,8 +12,8 @@ use mcp::HttpClient;
 use serde_json::{Value, json};
 use tokio::time::{sleep, sleep_until};
 
+use crate::options::{Failure, Options, server};
 use crate::worker::{Session, Shared};
-use crate::{Failure, Options, server};
 
 const NODES: usize = 3;
 /// Sessions that are opened at the same time.
@@ -64,8 +64,9 @@ pub(crate) async fn run(options: &Options) -> Result<(), Failure> {
         cluster.kill_next(&shared).await?;
         if number == kills.div_ceil(2) {
             let began = Instant::now();
+            shared.faults.start();
             cluster.redis.restart().await?;
-            shared.faults.add(began);
+            shared.faults.end();
             eprintln!("Redis was restarted within {:?}", began.elapsed());
         }
         missed += notify(&opened, &shared, kill_every).await?;
@@ -179,12 +180,13 @@ impl Cluster {
     async fn kill_next(&mut self, shared: &Shared) -> Result<(), Failure> {
         let oldest = self.nodes.remove(0);
         self.memory_of_killed.extend(oldest.memory());
-        let began = Instant::now();
+        shared.faults.start();
         oldest.kill().await?;
-        shared.faults.add(began);
         let node = Node::start(&self.program, Some(&self.redis.url())).await?;
         self.nodes.push(node);
         self.proxy.set_nodes(addresses(&self.nodes));
+        // Until now, the proxy could use a connection to the killed node.
+        shared.faults.end();
         Ok(())
     }
 

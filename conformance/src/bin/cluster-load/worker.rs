@@ -11,8 +11,8 @@ use mcp::{ConnectMode, ElicitRequest, HttpChannel, HttpClient};
 use serde_json::json;
 use tokio::time::{sleep, timeout};
 
-use crate::Failure;
 use crate::faults::Faults;
+use crate::options::Failure;
 
 /// The resource whose changes the sessions are subscribed to.
 const WATCHED: &str = "test://watched-resource";
@@ -21,7 +21,7 @@ const LIMIT: Duration = Duration::from_secs(40);
 /// The timeout of calls in the client.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
-/// What all sessions share.
+/// State that all sessions share.
 #[derive(Default)]
 pub(crate) struct Shared {
     pub(crate) faults: Faults,

@@ -46,7 +46,7 @@ async fn main() -> mcp::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     if let Some(url) = option("--redis") {
         let prefix = option("--prefix").unwrap_or_else(|| "everything".to_owned());
-        return cluster::serve(listener, &url, prefix).await;
+        return cluster::serve(listener, server, &url, prefix).await;
     }
     let url = format!("http://{}/mcp", listener.local_addr()?);
     eprintln!("listening on {url}");

@@ -11,12 +11,13 @@ use tracing::Instrument;
 use super::super::call::HttpCall;
 use super::super::config::{Config, EventStorage};
 use super::super::event_stream;
+use super::super::lifetime;
 use super::super::rejection::Rejection;
 use super::super::response::{self, Body};
 use super::super::running_calls::ActivityGuard;
 use super::event_id::{self, EventId};
 use super::stored_stream::{StoredStream, StoredStreams};
-use super::stream_reader::{ReplaySource, StreamReader};
+use super::stream_reader::{Follower, ReplaySource, StreamReader};
 
 /// Stores the events of a call that has ended, and returns the response that sends them.
 pub(in crate::server) async fn complete(
@@ -102,6 +103,7 @@ pub(in crate::server) async fn resume(
             store: Arc::clone(&storage.store) as _,
             session: Arc::clone(session),
             has_more: missed.has_more,
+            follower: Follower::new(lifetime::stream_end(config, None)),
         },
     };
     reader.send(missed);

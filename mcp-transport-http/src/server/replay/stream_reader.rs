@@ -23,20 +23,60 @@ use super::stored_stream::StoredStream;
 const MAX_ATTEMPTS: usize = 3;
 /// Time between two attempts.
 const RETRY_DELAY: Duration = Duration::from_millis(250);
+/// Time before the first query for new events of another server. Each further wait is twice as long.
+const FIRST_POLL_DELAY: Duration = Duration::from_millis(50);
+const MAX_POLL_DELAY: Duration = Duration::from_secs(1);
+/// Time without events after which the client has to reconnect: the other server may have ended.
+const MAX_SILENCE: Duration = Duration::from_secs(30);
 
 /// Source of the events.
 pub(super) enum ReplaySource {
     /// A stream that this server still writes, and the lease of its reader.
     Written(Arc<StoredStream>, ReaderLease),
-    /// Events in the store. The response ends after them, and the client reconnects until the stream
-    /// is complete.
+    /// Events in the store, which another server writes.
     Stored {
         store: Arc<dyn EventStore>,
         session: Arc<str>,
         has_more: bool,
+        follower: Follower,
     },
     /// No events.
     Nothing,
+}
+
+/// Times of the queries for new events of another server.
+pub(super) struct Follower {
+    delay: Duration,
+    /// Time since the last event.
+    silence: Duration,
+    /// Shutdown of the server, or the maximum age of streams.
+    end: BoxFuture<'static, ()>,
+}
+
+impl Follower {
+    pub(super) fn new(end: BoxFuture<'static, ()>) -> Self {
+        Self {
+            delay: FIRST_POLL_DELAY,
+            silence: Duration::ZERO,
+            end,
+        }
+    }
+
+    /// Returns the time to wait before the next query. `None` when the response has to end.
+    fn next_delay(&mut self, cx: &mut Context<'_>) -> Option<Duration> {
+        if self.silence >= MAX_SILENCE || self.end.as_mut().poll(cx).is_ready() {
+            return None;
+        }
+        let delay = self.delay;
+        self.silence += delay;
+        self.delay = (delay * 2).min(MAX_POLL_DELAY);
+        Some(delay)
+    }
+
+    fn record_events(&mut self) {
+        self.delay = FIRST_POLL_DELAY;
+        self.silence = Duration::ZERO;
+    }
 }
 
 /// Reader of the stored event stream of a call.
@@ -73,8 +113,14 @@ impl StreamReader {
 
     /// Sends events from the store.
     pub(super) fn send(&mut self, replay: Replay) {
-        if let ReplaySource::Stored { has_more, .. } = &mut self.source {
+        if let ReplaySource::Stored {
+            has_more, follower, ..
+        } = &mut self.source
+        {
             *has_more = replay.has_more;
+            if !replay.events.is_empty() {
+                follower.record_events();
+            }
         }
         for (number, event) in replay.events {
             if self.last_event.is_none_or(|last| number > last) {
@@ -104,10 +150,19 @@ impl StreamReader {
         }
     }
 
-    /// Starts to load the events after the number `after`.
-    fn query(&mut self, store: Arc<dyn EventStore>, session: Arc<str>, after: Option<u64>) {
+    /// Starts to load the events after the number `after`, when `delay` has elapsed.
+    fn query(
+        &mut self,
+        store: Arc<dyn EventStore>,
+        session: Arc<str>,
+        after: Option<u64>,
+        delay: Duration,
+    ) {
         let name = self.name.clone();
         self.query = Some(Box::pin(async move {
+            if !delay.is_zero() {
+                sleep(delay).await;
+            }
             let mut attempts = 1;
             loop {
                 match store.after(StreamId::new(&session, &name), after).await {
@@ -135,18 +190,26 @@ impl StreamReader {
             }
             return Poll::Ready(());
         }
-        let (stream, lease) = match &self.source {
+        let (stream, lease) = match &mut self.source {
             ReplaySource::Written(stream, lease) => (stream, lease),
             ReplaySource::Stored {
                 store,
                 session,
-                has_more: true,
+                has_more,
+                follower,
             } => {
+                let delay = match *has_more {
+                    true => Some(Duration::ZERO),
+                    false => follower.next_delay(cx),
+                };
                 let (store, session) = (Arc::clone(store), Arc::clone(session));
-                self.query(store, session, self.last_event);
+                match delay {
+                    Some(delay) => self.query(store, session, self.last_event, delay),
+                    None => self.end_and_retry(),
+                }
                 return Poll::Ready(());
             }
-            ReplaySource::Stored { .. } | ReplaySource::Nothing => {
+            ReplaySource::Nothing => {
                 self.end_and_retry();
                 return Poll::Ready(());
             }
@@ -161,7 +224,7 @@ impl StreamReader {
             let after = self.last_event.or_else(|| progress.before_first());
             drop(progress);
             let (store, session) = (Arc::clone(&stream.store), Arc::clone(&stream.session));
-            self.query(store, session, after);
+            self.query(store, session, after, Duration::ZERO);
             return Poll::Ready(());
         }
         progress.take_unsaved(None, &mut self.out);

@@ -158,7 +158,7 @@ async fn session_in_use_does_not_expire_in_the_store() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stream_resumed_at_another_server_is_polled_to_its_end() {
+async fn stream_resumed_at_another_server_continues_to_its_end() {
     // spec: RSM-06
     let nodes = nodes();
     let here = Peer::open(&nodes.endpoints[0]).await;
@@ -166,27 +166,41 @@ async fn stream_resumed_at_another_server_is_polled_to_its_end() {
     let mut got = here.send(steps(1)).await;
     let primed = got.event().await;
     drop(got);
-    // The call runs at the first server. The second server sends the events that are stored so far.
-    let mut seen = Vec::new();
-    let mut last = primed.id.unwrap();
-    let mut rounds = 0;
-    while !seen.iter().any(|message: &Value| message["id"] == 1) {
-        let events = there.resume(&last).await.rest().await;
-        if let Some(id) = events.iter().filter_map(|it| it.id.clone()).next_back() {
-            last = id;
-        }
-        let ended = events
-            .iter()
-            .any(|it| it.data.as_ref().is_some_and(|it| it["id"] == 1));
-        assert_eq!(events.last().unwrap().retry.is_some(), !ended);
-        seen.extend(events.into_iter().filter_map(|event| event.data));
-        rounds += 1;
-        tokio::time::sleep(Duration::from_millis(7)).await;
-    }
+    // The call runs at the first server. The second server sends its events, also those that are stored
+    // later.
+    let last = primed.id.unwrap();
+    let events = there.resume(&last).await.rest().await;
+    let last = events.last().unwrap().id.clone().unwrap();
+    let seen: Vec<Value> = events.into_iter().filter_map(|event| event.data).collect();
     assert_eq!(seen.len(), 7);
-    assert!(rounds > 2, "{rounds}");
+    let numbers = seen
+        .iter()
+        .filter_map(|it| it["params"]["progress"].as_f64());
+    assert!(numbers.is_sorted());
+    assert_eq!(seen[6]["id"], 1);
     // No events are left.
     assert_eq!(there.resume(&last).await.rest().await, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn stream_of_a_silent_server_ends_and_can_be_resumed_again() {
+    // spec: RSM-06
+    let nodes = nodes();
+    let here = Peer::open(&nodes.endpoints[0]).await;
+    let there = nodes.other(&here);
+    let mut got = here.tool(1, "wait").await;
+    let primed = got.event().await.id.unwrap();
+    drop(got);
+    for _ in 0..2 {
+        let start = tokio::time::Instant::now();
+        let events = there.resume(&primed).await.rest().await;
+        assert!(events.last().unwrap().retry.is_some());
+        assert!(start.elapsed() >= Duration::from_secs(30));
+    }
+    // The end of the session ends the stream.
+    let stream = there.resume(&primed).await;
+    assert_eq!(here.delete().await.status, 200);
+    stream.rest().await;
 }
 
 #[tokio::test(start_paused = true)]
