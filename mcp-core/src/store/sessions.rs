@@ -1,6 +1,6 @@
 //! Stores of sessions, for other nodes and for restarts.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -140,18 +140,22 @@ impl<S: SessionStore + ?Sized> SessionStore for Arc<S> {
 
 /// A store in the memory of this process, for endpoints that share sessions and for tests.
 ///
-/// Its capacity is 100,000 sessions by default. When it is full, a new session replaces the expired
-/// ones, or the one that expires next.
+/// Its capacity is 100,000 sessions by default. When it is full, a new session replaces the one that
+/// expires next. Each operation removes the expired sessions.
 #[derive(Debug)]
 pub struct MemorySessionStore {
-    sessions: Mutex<Sessions>,
+    sessions: Mutex<StoredSessions>,
     capacity: usize,
     clock: fn() -> Instant,
     relay: Option<MemoryRelay>,
 }
 
-/// The records by session id, each with the end of its lifetime.
-type Sessions = HashMap<Box<str>, (SessionRecord, Instant)>;
+#[derive(Debug, Default)]
+struct StoredSessions {
+    /// The records by session id, each with the end of its lifetime.
+    by_id: HashMap<Arc<str>, (SessionRecord, Instant)>,
+    by_expiry: BTreeSet<(Instant, Arc<str>)>,
+}
 
 impl MemorySessionStore {
     /// An empty store with a capacity of 100,000 sessions.
@@ -185,44 +189,54 @@ impl MemorySessionStore {
         self
     }
 
-    /// Returns the number of stored sessions, including expired ones.
+    /// Returns the number of stored sessions. Sessions that expired after the last operation are
+    /// included.
     pub fn len(&self) -> usize {
-        self.sessions.lock().len()
+        self.sessions.lock().by_id.len()
     }
 
     /// Returns true if no session is stored.
     pub fn is_empty(&self) -> bool {
-        self.sessions.lock().is_empty()
+        self.len() == 0
     }
 
-    /// Changes a session that is stored and has not expired. Returns false for all others.
-    fn change(
-        &self,
-        id: &str,
-        change: impl FnOnce(&mut (SessionRecord, Instant), Instant),
-    ) -> bool {
+    /// Runs an operation after expired sessions were removed.
+    fn run<T>(&self, operation: impl FnOnce(&mut StoredSessions, Instant) -> T) -> T {
         let now = (self.clock)();
         let mut sessions = self.sessions.lock();
-        match sessions.get_mut(id).filter(|(_, until)| *until > now) {
-            Some(stored) => {
-                change(stored, now);
-                true
-            }
-            None => false,
+        sessions.expire(now);
+        operation(&mut sessions, now)
+    }
+}
+
+impl StoredSessions {
+    fn expire(&mut self, now: Instant) {
+        while self
+            .by_expiry
+            .first()
+            .is_some_and(|(until, _)| *until <= now)
+        {
+            self.remove_first();
         }
     }
 
-    /// Removes the expired sessions if the store is full, and then the one that expires next.
-    fn make_space(&self, sessions: &mut Sessions, now: Instant) {
-        if sessions.len() >= self.capacity {
-            sessions.retain(|_, (_, until)| *until > now);
+    /// Removes the session that expires next.
+    fn remove_first(&mut self) {
+        if let Some((_, id)) = self.by_expiry.pop_first() {
+            self.by_id.remove(&id);
         }
-        if sessions.len() >= self.capacity {
-            let next = sessions.iter().min_by_key(|(_, (_, until))| *until);
-            if let Some(next) = next.map(|(id, _)| id.clone()) {
-                sessions.remove(&next);
-            }
-        }
+    }
+
+    fn insert(&mut self, id: &str, record: SessionRecord, until: Instant) {
+        let id: Arc<str> = id.into();
+        self.by_expiry.insert((until, Arc::clone(&id)));
+        self.by_id.insert(id, (record, until));
+    }
+
+    fn remove(&mut self, id: &str) -> Option<SessionRecord> {
+        let (id, (record, until)) = self.by_id.remove_entry(id)?;
+        self.by_expiry.remove(&(until, id));
+        Some(record)
     }
 }
 
@@ -235,10 +249,11 @@ impl Default for MemorySessionStore {
 #[async_trait]
 impl SessionStore for MemorySessionStore {
     async fn load(&self, id: &str) -> Result<Option<SessionRecord>, StoreError> {
-        let now = (self.clock)();
-        let sessions = self.sessions.lock();
-        let stored = sessions.get(id).filter(|(_, until)| *until > now);
-        Ok(stored.map(|(record, _)| record.clone()))
+        let load = |sessions: &mut StoredSessions, _| {
+            let stored = sessions.by_id.get(id);
+            stored.map(|(record, _)| record.clone())
+        };
+        Ok(self.run(load))
     }
 
     async fn insert(
@@ -247,14 +262,17 @@ impl SessionStore for MemorySessionStore {
         record: SessionRecord,
         ttl: Duration,
     ) -> Result<bool, StoreError> {
-        let now = (self.clock)();
-        let mut sessions = self.sessions.lock();
-        if sessions.get(id).is_some_and(|(_, until)| *until > now) {
-            return Ok(false);
-        }
-        self.make_space(&mut sessions, now);
-        sessions.insert(id.into(), (record, now + finite(ttl)));
-        Ok(true)
+        let insert = |sessions: &mut StoredSessions, now| {
+            if sessions.by_id.contains_key(id) {
+                return false;
+            }
+            if sessions.by_id.len() >= self.capacity {
+                sessions.remove_first();
+            }
+            sessions.insert(id, record, now + finite(ttl));
+            true
+        };
+        Ok(self.run(insert))
     }
 
     async fn replace(
@@ -263,15 +281,29 @@ impl SessionStore for MemorySessionStore {
         record: SessionRecord,
         ttl: Duration,
     ) -> Result<bool, StoreError> {
-        Ok(self.change(id, |stored, now| *stored = (record, now + finite(ttl))))
+        let replace = |sessions: &mut StoredSessions, now| {
+            let is_stored = sessions.remove(id).is_some();
+            if is_stored {
+                sessions.insert(id, record, now + finite(ttl));
+            }
+            is_stored
+        };
+        Ok(self.run(replace))
     }
 
     async fn touch(&self, id: &str, ttl: Duration) -> Result<bool, StoreError> {
-        Ok(self.change(id, |(_, until), now| *until = now + finite(ttl)))
+        let touch = |sessions: &mut StoredSessions, now| match sessions.remove(id) {
+            Some(record) => {
+                sessions.insert(id, record, now + finite(ttl));
+                true
+            }
+            None => false,
+        };
+        Ok(self.run(touch))
     }
 
     async fn remove(&self, id: &str) -> Result<(), StoreError> {
-        self.sessions.lock().remove(id);
+        self.run(|sessions, _| sessions.remove(id));
         Ok(())
     }
 
@@ -338,7 +370,33 @@ mod tests {
         block_on(store.remove("d")).unwrap();
         assert!(!has("c"));
         save("e", 5);
-        assert_eq!(store.len(), 2);
+        assert_eq!(store.len(), 1);
+    }
+
+    #[test]
+    fn expired_sessions_are_removed_before_the_store_is_full() {
+        static MINUTES: AtomicU64 = AtomicU64::new(0);
+        fn clock() -> Instant {
+            static START: OnceLock<Instant> = OnceLock::new();
+            let minutes = MINUTES.load(Ordering::Relaxed);
+            *START.get_or_init(Instant::now) + Duration::from_secs(60 * minutes)
+        }
+        let store = MemorySessionStore::new().clock(clock);
+        let ttl = Duration::from_secs(10 * 60);
+        for number in 0..1000 {
+            let id = number.to_string();
+            assert!(block_on(store.insert(&id, record(&id), ttl)).unwrap());
+            MINUTES.fetch_add(1, Ordering::Relaxed);
+            assert!(store.len() <= 10, "{} sessions", store.len());
+        }
+        // A session in use stays, and its index entries are replaced.
+        for _ in 0..100 {
+            assert!(block_on(store.touch("999", ttl)).unwrap());
+            assert!(block_on(store.replace("999", record("used"), ttl)).unwrap());
+            MINUTES.fetch_add(1, Ordering::Relaxed);
+        }
+        let sessions = store.sessions.lock();
+        assert_eq!((sessions.by_id.len(), sessions.by_expiry.len()), (1, 1));
     }
 
     #[test]

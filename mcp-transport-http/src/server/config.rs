@@ -10,6 +10,7 @@ use std::time::Duration;
 use http::request::Parts;
 use mcp_core::store::EventStore;
 use mcp_core::{Gate, catch_panic_sync};
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use super::guard::Guard;
@@ -59,9 +60,13 @@ pub(super) struct EventStorage {
     pub(super) store: Arc<GuardedEvents>,
     /// Prefix of stream names. Servers with the same store number their streams independently.
     pub(super) stream_prefix: Arc<str>,
+    /// Permits of tasks that repeat a failed deletion.
+    pub(super) retrying: Arc<Semaphore>,
 }
 
 const DEFAULT_BODY_LIMIT: usize = 4 << 20;
+/// Number of tasks of an endpoint that repeat a deletion of events at the same time.
+const MAX_REPEATED_DELETIONS: usize = 64;
 
 impl Default for Config {
     fn default() -> Self {
@@ -146,6 +151,7 @@ impl EventStorage {
         Self {
             store: Arc::new(GuardedEvents { store, timeout }),
             stream_prefix: format!("{prefix:x}").into(),
+            retrying: Arc::new(Semaphore::new(MAX_REPEATED_DELETIONS)),
         }
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! | layer | module | contents |
 //! |---|---|---|
+//! | 1 | `deletion` | deletes the events of a session, with retries |
 //! | 1 | `event_id` | event ids and the encoding of stored events |
 //! | 1 | `reader_slot` | one reader per stream; a new reader replaces the previous one |
 //! | 2 | `stored_stream` | the streams of calls, written by their tasks |
@@ -15,6 +16,7 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery>
 
+mod deletion;
 mod event_id;
 mod reader_slot;
 mod respond;
@@ -22,6 +24,7 @@ mod standalone;
 mod stored_stream;
 mod stream_reader;
 
+pub(super) use deletion::delete_events;
 pub(super) use event_id::EventId;
 pub(super) use reader_slot::{ReaderLease, ReaderSlot};
 pub(super) use respond::{complete, resume, running};

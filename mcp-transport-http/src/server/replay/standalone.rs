@@ -1,6 +1,5 @@
 //! Stored events of the GET stream of a session, which carries messages that belong to no call.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -49,13 +48,13 @@ pub(in crate::server) async fn missed_events(
 /// Stores a message and returns its event. An empty message starts a stream. A message that cannot
 /// be stored is sent without an id.
 pub(in crate::server) async fn append(
-    store: Arc<dyn EventStore>,
-    session: Arc<str>,
+    store: &dyn EventStore,
+    session: &str,
     message: Bytes,
     retry: Duration,
 ) -> Vec<u8> {
     let event = StoredEvent::new(message);
-    let id = StreamId::new(&session, STANDALONE_STREAM);
+    let id = StreamId::new(session, STANDALONE_STREAM);
     let mut events = Vec::new();
     match store.append(id, event.clone()).await {
         Ok(number) => {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
@@ -21,6 +21,7 @@ use crate::sse::encode as sse;
 #[derive(Debug, Default)]
 pub(in crate::server) struct StoredStreams {
     last_number: AtomicU64,
+    is_deleted: AtomicBool,
     by_name: Mutex<HashMap<Box<str>, Weak<StoredStream>>>,
 }
 
@@ -43,6 +44,15 @@ impl StoredStreams {
         });
         self.by_name.lock().insert(name, Arc::downgrade(&stream));
         stream
+    }
+
+    /// Records that the events of the session are being deleted. Call it before the deletion.
+    pub(in crate::server) fn mark_deleted(&self) {
+        self.is_deleted.store(true, Ordering::SeqCst);
+    }
+
+    pub(in crate::server) fn is_deleted(&self) -> bool {
+        self.is_deleted.load(Ordering::SeqCst)
     }
 
     pub(super) fn find(&self, name: &str) -> Option<Arc<StoredStream>> {
@@ -159,6 +169,10 @@ impl StoredStream {
     async fn append(&self, event: StoredEvent) {
         let is_last = event.is_last;
         let stored = self.store.append(self.id(), event.clone()).await;
+        if stored.is_ok() && self.streams.is_deleted() {
+            // The deletion may have been earlier. A failure is in the log.
+            drop(self.store.forget(&self.session).await);
+        }
         let mut progress = self.progress();
         match stored {
             Ok(number) => {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use http::Response;
 use http::request::Parts;
-use mcp_core::store::RelayEvent;
+use mcp_core::store::{EventStore, RelayEvent};
 use mcp_core::wire::Wire;
 use mcp_core::{BoxFuture, ServerNotification, Subscriber};
 
@@ -170,12 +170,16 @@ fn check_open(session: &HttpSession) -> Result<(), Rejection> {
 async fn store(session: &HttpSession, message: Bytes) -> Bytes {
     match &session.config.events {
         // Boxed, because each GET stream would keep memory for this future.
-        Some(storage) => Box::pin(replay::append(
-            Arc::clone(&storage.store) as _,
-            Arc::clone(&session.id),
-            message,
-            session.config.streams.retry,
-        ))
+        Some(storage) => Box::pin(async {
+            let store = &*storage.store;
+            let retry = session.config.streams.retry;
+            let event = replay::append(store, &session.id, message, retry).await;
+            if session.has_deleted_events() {
+                // The deletion may have been earlier. A failure is in the log.
+                drop(store.forget(&session.id).await);
+            }
+            event
+        })
         .await
         .into(),
         None if message.is_empty() => message,

@@ -6,15 +6,13 @@ use std::sync::{Arc, OnceLock};
 use http::HeaderValue;
 use mcp_core::deadline::finite;
 use mcp_core::legacy::{Session, SessionRecord};
-use mcp_core::store::EventStore;
 use mcp_core::{ReplyTarget, Service};
 use mcp_types::RequestId;
 use parking_lot::Mutex;
-use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use super::super::config::{Config, SessionEnd, SessionEvent, Sessions};
-use super::super::replay::{ReaderSlot, StoredStreams};
+use super::super::replay::{self, ReaderSlot, StoredStreams};
 use super::super::running_calls::{RunningCalls, StopReason};
 use super::quota::{AddressBlock, SessionPermit};
 
@@ -265,14 +263,19 @@ impl HttpSession {
         }
     }
 
-    /// Deletes the stored events in a task. Events that cannot be deleted expire in the store.
+    /// Deletes the stored events in a task.
     fn delete_events(&self) {
-        if let Some(storage) = &self.config.events
-            && Handle::try_current().is_ok()
-        {
-            let (store, id) = (Arc::clone(&storage.store), Arc::clone(&self.id));
-            tokio::spawn(async move { drop(store.forget(&id).await) });
+        if let Some(storage) = &self.config.events {
+            self.stored_streams().mark_deleted();
+            replay::delete_events(storage, &self.id);
         }
+    }
+
+    /// Returns true when the stored events are being deleted. An event that was stored meanwhile must be
+    /// deleted by its writer.
+    pub(super) fn has_deleted_events(&self) -> bool {
+        let streams = self.stored_streams.get();
+        streams.is_some_and(|streams| streams.is_deleted())
     }
 }
 

@@ -36,6 +36,10 @@ pub(super) struct Faulty {
     failing_loads: Mutex<usize>,
     /// Number of the appended events until one fails.
     appends_until_failure: Mutex<Option<usize>>,
+    /// Time until an event is stored.
+    append_time: Mutex<Duration>,
+    /// Number of the next deletions of events that fail.
+    failing_forgets: Mutex<usize>,
 }
 
 fn clock() -> std::time::Instant {
@@ -51,6 +55,8 @@ impl Faulty {
             loads: Mutex::default(),
             failing_loads: Mutex::default(),
             appends_until_failure: Mutex::default(),
+            append_time: Mutex::default(),
+            failing_forgets: Mutex::default(),
         })
     }
 
@@ -118,6 +124,8 @@ impl EventStore for Faulty {
             return Err(StoreError::new(SECRET));
         }
         self.misbehave().await?;
+        let time = *self.append_time.lock().unwrap();
+        tokio::time::sleep(time).await;
         self.events.append(stream, event).await
     }
 
@@ -133,6 +141,11 @@ impl EventStore for Faulty {
     }
 
     async fn forget(&self, session: &str) -> Result<(), StoreError> {
+        let failing = *self.failing_forgets.lock().unwrap();
+        if failing > 0 {
+            *self.failing_forgets.lock().unwrap() = failing - 1;
+            return Err(StoreError::new(SECRET));
+        }
         self.misbehave().await?;
         self.events.forget(session).await
     }
@@ -186,6 +199,112 @@ async fn event_that_is_not_stored_is_sent_in_its_place() {
     assert!(expected.len() > 3, "{expected:?}");
     for failing in 1..=expected.len() + 1 {
         assert_eq!(texts(Some(failing)).await, expected, "{failing}");
+    }
+}
+
+/// Opens sessions that end in every way, with calls and streams that end before or with them.
+async fn use_sessions(endpoint: &Endpoint, count: usize) {
+    for number in 0..count {
+        let peer = Peer::open(endpoint).await;
+        assert_eq!(peer.send(steps(1)).await.rest().await.len(), 8);
+        let stream = peer.get().await;
+        let call = peer.tool(2, "wait").await;
+        match number % 3 {
+            // The client deletes the session, with and without open streams.
+            0 => assert_eq!(peer.delete().await.status, 200),
+            1 => {
+                drop((stream, call));
+                assert_eq!(peer.delete().await.status, 200);
+            }
+            // The client goes away. The session ends after the idle timeout.
+            _ => assert_eq!(peer.send(cancelled(2)).await.status, 202),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn ended_sessions_leave_nothing_in_stores() {
+    let (endpoint, tools, store) = serving();
+    for round in 0..5 {
+        use_sessions(&endpoint, 30).await;
+        // The sessions expire after 30 minutes, their records after an hour.
+        tokio::time::sleep(61 * MINUTE).await;
+        let last = Peer::open(&endpoint).await;
+        assert_eq!(last.send(steps(1)).await.rest().await.len(), 8);
+        assert_eq!(endpoint.session_count(), 1, "{round}");
+        assert_eq!(
+            (store.sessions.len(), store.events.len()),
+            (1, 8),
+            "{round}"
+        );
+        assert_eq!(last.delete().await.status, 200);
+        settle().await;
+        assert_eq!(
+            (store.sessions.len(), store.events.len()),
+            (0, 0),
+            "{round}"
+        );
+        assert_eq!(tools.waiting(), (0, 0));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn deleted_session_leaves_no_events_when_the_store_fails() {
+    for failures in 0..3 {
+        let (endpoint, _, store) = serving();
+        *store.failing_forgets.lock().unwrap() = failures;
+        let peer = Peer::open(&endpoint).await;
+        assert_eq!(peer.send(steps(1)).await.rest().await.len(), 8);
+        assert_eq!(peer.delete().await.status, 200);
+        tokio::time::sleep(MINUTE).await;
+        assert_eq!(store.events.len(), 0, "{failures}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn deletions_of_events_wait_in_a_limited_number_of_tasks() {
+    let (endpoint, _, store) = serving();
+    let sessions = 1000;
+    *store.failing_forgets.lock().unwrap() = usize::MAX;
+    for _ in 0..sessions {
+        let peer = Peer::open(&endpoint).await;
+        assert_eq!(peer.send(steps(1)).await.rest().await.len(), 8);
+        assert_eq!(peer.delete().await.status, 200);
+    }
+    settle().await;
+    let tasks = tokio::runtime::Handle::current()
+        .metrics()
+        .num_alive_tasks();
+    assert!(tasks < 100, "{tasks} tasks");
+    // The others expire in the store.
+    assert_eq!(store.events.len(), 8 * sessions);
+    *store.failing_forgets.lock().unwrap() = 0;
+    tokio::time::sleep(MINUTE).await;
+    assert!(store.events.len() < 8 * sessions);
+}
+
+#[tokio::test(start_paused = true)]
+async fn event_that_is_stored_while_its_session_is_deleted_is_deleted_as_well() {
+    let (endpoint, tools, store) = serving();
+    for is_call in [true, false] {
+        let peer = Peer::open(&endpoint).await;
+        let mut stream = match is_call {
+            true => peer.tool(1, "wait").await,
+            false => peer.get().await,
+        };
+        assert!(stream.event().await.id.is_some());
+        *store.append_time.lock().unwrap() = SECOND;
+        tools.bus.publish(ChangeEvent::Tools);
+        let delete = async {
+            settle().await;
+            peer.delete().await.status
+        };
+        let (_, deleted) = tokio::join!(stream.rest(), delete);
+        assert_eq!(deleted, 200);
+        tokio::time::sleep(MINUTE).await;
+        assert_eq!(tools.waiting(), (0, 0));
+        assert_eq!(store.events.len(), 0, "{is_call}");
+        *store.append_time.lock().unwrap() = Duration::ZERO;
     }
 }
 
@@ -278,7 +397,7 @@ async fn sessions_expire_in_time_whatever_the_store_does() {
         // The sessions in use are saved again before they expire in the store.
         tokio::time::sleep(24 * 60 * MINUTE).await;
         assert_eq!(endpoint.session_count(), 100, "{mode:?}");
-        assert_eq!(store.sessions.len(), 101);
+        assert_eq!(store.sessions.len(), 100);
     }
 }
 
