@@ -23,7 +23,7 @@ use crate::handler::CompletionHandler;
 use crate::handles::{Prompts, Resources, Templates, Tools};
 use crate::middleware::{LayerStack, Layers, Middleware};
 use crate::notify::Notify;
-use crate::registry::{ServerConfig, SharedRegistry};
+use crate::registry::{Registry, ServerConfig, SharedRegistry};
 use crate::request_state::{Sealer, StateKeys};
 use crate::routes::{
     CompletionRoute, PromptRoute, ResourceRoute, Routes, TemplateRoute, ToolRoute,
@@ -691,7 +691,7 @@ impl Server {
 
 impl Service for Server {
     fn profile(&self) -> Arc<ServerProfile> {
-        self.registry.current().profile.clone()
+        self.registry.read(|registry| registry.profile.clone())
     }
 
     fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
@@ -702,7 +702,7 @@ impl Service for Server {
 
     // spec: SUB-12
     fn changes(&self) -> Option<Changes> {
-        Some(self.registry.current().changes.clone())
+        Some(self.registry.read(|registry| registry.changes.clone()))
     }
 
     // spec: TASK-19
@@ -715,7 +715,8 @@ impl Service for Server {
     // The transport does not know the caller. The route of the tool reports a mismatch, after its
     // visibility was checked.
     fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
-        self.registry.current().header_plans.get(tool).cloned()
+        let find = |registry: &Registry| registry.header_plans.get(tool).cloned();
+        self.registry.read(find)
     }
 
     fn check_scopes(
@@ -725,6 +726,7 @@ impl Service for Server {
         extensions: &Extensions,
     ) -> Result<(), Fault> {
         let caller = Caller::new(facts, extensions);
-        self.registry.current().check_scopes(call, &caller)
+        self.registry
+            .read(|registry| registry.check_scopes(call, &caller))
     }
 }

@@ -54,6 +54,15 @@ impl SharedRegistry {
         }
     }
 
+    /// Reads the registry for new calls without a reference of its own, which the threads of a server
+    /// would count at the same address.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Registry) -> T) -> T {
+        match &*self.current.load() {
+            Some(registry) => read(registry),
+            None => read(&self.build()),
+        }
+    }
+
     fn build(&self) -> Arc<Registry> {
         let config = self.config.lock();
         // Another thread may have built the registry before the lock was acquired.
