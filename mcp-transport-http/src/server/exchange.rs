@@ -105,14 +105,14 @@ pub(super) fn start(
     mut request: InboundRequest,
     extensions: Extensions,
     options: ResponseOptions,
-) -> CallResponse {
+) -> Box<CallResponse> {
     let expiry = lifetime::expiry(extensions.get());
     if request.is_subscription() {
         limit_subscription(&mut request, config, expiry);
     }
     let (notifications, permit) = (options.notifications, options.permit);
     let call = HttpCall::start(service, target, request, extensions, notifications, permit);
-    CallResponse {
+    Box::new(CallResponse {
         call: Some(call),
         config: Arc::clone(config),
         mode: options.mode,
@@ -120,7 +120,7 @@ pub(super) fn start(
         stored_stream: options.stored_stream,
         session_id: options.session_id,
         expiry,
-    }
+    })
 }
 
 /// Time between two notifications about changes. Changes in between are combined.
@@ -150,8 +150,9 @@ pub(super) fn ready(mode: AnswerMode, target: &ReplyTarget, reply: Reply) -> Res
 pub(super) enum MessageOutcome {
     /// The response is complete.
     Response(Response<Body>),
-    /// The message started a call.
-    Call(CallResponse),
+    /// The message started a call. Boxed, because it passes several functions, and the future of each
+    /// request would contain it.
+    Call(Box<CallResponse>),
     /// The message started the handler of a notification. The response follows its end, so that a
     /// client cannot start more handlers than it has requests.
     Notification(BoxFuture<'static, ()>),
@@ -164,7 +165,7 @@ impl MessageOutcome {
     ///
     /// Returns the response of another message. It is boxed, because the future of each request would
     /// have the size of a [`MessageOutcome`].
-    pub(super) fn into_call(self) -> Result<CallResponse, BoxFuture<'static, Response<Body>>> {
+    pub(super) fn into_call(self) -> Result<Box<CallResponse>, BoxFuture<'static, Response<Body>>> {
         match self {
             Self::Call(call) => Ok(call),
             other => Err(Box::pin(other.response())),

@@ -123,7 +123,7 @@ fn start_call(
     target: ReplyTarget,
     permit: CallPermit,
     mut stored_stream: Option<Arc<StoredStream>>,
-) -> CallResponse {
+) -> Box<CallResponse> {
     let mode = session.settings().answer;
     let notifications = Arc::new(new_buffer(target.wire));
     if mode == AnswerMode::AlwaysJson {
