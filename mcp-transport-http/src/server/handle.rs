@@ -4,13 +4,12 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::FutureExt;
 use http::request::Parts;
 use http::{HeaderMap, Method, Response, StatusCode};
 use mcp_core::wire::MODERN;
 use mcp_core::{
-    Call, ClientRequest, Extensions, Fault, HeaderMismatch, InboundRequest, ReplyTarget,
-    ServerProfile, Service, catch_panic,
+    Call, ClientRequest, Extensions, Fault, HeaderMismatch, InboundRequest, Panicked, ReplyTarget,
+    ServerProfile, Service,
 };
 
 use super::config::{AnswerMode, SessionMode};
@@ -25,24 +24,8 @@ use super::route::{self, Route};
 use super::{session, sse_2024};
 use crate::headers::{self, McpHeaders, names};
 
-/// Responds to a request. A panic of the closures and services of the user, such as that of
-/// [`per_request`](super::StreamableHttp::per_request), is answered with the status 500. Without the
-/// guard it would end the connection with all requests on it.
-pub(super) fn handle<B: http_body::Body>(
-    endpoint: Arc<EndpointState>,
-    head: Box<Parts>,
-    body: B,
-) -> impl Future<Output = Response<Body>> {
-    let response = catch_panic(respond(endpoint, head, body));
-    response.map(|response| {
-        response.unwrap_or_else(|panic| {
-            tracing::error!(panic = panic.text(), "a request was not handled");
-            Rejection::modern(None, Fault::internal("internal error")).into_response()
-        })
-    })
-}
-
-async fn respond<B: http_body::Body>(
+/// Responds to a request. The caller catches a panic and answers it with [`panicked`].
+pub(super) async fn handle<B: http_body::Body>(
     endpoint: Arc<EndpointState>,
     head: Box<Parts>,
     body: B,
@@ -64,6 +47,13 @@ async fn respond<B: http_body::Body>(
         },
     };
     response.unwrap_or_else(Rejection::into_response)
+}
+
+/// Returns the response to a request whose closure or service of the user panicked, such as that of
+/// [`per_request`](super::StreamableHttp::per_request).
+pub(super) fn panicked(panic: &Panicked) -> Response<Body> {
+    tracing::error!(panic = panic.text(), "a request was not handled");
+    Rejection::modern(None, Fault::internal("internal error")).into_response()
 }
 
 /// Rejects a request whose body was not read, or not completely.

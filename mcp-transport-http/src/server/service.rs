@@ -13,11 +13,11 @@ use http::request::Parts;
 use http::{Request, Response};
 use mcp_core::deadline::finite;
 use mcp_core::store::EventStore;
-use mcp_core::{BoxFuture, Gate, Service};
+use mcp_core::{BoxFuture, Gate, Service, catch_panic_sync};
 
 use super::config::{Config, SessionEvent, Sessions};
 use super::endpoint::EndpointState;
-use super::handle::handle;
+use super::handle::{handle, panicked};
 use super::response::Body;
 use super::service_source::ServiceSource;
 use crate::Shutdown;
@@ -92,8 +92,9 @@ impl StreamableHttp {
 
     /// Responds to a request whose body has already been read, for example by a web framework.
     pub async fn handle(&self, parts: Parts, body: Bytes) -> Response<Body> {
-        let (state, head) = (Arc::clone(&self.state), Box::new(parts));
-        handle(state, head, Body::from(body)).await
+        let response = ResponseFuture::new(Arc::clone(&self.state), parts, Body::from(body));
+        let Ok(response) = response.await;
+        response
     }
 
     /// Sets the host names of this server. Default: `localhost`, `127.0.0.1` and `[::1]`.
@@ -286,10 +287,7 @@ where
 
     fn call(&mut self, request: Request<B>) -> ResponseFuture {
         let (head, body) = request.into_parts();
-        let response = handle(Arc::clone(&self.state), Box::new(head), body);
-        ResponseFuture {
-            response: Box::pin(response),
-        }
+        ResponseFuture::new(Arc::clone(&self.state), head, body)
     }
 }
 
@@ -300,11 +298,27 @@ pub struct ResponseFuture {
     response: BoxFuture<'static, Response<Body>>,
 }
 
+impl ResponseFuture {
+    fn new<B>(state: Arc<EndpointState>, head: Parts, body: B) -> Self
+    where
+        B: http_body::Body + Send + 'static,
+    {
+        let response = handle(state, Box::new(head), body);
+        Self {
+            response: Box::pin(response),
+        }
+    }
+}
+
 impl Future for ResponseFuture {
     type Output = Result<Response<Body>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.response.as_mut().poll(cx).map(Ok)
+        // Without the guard, a panic of user code would end the connection with all requests on it.
+        match catch_panic_sync(|| self.response.as_mut().poll(cx)) {
+            Ok(polled) => polled.map(Ok),
+            Err(panic) => Poll::Ready(Ok(panicked(&panic))),
+        }
     }
 }
 
