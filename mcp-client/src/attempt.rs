@@ -13,10 +13,12 @@ use mcp_core::{
 };
 use mcp_types::{Message, Notification, ProgressToken, ProtocolVersion, RequestId, Response};
 use tokio::time::{timeout, timeout_at};
+use tracing::Instrument;
 
 use crate::call_timer::CallTimer;
 use crate::client::{Client, ClientInner};
 use crate::error::ErrorKind;
+use crate::observe;
 use crate::options::CallOptions;
 
 /// Sends one request in `version` with default options.
@@ -34,6 +36,7 @@ pub(crate) async fn send_once(
         timer: &mut CallTimer::start(client.inner.timeouts, idle_timeout, None),
         input: None,
         outlet: None,
+        number: client.inner.next_id(),
     };
     attempt.run().await
 }
@@ -48,6 +51,8 @@ pub(crate) struct Attempt<'r, 'a> {
     pub(crate) input: Option<&'r InputState>,
     /// The outlet through which layers map the notifications of the call.
     pub(crate) outlet: Option<&'r Outlet>,
+    /// The id of the request.
+    pub(crate) number: i64,
 }
 
 /// The reply to one request.
@@ -74,14 +79,30 @@ impl ReceivedReply {
 }
 
 impl Attempt<'_, '_> {
-    /// Sends the request and waits for its response.
-    pub(crate) async fn run(mut self) -> Result<ReceivedReply, ErrorKind> {
+    /// Sends the request and waits for its response. The observer of the client sees requests that its
+    /// layers do not see.
+    pub(crate) async fn run(self) -> Result<ReceivedReply, ErrorKind> {
+        let (inner, id) = (&self.client.inner, RequestId::from(self.number));
+        let meta = &mut self.options.meta;
+        match inner.observe_request(self.request, &id, self.version, meta) {
+            None => self.exchange().await,
+            // Boxed, because few requests are observed.
+            Some(observation) => {
+                let span = observation.span();
+                let received = Box::pin(self.exchange().instrument(span)).await;
+                observe::end(observation, &received);
+                received
+            }
+        }
+    }
+
+    async fn exchange(mut self) -> Result<ReceivedReply, ErrorKind> {
         let inner = &self.client.inner;
         if let Some(reason) = inner.closing.reason() {
             return Err(ErrorKind::closed(reason));
         }
         // spec: BASE-05, MRTR-12
-        let number = inner.next_id();
+        let number = self.number;
         let id = RequestId::from(number);
         // spec: PROG-01
         let token = self

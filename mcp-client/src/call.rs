@@ -340,6 +340,7 @@ impl<'a> ActiveCall<'a> {
             timer: &mut self.timer,
             input: self.input.as_ref(),
             outlet: None,
+            number: self.client.inner.next_id(),
         };
         attempt.run().await
     }
@@ -429,7 +430,10 @@ impl<'a> ActiveCall<'a> {
         let asker = self.asker();
         let declared = &inner.profile.capabilities;
         let version = self.version;
-        let responses = inner.inputs.answer_all(round, &asker, declared, version);
+        let observe = |request: &_| inner.observe_input(request);
+        let responses = inner
+            .inputs
+            .answer_all(round, &asker, declared, version, observe);
         let responses = unless_cancelled(&mut self.options.cancel, responses).await;
         let responses = responses.ok_or_else(|| self.error(ErrorKind::Cancelled))?;
         let responses = responses.map_err(|error| self.error(error))?;

@@ -35,6 +35,7 @@ use crate::events::Events;
 use crate::inputs::{Asker, Inputs};
 use crate::negotiation::Negotiation;
 use crate::notification_queue::NotificationQueue;
+use crate::observe::ObserverState;
 use crate::resource_subscriptions::ResourceSubscriptions;
 use crate::tool_index::{DroppedTool, ParamHeaderValues, ToolIndex};
 
@@ -94,6 +95,7 @@ pub(crate) struct ClientInner {
     /// Layers around calls and notifications of the client.
     pub(crate) layers: Layers,
     pub(crate) notifications: NotificationQueue,
+    pub(crate) observed: ObserverState,
     /// The values of [`ClientBuilder::attach`](crate::ClientBuilder::attach).
     pub(crate) attached: Extensions,
 }
@@ -355,6 +357,7 @@ impl Client {
     /// Returns a [timeout](Error::is_timeout) when closing takes longer than 5 seconds.
     pub async fn close(&self) -> Result<(), Error> {
         self.inner.closing.close(CloseReason::Local);
+        self.inner.end_observed_session();
         let closing = self.inner.channel.close();
         timeout(CLOSE_TIMEOUT, closing)
             .await

@@ -250,6 +250,15 @@ fn list(versions: &[String]) -> String {
 }
 
 impl ErrorKind {
+    /// Returns the error as layers and observers see it.
+    pub(crate) fn to_fault(&self) -> Fault {
+        match self {
+            Self::Fault { fault, .. } => fault.clone(),
+            Self::TimedOut(_) | Self::TotalTimeout(_) => Fault::Deadline,
+            error => Fault::internal(error.to_string()),
+        }
+    }
+
     pub(crate) fn no_common_version(server: Vec<String>, client: &[ProtocolVersion]) -> Self {
         Self::NoCommonVersion {
             server,

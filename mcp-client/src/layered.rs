@@ -38,6 +38,9 @@ impl LayeredRequest<'_, '_> {
     pub(crate) async fn run(self, layers: &Layers) -> Result<ReceivedReply, ErrorKind> {
         let (timer, options) = (self.timer, self.options);
         let mut exchange = Exchange::new(self.call.clone(), self.client.inner.facts());
+        let number = self.client.inner.next_id();
+        exchange.id = Some(number.into());
+        self.client.inner.describe_connection(&mut exchange);
         exchange.outlet = Outlet::for_client();
         let meta = options.meta.as_ref();
         exchange.meta = meta.and_then(|meta| RawObject::from_value(meta).ok());
@@ -70,6 +73,7 @@ impl LayeredRequest<'_, '_> {
             timer: &mut *timer,
             input: self.input,
             outlet: Some(&exchange.outlet),
+            number,
         };
         let sent = match select(&mut layered, pin!(attempt.run())).await {
             Either::Left((reply, _)) => Err(reply),

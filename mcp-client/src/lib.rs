@@ -69,6 +69,7 @@ mod negotiate;
 mod negotiation;
 mod notification_queue;
 mod notification_task;
+mod observe;
 mod options;
 mod pager;
 mod prepared;

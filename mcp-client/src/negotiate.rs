@@ -244,6 +244,7 @@ impl Negotiator<'_> {
         });
         inner.channel.set_version(version);
         if !version.is_modern() {
+            inner.observe_session(version, false);
             session::notify(inner, &ClientNotification::Initialized).await?;
             if let Some(level) = inner.log_level() {
                 api::set_level(self.client, level).await?;

@@ -51,6 +51,16 @@ pub(crate) async fn notify(
     let Some(message) = OneWayMessage::notification(notification, inner.version()) else {
         return Ok(());
     };
+    let observation = inner.observe_notification(&message.mirrored.method);
+    let sent = send(inner, message).await;
+    if let Some(observation) = observation {
+        let fault = sent.as_ref().err().map(ErrorKind::to_fault);
+        observation.end(fault.as_ref().map_or(Ok(()), Err));
+    }
+    sent
+}
+
+async fn send(inner: &ClientInner, message: OneWayMessage) -> Result<(), ErrorKind> {
     match timeout(NOTIFY_TIMEOUT, inner.channel.notify(message)).await {
         Ok(sent) => sent.map_err(ErrorKind::Channel),
         Err(_) => Err(ErrorKind::TimedOut(NOTIFY_TIMEOUT)),
@@ -97,6 +107,7 @@ pub(crate) async fn renew(client: &Client, expired: u64) -> Result<(), ErrorKind
         state.session_number += 1;
     });
     inner.channel.set_version(agreed);
+    inner.observe_session(agreed, true);
     notify(inner, &ClientNotification::Initialized).await?;
     restore(client).await;
     Ok(())

@@ -10,7 +10,7 @@ use futures_util::Stream;
 use mcp_types::{Cancelled, Meta, Method, ProtocolVersion, RawObject, RequestId};
 
 use crate::headers::HeaderNames;
-use crate::{BoxFuture, ClientNotification, ClientProfile, ServerIdentity, wire};
+use crate::{BoxFuture, ClientNotification, ClientProfile, Connection, ServerIdentity, wire};
 
 /// A client transport: a connection to one server.
 pub trait Channel: Send + Sync + 'static {
@@ -29,6 +29,12 @@ pub trait Channel: Send + Sync + 'static {
     /// it is unknown whether another channel reaches the same server, so nothing is shared.
     // spec: CACHE-03
     fn identity(&self) -> Option<ServerIdentity> {
+        None
+    }
+
+    /// Returns the transport and the address of the server, for telemetry. `None` (default): unknown, or
+    /// a server in the same process.
+    fn connection(&self) -> Option<Connection> {
         None
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use mcp_types::meta::{Baggage, TraceContext};
-use mcp_types::{Meta, RawObject};
+use mcp_types::{Meta, RawObject, RequestId};
 
 use crate::{BoxFuture, Call, ClientFacts, Extensions, Input, Outlet, Principal, Reply};
 
@@ -14,6 +14,9 @@ use crate::{BoxFuture, Call, ClientFacts, Extensions, Input, Outlet, Principal, 
 pub struct Exchange {
     /// The call.
     pub call: Call,
+    /// The id of the request. `None` for a notification, and where a layer or a program has made the
+    /// call.
+    pub id: Option<RequestId>,
     /// The client: version, capabilities, identity.
     pub facts: Arc<ClientFacts>,
     /// The source of the input that the call asks its client for. Not used by clients.
@@ -46,6 +49,7 @@ impl Exchange {
     pub fn new(call: Call, facts: Arc<ClientFacts>) -> Self {
         Self {
             call,
+            id: None,
             facts,
             input: Input::default(),
             meta: None,

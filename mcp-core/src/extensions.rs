@@ -4,6 +4,7 @@ use std::fmt;
 
 use http::request::Parts;
 
+use crate::Transport;
 use crate::headers::HeaderNames;
 
 /// The HTTP head of a request, and values that layers attach to it, found by their type.
@@ -28,6 +29,7 @@ use crate::headers::HeaderNames;
 #[derive(Clone, Default)]
 pub struct Extensions {
     parts: Option<Box<Parts>>,
+    transport: Option<Transport>,
     map: http::Extensions,
 }
 
@@ -45,6 +47,20 @@ impl Extensions {
     /// Sets the head of the HTTP request.
     pub fn set_parts(&mut self, parts: impl Into<Box<Parts>>) {
         self.parts = Some(parts.into());
+    }
+
+    /// Returns the transport of the request: HTTP for a request with a head. `None`: unknown, or in
+    /// the same process.
+    pub fn transport(&self) -> Option<Transport> {
+        match self.parts {
+            Some(_) => Some(Transport::Http),
+            None => self.transport,
+        }
+    }
+
+    /// Sets the transport of a request without HTTP head.
+    pub fn set_transport(&mut self, transport: Transport) {
+        self.transport = Some(transport);
     }
 
     /// Returns the value of this type.
@@ -83,6 +99,7 @@ impl From<Box<Parts>> for Extensions {
     fn from(parts: Box<Parts>) -> Self {
         Self {
             parts: Some(parts),
+            transport: None,
             map: http::Extensions::new(),
         }
     }

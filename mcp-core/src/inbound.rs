@@ -3,7 +3,8 @@
 use std::future::{Future, ready};
 use std::sync::Arc;
 
-use mcp_types::{LoggingLevel, ProgressToken, ProtocolVersion, RawObject, RequestId};
+use mcp_types::{LoggingLevel, Method, ProgressToken, ProtocolVersion, RawObject, RequestId};
+use tracing::Instrument;
 
 use crate::extension;
 use crate::gate;
@@ -11,7 +12,8 @@ use crate::subscriptions::{self, ListenHooks};
 use crate::wire::{self, DecodedRequest};
 use crate::{
     BoxFuture, Call, ClientFacts, ClientRequest, Exchange, Extensions, Fault, Framing, Gate, Input,
-    NotificationBuffer, Outlet, Principal, Reply, ResultBody, ServerProfile, Service,
+    NotificationBuffer, Observation, ObservedMessage, Outlet, Principal, Reply, ResultBody,
+    ServerProfile, Service,
 };
 
 /// A decoded request of a client, ready to be served. Both eras produce it:
@@ -20,6 +22,8 @@ use crate::{
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct InboundRequest {
+    /// The id of the request.
+    pub id: RequestId,
     /// The request.
     pub request: ClientRequest,
     /// The client.
@@ -38,11 +42,13 @@ impl InboundRequest {
     /// A call of the legacy era, with the client as its session knows it. It cannot ask its client
     /// until its [`input`](Self::input) is set.
     pub(crate) fn from_legacy(
+        id: RequestId,
         call: Call,
         decoded: DecodedRequest,
         facts: Arc<ClientFacts>,
     ) -> Self {
         Self {
+            id,
             request: call.into(),
             facts,
             input: Input::Absent,
@@ -162,9 +168,11 @@ impl InboundRequest {
         outlet: Outlet,
         extensions: Extensions,
     ) -> BoxFuture<'static, Reply> {
-        match self.request {
+        let observation = self.observe(service, &extensions);
+        let reply: BoxFuture<'static, Reply> = match self.request {
             ClientRequest::Call(call) => service.call(Exchange {
                 call,
+                id: Some(self.id),
                 facts: self.facts,
                 input: self.input,
                 meta: self.meta,
@@ -187,6 +195,44 @@ impl InboundRequest {
                 let fault = Fault::no_such_method(request.method().as_str());
                 Box::pin(ready(fault.into()))
             }
+        };
+        match observation {
+            Some(observation) => observed(observation, reply),
+            None => reply,
         }
     }
+
+    /// Starts the observation of a request that layers do not see.
+    fn observe(
+        &self,
+        service: &dyn Service,
+        extensions: &Extensions,
+    ) -> Option<Box<dyn Observation>> {
+        let method = match &self.request {
+            ClientRequest::Discover => Method::Discover,
+            ClientRequest::Listen(_) => Method::Listen,
+            ClientRequest::Call(_) | ClientRequest::Session(_) => return None,
+        };
+        let message = ObservedMessage::received(method.as_str(), self.version())
+            .id(&self.id)
+            .meta(self.meta.as_ref())
+            .extensions(extensions);
+        Some(service.observer()?.message(&message))
+    }
+}
+
+fn observed(
+    observation: Box<dyn Observation>,
+    reply: BoxFuture<'static, Reply>,
+) -> BoxFuture<'static, Reply> {
+    let span = observation.span();
+    let reply = async move {
+        let reply = reply.await;
+        observation.end(match &reply {
+            Reply::Fault(fault) => Err(fault),
+            _ => Ok(()),
+        });
+        reply
+    };
+    Box::pin(reply.instrument(span))
 }

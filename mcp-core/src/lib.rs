@@ -75,11 +75,13 @@ pub mod lines;
 pub mod modern;
 pub mod mrtr;
 mod notification;
+mod observe;
 mod outlet;
 mod panic;
 pub mod pending;
 mod reply;
 mod reply_target;
+mod request_name;
 mod running_call;
 pub mod schema;
 mod server_identity;
@@ -113,10 +115,15 @@ pub use inbound::InboundRequest;
 pub use inbound_notification::InboundNotification;
 pub use input::{BackChannel, BackChannelError, Input, InputState, MessageSink, TaskChannel};
 pub use notification::{ClientNotification, ServerNotification};
+pub use observe::{
+    ClientAddress, Connection, Observation, ObservedMessage, ObservedSession, Observer, SessionId,
+    Transport,
+};
 pub use outlet::{NotificationBuffer, NotificationSink, Outlet};
 pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};
 pub use reply::{Listing, Reply, ResultBody};
 pub use reply_target::ReplyTarget;
+pub use request_name::RequestName;
 pub use running_call::{CallOutput, RunningCall};
 pub use schema::param_headers::{
     DuplicateArgument, InvalidParamHeader, MirroredArgument, PARAM_HEADER, ParamHeaders, ParamValue,

@@ -30,6 +30,7 @@ pub fn read_request(
         _ => None,
     };
     Ok(InboundRequest {
+        id: request.id.clone(),
         listen_hooks,
         request: decoded.request,
         input: decoded.input.into(),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, ParamHeaders, Reply,
-    ServerProfile, TaskSubscriptions,
+    BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, Observer, ParamHeaders,
+    Reply, ServerProfile, TaskSubscriptions,
 };
 
 /// Answers calls: a server with handlers, a proxy, a gateway, a test double.
@@ -41,6 +41,13 @@ pub trait Service: Send + Sync + 'static {
     /// answers with it.
     // spec: XHDR-17
     fn header_plan(&self, _tool: &str) -> Option<Arc<ParamHeaders>> {
+        None
+    }
+
+    /// Returns the observer of the messages that the service does not receive, such as
+    /// `server/discover`. `None` (default): nobody observes them. A service that wraps another one
+    /// should forward it.
+    fn observer(&self) -> Option<Arc<dyn Observer>> {
         None
     }
 
@@ -81,6 +88,10 @@ impl<S: Service + ?Sized> Service for Arc<S> {
 
     fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
         (**self).header_plan(tool)
+    }
+
+    fn observer(&self) -> Option<Arc<dyn Observer>> {
+        (**self).observer()
     }
 
     fn check_scopes(

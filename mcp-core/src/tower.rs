@@ -23,8 +23,8 @@ use tower_service::Service as TowerService;
 
 use crate::exchange::Endpoint;
 use crate::{
-    BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, ParamHeaders, Reply,
-    ServerProfile, Service, TaskSubscriptions, catch_panic,
+    BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, Observer, ParamHeaders,
+    Reply, ServerProfile, Service, TaskSubscriptions, catch_panic,
 };
 
 pub use fault::BoxError;
@@ -48,6 +48,12 @@ pub use layers::{LayerStack, Layers, SharedLayer};
 pub trait Middleware {
     /// Wraps the remaining layers and the handler.
     fn wrap(self, next: Next) -> Next;
+
+    /// Returns the observer of the messages that layers do not see. Default: none. One server or client
+    /// has one observer, that of the layer that is added last.
+    fn observer(&self) -> Option<Arc<dyn Observer>> {
+        None
+    }
 }
 
 impl<L> Middleware for L
@@ -203,14 +209,20 @@ impl<F: Future<Output: Into<Reply>>> Future for ReplyFuture<F> {
 pub struct Layered<S> {
     service: Arc<S>,
     next: Next,
+    observer: Option<Arc<dyn Observer>>,
 }
 
 impl<S: Service> Layered<S> {
     /// Wraps the calls of a service into a layer.
     pub fn new(service: S, layer: impl Middleware) -> Self {
         let service = Arc::new(service);
+        let observer = layer.observer().or_else(|| service.observer());
         let next = layer.wrap(Next::from_service(service.clone()));
-        Self { service, next }
+        Self {
+            service,
+            next,
+            observer,
+        }
     }
 }
 
@@ -233,6 +245,10 @@ impl<S: Service> Service for Layered<S> {
 
     fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
         self.service.header_plan(tool)
+    }
+
+    fn observer(&self) -> Option<Arc<dyn Observer>> {
+        self.observer.clone()
     }
 
     fn check_scopes(

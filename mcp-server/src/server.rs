@@ -5,8 +5,8 @@ use std::sync::{Arc, Once, Weak};
 use mcp_core::extension::{RegisteredExtension, Registration};
 use mcp_core::schema::{Lint, LintProfile, Validator};
 use mcp_core::{
-    BoxFuture, Call, ChangeBus, Changes, ClientFacts, Exchange, Extensions, Fault, ParamHeaders,
-    Reply, ServerProfile, Service, TaskEngine, TaskSubscriptions,
+    BoxFuture, Call, ChangeBus, Changes, ClientFacts, Exchange, Extensions, Fault, Observer,
+    ParamHeaders, Reply, ServerProfile, Service, TaskEngine, TaskSubscriptions,
 };
 use mcp_types::{CacheHint, Implementation, Prompt, Resource, ResourceTemplate, Tool};
 use serde::Serialize;
@@ -698,6 +698,10 @@ impl Service for Server {
         let registry = self.registry.current();
         let endpoint = move |exchange| dispatch(&registry, exchange);
         self.layers.run(exchange, endpoint)
+    }
+
+    fn observer(&self) -> Option<Arc<dyn Observer>> {
+        self.layers.observer().cloned()
     }
 
     // spec: SUB-12

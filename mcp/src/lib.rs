@@ -10,7 +10,8 @@
         feature = "auth",
         feature = "keychain",
         feature = "redis",
-        feature = "tasks"
+        feature = "tasks",
+        feature = "telemetry"
     )),
     allow(
         rustdoc::broken_intra_doc_links,
@@ -49,6 +50,10 @@ pub use mcp_auth as auth;
 /// Tool calls that become tasks.
 #[cfg(feature = "tasks")]
 pub use mcp_tasks as tasks;
+
+/// Traces and metrics by the OpenTelemetry conventions.
+#[cfg(feature = "telemetry")]
+pub use mcp_telemetry as telemetry;
 
 #[cfg(feature = "client")]
 pub use mcp_client as client;

@@ -164,7 +164,8 @@ async fn send_layered(client: &Client, call: Call) -> Result<(), ErrorKind> {
             fault.into()
         })
     };
-    let exchange = Exchange::new(call, client.inner.facts());
+    let mut exchange = Exchange::new(call, client.inner.facts());
+    client.inner.describe_connection(&mut exchange);
     let layered = timeout(NOTIFY_TIMEOUT, layers.run(exchange, endpoint)).await;
     let reply = layered.map_err(|_| ErrorKind::TimedOut(NOTIFY_TIMEOUT))?;
     match (reply, failure.lock().take()) {

@@ -1,14 +1,16 @@
 //! Requests of the server: the inbound layers of the client, then its handlers.
 
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::sync::Arc;
 
 use futures_util::future::try_join_all;
 use mcp_core::mrtr::InputRound;
-use mcp_core::{BoxFuture, Call, ClientFacts, Exchange, Fault, Reply, ResultBody};
+use mcp_core::{BoxFuture, Call, ClientFacts, Exchange, Fault, Observation, Reply, ResultBody};
 use mcp_types::{ClientCapabilities, InputRequest, InputResponse, ProtocolVersion, RawObject};
 use parking_lot::Mutex;
 use serde::Serialize;
+use tracing::Instrument;
 
 use super::error::{InputError, InputKind};
 use super::handlers::Inputs;
@@ -22,10 +24,14 @@ impl Inputs {
         asker: &Arc<Asker>,
         declared: &ClientCapabilities,
         version: ProtocolVersion,
+        observe: impl Fn(&InputRequest) -> Option<Box<dyn Observation>>,
     ) -> Result<BTreeMap<String, InputResponse>, InputError> {
         let answers = round.requests().iter().map(async |(key, request)| {
             let answer = self.answer(request.clone(), asker.clone(), declared, version);
-            let answer = answer.await;
+            let answer = match observe(request) {
+                None => answer.await,
+                Some(observation) => observed(observation, answer).await,
+            };
             answer.map(|answer| (key.clone(), answer))
         });
         Ok(try_join_all(answers).await?.into_iter().collect())
@@ -44,6 +50,18 @@ impl Inputs {
             false => Box::pin(answer(self, request, asker, declared, version)).await,
         }
     }
+}
+
+async fn observed(
+    observation: Box<dyn Observation>,
+    answer: impl Future<Output = Result<InputResponse, InputError>>,
+) -> Result<InputResponse, InputError> {
+    let answer = answer.instrument(observation.span()).await;
+    match &answer {
+        Ok(_) => observation.end(Ok(())),
+        Err(error) => observation.end(Err(&Fault::internal(error.to_string()))),
+    }
+    answer
 }
 
 /// Runs the layers, then the handler of the request. Layers see the request as

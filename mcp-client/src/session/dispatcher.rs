@@ -10,12 +10,13 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use mcp_core::{
-    ChannelError, ClientResponse, Fault, Frame, Frames, MirroredHeaders, OneWayMessage,
-    ServerNotification, ServerRequest, wire,
+    ChannelError, ClientResponse, Fault, Frame, Frames, MirroredHeaders, Observation,
+    OneWayMessage, ServerNotification, ServerRequest, wire,
 };
 use mcp_types::{Message, Notification, Request, RequestId};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
+use tracing::Instrument;
 
 use crate::change::Change;
 use crate::client::{Client, ClientInner};
@@ -145,7 +146,14 @@ impl Dispatcher {
             id: request.id.clone(),
             mirrored: MirroredHeaders::new(version, &request.method, None),
         };
-        let task = self.responses.spawn(responder.run(decoded));
+        let task = match inner.observe_server_request(request) {
+            None => self.responses.spawn(responder.run(decoded)),
+            Some(observation) => {
+                let span = observation.span();
+                let running = responder.run_observed(decoded, observation);
+                self.responses.spawn(running.instrument(span))
+            }
+        };
         // A server must not reuse a pending id. If it does, the newer request can be cancelled.
         self.running.insert(request.id.clone(), task);
     }
@@ -168,10 +176,31 @@ struct Responder {
 
 impl Responder {
     async fn run(self, request: Result<ServerRequest, Fault>) -> RequestId {
-        let response = match request {
+        let response = self.response(request).await;
+        self.send(response).await
+    }
+
+    async fn run_observed(
+        self,
+        request: Result<ServerRequest, Fault>,
+        observation: Box<dyn Observation>,
+    ) -> RequestId {
+        let response = self.response(request).await;
+        observation.end(match &response {
+            ClientResponse::Fault(fault) => Err(fault),
+            _ => Ok(()),
+        });
+        self.send(response).await
+    }
+
+    async fn response(&self, request: Result<ServerRequest, Fault>) -> ClientResponse {
+        match request {
             Ok(request) => self.respond(request).await,
             Err(fault) => ClientResponse::Fault(fault),
-        };
+        }
+    }
+
+    async fn send(self, response: ClientResponse) -> RequestId {
         let mut body = Vec::new();
         let wire = wire::client_for_version(self.mirrored.version);
         if wire.encode_client_response(&response, &self.id, &mut body) {

@@ -6,7 +6,7 @@ use futures_util::future::{Either, select};
 use futures_util::{StreamExt, stream};
 use mcp_core::backoff::Backoff;
 use mcp_core::wire::ClientRequestContext;
-use mcp_core::{ClientRequest, Frames, Reply, ServerNotification};
+use mcp_core::{ClientRequest, Frames, Observation, Reply, ServerNotification};
 use mcp_types::{Message, RequestId, SubscriptionFilter};
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -68,6 +68,8 @@ struct ListenStream {
     frames: Frames,
     granted: SubscriptionFilter,
     opened: Instant,
+    /// Ends with the stream.
+    _observation: Option<Box<dyn Observation>>,
 }
 
 /// A message of the stream.
@@ -157,7 +159,10 @@ impl ListenRequest {
         let deadline = timer.deadline();
         let id = RequestId::from(inner.next_id());
         let request = self.to_request();
-        let context = ClientRequestContext::new(&id, &inner.profile);
+        let mut meta = None;
+        let observation = inner.observe_request(&request, &id, inner.version(), &mut meta);
+        let mut context = ClientRequestContext::new(&id, &inner.profile);
+        context.meta = meta.as_ref();
         let headers = &self.options.headers;
         let frames = send(inner, &request, inner.version(), &context, headers);
         let mut stream = ListenStream {
@@ -165,6 +170,7 @@ impl ListenRequest {
             frames,
             granted: SubscriptionFilter::new(),
             opened: Instant::now(),
+            _observation: observation,
         };
         loop {
             let event = next_event(self, &mut stream);

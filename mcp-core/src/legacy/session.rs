@@ -7,6 +7,7 @@
 mod back_channel;
 mod handle;
 mod limits;
+mod observe;
 mod sent_request;
 mod subscriptions;
 
@@ -14,12 +15,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
-use mcp_types::{InitializeParams, ServerCapabilities, SubscriptionFilter};
+use mcp_types::{InitializeParams, RawObject, RequestId, ServerCapabilities, SubscriptionFilter};
 use parking_lot::Mutex;
 
 pub use back_channel::PendingResponse;
 pub use handle::{HandledNotification, HandledRequest};
 pub use limits::SessionLimits;
+use observe::SessionObserver;
 use sent_request::SentRequest;
 
 use super::handshake;
@@ -45,6 +47,7 @@ pub struct Session {
     owner: Option<Box<Principal>>,
     state: Mutex<SessionState>,
     changes: Option<WatchedChanges>,
+    observer: Option<Box<SessionObserver>>,
 }
 
 struct SessionState {
@@ -76,11 +79,42 @@ impl Session {
         principal: Option<&Principal>,
         limits: SessionLimits,
     ) -> Result<(Self, Reply), Fault> {
+        Self::initialize(None, params, service, principal, limits)
+    }
+
+    /// Opens a session by the request with the id `id`, which observers of the service see.
+    ///
+    /// # Errors
+    ///
+    /// See [`open`](Self::open).
+    pub fn open_request(
+        id: &RequestId,
+        params: &InitializeParams,
+        service: &dyn Service,
+        principal: Option<&Principal>,
+        limits: SessionLimits,
+    ) -> Result<(Self, Reply), Fault> {
+        Self::initialize(Some(id), params, service, principal, limits)
+    }
+
+    fn initialize(
+        id: Option<&RequestId>,
+        params: &InitializeParams,
+        service: &dyn Service,
+        principal: Option<&Principal>,
+        limits: SessionLimits,
+    ) -> Result<(Self, Reply), Fault> {
         let profile = service.profile();
         let (facts, result) =
             handshake::initialize(params, &profile, profile.capabilities.clone())?;
         let owner = principal.map(record::owner);
         let session = Self::new(facts, service, profile, owner, limits);
+        if let Some(observer) = &session.observer {
+            let meta = params.meta.as_ref();
+            let meta = meta.and_then(|meta| RawObject::from_value(meta).ok());
+            observer.initialize(id, meta.as_ref());
+            observer.open();
+        }
         let body = ResultBody::Initialize(Arc::new(result));
         Ok((session, body.into()))
     }
@@ -109,6 +143,7 @@ impl Session {
         let interest = offered_lists(&profile.capabilities);
         let extensions = extension::common(&facts.capabilities, &profile.capabilities);
         Self {
+            observer: SessionObserver::new(service, facts.version, limits.transport),
             wire: wire::for_version(facts.version),
             limits,
             profile,

@@ -30,7 +30,8 @@ pub fn read_stateless(
     match std::mem::replace(&mut decoded.request, ClientRequest::Discover) {
         ClientRequest::Call(call) => {
             let facts = ClientFacts::new(version).log_level(Some(DEFAULT_LEVEL));
-            let inbound = InboundRequest::from_legacy(call, decoded, Arc::new(facts));
+            let inbound =
+                InboundRequest::from_legacy(request.id.clone(), call, decoded, Arc::new(facts));
             Ok(HandledRequest::Call(inbound))
         }
         ClientRequest::Session(SessionRequest::Initialize(params)) => {

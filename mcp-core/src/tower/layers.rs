@@ -1,28 +1,44 @@
 //! The layers of one server, one route or one client.
 
+use std::sync::Arc;
+
 use super::{Middleware, Next};
-use crate::{BoxFuture, Exchange, Reply};
+use crate::{BoxFuture, Exchange, Observer, Reply};
 
 /// Layers around a server, a route or a client, outermost last. Each call passes its own endpoint,
 /// because the registry may have changed and a URI has its own variables.
 #[derive(Debug, Clone, Default)]
-pub struct Layers(Option<Next>);
+pub struct Layers {
+    next: Option<Next>,
+    observer: Option<Arc<dyn Observer>>,
+}
 
 impl Layers {
     /// Adds a layer around the present ones.
     pub fn add(&mut self, layer: impl Middleware) {
-        let inner = self.0.take().unwrap_or_else(Next::endpoint);
-        self.0 = Some(layer.wrap(inner));
+        if let Some(observer) = layer.observer() {
+            self.observer = Some(observer);
+        }
+        let inner = self.next.take().unwrap_or_else(Next::endpoint);
+        self.next = Some(layer.wrap(inner));
     }
 
     /// Returns one layer that consists of these, or `None` when there are none.
     pub fn into_layer(self) -> Option<SharedLayer> {
-        self.0.map(SharedLayer)
+        Some(SharedLayer {
+            next: self.next?,
+            observer: self.observer,
+        })
     }
 
     /// Returns true if there are no layers.
     pub fn is_empty(&self) -> bool {
-        self.0.is_none()
+        self.next.is_none()
+    }
+
+    /// Returns the observer of the messages that layers do not see.
+    pub fn observer(&self) -> Option<&Arc<dyn Observer>> {
+        self.observer.as_ref()
     }
 
     /// Runs an exchange through the layers, then `endpoint`.
@@ -31,7 +47,7 @@ impl Layers {
         exchange: Exchange,
         endpoint: impl FnOnce(Exchange) -> BoxFuture<'static, Reply> + Send + Sync + 'static,
     ) -> BoxFuture<'static, Reply> {
-        match &self.0 {
+        match &self.next {
             None => endpoint(exchange),
             Some(layers) => layers.run_to(exchange, endpoint),
         }
@@ -40,12 +56,19 @@ impl Layers {
 
 /// One layer around several routes, which share its limits.
 #[derive(Debug, Clone)]
-pub struct SharedLayer(Next);
+pub struct SharedLayer {
+    next: Next,
+    observer: Option<Arc<dyn Observer>>,
+}
 
 impl SharedLayer {
     /// A layer that is made once.
     pub fn new(layer: impl Middleware) -> Self {
-        Self(layer.wrap(Next::endpoint()))
+        let observer = layer.observer();
+        Self {
+            next: layer.wrap(Next::endpoint()),
+            observer,
+        }
     }
 }
 
@@ -54,8 +77,13 @@ impl Middleware for SharedLayer {
     fn wrap(self, next: Next) -> Next {
         Next::new(move |exchange| {
             let next = next.clone();
-            self.0.run_to(exchange, move |exchange| next.run(exchange))
+            self.next
+                .run_to(exchange, move |exchange| next.run(exchange))
         })
+    }
+
+    fn observer(&self) -> Option<Arc<dyn Observer>> {
+        self.observer.clone()
     }
 }
 

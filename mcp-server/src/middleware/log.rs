@@ -1,12 +1,11 @@
 //! A span and a log line per request.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
 use mcp_core::tower::{Middleware, Next, from_fn};
-use mcp_core::{Call, Exchange, Fault, Reply, ResultBody};
+use mcp_core::{Call, Exchange, Fault, Reply, RequestName, ResultBody};
 use tracing::field::Empty;
 use tracing::{Instrument, Level, Span};
 
@@ -88,9 +87,10 @@ impl RequestLog {
     }
 
     fn span(&self, exchange: &Exchange) -> Span {
+        let name = RequestName::of(&exchange.call);
         let span = tracing::info_span!(
             "request",
-            method = truncate(exchange.call.method_name()),
+            method = truncate(name.method),
             tool = Empty,
             prompt = Empty,
             uri = Empty,
@@ -106,14 +106,15 @@ impl RequestLog {
         if span.is_disabled() {
             return span;
         }
-        match &exchange.call {
-            Call::CallTool(params) => span.record("tool", truncate(&params.name)),
-            Call::GetPrompt(params) => span.record("prompt", truncate(&params.name)),
-            Call::ReadResource(params) => {
-                span.record("uri", truncate(&without_secrets(&params.uri)))
-            }
-            _ => &span,
-        };
+        if let Some(tool) = name.tool {
+            span.record("tool", truncate(tool));
+        }
+        if let Some(prompt) = name.prompt {
+            span.record("prompt", truncate(prompt));
+        }
+        if let Some(uri) = name.public_uri() {
+            span.record("uri", truncate(&uri));
+        }
         if let Some(client) = exchange.facts.client_info() {
             let client = format!("{}/{}", truncate(&client.name), truncate(&client.version));
             span.record("client", &*client);
@@ -153,20 +154,6 @@ fn truncate(text: &str) -> &str {
         end -= 1;
     }
     &text[..end]
-}
-
-/// Removes the parts of a URI that often contain secrets: user, query, fragment.
-fn without_secrets(uri: &str) -> Cow<'_, str> {
-    let end = uri.find(['?', '#']).unwrap_or(uri.len());
-    let uri = &uri[..end];
-    let Some((scheme, rest)) = uri.split_once("://") else {
-        return uri.into();
-    };
-    let authority = &rest[..rest.find('/').unwrap_or(rest.len())];
-    match authority.rfind('@') {
-        Some(at) => format!("{scheme}://{}", &rest[at + 1..]).into(),
-        None => uri.into(),
-    }
 }
 
 impl Middleware for RequestLog {

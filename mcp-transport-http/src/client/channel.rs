@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use http_body::Body;
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::{
-    BoxFuture, Channel, ChannelError, CloseReason, Frames, OneWayMessage, OutgoingRequest,
+    BoxFuture, Channel, ChannelError, CloseReason, Connection, Frames, OneWayMessage, OutgoingRequest,
     ServerIdentity,
 };
 use mcp_types::ProtocolVersion;
@@ -254,6 +254,10 @@ impl Channel for HttpChannel {
     /// identity, because the service decides which server it reaches.
     fn identity(&self) -> Option<ServerIdentity> {
         self.identity
+    }
+
+    fn connection(&self) -> Option<Connection> {
+        Some(self.http.server_url.connection())
     }
 
     // spec: XHDR-02

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::uri::Uri;
 use http::{HeaderValue, header::InvalidHeaderValue};
-use mcp_core::ChannelError;
+use mcp_core::{ChannelError, Connection, Transport};
 use percent_encoding::percent_decode_str;
 use url::{ParseError, Url};
 
@@ -50,6 +50,18 @@ impl ServerUrl {
             shown: without_secrets(url),
             authorization,
         })
+    }
+
+    /// Returns the address of the server.
+    pub(super) fn connection(&self) -> Connection {
+        let port = self.uri.port_u16().or(match self.uri.scheme_str() {
+            Some("https") => Some(443),
+            Some("http") => Some(80),
+            _ => None,
+        });
+        let host = self.uri.host().unwrap_or_default();
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        Connection::new(Transport::Http).address(host, port)
     }
 
     /// Resolves the URL that the `endpoint` event of HTTP+SSE names. It must have the origin of

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use futures_util::future::Either;
 use http::{HeaderValue, Response, StatusCode, request};
 use mcp_core::{
-    BoxFuture, ClientRequest, Extensions, Fault, InboundNotification, InboundRequest,
+    BoxFuture, ClientAddress, ClientRequest, Extensions, Fault, InboundNotification, InboundRequest,
     NotificationBuffer, Principal, Reply, ReplyTarget, Service,
 };
 use tokio::runtime::Handle;
@@ -27,6 +27,7 @@ use super::lifetime;
 use super::replay::{self, StoredStream};
 use super::response::{self, Body};
 use super::running_calls::{CallPermit, StopReason};
+use crate::peer_addr::peer_of;
 use crate::status;
 
 /// Options for the response to a call.
@@ -103,10 +104,15 @@ pub(super) fn start(
     config: &Arc<Config>,
     target: ReplyTarget,
     mut request: InboundRequest,
-    extensions: Extensions,
+    mut extensions: Extensions,
     options: ResponseOptions,
 ) -> Box<CallResponse> {
     let expiry = lifetime::expiry(extensions.get());
+    if service.observer().is_some()
+        && let Some(address) = extensions.parts().and_then(peer_of)
+    {
+        extensions.insert(ClientAddress::new(address));
+    }
     if request.is_subscription() {
         limit_subscription(&mut request, config, expiry);
     }

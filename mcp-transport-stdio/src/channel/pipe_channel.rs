@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_core::Stream;
 use mcp_core::pending::{InsertError, RequestTimeouts};
 use mcp_core::{
-    BoxFuture, Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
+    BoxFuture, Channel, ChannelError, CloseReason, Connection, Frame, Frames, MirroredHeaders, OneWayMessage,
     OutgoingRequest,
 };
 use mcp_types::{Method, ProtocolVersion, RequestId};
@@ -145,6 +145,10 @@ impl Channel for PipeChannel {
             messages: MailboxReader(mailbox),
             sending: Some(Box::pin(sending)),
         })
+    }
+
+    fn connection(&self) -> Option<Connection> {
+        Some(Connection::PIPE)
     }
 
     fn peer(&self) -> Cow<'_, str> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_core::{
-    BoxFuture, Channel, ChannelError, CloseReason, Frames, OneWayMessage, OutgoingRequest,
+    BoxFuture, Channel, ChannelError, CloseReason, Connection, Frames, OneWayMessage, OutgoingRequest,
     ServerIdentity,
 };
 use mcp_types::ProtocolVersion;
@@ -198,6 +198,10 @@ async fn close_reason(process: Arc<Process>, capture: StderrCapture) -> CloseRea
 impl Channel for ChildChannel {
     fn call(&self, out: OutgoingRequest) -> Frames {
         self.shared.child().pipe.call(out)
+    }
+
+    fn connection(&self) -> Option<Connection> {
+        Some(Connection::PIPE)
     }
 
     fn peer(&self) -> Cow<'_, str> {

@@ -15,7 +15,7 @@ use mcp_core::wire::{self, MODERN, ReplyContext, Wire};
 use mcp_core::{
     ClientNotification, ClientRequest, Fault, InboundNotification, InboundRequest, MessageSink,
     Principal, Reply, ReplyTarget, RunningCall, ServerNotification, Service, SessionRequest,
-    Subscriber, catch_panic_sync, modern,
+    Subscriber, Transport, catch_panic_sync, modern,
 };
 use mcp_types::{
     Cancelled, Message, Method, Notification, ParseError, ProtocolVersion, Request, RequestId,
@@ -68,6 +68,8 @@ enum Event {
 impl Driver {
     pub(super) fn new(service: Arc<dyn Service>, settings: ServerSettings, pipe: Pipe) -> Self {
         let calls = Calls::new(pipe.write_queue.clone());
+        let mut settings = settings;
+        settings.extensions.set_transport(Transport::Pipe);
         let subscriber = Subscriber::new(settings.extensions.clone(), settings.gate.clone());
         Self {
             service,
@@ -361,11 +363,12 @@ impl Driver {
         };
         let mut limits = SessionLimits::default();
         limits.clock = || Instant::now().into_std();
+        limits.transport = Some(Transport::Pipe);
         if let Some(previous) = &self.session {
             limits.request_ids_after = previous.last_request_number();
         }
         let principal = self.settings.extensions.get::<Principal>();
-        let (session, reply) = Session::open(&params, &*self.service, principal, limits)?;
+        let (session, reply) = Session::open_request(&request.id, &params, &*self.service, principal, limits)?;
         if let Some(previous) = self.session.replace(Arc::new(session)) {
             previous.close();
         }

@@ -6,18 +6,19 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
 use futures_channel::oneshot;
-use mcp_types::{InputRequest, InputResponse, RequestId};
+use mcp_types::{InputRequest, InputResponse, Meta, RequestId};
 
 use super::sent_request::SentRequest;
 use super::{Session, SessionLimits, SessionState};
 use crate::pending::{InsertError, PendingRequests, RequestIds};
 use crate::wire::ServerRequestContext;
 use crate::{
-    BackChannel, BackChannelError, BoxFuture, ClientResponse, Input, MessageSink, ServerRequest,
+    BackChannel, BackChannelError, BoxFuture, ClientResponse, Fault, Input, MessageSink,
+    Observation, ServerRequest,
 };
 
 impl BackChannel for Session {
@@ -44,15 +45,34 @@ pub struct PendingResponse {
     session: Arc<Session>,
     id: RequestId,
     response: oneshot::Receiver<Result<ClientResponse, BackChannelError>>,
+    /// `None` without an observer, and after the response.
+    observation: Option<Box<dyn Observation>>,
 }
 
 impl Future for PendingResponse {
     type Output = Result<ClientResponse, BackChannelError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.response)
-            .poll(cx)
-            .map(|response| response.unwrap_or(Err(BackChannelError::Closed)))
+        let response = ready!(Pin::new(&mut self.response).poll(cx));
+        let response = response.unwrap_or(Err(BackChannelError::Closed));
+        if let Some(observation) = self.observation.take() {
+            end_observation(observation, &response);
+        }
+        Poll::Ready(response)
+    }
+}
+
+fn end_observation(
+    observation: Box<dyn Observation>,
+    response: &Result<ClientResponse, BackChannelError>,
+) {
+    match response {
+        Ok(ClientResponse::Fault(fault)) | Err(BackChannelError::Refused(fault)) => {
+            observation.end(Err(fault));
+        }
+        Ok(_) => observation.end(Ok(())),
+        Err(BackChannelError::TimedOut) => observation.end(Err(&Fault::Deadline)),
+        Err(error) => observation.end(Err(&Fault::internal(error.to_string()))),
     }
 }
 
@@ -109,6 +129,10 @@ impl Session {
         let token = id.clone().into();
         let mut context = ServerRequestContext::new(&id);
         context.progress_token = Some(&token);
+        let observer = self.observer.as_ref();
+        let observation = observer.map(|observer| observer.send(&id, &request));
+        let meta = observation.as_ref().map(|it| it.inject(Meta::default()));
+        context.meta = meta.as_ref();
         let message = match self.wire.encode_server_request(&request, &context) {
             Ok(message) => message,
             Err(fault) => {
@@ -124,6 +148,7 @@ impl Session {
             session: self.clone(),
             id,
             response,
+            observation,
         })
     }
 
@@ -176,6 +201,9 @@ impl Session {
 
     /// Closes the session: pending requests to the client fail, and no others are sent.
     pub fn close(&self) {
+        if let Some(observer) = &self.observer {
+            observer.close();
+        }
         let sent = self.state.lock().sent_requests(&self.limits).close();
         for (_, sent) in sent {
             sent.settle(Err(BackChannelError::Closed));

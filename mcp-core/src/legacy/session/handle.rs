@@ -49,14 +49,26 @@ impl Session {
         request: &Request<'_>,
         subscriber: impl Fn() -> Subscriber,
     ) -> Result<HandledRequest, Fault> {
-        let mut decoded = self.wire.decode_request(request)?;
+        let observer = self.observer.as_deref();
+        let mut decoded = self.wire.decode_request(request).inspect_err(|fault| {
+            if let Some(observer) = observer {
+                observer.refused(request, fault);
+            }
+        })?;
         match std::mem::replace(&mut decoded.request, ClientRequest::Discover) {
             ClientRequest::Call(call) => {
-                let inbound = InboundRequest::from_legacy(call, decoded, self.facts());
+                let inbound =
+                    InboundRequest::from_legacy(request.id.clone(), call, decoded, self.facts());
                 Ok(HandledRequest::Call(inbound))
             }
-            ClientRequest::Session(request) => {
-                self.handle_session_request(&request, subscriber)?;
+            ClientRequest::Session(asked) => {
+                let handle = || self.handle_session_request(&asked, subscriber);
+                match observer {
+                    Some(observer) => {
+                        observer.request(&request.id, &asked, decoded.meta.as_ref(), handle)
+                    }
+                    None => handle(),
+                }?;
                 Ok(HandledRequest::Reply(ResultBody::Empty.into()))
             }
             other => Err(Fault::no_such_method(other.method_name())),
@@ -88,7 +100,14 @@ impl Session {
 
     /// Handles a notification of the client.
     pub fn handle_notification(&self, notification: &Notification<'_>) -> HandledNotification {
-        match self.wire.decode_client_notification(notification) {
+        let decoded = self.wire.decode_client_notification(notification);
+        // Layers see the notifications of extensions.
+        if let (Some(observer), Some(known)) = (&self.observer, &decoded)
+            && !matches!(known, ClientNotification::Other { .. })
+        {
+            observer.notification(notification);
+        }
+        match decoded {
             // spec: LIFE-03
             Some(ClientNotification::Initialized) => {
                 let reader = self.state.lock().set_ready();

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use crate::Transport;
 use crate::pending::RequestTimeouts;
 
-/// The limits of one session, and its clock.
+/// The limits of one session, its clock and its transport.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct SessionLimits {
@@ -24,6 +25,8 @@ pub struct SessionLimits {
     pub request_ids_after: i64,
     /// The clock.
     pub clock: fn() -> Instant,
+    /// The transport of the session, for observers. Default: unknown.
+    pub transport: Option<Transport>,
 }
 
 impl Default for SessionLimits {
@@ -35,6 +38,7 @@ impl Default for SessionLimits {
             subscriptions: 1024,
             request_ids_after: 0,
             clock: Instant::now,
+            transport: None,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_core::Transport;
 use mcp_core::deadline::finite;
 use mcp_core::legacy::SessionLimits;
 use mcp_core::store::{SessionRelay, SessionStore};
@@ -83,6 +84,7 @@ impl Sessions {
     pub fn in_memory() -> Self {
         let mut limits = SessionLimits::default();
         limits.clock = now;
+        limits.transport = Some(Transport::Http);
         Self {
             mode: SessionMode::InMemory,
             idle_timeout: Duration::from_secs(30 * 60),

@@ -7,7 +7,7 @@ use http::StatusCode;
 use http::request::Parts;
 use mcp_core::legacy::{HandledNotification, HandledRequest};
 use mcp_core::{
-    Extensions, Fault, InboundNotification, InboundRequest, ReplyTarget, StreamControl,
+    Extensions, Fault, InboundNotification, InboundRequest, ReplyTarget, SessionId, StreamControl,
 };
 use mcp_types::{Message, Notification, Request};
 
@@ -142,6 +142,9 @@ fn start_call(
                 stream.release();
             }
         }));
+    }
+    if session.service.observer().is_some() {
+        extensions.insert(SessionId::new(Arc::clone(&session.id)));
     }
     let options = ResponseOptions {
         mode,

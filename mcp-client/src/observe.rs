@@ -1,0 +1,146 @@
+//! Observation of the messages that the layers of a client do not see.
+
+use std::sync::{Arc, OnceLock};
+
+use mcp_core::{
+    ClientRequest, Connection, Exchange, Fault, Observation, ObservedMessage, ObservedSession,
+    Observer, Reply, SessionRequest,
+};
+use mcp_types::{InputRequest, Meta, ProtocolVersion, RawObject, Request, RequestId};
+use parking_lot::Mutex;
+use serde::Deserialize;
+
+use crate::attempt::ReceivedReply;
+use crate::client::ClientInner;
+use crate::error::ErrorKind;
+
+/// State of the observer of a client.
+#[derive(Debug, Default)]
+pub(crate) struct ObserverState {
+    connection: OnceLock<Option<Connection>>,
+    /// The observation of the present session.
+    session: Mutex<Option<Box<dyn Observation>>>,
+}
+
+impl ClientInner {
+    fn observer(&self) -> Option<&Arc<dyn Observer>> {
+        self.layers.observer()
+    }
+
+    fn connection(&self) -> Option<&Connection> {
+        let connection = self
+            .observed
+            .connection
+            .get_or_init(|| self.channel.connection());
+        connection.as_ref()
+    }
+
+    /// Adds the connection to a call, for its layers.
+    pub(crate) fn describe_connection(&self, exchange: &mut Exchange) {
+        if let Some(connection) = self.connection() {
+            exchange.extensions.set_transport(connection.transport);
+            exchange.extensions.insert(connection.clone());
+        }
+    }
+
+    /// Starts the observation of a request that layers do not see. Adds keys to its `_meta`.
+    pub(crate) fn observe_request(
+        &self,
+        request: &ClientRequest,
+        id: &RequestId,
+        version: ProtocolVersion,
+        meta: &mut Option<Meta>,
+    ) -> Option<Box<dyn Observation>> {
+        if matches!(request, ClientRequest::Call(_)) {
+            return None;
+        }
+        let uri = match request {
+            ClientRequest::Session(
+                SessionRequest::Subscribe(params) | SessionRequest::Unsubscribe(params),
+            ) => Some(&*params.uri),
+            _ => None,
+        };
+        let message = ObservedMessage::sent(request.method_name(), version)
+            .id(id)
+            .uri(uri)
+            .connection(self.connection());
+        let observation = self.observer()?.message(&message);
+        *meta = Some(observation.inject(meta.take().unwrap_or_default()));
+        Some(observation)
+    }
+
+    /// Starts the observation of a notification that is sent.
+    pub(crate) fn observe_notification(&self, method: &str) -> Option<Box<dyn Observation>> {
+        let message = ObservedMessage::sent(method, self.version());
+        let message = message.connection(self.connection());
+        Some(self.observer()?.message(&message))
+    }
+
+    /// Starts the observation of a request of the server in a session.
+    pub(crate) fn observe_server_request(
+        &self,
+        request: &Request<'_>,
+    ) -> Option<Box<dyn Observation>> {
+        let observer = self.observer()?;
+        let meta = request.params.object("_meta").ok().flatten();
+        let message = ObservedMessage::received(&request.method, self.version())
+            .id(&request.id)
+            .meta(meta.as_ref())
+            .connection(self.connection());
+        Some(observer.message(&message))
+    }
+
+    /// Starts the observation of a request for input in a result.
+    pub(crate) fn observe_input(&self, request: &InputRequest) -> Option<Box<dyn Observation>> {
+        #[derive(Deserialize)]
+        struct Params {
+            #[serde(rename = "_meta")]
+            meta: Option<RawObject>,
+        }
+
+        let observer = self.observer()?;
+        let params = request.params_to_raw().ok();
+        let meta = params.and_then(|params| params.parse::<Params>().ok()?.meta);
+        let message = ObservedMessage::received(request.method(), self.version())
+            .meta(meta.as_ref())
+            .connection(self.connection());
+        Some(observer.message(&message))
+    }
+
+    /// Observes the session that was opened, in place of the former one. `is_lost`: the server has
+    /// forgotten the former one.
+    pub(crate) fn observe_session(&self, version: ProtocolVersion, is_lost: bool) {
+        let Some(observer) = self.observer() else {
+            return;
+        };
+        let session = ObservedSession::of_client(version, self.connection());
+        let former = self
+            .observed
+            .session
+            .lock()
+            .replace(observer.session(&session));
+        if let Some(former) = former {
+            let fault = Fault::InvalidRequest("the session has expired".into());
+            former.end(if is_lost { Err(&fault) } else { Ok(()) });
+        }
+    }
+
+    /// Ends the observation of the session.
+    pub(crate) fn end_observed_session(&self) {
+        if let Some(session) = self.observed.session.lock().take() {
+            session.end(Ok(()));
+        }
+    }
+}
+
+/// Ends the observation of a request.
+pub(crate) fn end(observation: Box<dyn Observation>, received: &Result<ReceivedReply, ErrorKind>) {
+    match received {
+        Ok(ReceivedReply {
+            reply: Reply::Fault(fault),
+            ..
+        }) => observation.end(Err(fault)),
+        Ok(_) => observation.end(Ok(())),
+        Err(error) => observation.end(Err(&error.to_fault())),
+    }
+}

@@ -1,0 +1,104 @@
+//! Observation of a session and of the messages that it handles.
+
+use std::sync::Arc;
+
+use mcp_types::{Method, Notification, Request};
+use parking_lot::Mutex;
+
+use crate::{
+    Connection, Fault, Observation, ObservedMessage, ObservedSession, Observer, ServerRequest,
+    Service, SessionRequest, Transport,
+};
+use mcp_types::{ProtocolVersion, RawObject, RequestId};
+
+/// The observer of a session. Few servers have one.
+pub(super) struct SessionObserver {
+    observer: Arc<dyn Observer>,
+    version: ProtocolVersion,
+    connection: Option<&'static Connection>,
+    /// `None` after the end of the session, and for a session that another node has opened.
+    session: Mutex<Option<Box<dyn Observation>>>,
+}
+
+impl SessionObserver {
+    pub(super) fn new(
+        service: &dyn Service,
+        version: ProtocolVersion,
+        transport: Option<Transport>,
+    ) -> Option<Box<Self>> {
+        Some(Box::new(Self {
+            observer: service.observer()?,
+            version,
+            connection: transport.map(Connection::of),
+            session: Mutex::new(None),
+        }))
+    }
+
+    /// Starts the observation of the whole session.
+    pub(super) fn open(&self) {
+        let session = ObservedSession::of_server(self.version, self.connection);
+        *self.session.lock() = Some(self.observer.session(&session));
+    }
+
+    /// Ends the observation of the session.
+    pub(super) fn close(&self) {
+        if let Some(session) = self.session.lock().take() {
+            session.end(Ok(()));
+        }
+    }
+
+    /// Starts the observation of `initialize`. The revision is that of the session.
+    pub(super) fn initialize(&self, id: Option<&RequestId>, meta: Option<&RawObject>) {
+        let mut message = self.received(Method::Initialize.as_str()).meta(meta);
+        message.id = id;
+        self.observer.message(&message).end(Ok(()));
+    }
+
+    /// Observes a request that the session answers at once.
+    pub(super) fn request(
+        &self,
+        id: &RequestId,
+        request: &SessionRequest,
+        meta: Option<&RawObject>,
+        handle: impl FnOnce() -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let uri = match request {
+            SessionRequest::Subscribe(params) | SessionRequest::Unsubscribe(params) => {
+                Some(&*params.uri)
+            }
+            _ => None,
+        };
+        let message = self.received(request.method().as_str());
+        let observation = self.observer.message(&message.id(id).uri(uri).meta(meta));
+        let span = observation.span();
+        let result = span.in_scope(handle);
+        observation.end(result.as_ref().map(|_| ()));
+        result
+    }
+
+    /// Observes a request that the session refuses.
+    pub(super) fn refused(&self, request: &Request<'_>, fault: &Fault) {
+        let meta = request.params.object("_meta").ok().flatten();
+        let message = self.received(&request.method).id(&request.id);
+        let observation = self.observer.message(&message.meta(meta.as_ref()));
+        observation.end(Err(fault));
+    }
+
+    /// Observes a notification that the session handles at once.
+    pub(super) fn notification(&self, notification: &Notification<'_>) {
+        let meta = notification.params.object("_meta").ok().flatten();
+        let message = self.received(&notification.method).meta(meta.as_ref());
+        self.observer.message(&message).end(Ok(()));
+    }
+
+    /// Starts the observation of a request to the client.
+    pub(super) fn send(&self, id: &RequestId, request: &ServerRequest) -> Box<dyn Observation> {
+        let message = ObservedMessage::sent(request.method_name(), self.version);
+        self.observer
+            .message(&message.id(id).connection(self.connection))
+    }
+
+    fn received<'a>(&'a self, method: &'a str) -> ObservedMessage<'a> {
+        ObservedMessage::received(method, self.version).connection(self.connection)
+    }
+}

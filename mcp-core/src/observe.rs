@@ -1,0 +1,260 @@
+//! Observation of the messages that layers do not see: requests that this library answers, messages
+//! that it sends, and sessions.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use mcp_types::{Meta, ProtocolVersion, RawObject, RequestId};
+use tracing::Span;
+
+use crate::{Extensions, Fault};
+
+/// Receives the messages of a server or a client that its layers do not see: the handshake, `ping`,
+/// `server/discover`, subscriptions, notifications, and requests to the other side. Telemetry uses
+/// it; see [`Middleware::observer`](crate::tower::Middleware::observer).
+///
+/// The methods run on tasks that read messages, so they must not block.
+pub trait Observer: Send + Sync + 'static {
+    /// Starts the observation of a message.
+    fn message(&self, message: &ObservedMessage<'_>) -> Box<dyn Observation>;
+
+    /// Starts the observation of a session (legacy era).
+    fn session(&self, session: &ObservedSession<'_>) -> Box<dyn Observation>;
+}
+
+impl fmt::Debug for dyn Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Observer")
+    }
+}
+
+/// A running observation. Dropping it without [`end`](Self::end) means that the message was
+/// cancelled, or that the session has ended.
+pub trait Observation: Send + Sync + 'static {
+    /// Returns the span in which the message is handled.
+    fn span(&self) -> Span {
+        Span::none()
+    }
+
+    /// Adds keys to the `_meta` of a message that is sent.
+    fn inject(&self, meta: Meta) -> Meta {
+        meta
+    }
+
+    /// Ends the observation.
+    fn end(self: Box<Self>, outcome: Result<(), &Fault>);
+}
+
+impl fmt::Debug for dyn Observation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Observation")
+    }
+}
+
+/// A message that layers do not see.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ObservedMessage<'a> {
+    /// The name of the method.
+    pub method: &'a str,
+    /// The revision of the connection.
+    pub version: ProtocolVersion,
+    /// True for a message that this side sends.
+    pub is_sent: bool,
+    /// The id of a request. `None` for a notification.
+    pub id: Option<&'a RequestId>,
+    /// The URI of the resource that the message names.
+    pub uri: Option<&'a str>,
+    /// Protocol-level metadata (`_meta`) of a message that was received.
+    pub meta: Option<&'a RawObject>,
+    /// The connection that carries the message.
+    pub connection: Option<&'a Connection>,
+    /// The HTTP head of a message that was received.
+    pub extensions: Option<&'a Extensions>,
+}
+
+impl<'a> ObservedMessage<'a> {
+    /// A message that was received.
+    pub fn received(method: &'a str, version: ProtocolVersion) -> Self {
+        Self {
+            method,
+            version,
+            is_sent: false,
+            id: None,
+            uri: None,
+            meta: None,
+            connection: None,
+            extensions: None,
+        }
+    }
+
+    /// A message that is sent.
+    pub fn sent(method: &'a str, version: ProtocolVersion) -> Self {
+        Self {
+            is_sent: true,
+            ..Self::received(method, version)
+        }
+    }
+
+    /// Sets the id of the request.
+    #[must_use]
+    pub fn id(mut self, id: &'a RequestId) -> Self {
+        self.id = Some(id);
+        self
+    }
+
+    /// Sets the URI of the resource.
+    #[must_use]
+    pub fn uri(mut self, uri: Option<&'a str>) -> Self {
+        self.uri = uri;
+        self
+    }
+
+    /// Sets the metadata of the message.
+    #[must_use]
+    pub fn meta(mut self, meta: Option<&'a RawObject>) -> Self {
+        self.meta = meta;
+        self
+    }
+
+    /// Sets the connection.
+    #[must_use]
+    pub fn connection(mut self, connection: Option<&'a Connection>) -> Self {
+        self.connection = connection;
+        self
+    }
+
+    /// Sets the HTTP head and the values of layers.
+    #[must_use]
+    pub fn extensions(mut self, extensions: &'a Extensions) -> Self {
+        self.extensions = Some(extensions);
+        self
+    }
+}
+
+/// A session that is opened.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ObservedSession<'a> {
+    /// The revision of the session.
+    pub version: ProtocolVersion,
+    /// True for a session that this side opens, as a client.
+    pub is_client: bool,
+    /// The connection that carries the session.
+    pub connection: Option<&'a Connection>,
+}
+
+impl<'a> ObservedSession<'a> {
+    /// A session of a server.
+    pub fn of_server(version: ProtocolVersion, connection: Option<&'a Connection>) -> Self {
+        Self {
+            version,
+            is_client: false,
+            connection,
+        }
+    }
+
+    /// A session of a client.
+    pub fn of_client(version: ProtocolVersion, connection: Option<&'a Connection>) -> Self {
+        Self {
+            version,
+            is_client: true,
+            connection,
+        }
+    }
+}
+
+/// The kind of transport below a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Transport {
+    /// HTTP over TCP.
+    Http,
+    /// The standard streams of a process, or another pair of byte streams.
+    Pipe,
+}
+
+/// A connection: its transport, and the address of the server as far as a client knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Connection {
+    /// The transport.
+    pub transport: Transport,
+    /// The host of the server.
+    pub host: Option<Arc<str>>,
+    /// The port of the server.
+    pub port: Option<u16>,
+}
+
+impl Connection {
+    /// A connection over HTTP.
+    pub const HTTP: Self = Self::new(Transport::Http);
+    /// A connection over a pipe.
+    pub const PIPE: Self = Self::new(Transport::Pipe);
+
+    /// A connection without an address.
+    pub const fn new(transport: Transport) -> Self {
+        Self {
+            transport,
+            host: None,
+            port: None,
+        }
+    }
+
+    /// Returns the connection of a transport, without an address.
+    pub fn of(transport: Transport) -> &'static Self {
+        static HTTP: Connection = Connection::HTTP;
+        static PIPE: Connection = Connection::PIPE;
+        match transport {
+            Transport::Http => &HTTP,
+            Transport::Pipe => &PIPE,
+        }
+    }
+
+    /// Sets the address of the server.
+    #[must_use]
+    pub fn address(mut self, host: impl Into<Arc<str>>, port: Option<u16>) -> Self {
+        self.host = Some(host.into());
+        self.port = port;
+        self
+    }
+}
+
+/// The id of a legacy session, in the extensions of a call. Set only for a service with an observer.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SessionId(Arc<str>);
+
+impl SessionId {
+    /// The id of a session.
+    pub fn new(id: Arc<str>) -> Self {
+        Self(id)
+    }
+
+    /// Returns the id. It is a secret where no other authorization protects the session.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SessionId")
+    }
+}
+
+/// The address of the client, in the extensions of a call. Set only for a service with an observer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientAddress(IpAddr);
+
+impl ClientAddress {
+    /// The address of a client.
+    pub fn new(address: IpAddr) -> Self {
+        Self(address)
+    }
+
+    /// Returns the address.
+    pub fn ip(self) -> IpAddr {
+        self.0
+    }
+}

@@ -1,0 +1,44 @@
+//! Traces and metrics of servers and clients, by the OpenTelemetry conventions for MCP.
+//!
+//! Modules, each of which uses only those above it:
+//!
+//! | module | content |
+//! |---|---|
+//! | `trace_context` | `traceparent`, `tracestate` and `baggage` in `_meta` |
+//! | `known_names` | the names that metrics may contain |
+//! | `instruments` | the four histograms |
+//! | `error_type` | `error.type` and the status of a fault |
+//! | `facts` | the attributes of one operation |
+//! | `settings` | the settings of a layer |
+//! | `operation` | one operation: its span and its duration |
+//! | `observer` | operations of messages that layers do not see |
+//! | `telemetry` | the layer |
+//! | `log_format` | log lines with trace ids |
+//! | `tls`, `init` | export by the `OTEL_*` variables |
+//!
+//! Conventions: <https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md>
+
+mod error_type;
+mod facts;
+mod init;
+mod instruments;
+mod known_names;
+mod log_format;
+mod observer;
+mod operation;
+mod settings;
+mod telemetry;
+mod tls;
+mod trace_context;
+
+pub use init::{ExportLayer, Guard, InitError, export, init};
+pub use instruments::BOUNDARIES;
+pub use log_format::TraceIds;
+pub use telemetry::Telemetry;
+
+/// The API of OpenTelemetry, in the version that this crate uses.
+pub use opentelemetry;
+/// The SDK of OpenTelemetry, in the version that this crate uses.
+pub use opentelemetry_sdk;
+/// The connection between `tracing` and OpenTelemetry, in the version that this crate uses.
+pub use tracing_opentelemetry;

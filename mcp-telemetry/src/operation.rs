@@ -1,0 +1,279 @@
+//! One operation: its span, and its duration as a metric.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use mcp_core::{Call, Exchange, Reply, ResultBody};
+use mcp_types::Meta;
+use tracing::Span;
+use tracing::field::Empty;
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+
+use crate::error_type::Failure;
+use crate::facts::{EXECUTE_TOOL, Facts};
+use crate::known_names::{KnownNames, NameKind};
+use crate::settings::Settings;
+use crate::trace_context::{self, http_trace};
+
+/// Limit on the length of a peer's string in a span, in bytes.
+const MAX_FIELD_BYTES: usize = 1024;
+
+/// Limit on the length of arguments and results in a span, in bytes.
+const MAX_CONTENT_BYTES: usize = 8 * 1024;
+
+/// A running operation. Dropping it without [`finish`](Self::finish) means that it was cancelled.
+pub(crate) struct Operation {
+    settings: Arc<Settings>,
+    facts: Facts,
+    span: Span,
+    started: Instant,
+    is_finished: bool,
+    /// The end of a stream is no failure.
+    pub(crate) may_be_dropped: bool,
+}
+
+impl Operation {
+    pub(crate) fn start(settings: Arc<Settings>, facts: Facts) -> Self {
+        Self {
+            span: span(&facts),
+            settings,
+            facts,
+            started: Instant::now(),
+            is_finished: false,
+            may_be_dropped: false,
+        }
+    }
+
+    pub(crate) fn span(&self) -> &Span {
+        &self.span
+    }
+
+    /// Sets the parent of a message that was received.
+    pub(crate) fn set_parent(&self, meta: Option<&Meta>, http: Option<&http_trace::Head<'_>>) {
+        trace_context::set_parent(&self.span, meta, http);
+    }
+
+    /// Adds the context of the operation to the `_meta` of the message.
+    pub(crate) fn inject(&self, meta: Meta) -> Meta {
+        trace_context::inject(&self.context(), meta)
+    }
+
+    /// Returns the context that the message carries: that of the span, or else the ambient one.
+    pub(crate) fn context(&self) -> opentelemetry::Context {
+        if self.span.is_disabled() {
+            return trace_context::ambient();
+        }
+        let context = self.span.context();
+        match trace_context::is_sent(&context) {
+            true => context,
+            false => trace_context::ambient(),
+        }
+    }
+
+    /// Records the arguments of a tool call, if the settings want them.
+    pub(crate) fn record_arguments(&self, exchange: &Exchange) {
+        let (Some(redact), Call::CallTool(params)) = (&self.settings.arguments, &exchange.call)
+        else {
+            return;
+        };
+        let Some(arguments) = params
+            .arguments
+            .as_ref()
+            .filter(|_| !self.span.is_disabled())
+        else {
+            return;
+        };
+        if let Some(text) = redact(&params.name, arguments) {
+            self.span.record(
+                "gen_ai.tool.call.arguments",
+                truncate(&text, MAX_CONTENT_BYTES),
+            );
+        }
+    }
+
+    /// Ends the operation with a reply.
+    pub(crate) fn finish_reply(mut self, reply: &Reply) {
+        let failure = Failure::of_reply(reply, self.facts.is_sent, self.facts.version);
+        learn(&self.settings.names, reply);
+        // A result that is an error proves a tool only where the server itself has made it.
+        let is_confirmed = match reply {
+            Reply::Fault(_) => false,
+            _ => failure.is_none() || !self.facts.is_sent,
+        };
+        if is_confirmed {
+            self.facts.confirm(&self.settings.names);
+        }
+        self.record_result(reply);
+        self.end(failure.as_ref());
+    }
+
+    /// Ends the operation.
+    pub(crate) fn finish(mut self, failure: Option<&Failure>) {
+        self.end(failure);
+    }
+
+    fn record_result(&self, reply: &Reply) {
+        if let (
+            Some(redact),
+            Reply::Complete {
+                body: ResultBody::CallTool(result),
+                ..
+            },
+            Some(tool),
+            false,
+        ) = (
+            &self.settings.results,
+            reply,
+            self.facts.tool(),
+            self.span.is_disabled(),
+        ) && let Some(text) = redact(tool, result)
+        {
+            self.span.record(
+                "gen_ai.tool.call.result",
+                truncate(&text, MAX_CONTENT_BYTES),
+            );
+        }
+    }
+
+    fn end(&mut self, failure: Option<&Failure>) {
+        self.is_finished = true;
+        if let Some(failure) = failure.filter(|_| !self.span.is_disabled()) {
+            self.span.record("error.type", &*failure.error_type);
+            self.span.record("otel.status_code", "ERROR");
+            if let Some(code) = &failure.code {
+                self.span.record("rpc.response.status_code", &**code);
+            }
+            if let Some(message) = &failure.message {
+                let message = truncate(message, MAX_FIELD_BYTES);
+                self.span.record("otel.status_description", message);
+            }
+        }
+        let instruments = self.settings.instruments();
+        let histogram = match self.facts.is_sent {
+            true => &instruments.client_operations,
+            false => &instruments.server_operations,
+        };
+        let with_uri = self.settings.uris_in_metrics;
+        let attributes = self.facts.attributes(failure, with_uri);
+        histogram.record(self.started.elapsed().as_secs_f64(), &attributes);
+    }
+}
+
+impl Drop for Operation {
+    fn drop(&mut self) {
+        if self.is_finished {
+            return;
+        }
+        match self.may_be_dropped {
+            true => self.end(None),
+            false => self.end(Some(&Failure::cancelled())),
+        }
+    }
+}
+
+/// Adds the names that a list contains to the known ones.
+fn learn(names: &KnownNames, reply: &Reply) {
+    let Reply::Complete { body, .. } = reply else {
+        return;
+    };
+    match body {
+        ResultBody::ListTools(page) => {
+            for tool in &page.tools {
+                names.add(NameKind::Tool, &tool.name);
+            }
+        }
+        ResultBody::ListPrompts(page) => {
+            for prompt in &page.prompts {
+                names.add(NameKind::Prompt, &prompt.name);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn span(facts: &Facts) -> Span {
+    /// Makes a span with the fields of the conventions.
+    macro_rules! make {
+        ($name:literal, $kind:literal) => {
+            tracing::info_span!(
+                target: "mcp",
+                $name,
+                otel.name = Empty,
+                otel.kind = $kind,
+                otel.status_code = Empty,
+                otel.status_description = Empty,
+                mcp.method.name = Empty,
+                mcp.protocol.version = facts.version.as_str(),
+                mcp.session.id = Empty,
+                mcp.resource.uri = Empty,
+                error.type = Empty,
+                gen_ai.tool.name = Empty,
+                gen_ai.prompt.name = Empty,
+                gen_ai.operation.name = Empty,
+                gen_ai.tool.call.arguments = Empty,
+                gen_ai.tool.call.result = Empty,
+                jsonrpc.request.id = Empty,
+                rpc.response.status_code = Empty,
+                network.transport = facts.network.transport,
+                network.protocol.name = facts.network.protocol,
+                network.protocol.version = facts.network.protocol_version,
+                server.address = Empty,
+                server.port = Empty,
+                client.address = Empty,
+            )
+        };
+    }
+    let span = match facts.is_sent {
+        true => make!("mcp.client", "client"),
+        false => make!("mcp.server", "server"),
+    };
+    if !span.is_disabled() {
+        record(&span, facts);
+    }
+    span
+}
+
+fn record(span: &Span, facts: &Facts) {
+    let text = |key: &str, value: &str| {
+        span.record(key, truncate(value, MAX_FIELD_BYTES));
+    };
+    text("otel.name", &facts.span_name());
+    text("mcp.method.name", facts.method.as_str());
+    if let Some(tool) = facts.tool() {
+        text("gen_ai.tool.name", tool);
+        text("gen_ai.operation.name", EXECUTE_TOOL);
+    }
+    if let Some(prompt) = facts.prompt() {
+        text("gen_ai.prompt.name", prompt);
+    }
+    if let Some(uri) = &facts.uri {
+        text("mcp.resource.uri", uri);
+    }
+    if let Some(id) = &facts.id {
+        text("jsonrpc.request.id", &id.to_string());
+    }
+    if let Some(session) = &facts.session {
+        text("mcp.session.id", session.as_str());
+    }
+    match (&facts.network.server, facts.is_sent) {
+        (Some((host, port)), true) => {
+            text("server.address", host);
+            if let Some(port) = port {
+                span.record("server.port", i64::from(*port));
+            }
+        }
+        _ => {
+            if let Some(client) = facts.network.client {
+                text("client.address", &client.to_string());
+            }
+        }
+    }
+}
+
+fn truncate(text: &str, limit: usize) -> &str {
+    let mut end = text.len().min(limit);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

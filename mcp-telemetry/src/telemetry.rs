@@ -1,0 +1,172 @@
+//! The layer.
+
+use std::sync::Arc;
+
+use mcp_core::tower::{Middleware, Next};
+use mcp_core::{BoxFuture, Exchange, Observer, Reply};
+use mcp_types::{CallToolResult, Meta, RawObject};
+use opentelemetry::metrics::Meter;
+use tracing::Instrument;
+
+use crate::facts::Facts;
+use crate::observer::TelemetryObserver;
+use crate::operation::Operation;
+use crate::settings::Settings;
+use crate::trace_context::{self, http_trace::Head};
+
+/// A layer that records each request and notification as a span and as a duration, by the OpenTelemetry
+/// conventions for MCP. It also records the messages that other layers do not see (the handshake,
+/// `server/discover`, subscriptions, requests to the other side), and the duration of sessions.
+///
+/// * **Spans** are `tracing` spans `mcp.server` and `mcp.client` with the target `mcp`. Every
+///   subscriber sees them; the layer of `tracing-opentelemetry` exports them. [`init`](crate::init)
+///   installs it.
+/// * **Metrics** are recorded with the global meter, or with [`meter`](Self::meter): the histograms
+///   `mcp.server.operation.duration`, `mcp.client.operation.duration`, `mcp.server.session.duration` and
+///   `mcp.client.session.duration`, in seconds.
+/// * **Propagation**: requests carry `traceparent`, `tracestate` and `baggage` in `_meta`. The span of a
+///   client is the parent of the span of its server. The span of the HTTP request becomes a link.
+///
+/// Metrics contain the name of a tool or prompt only after the server has confirmed it by a list or a
+/// result, and at most 1,000 names of each kind: peers cannot create time series.
+///
+/// The guide page [Telemetry](https://docs.rs/omnimcp/latest/mcp/guide/telemetry/) lists all names.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::prelude::*;
+/// use mcp::telemetry::Telemetry;
+/// use mcp::Client;
+///
+/// let server = Server::new("clock", "1.0.0")
+///     .tool(Tool::new("now").handler(|| "half past"))
+///     .layer(Telemetry::server());
+/// let client = Client::builder().layer(Telemetry::client());
+/// ```
+// spec: META-14
+#[derive(Debug)]
+#[must_use = "a layer has an effect only on the server or client that it is added to"]
+pub struct Telemetry {
+    settings: Arc<Settings>,
+    is_client: bool,
+}
+
+impl Telemetry {
+    /// Creates the layer of a server. Add it last, so that it is the outermost.
+    pub fn server() -> Self {
+        Self {
+            settings: Arc::default(),
+            is_client: false,
+        }
+    }
+
+    /// Creates the layer of a client, for [`ClientBuilder::layer`](https://docs.rs/omnimcp). It covers
+    /// the requests of servers as well: it is not added as an inbound layer.
+    pub fn client() -> Self {
+        Self {
+            settings: Arc::default(),
+            is_client: true,
+        }
+    }
+
+    /// Records metrics with `meter`. Default: the global meter with the scope `mcp`, as it is at the
+    /// first message.
+    pub fn meter(self, meter: Meter) -> Self {
+        self.set(|settings| settings.meter = Some(meter))
+    }
+
+    /// Adds `mcp.resource.uri` to metrics. Default: only spans contain it. Every URI is a time series, so
+    /// use it only where the server has few resources and no templates.
+    pub fn resource_uris_in_metrics(self) -> Self {
+        self.set(|settings| settings.uris_in_metrics = true)
+    }
+
+    /// Records the arguments of tool calls in spans, as `redact` returns them: it receives the name of
+    /// the tool and the arguments, and returns `None` to leave them out. At most 8 KiB are recorded.
+    /// Default: no arguments, because they may be secrets.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::telemetry::Telemetry;
+    ///
+    /// let layer = Telemetry::server()
+    ///     .arguments(|tool, arguments| (tool == "add").then(|| arguments.as_str().to_owned()));
+    /// ```
+    pub fn arguments(
+        self,
+        redact: impl Fn(&str, &RawObject) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.set(|settings| settings.arguments = Some(Arc::new(redact)))
+    }
+
+    /// Records the results of tool calls in spans, as `redact` returns them. See
+    /// [`arguments`](Self::arguments).
+    pub fn results(
+        self,
+        redact: impl Fn(&str, &CallToolResult) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.set(|settings| settings.results = Some(Arc::new(redact)))
+    }
+
+    fn set(mut self, set: impl FnOnce(&mut Settings)) -> Self {
+        // The settings are shared only after the layer was added.
+        if let Some(settings) = Arc::get_mut(&mut self.settings) {
+            set(settings);
+        }
+        self
+    }
+}
+
+impl Middleware for Telemetry {
+    fn wrap(self, next: Next) -> Next {
+        let Self {
+            settings,
+            is_client,
+        } = self;
+        Next::new(move |exchange| match is_client {
+            true => send(&settings, exchange, next.clone()),
+            false => receive(&settings, exchange, next.clone()),
+        })
+    }
+
+    fn observer(&self) -> Option<Arc<dyn Observer>> {
+        Some(Arc::new(TelemetryObserver(self.settings.clone())))
+    }
+}
+
+/// Runs a call that a server has received.
+fn receive(settings: &Arc<Settings>, exchange: Exchange, next: Next) -> BoxFuture<'static, Reply> {
+    let facts = Facts::of_exchange(&exchange, false, &settings.names);
+    let operation = Operation::start(settings.clone(), facts);
+    if !operation.span().is_disabled() {
+        let meta = exchange.meta.as_ref();
+        let meta = meta.and_then(|meta| meta.parse::<Meta>().ok());
+        let head = Head::new(&exchange.extensions);
+        operation.set_parent(meta.as_ref(), Some(&head));
+    }
+    run(operation, exchange, next)
+}
+
+/// Runs a call that a client sends.
+fn send(settings: &Arc<Settings>, mut exchange: Exchange, next: Next) -> BoxFuture<'static, Reply> {
+    let facts = Facts::of_exchange(&exchange, true, &settings.names);
+    let operation = Operation::start(settings.clone(), facts);
+    let context = operation.context();
+    if trace_context::is_sent(&context) {
+        exchange.update_meta(|meta| trace_context::inject(&context, meta));
+    }
+    run(operation, exchange, next)
+}
+
+fn run(operation: Operation, exchange: Exchange, next: Next) -> BoxFuture<'static, Reply> {
+    operation.record_arguments(&exchange);
+    let span = operation.span().clone();
+    let running = async move {
+        let reply = next.run(exchange).await;
+        operation.finish_reply(&reply);
+        reply
+    };
+    Box::pin(running.instrument(span))
+}
