@@ -1,0 +1,9 @@
+//! Tests of telemetry: every span and metric of a scenario, propagation, and bounded cardinality.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+mod cardinality;
+mod content;
+mod kit;
+mod parents;
+mod tables;

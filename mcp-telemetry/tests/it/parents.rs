@@ -1,0 +1,183 @@
+//! One trace from the caller to the handler.
+
+use mcp::middleware::{Exchange, Next, from_fn};
+use mcp::prelude::*;
+use mcp::telemetry::opentelemetry::baggage::BaggageExt;
+use mcp::telemetry::opentelemetry::trace::{SpanKind, TraceContextExt};
+use mcp::telemetry::opentelemetry::{Context, KeyValue};
+use mcp::telemetry::tracing_opentelemetry::OpenTelemetrySpanExt;
+use mcp::{Client, ProtocolVersion};
+use mcp_testing::Pair;
+use serde_json::json;
+use tracing::Instrument;
+
+use crate::kit::{Recorder, client, server};
+
+const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+async fn check_one_trace(pair: impl Fn(Server) -> Pair, version: ProtocolVersion) {
+    let recorder = Recorder::start();
+    let pair = pair(server().layer(recorder.server_layer()))
+        .client(client().layer(recorder.client_layer()))
+        .revision(version);
+    let pair = pair.start().await.unwrap();
+    let root = tracing::info_span!("agent");
+    let call = pair.client.call("add", json!({}));
+    call.into_future().instrument(root.clone()).await.unwrap();
+    drop(root);
+    pair.close().await.unwrap();
+
+    let root = recorder.span(&SpanKind::Internal, "agent");
+    let sent = recorder.span(&SpanKind::Client, "tools/call add");
+    let received = recorder.span(&SpanKind::Server, "tools/call add");
+    assert_eq!(sent.parent_span_id, root.span_context.span_id());
+    assert_eq!(received.parent_span_id, sent.span_context.span_id());
+    assert!(received.parent_span_is_remote);
+    for span in [sent, received] {
+        assert_eq!(span.span_context.trace_id(), root.span_context.trace_id());
+    }
+}
+
+#[tokio::test]
+async fn call_is_one_trace_from_the_caller_to_the_server() {
+    for version in [ProtocolVersion::V2026_07_28, ProtocolVersion::V2025_11_25] {
+        check_one_trace(Pair::http, version).await;
+        check_one_trace(Pair::stdio, version).await;
+    }
+}
+
+#[tokio::test]
+async fn proxy_is_in_the_middle_of_one_trace() {
+    let recorder = Recorder::start();
+    let origin = server().layer(recorder.server_layer());
+    let upstream = Pair::http(origin)
+        .client(Client::builder().layer(recorder.client_layer()))
+        .start()
+        .await
+        .unwrap();
+    let behind = upstream.client.clone();
+    let forward = move || {
+        let behind = behind.clone();
+        async move {
+            let result = behind.call("add", json!({})).await;
+            result
+                .map(|result| result.text().to_owned())
+                .map_err(|error| ToolError::new(error.to_string()))
+        }
+    };
+    let proxy = Server::new("proxy", "1.0.0")
+        .tool(Tool::new("forward").handler(forward))
+        .layer(recorder.server_layer());
+    let front = Pair::stdio(proxy)
+        .revision(ProtocolVersion::V2025_11_25)
+        .client(Client::builder().layer(recorder.client_layer()))
+        .start()
+        .await
+        .unwrap();
+    front.client.call("forward", json!({})).await.unwrap();
+    front.close().await.unwrap();
+    upstream.close().await.unwrap();
+
+    let chain = [
+        recorder.span(&SpanKind::Client, "tools/call forward"),
+        recorder.span(&SpanKind::Server, "tools/call forward"),
+        recorder.span(&SpanKind::Client, "tools/call add"),
+        recorder.span(&SpanKind::Server, "tools/call add"),
+    ];
+    for pair in chain.windows(2) {
+        assert_eq!(pair[1].parent_span_id, pair[0].span_context.span_id());
+        let trace = |n: usize| pair[n].span_context.trace_id();
+        assert_eq!(trace(0), trace(1));
+    }
+}
+
+#[tokio::test]
+async fn question_of_a_session_is_in_the_trace_of_its_call() {
+    let recorder = Recorder::start();
+    let pair = Pair::http(server().layer(recorder.server_layer()))
+        .client(client().layer(recorder.client_layer()))
+        .revision(ProtocolVersion::V2025_11_25);
+    let pair = pair.start().await.unwrap();
+    pair.client.call("ask", json!({})).await.unwrap();
+    pair.close().await.unwrap();
+
+    let call = recorder.span(&SpanKind::Server, "tools/call ask");
+    let asked = recorder.span(&SpanKind::Client, "elicitation/create");
+    let answered = recorder.span(&SpanKind::Server, "elicitation/create");
+    assert_eq!(asked.parent_span_id, call.span_context.span_id());
+    assert_eq!(answered.parent_span_id, asked.span_context.span_id());
+}
+
+#[tokio::test]
+async fn span_of_the_http_request_is_a_link() {
+    let recorder = Recorder::start();
+    let server = server().layer(recorder.server_layer());
+    let traced = |mut exchange: Exchange, next: Next| async move {
+        exchange.update_meta(|meta| meta.with("traceparent", PARENT));
+        next.run(exchange)
+            .instrument(tracing::info_span!("POST"))
+            .await
+    };
+    let pair = Pair::http(server.layer(from_fn(traced)))
+        .start()
+        .await
+        .unwrap();
+    pair.client.call("add", json!({})).await.unwrap();
+    pair.close().await.unwrap();
+
+    let http = recorder.span(&SpanKind::Internal, "POST");
+    let received = recorder.span(&SpanKind::Server, "tools/call add");
+    assert_eq!(received.parent_span_id.to_string(), "b7ad6b7169203331");
+    let links: Vec<_> = received.links.iter().map(|it| &it.span_context).collect();
+    assert_eq!(links, [&http.span_context]);
+}
+
+#[tokio::test]
+async fn header_of_the_http_request_is_the_parent_without_meta() {
+    let recorder = Recorder::start();
+    let server = server().layer(recorder.server_layer());
+    let client = Client::builder().header("traceparent", PARENT);
+    let pair = Pair::http(server).client(client).start().await.unwrap();
+    pair.client.call("add", json!({})).await.unwrap();
+    pair.close().await.unwrap();
+    let received = recorder.span(&SpanKind::Server, "tools/call add");
+    assert_eq!(received.parent_span_id.to_string(), "b7ad6b7169203331");
+}
+
+#[tokio::test]
+async fn baggage_and_state_reach_the_handler() {
+    let recorder = Recorder::start();
+    let server = see_server(&recorder);
+    let pair = Pair::http(server)
+        .client(Client::builder().layer(recorder.client_layer()))
+        .start()
+        .await
+        .unwrap();
+    // Without the layer of the client, the context in `_meta` is that of another program.
+    let plain = Pair::http(see_server(&recorder)).start().await.unwrap();
+    let call = plain.client.call("see", json!({}));
+    let call = call
+        .meta("traceparent", PARENT)
+        .meta("tracestate", "vendor=1")
+        .meta("baggage", "user=Ada%20L");
+    assert_eq!(call.await.unwrap().text(), "Ada L vendor=1");
+
+    let span = tracing::info_span!("agent");
+    let baggage = Context::new().with_baggage([KeyValue::new("user", "Bob M")]);
+    let _ = span.set_parent(baggage);
+    let call = pair.client.call("see", json!({}));
+    let result = call.into_future().instrument(span).await.unwrap();
+    assert_eq!(result.text(), "Bob M ");
+}
+
+fn see_server(recorder: &Recorder) -> Server {
+    let see = || async {
+        let context = tracing::Span::current().context();
+        let user = context.baggage().get("user").map(ToString::to_string);
+        let state = context.span().span_context().trace_state().header();
+        format!("{} {state}", user.unwrap_or_default())
+    };
+    Server::new("shop", "1.0.0")
+        .tool(Tool::new("see").handler(see))
+        .layer(recorder.server_layer())
+}
