@@ -33,6 +33,7 @@ mod faulty_store;
 pub mod login;
 pub mod scenario;
 mod server;
+pub mod traced;
 
 pub use faulty_store::FaultyStore;
 pub use server::server;

@@ -8,8 +8,8 @@ use futures_util::future::{Either, select};
 use http::{HeaderMap, StatusCode};
 use mcp_core::wire::{self, ClientRequestContext};
 use mcp_core::{
-    ChannelError, ClientRequest, Frames, InputState, MirroredHeaders, OutgoingRequest, Outlet,
-    Reply, ServerNotification,
+    ChannelError, ClientRequest, Frames, InputState, MirroredHeaders, Observation, OutgoingRequest,
+    Outlet, Reply, ServerNotification,
 };
 use mcp_types::{Message, Notification, ProgressToken, ProtocolVersion, RequestId, Response};
 use tokio::time::{timeout, timeout_at};
@@ -18,7 +18,6 @@ use tracing::Instrument;
 use crate::call_timer::CallTimer;
 use crate::client::{Client, ClientInner};
 use crate::error::ErrorKind;
-use crate::observe;
 use crate::options::CallOptions;
 
 /// Sends one request in `version` with default options.
@@ -90,7 +89,7 @@ impl Attempt<'_, '_> {
             Some(observation) => {
                 let span = observation.span();
                 let received = Box::pin(self.exchange().instrument(span)).await;
-                observe::end(observation, &received);
+                end_observation(observation, &received);
                 received
             }
         }
@@ -233,6 +232,17 @@ impl Attempt<'_, '_> {
             }
             _ => {}
         }
+    }
+}
+
+fn end_observation(observation: Box<dyn Observation>, received: &Result<ReceivedReply, ErrorKind>) {
+    match received {
+        Ok(ReceivedReply {
+            reply: Reply::Fault(fault),
+            ..
+        }) => observation.end(Err(fault)),
+        Ok(_) => observation.end(Ok(())),
+        Err(error) => observation.end(Err(&error.to_fault())),
     }
 }
 

@@ -35,7 +35,7 @@ use crate::events::Events;
 use crate::inputs::{Asker, Inputs};
 use crate::negotiation::Negotiation;
 use crate::notification_queue::NotificationQueue;
-use crate::observe::ObserverState;
+use crate::observer_state::ObserverState;
 use crate::resource_subscriptions::ResourceSubscriptions;
 use crate::tool_index::{DroppedTool, ParamHeaderValues, ToolIndex};
 

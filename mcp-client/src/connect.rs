@@ -41,7 +41,7 @@ use crate::negotiate::negotiate;
 use crate::negotiation::Negotiation;
 use crate::notification_queue::NotificationQueue;
 use crate::notification_task;
-use crate::observe::ObserverState;
+use crate::observer_state::ObserverState;
 use crate::options::{CallOptions, parse_header};
 use crate::probe_memory::ProbeMemory;
 use crate::resource_subscriptions::ResourceSubscriptions;

@@ -1,26 +1,15 @@
 //! Observation of the messages that the layers of a client do not see.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use mcp_core::{
     ClientRequest, Connection, Exchange, Fault, Observation, ObservedMessage, ObservedSession,
-    Observer, Reply, SessionRequest,
+    Observer, SessionRequest,
 };
 use mcp_types::{InputRequest, Meta, ProtocolVersion, RawObject, Request, RequestId};
-use parking_lot::Mutex;
 use serde::Deserialize;
 
-use crate::attempt::ReceivedReply;
 use crate::client::ClientInner;
-use crate::error::ErrorKind;
-
-/// State of the observer of a client.
-#[derive(Debug, Default)]
-pub(crate) struct ObserverState {
-    connection: OnceLock<Option<Connection>>,
-    /// The observation of the present session.
-    session: Mutex<Option<Box<dyn Observation>>>,
-}
 
 impl ClientInner {
     fn observer(&self) -> Option<&Arc<dyn Observer>> {
@@ -130,17 +119,5 @@ impl ClientInner {
         if let Some(session) = self.observed.session.lock().take() {
             session.end(Ok(()));
         }
-    }
-}
-
-/// Ends the observation of a request.
-pub(crate) fn end(observation: Box<dyn Observation>, received: &Result<ReceivedReply, ErrorKind>) {
-    match received {
-        Ok(ReceivedReply {
-            reply: Reply::Fault(fault),
-            ..
-        }) => observation.end(Err(fault)),
-        Ok(_) => observation.end(Ok(())),
-        Err(error) => observation.end(Err(&error.to_fault())),
     }
 }

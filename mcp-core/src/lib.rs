@@ -52,10 +52,12 @@ mod changes;
 mod channel;
 #[doc(hidden)]
 pub mod close_signal;
+mod connection;
 #[doc(hidden)]
 pub mod deadline;
 #[doc(hidden)]
 pub mod deserialize;
+mod endpoint_metrics;
 mod exchange;
 pub mod extension;
 mod extensions;
@@ -103,6 +105,8 @@ pub use channel::{
     Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
     OutgoingRequest,
 };
+pub use connection::{ClientAddress, Connection, SessionId, Transport};
+pub use endpoint_metrics::EndpointMetrics;
 pub use exchange::Exchange;
 pub use extensions::Extensions;
 pub use facts::{ClientFacts, ClientProfile, Principal, RequiredScopes, ServerProfile};
@@ -115,10 +119,7 @@ pub use inbound::InboundRequest;
 pub use inbound_notification::InboundNotification;
 pub use input::{BackChannel, BackChannelError, Input, InputState, MessageSink, TaskChannel};
 pub use notification::{ClientNotification, ServerNotification};
-pub use observe::{
-    ClientAddress, Connection, Observation, ObservedMessage, ObservedSession, Observer, SessionId,
-    Transport,
-};
+pub use observe::{Observation, ObservedMessage, ObservedSession, Observer};
 pub use outlet::{NotificationBuffer, NotificationSink, Outlet};
 pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};
 pub use reply::{Listing, Reply, ResultBody};

@@ -1,5 +1,6 @@
 //! The attributes of one operation.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -151,6 +152,8 @@ pub(crate) struct Facts {
     pub(crate) method: MethodName,
     pub(crate) target: Option<Name>,
     pub(crate) uri: Option<Box<str>>,
+    /// The URI as the message has it, if that has parts that are often secrets.
+    pub(crate) secret_uri: Option<Box<str>>,
     pub(crate) id: Option<RequestId>,
     pub(crate) version: ProtocolVersion,
     pub(crate) session: Option<SessionId>,
@@ -168,6 +171,7 @@ impl Facts {
             method: MethodName::new(known, name.method),
             target: target(&name, known),
             uri: name.public_uri().map(|uri| uri.into()),
+            secret_uri: secret_uri(&name),
             id: exchange.id.clone(),
             version,
             // The stateless revision has no sessions, so a value there would be one of another layer.
@@ -188,6 +192,7 @@ impl Facts {
             method: MethodName::new(known, name.method),
             target: None,
             uri: name.public_uri().map(|uri| uri.into()),
+            secret_uri: secret_uri(&name),
             id: message.id.cloned(),
             version: message.version,
             session: None,
@@ -200,6 +205,14 @@ impl Facts {
         match &self.target {
             Some(target) => format!("{} {}", self.method.as_str(), target.text),
             None => self.method.as_str().to_owned(),
+        }
+    }
+
+    /// Replaces the URI in a message by its public parts.
+    pub(crate) fn without_secrets<'m>(&self, message: &'m str) -> Cow<'m, str> {
+        match (&self.secret_uri, &self.uri) {
+            (Some(secret), Some(uri)) => message.replace(&**secret, uri).into(),
+            _ => message.into(),
         }
     }
 
@@ -252,6 +265,11 @@ impl Facts {
         push_network(&self.network, self.is_sent, &mut attributes);
         attributes
     }
+}
+
+fn secret_uri(name: &RequestName<'_>) -> Option<Box<str>> {
+    let (uri, public) = (name.uri?, name.public_uri()?);
+    (*uri != *public).then(|| uri.into())
 }
 
 fn target(name: &RequestName<'_>, known: &KnownNames) -> Option<Name> {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use opentelemetry::trace::TracerProvider;
 use opentelemetry::{InstrumentationScope, global};
-use opentelemetry_otlp::{ExporterBuildError, MetricExporter, SpanExporter, WithHttpConfig};
+use opentelemetry_otlp::{MetricExporter, SpanExporter, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkError;
-use opentelemetry_sdk::metrics::SdkMeterProvider;
+use opentelemetry_sdk::metrics::{MeterProviderBuilder, SdkMeterProvider};
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 use tracing_opentelemetry::OpenTelemetryLayer;
 use tracing_subscriber::filter::Targets;
@@ -18,6 +18,7 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt};
 
+use crate::init_error::InitError;
 use crate::log_format::TraceIds;
 use crate::tls;
 
@@ -105,24 +106,39 @@ pub fn export<S>(service_name: &str) -> Result<(Guard, ExportLayer<S>), InitErro
 where
     S: tracing::Subscriber + for<'a> LookupSpan<'a>,
 {
+    export_with(service_name, |meters| meters)
+}
+
+/// Installs the export as [`export`] does, with further readers of metrics, for example for Prometheus:
+/// `configure` receives the builder of the meter provider.
+///
+/// # Errors
+///
+/// Returns [`InitError`] when a variable is invalid.
+pub fn export_with<S>(
+    service_name: &str,
+    configure: impl FnOnce(MeterProviderBuilder) -> MeterProviderBuilder,
+) -> Result<(Guard, ExportLayer<S>), InitError>
+where
+    S: tracing::Subscriber + for<'a> LookupSpan<'a>,
+{
     let mut guard = Guard::default();
     if is_set("OTEL_SDK_DISABLED", "true") {
         return Ok((guard, None));
     }
     let client = Arc::new(tls::client(uses_tls())?);
     let resource = resource(service_name);
+    let mut meters = configure(SdkMeterProvider::builder()).with_resource(resource.clone());
     if !is_set("OTEL_METRICS_EXPORTER", "none") {
         let exporter = MetricExporter::builder()
             .with_http()
             .with_shared_http_client(client.clone())
             .build()?;
-        let meters = SdkMeterProvider::builder()
-            .with_resource(resource.clone())
-            .with_periodic_exporter(exporter)
-            .build();
-        global::set_meter_provider(meters.clone());
-        guard.meters = Some(meters);
+        meters = meters.with_periodic_exporter(exporter);
     }
+    let meters = meters.build();
+    global::set_meter_provider(meters.clone());
+    guard.meters = Some(meters);
     if is_set("OTEL_TRACES_EXPORTER", "none") {
         return Ok((guard, None));
     }
@@ -137,7 +153,13 @@ where
     let scope = InstrumentationScope::builder("mcp")
         .with_version(env!("CARGO_PKG_VERSION"))
         .build();
-    let layer = tracing_opentelemetry::layer().with_tracer(tracers.tracer_with_scope(scope));
+    let layer = tracing_opentelemetry::layer()
+        .with_location(false)
+        .with_threads(false)
+        .with_tracked_inactivity(false)
+        .with_target(false)
+        .with_level(false)
+        .with_tracer(tracers.tracer_with_scope(scope));
     guard.tracers = Some(tracers);
     Ok((guard, Some(layer)))
 }
@@ -207,30 +229,4 @@ impl Drop for Guard {
             tracing::warn!(%error, "metrics were not exported");
         }
     }
-}
-
-/// An export that cannot be installed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum InitError {
-    /// A variable is invalid.
-    #[error("the export cannot be configured by the `OTEL_` variables: {0}")]
-    Exporter(#[from] ExporterBuildError),
-    /// The HTTP client cannot be built.
-    #[error("the HTTP client of the export cannot be built: {reason}")]
-    Client {
-        /// The cause.
-        reason: String,
-    },
-    /// The filter of logs is invalid.
-    #[error("`RUST_LOG` is no list of targets and levels: {filter:?}: {reason}")]
-    Filter {
-        /// The value of the variable.
-        filter: String,
-        /// The cause.
-        reason: String,
-    },
-    /// The program has a `tracing` subscriber already.
-    #[error("the program has a tracing subscriber already; use `export` and add its layer there")]
-    Subscriber,
 }

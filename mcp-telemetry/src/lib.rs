@@ -8,32 +8,37 @@
 //! | `known_names` | the names that metrics may contain |
 //! | `instruments` | the four histograms |
 //! | `error_type` | `error.type` and the status of a fault |
+//! | `operational` | metrics beyond the conventions |
 //! | `facts` | the attributes of one operation |
 //! | `settings` | the settings of a layer |
 //! | `operation` | one operation: its span and its duration |
 //! | `observer` | operations of messages that layers do not see |
 //! | `telemetry` | the layer |
 //! | `log_format` | log lines with trace ids |
-//! | `tls`, `init` | export by the `OTEL_*` variables |
+//! | `init_error`, `tls`, `init` | export by the `OTEL_*` variables |
 //!
 //! Conventions: <https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md>
 
 mod error_type;
 mod facts;
 mod init;
+mod init_error;
 mod instruments;
 mod known_names;
 mod log_format;
 mod observer;
 mod operation;
+mod operational;
 mod settings;
 mod telemetry;
 mod tls;
 mod trace_context;
 
-pub use init::{ExportLayer, Guard, InitError, export, init};
+pub use init::{ExportLayer, Guard, export, export_with, init};
+pub use init_error::InitError;
 pub use instruments::BOUNDARIES;
 pub use log_format::TraceIds;
+pub use operational::{MeasuredStore, watch_endpoint, watch_endpoint_with};
 pub use telemetry::Telemetry;
 
 /// The API of OpenTelemetry, in the version that this crate uses.

@@ -144,7 +144,8 @@ impl Operation {
                 self.span.record("rpc.response.status_code", &**code);
             }
             if let Some(message) = &failure.message {
-                let message = truncate(message, MAX_FIELD_BYTES);
+                let message = self.facts.without_secrets(message);
+                let message = truncate(&message, MAX_FIELD_BYTES);
                 self.span.record("otel.status_description", message);
             }
         }

@@ -8,7 +8,7 @@ use rustls::crypto::{CryptoProvider, ring};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
 
-use crate::init::InitError;
+use crate::init_error::InitError;
 
 /// Builds the HTTP client of the export. `uses_tls`: an endpoint is an `https` URL. Its certificates
 /// are those of the operating system, which are loaded only then.

@@ -20,6 +20,7 @@
 
 mod call;
 mod config;
+mod counters;
 mod endpoint;
 mod event_stream;
 mod exchange;

@@ -28,6 +28,7 @@
 //! | errors of logins: what to tell the user, what to retry | [`authorization_errors`] |
 //! | servers that demand access tokens: issuers, scopes, proofs of possession | [`protecting`] |
 //! | testing a server | [`testing`] |
+//! | traces and metrics with OpenTelemetry, dashboards | [`telemetry`] |
 //! | deployment behind a proxy and on several nodes | [`deployment`] |
 //! | secure defaults, and how to change them | [`security`] |
 //! | all limits with their defaults and setters | [`limits`] |
@@ -76,6 +77,7 @@ pages! {
     authorization_errors: "authorization-errors.md", "auth";
     protecting: "protecting.md", "auth" "macros" "http-server";
     testing: "testing.md", "macros" "http-server" "http-client";
+    telemetry: "telemetry.md", "http-client" "http-server" "macros" "telemetry";
     deployment: "deployment.md", "macros" "stdio" "http-server" "http-client" "redis";
     security: "security.md", "macros" "stdio" "http-server" "http-client";
     limits: "limits.md", "macros" "stdio" "http-server" "http-client" "redis";

@@ -10,6 +10,7 @@
 //! | [`pipes`] | the cases over pipes |
 //! | [`http`] | the cases over HTTP, feature by feature |
 //! | [`bridges`] | programs between our client and our server |
+//! | [`telemetry`] | a receiver of OTLP, and Prometheus |
 //! | [`servers`] | servers that people use, as peers of our client |
 
 mod authorization;
@@ -20,6 +21,7 @@ mod http;
 mod peers;
 mod pipes;
 mod servers;
+mod telemetry;
 
 use std::fs;
 
@@ -62,6 +64,7 @@ pub(crate) fn run_cases(workspace: &Workspace, all: bool) -> Result<Summary> {
     list.extend(bridged);
     list.extend(authorization::cases(workspace, &peers, &out, &mut servers)?);
     list.extend(pipes::cases(workspace, &peers));
+    list.extend(telemetry::cases(workspace, &peers, &home));
     list.extend(servers::cases(workspace, &peers, all)?);
     let summary = cases::run_all(list, &out);
     drop(servers);

@@ -5,6 +5,9 @@
 //!
 //! `protected` is `call` with an access token that the server has verified before.
 //!
+//! `telemetry` is `call` with the layer of telemetry, no subscriber and no export; `traced` is `call` with
+//! metrics and sampled spans, which are thrown away when they end.
+//!
 //! The kinds `bearer` and `oauth` are calls of the client of the SDK to the same service: with a fixed
 //! token, and with a token of an authorization server.
 
@@ -29,7 +32,10 @@ type Endpoint = StreamableHttp;
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [kind, count] = &arguments[..] else {
-        return Err("usage: bench-calls call|session|list|big|protected|bearer|oauth N".into());
+        return Err(
+            "usage: bench-calls call|session|list|big|protected|telemetry|traced|bearer|oauth N"
+                .into(),
+        );
     };
     let count: usize = count.parse()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -39,11 +45,13 @@ fn main() -> Result<(), Failure> {
         "call" => (Scenario::Call, Era::Modern, bench::server(0)),
         "list" => (Scenario::List(1), Era::Modern, bench::server(100)),
         "session" => (Scenario::Call, Era::Session, bench::server(0)),
+        "telemetry" => (Scenario::Call, Era::Modern, bench::traced::without_export()),
+        "traced" => (Scenario::Call, Era::Modern, bench::traced::with_export()),
         "big" => (Scenario::Big, Era::Modern, bench::server(0)),
         "bearer" => return runtime.block_on(login::with_fixed_token(count)),
         "protected" => return runtime.block_on(run_protected(count)),
         "oauth" => return runtime.block_on(login::with_authorizer(count)),
-        _ => return Err("expected call, session, list, big, protected, bearer or oauth".into()),
+        _ => return Err("expected a kind of calls; run without arguments for a list".into()),
     };
     runtime.block_on(run_calls(scenario, era, server, count))
 }

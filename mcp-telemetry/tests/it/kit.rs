@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use mcp::client::ClientBuilder;
 use mcp::prelude::*;
 use mcp::telemetry::Telemetry;
-use mcp::telemetry::opentelemetry::metrics::MeterProvider;
+use mcp::telemetry::opentelemetry::metrics::{Meter, MeterProvider};
 use mcp::telemetry::opentelemetry::trace::{SpanKind, Status, TracerProvider};
 use mcp::telemetry::opentelemetry::{KeyValue, SpanId};
 use mcp::{Client, ElicitRequest};
@@ -80,6 +80,40 @@ impl Recorder {
 
     pub(crate) fn server_layer(&self) -> Telemetry {
         Telemetry::server().meter(self.meters.meter("mcp"))
+    }
+
+    pub(crate) fn meter(&self) -> Meter {
+        self.meters.meter("mcp")
+    }
+
+    /// Returns one line for each number: name, unit, attributes, value.
+    pub(crate) fn number_table(&self) -> String {
+        self.meters.force_flush().unwrap();
+        let exported = self.metrics.get_finished_metrics().unwrap();
+        let last = exported.last().unwrap();
+        let metrics = last.scope_metrics().flat_map(|scope| scope.metrics());
+        lines(metrics.flat_map(|metric| {
+            let head = format!("{} [{}]", metric.name(), metric.unit());
+            let points: Vec<(String, u64)> = match metric.data() {
+                AggregatedMetrics::U64(MetricData::Gauge(gauge)) => gauge
+                    .data_points()
+                    .map(|point| (attributes(point.attributes()), point.value()))
+                    .collect(),
+                AggregatedMetrics::U64(MetricData::Sum(sum)) => sum
+                    .data_points()
+                    .map(|point| (attributes(point.attributes()), point.value()))
+                    .collect(),
+                _ => Vec::new(),
+            };
+            let line = move |(attributes, value): (String, u64)| {
+                let attributes = match attributes.is_empty() {
+                    true => attributes,
+                    false => format!(" {attributes}"),
+                };
+                format!("{head}{attributes} | {value}")
+            };
+            points.into_iter().map(line).collect::<Vec<_>>()
+        }))
     }
 
     pub(crate) fn client_layer(&self) -> Telemetry {

@@ -5,5 +5,6 @@
 mod cardinality;
 mod content;
 mod kit;
+mod operational;
 mod parents;
 mod tables;

@@ -10,8 +10,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use http_body::Body;
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::{
-    BoxFuture, Channel, ChannelError, CloseReason, Connection, Frames, OneWayMessage, OutgoingRequest,
-    ServerIdentity,
+    BoxFuture, Channel, ChannelError, CloseReason, Connection, Frames, OneWayMessage,
+    OutgoingRequest, ServerIdentity,
 };
 use mcp_types::ProtocolVersion;
 use tower_service::Service;

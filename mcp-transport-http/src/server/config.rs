@@ -13,6 +13,7 @@ use mcp_core::{Gate, catch_panic_sync};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
+use super::counters::Counters;
 use super::guard::Guard;
 use super::request_body::BodyLimits;
 use super::store_guard::{GuardedEvents, STORE_TIMEOUT};
@@ -41,9 +42,11 @@ pub(super) struct Config {
 pub(super) type MakeSessionId = dyn Fn(&Parts) -> String + Send + Sync;
 pub(super) type SessionHook = dyn Fn(SessionEvent<'_>) + Send + Sync;
 
-/// Times of event streams.
-#[derive(Clone, Copy, Debug)]
+/// Times and counters of event streams.
+#[derive(Clone, Debug)]
 pub(super) struct StreamConfig {
+    /// Counters of the endpoint.
+    pub(super) counters: Arc<Counters>,
     /// Time without output after which a response becomes an event stream.
     pub(super) commit_after: Duration,
     /// Time without output after which a stream gets a comment.
@@ -74,6 +77,7 @@ impl Default for Config {
             guard: Guard::new(DEFAULT_BODY_LIMIT),
             body_timeout: Duration::from_secs(30),
             streams: StreamConfig {
+                counters: Arc::default(),
                 commit_after: Duration::from_secs(1),
                 keep_alive_interval: Duration::from_secs(15),
                 max_age: None,

@@ -90,7 +90,7 @@ pub(super) fn start(
         buffer,
         task,
         on_disconnect,
-        keep_alive: KeepAlive::new(config.streams.keep_alive_interval),
+        keep_alive: KeepAlive::new(&config.streams),
         is_done: false,
     }
 }
@@ -116,7 +116,7 @@ fn spawn(
         expiry,
         is_finished: false,
     };
-    let run = task.run(config.streams, config.shutdown());
+    let run = task.run(config.streams.clone(), config.shutdown());
     tokio::spawn(run.in_current_span()).abort_handle()
 }
 

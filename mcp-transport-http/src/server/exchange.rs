@@ -14,8 +14,8 @@ use bytes::Bytes;
 use futures_util::future::Either;
 use http::{HeaderValue, Response, StatusCode, request};
 use mcp_core::{
-    BoxFuture, ClientAddress, ClientRequest, Extensions, Fault, InboundNotification, InboundRequest,
-    NotificationBuffer, Principal, Reply, ReplyTarget, Service,
+    BoxFuture, ClientAddress, ClientRequest, Extensions, Fault, InboundNotification,
+    InboundRequest, NotificationBuffer, Principal, Reply, ReplyTarget, Service,
 };
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
@@ -136,7 +136,12 @@ const CHANGE_INTERVAL: Duration = Duration::from_millis(50);
 /// streams, and when the authorization of its caller expires.
 // spec: SUB-09
 fn limit_subscription(request: &mut InboundRequest, config: &Config, expiry: Option<SystemTime>) {
-    request.end_subscription_on(lifetime::stream_end(config, expiry));
+    let end = lifetime::stream_end(config, expiry);
+    let counted = config.streams.counters.subscription();
+    request.end_subscription_on(async move {
+        end.await;
+        drop(counted);
+    });
     request.pace_subscription(|| Box::pin(sleep(CHANGE_INTERVAL)));
 }
 

@@ -46,7 +46,12 @@ pub(super) async fn handle<B: http_body::Body>(
             }
         },
     };
-    response.unwrap_or_else(Rejection::into_response)
+    response.unwrap_or_else(|rejection| refuse(&endpoint, rejection))
+}
+
+fn refuse(endpoint: &EndpointState, rejection: Rejection) -> Response<Body> {
+    endpoint.config.streams.counters.refuse(rejection.status);
+    rejection.into_response()
 }
 
 /// Returns the response to a request whose closure or service of the user panicked, such as that of
@@ -65,7 +70,7 @@ async fn reject<B: http_body::Body>(
 ) -> Response<Body> {
     let limit = endpoint.config.guard.body_limit.saturating_mul(2);
     request_body::discard(headers, body, limit).await;
-    rejection.into_response()
+    refuse(endpoint, rejection)
 }
 
 /// Checks a request before its body is read.

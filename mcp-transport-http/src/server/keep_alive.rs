@@ -6,6 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
+use super::config::StreamConfig;
+use super::counters::Counted;
 use crate::sse::encode as sse;
 
 /// `tokio::time::Interval` does not accept zero.
@@ -13,28 +15,36 @@ const MIN_INTERVAL: Duration = Duration::from_millis(1);
 /// `tokio::time::Instant` overflows for very large durations.
 const MAX_INTERVAL: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// Timer of the comments that keep a silent event stream open.
+/// Timer of the comments that keep a silent event stream open. Counts the stream as open.
 // spec: HTTP-SM-20, HTTP-S-11
 #[derive(Debug)]
-pub(super) struct KeepAlive(Interval);
+pub(super) struct KeepAlive {
+    timer: Interval,
+    /// Counts the stream.
+    _counted: Counted,
+}
 
 impl KeepAlive {
-    pub(super) fn new(interval: Duration) -> Self {
+    pub(super) fn new(config: &StreamConfig) -> Self {
+        let interval = config.keep_alive_interval;
         let interval = interval.clamp(MIN_INTERVAL, MAX_INTERVAL);
         let mut timer = interval_at(Instant::now() + interval, interval);
         timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Self(timer)
+        Self {
+            timer,
+            _counted: config.counters.stream(),
+        }
     }
 
     /// Restarts the timer after a frame was sent.
     pub(super) fn reset(&mut self) {
-        self.0.reset();
+        self.timer.reset();
     }
 
     /// Polls for a comment. It is ready after an interval without [`reset`](Self::reset).
     pub(super) fn poll_comment(&mut self, cx: &mut Context<'_>) -> Poll<Bytes> {
         let comment = Bytes::from_static(sse::KEEP_ALIVE_COMMENT);
-        self.0.poll_tick(cx).map(|_| comment)
+        self.timer.poll_tick(cx).map(|_| comment)
     }
 
     /// Waits for a comment. It is ready after an interval without [`reset`](Self::reset).

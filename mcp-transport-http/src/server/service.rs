@@ -13,7 +13,7 @@ use http::request::Parts;
 use http::{Request, Response};
 use mcp_core::deadline::finite;
 use mcp_core::store::EventStore;
-use mcp_core::{BoxFuture, Gate, Service, catch_panic_sync};
+use mcp_core::{BoxFuture, EndpointMetrics, Gate, Service, catch_panic_sync};
 
 use super::config::{Config, SessionEvent, Sessions};
 use super::endpoint::EndpointState;
@@ -231,6 +231,28 @@ impl StreamableHttp {
     /// Returns the number of open sessions.
     pub fn session_count(&self) -> usize {
         self.state.sessions.len()
+    }
+
+    /// Returns what this endpoint holds and has refused at this moment, for metrics and health checks.
+    /// All clones of an endpoint return the same.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::StreamableHttp;
+    /// use mcp::prelude::*;
+    ///
+    /// let endpoint = StreamableHttp::new(Server::new("clock", "1.0.0"));
+    /// assert_eq!(endpoint.metrics().streams, 0);
+    /// ```
+    pub fn metrics(&self) -> EndpointMetrics {
+        let counters = &self.state.config.streams.counters;
+        let mut metrics = EndpointMetrics::default();
+        metrics.sessions = self.session_count() as u64;
+        metrics.streams = counters.streams();
+        metrics.subscriptions = counters.subscriptions();
+        metrics.refused = counters.refused();
+        metrics
     }
 
     /// Ends all sessions: their calls are stopped, and their streams end.

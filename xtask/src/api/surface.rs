@@ -9,7 +9,7 @@ use crate::modules::{Crate, Import, ROOT, Target, crates, definition};
 use crate::sources::{Sources, attributes, is_hidden};
 
 /// The libraries. An item is listed in the first one that exports it by name.
-const LIBRARIES: [&str; 12] = [
+const LIBRARIES: [&str; 13] = [
     "mcp",
     "mcp-types",
     "mcp-core",
@@ -17,6 +17,7 @@ const LIBRARIES: [&str; 12] = [
     "mcp-client",
     "mcp-auth",
     "mcp-tasks",
+    "mcp-telemetry",
     "mcp-macros",
     "mcp-transport-http",
     "mcp-transport-stdio",

@@ -54,6 +54,7 @@ const PYTHON_TOOLS: [&str; 6] = [
     "mcp-server-sqlite==2025.4.25",
     "mcp-server-time==2026.10.10",
 ];
+const PYTHON_TELEMETRY: [&str; 1] = ["opentelemetry-proto==1.45.2"];
 /// The package with the programs that use rmcp. It is not a member of the workspace.
 const RMCP: &str = "xtask/peers/rmcp/Cargo.toml";
 
@@ -62,11 +63,11 @@ macro_rules! scripts {
 }
 
 /// The scripts and their shared modules.
-const SCRIPTS: [(&str, &str); 29] = scripts! {
+const SCRIPTS: [(&str, &str); 30] = scripts! {
     "auth_server.mjs" "browser.mjs" "checks.mjs" "checks.py" "client.mjs" "client.py" "client_auth.mjs" "client_auth.py" "client_fastmcp.py" "client_http.mjs"
     "client_http.py" "client_http_v1.mjs" "client_http_v1.py" "client_oldest.mjs" "client_v1.mjs"
     "client_v1.py" "fixtures.mjs" "fixtures.py" "login_pages.mjs" "proxy_fastmcp.py" "resource_dpop.mjs" "server.py" "server_fastmcp.py" "server_http.mjs" "server_http.py"
-    "server_http_v1.mjs" "server_http_v1.py" "server_oldest.mjs" "server_v1.py"
+    "server_http_v1.mjs" "server_http_v1.py" "server_oldest.mjs" "server_v1.py" "telemetry.py"
 };
 
 /// A program to start, or the reason why its SDK cannot be installed.
@@ -102,6 +103,7 @@ pub(super) struct Peers {
     python_oldest: std::result::Result<PathBuf, String>,
     python_fastmcp_3: std::result::Result<PathBuf, String>,
     python_tools: std::result::Result<PathBuf, String>,
+    python_telemetry: std::result::Result<PathBuf, String>,
     /// The folder with the programs that use rmcp.
     rmcp: std::result::Result<PathBuf, String>,
 }
@@ -122,11 +124,12 @@ impl Peers {
         let python = |name: &str, packages: &[&str]| python_with(&home.join(name), packages);
         let mut npm = NPM.to_vec();
         npm.extend(NPM_ALL.iter().filter(|_| all));
-        let environments: [(&str, &[&str]); 4] = [
+        let environments: [(&str, &[&str]); 5] = [
             ("python-1", &PYTHON_1),
             ("python-oldest", &PYTHON_OLDEST),
             ("python-fastmcp-3", &PYTHON_FASTMCP_3),
             ("python-tools", &PYTHON_TOOLS),
+            ("python-telemetry", &PYTHON_TELEMETRY),
         ];
         let (node, python_2, others) = thread::scope(|scope| {
             let node = scope.spawn(|| Packages::install(home, &npm).map_err(message));
@@ -135,7 +138,13 @@ impl Peers {
                 environments.map(|(name, packages)| python(name, packages).map_err(message));
             (join(node), join(python_2), others)
         });
-        let [python_1, python_oldest, python_fastmcp_3, python_tools] = others;
+        let [
+            python_1,
+            python_oldest,
+            python_fastmcp_3,
+            python_tools,
+            python_telemetry,
+        ] = others;
         Ok(Self {
             home: home.to_owned(),
             node,
@@ -144,6 +153,7 @@ impl Peers {
             python_oldest,
             python_fastmcp_3,
             python_tools,
+            python_telemetry,
             rmcp: build_rmcp(workspace)?.map(|()| workspace.target().join("debug")),
         })
     }
@@ -188,6 +198,11 @@ impl Peers {
     /// A script for version 3 of FastMCP.
     pub(super) fn fastmcp_3(&self, script: &str) -> InstalledProgram {
         self.python_script(&self.python_fastmcp_3, script)
+    }
+
+    /// A script that decodes OTLP.
+    pub(super) fn telemetry(&self, script: &str) -> InstalledProgram {
+        self.python_script(&self.python_telemetry, script)
     }
 
     /// A program of the Python packages with servers and bridges.

@@ -12,7 +12,7 @@ use crate::workspace::{PREFIX, Workspace, folder_of};
 
 /// The allowed dependencies inside the workspace, by folder. Development dependencies are not
 /// restricted.
-const LAYERS: [(&str, &[&str]); 17] = [
+const LAYERS: [(&str, &[&str]); 18] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
     ("mcp-server", &["mcp-core", "mcp-types"]),
@@ -20,6 +20,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
     ("mcp-transport-http", &["mcp-core", "mcp-types"]),
     ("mcp-auth", &["mcp-core", "mcp-transport-http", "mcp-types"]),
     ("mcp-tasks", &["mcp-core", "mcp-types"]),
+    ("mcp-telemetry", &["mcp-core", "mcp-types"]),
     ("mcp-transport-stdio", &["mcp-core", "mcp-types"]),
     ("mcp-redis", &["mcp-core", "mcp-types"]),
     ("mcp-macros", &[]),
@@ -32,6 +33,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
             "mcp-client",
             "mcp-auth",
             "mcp-tasks",
+            "mcp-telemetry",
             "mcp-transport-http",
             "mcp-transport-stdio",
             "mcp-redis",

@@ -7,6 +7,9 @@
 //!
 //! With `--redis URL` and `--prefix PREFIX` it is one node of a cluster: its sessions, events, changes
 //! and tasks are in Redis. `GET /health` answers while the process runs, `GET /ready` while Redis answers as well.
+//!
+//! `--telemetry` exports traces and metrics by the `OTEL_*` variables, over every transport, and serves
+//! metrics for Prometheus at `GET /metrics`.
 
 #![allow(clippy::print_stderr, reason = "prints its URL")]
 
@@ -21,6 +24,7 @@ mod prompts;
 mod resources;
 mod schema;
 mod tasks;
+mod telemetry;
 mod tools;
 
 use std::net::Ipv4Addr;
@@ -32,12 +36,21 @@ use mcp::core::store::MemoryEventStore;
 use mcp::http::{Serve, termination};
 use mcp::prelude::*;
 use mcp::tasks::Tasks;
+use mcp::telemetry::Telemetry;
 use tokio::net::TcpListener;
 
 #[tokio::main]
 async fn main() -> mcp::Result<()> {
-    if std::env::args().any(|argument| argument == "--stdio") {
-        return mcp::serve_stdio(server(Tasks::in_memory())).await;
+    let has = |name| std::env::args().any(|argument| argument == name);
+    let export = match has("--telemetry") {
+        true => Some(telemetry::Export::install()?),
+        false => None,
+    };
+    if has("--stdio") {
+        return match export {
+            Some(_) => mcp::serve_stdio(server(Tasks::in_memory()).layer(Telemetry::server(Tasks::in_memory()))).await,
+            None => mcp::serve_stdio(server(Tasks::in_memory())).await,
+        };
     }
     let port = match std::env::var("PORT") {
         Ok(port) => port.parse().map_err(std::io::Error::other)?,
@@ -64,6 +77,9 @@ async fn main() -> mcp::Result<()> {
         return Ok(serve.shutdown_on(termination()).await?);
     }
     let server = server(Tasks::in_memory()).request_state_keys(keys);
+    if let Some(export) = export {
+        return export.serve(listener, server).await;
+    }
     let endpoint = StreamableHttp::new(server).events(MemoryEventStore::new());
     Serve::new(listener, endpoint)
         .shutdown_on(termination())

@@ -53,7 +53,7 @@ pub(in crate::server) fn running(
 fn read_from_start(stream: Arc<StoredStream>, config: &Config) -> Response<Body> {
     match stream.reader.lease(None) {
         Ok(lease) => {
-            let mut reader = StreamReader::new(stream.name.clone(), config.streams);
+            let mut reader = StreamReader::new(stream.name.clone(), &config.streams);
             reader.source = ReplaySource::Written(stream, lease);
             response::events(reader)
         }
@@ -89,7 +89,7 @@ pub(in crate::server) async fn resume(
     let id = StreamId::new(session, &last.stream);
     let missed = storage.store.after(id, Some(last.number)).await;
     let missed = missed.map_err(|error| event_id::rejection(&error))?;
-    let mut reader = StreamReader::new(last.stream.clone(), config.streams);
+    let mut reader = StreamReader::new(last.stream.clone(), &config.streams);
     reader.activity = Some(activity);
     // An event number beyond the end of the stream is replaced by the number of the last event.
     let end = stream

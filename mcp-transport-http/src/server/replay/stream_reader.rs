@@ -97,7 +97,7 @@ pub(super) struct StreamReader {
 }
 
 impl StreamReader {
-    pub(super) fn new(name: Box<str>, config: StreamConfig) -> Self {
+    pub(super) fn new(name: Box<str>, config: &StreamConfig) -> Self {
         Self {
             name,
             source: ReplaySource::Nothing,
@@ -106,7 +106,7 @@ impl StreamReader {
             query: None,
             out: Vec::new(),
             retry: config.retry,
-            keep_alive: KeepAlive::new(config.keep_alive_interval),
+            keep_alive: KeepAlive::new(config),
             is_done: false,
         }
     }

@@ -77,7 +77,7 @@ pub(super) async fn open(
         _activity: session.calls.keep_alive(),
         subscriber: long_lived_subscriber(head, config),
         lease,
-        keep_alive: KeepAlive::new(config.streams.keep_alive_interval),
+        keep_alive: KeepAlive::new(&config.streams),
         end: lifetime::stream_end(config, None),
         needs_first_event: session.protocol.wire().version().has_stream_polling(),
         ready: ready.into(),

@@ -49,7 +49,7 @@ impl SseConnectionStream {
             lease,
             subscriber,
             activity: None,
-            keep_alive: KeepAlive::new(config.streams.keep_alive_interval),
+            keep_alive: KeepAlive::new(&config.streams),
             init_timeout: Box::pin(sleep(config.sessions.init_timeout)),
             draining: Box::pin(lifetime::draining(config.shutdown())),
         }

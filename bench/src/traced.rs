@@ -1,0 +1,69 @@
+//! Servers with telemetry.
+
+use std::time::Duration;
+
+use mcp::Server;
+use mcp::telemetry::Telemetry;
+use mcp::telemetry::opentelemetry::metrics::MeterProvider as _;
+use mcp::telemetry::opentelemetry::trace::TracerProvider as _;
+use mcp::telemetry::opentelemetry_sdk::error::OTelSdkResult;
+use mcp::telemetry::opentelemetry_sdk::metrics::data::ResourceMetrics;
+use mcp::telemetry::opentelemetry_sdk::metrics::exporter::PushMetricExporter;
+use mcp::telemetry::opentelemetry_sdk::metrics::{SdkMeterProvider, Temporality};
+use mcp::telemetry::opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter};
+use mcp::telemetry::tracing_opentelemetry;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// A server with the layer, without a subscriber and without metrics.
+pub fn without_export() -> Server {
+    crate::server(0).layer(Telemetry::server())
+}
+
+/// A server whose metrics are collected, and whose spans are sampled.
+pub fn with_export() -> Server {
+    let tracers = SdkTracerProvider::builder()
+        .with_simple_exporter(Discard)
+        .build();
+    let layer = tracing_opentelemetry::layer()
+        .with_location(false)
+        .with_threads(false)
+        .with_tracked_inactivity(false)
+        .with_target(false)
+        .with_level(false)
+        .with_tracer(tracers.tracer("bench"));
+    let _ = tracing_subscriber::registry().with(layer).try_init();
+    let meters = SdkMeterProvider::builder()
+        .with_periodic_exporter(Discard)
+        .build();
+    let telemetry = Telemetry::server().meter(meters.meter("bench"));
+    crate::server(0).layer(telemetry)
+}
+
+/// An exporter that discards spans and metrics.
+#[derive(Debug)]
+struct Discard;
+
+impl SpanExporter for Discard {
+    async fn export(&self, _: Vec<SpanData>) -> OTelSdkResult {
+        Ok(())
+    }
+}
+
+impl PushMetricExporter for Discard {
+    async fn export(&self, _: &ResourceMetrics) -> OTelSdkResult {
+        Ok(())
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        Ok(())
+    }
+
+    fn shutdown_with_timeout(&self, _: Duration) -> OTelSdkResult {
+        Ok(())
+    }
+
+    fn temporality(&self) -> Temporality {
+        Temporality::Cumulative
+    }
+}

@@ -1,0 +1,14 @@
+//! State of the observer of a client.
+
+use std::sync::OnceLock;
+
+use mcp_core::{Connection, Observation};
+use parking_lot::Mutex;
+
+/// State of the observer of a client.
+#[derive(Debug, Default)]
+pub(crate) struct ObserverState {
+    pub(crate) connection: OnceLock<Option<Connection>>,
+    /// The observation of the present session.
+    pub(crate) session: Mutex<Option<Box<dyn Observation>>>,
+}

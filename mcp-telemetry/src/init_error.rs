@@ -1,0 +1,29 @@
+//! Errors of the installation of the export.
+
+use opentelemetry_otlp::ExporterBuildError;
+
+/// An export that cannot be installed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InitError {
+    /// A variable is invalid.
+    #[error("the export cannot be configured by the `OTEL_` variables: {0}")]
+    Exporter(#[from] ExporterBuildError),
+    /// The HTTP client cannot be built.
+    #[error("the HTTP client of the export cannot be built: {reason}")]
+    Client {
+        /// The cause.
+        reason: String,
+    },
+    /// The filter of logs is invalid.
+    #[error("`RUST_LOG` is no list of targets and levels: {filter:?}: {reason}")]
+    Filter {
+        /// The value of the variable.
+        filter: String,
+        /// The cause.
+        reason: String,
+    },
+    /// The program has a `tracing` subscriber already.
+    #[error("the program has a tracing subscriber already; use `export` and add its layer there")]
+    Subscriber,
+}
