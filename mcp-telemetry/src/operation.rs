@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use mcp_core::{Call, Exchange, Reply, ResultBody};
+use mcp_core::{Call, Exchange, Reply, ResultBody, catch_panic_sync};
 use mcp_types::Meta;
 use tracing::Span;
 use tracing::field::Empty;
@@ -83,7 +83,7 @@ impl Operation {
         else {
             return;
         };
-        if let Some(text) = redact(&params.name, arguments) {
+        if let Some(text) = guarded(|| redact(&params.name, arguments)) {
             self.span.record(
                 "gen_ai.tool.call.arguments",
                 truncate(&text, MAX_CONTENT_BYTES),
@@ -126,7 +126,7 @@ impl Operation {
             reply,
             self.facts.tool(),
             self.span.is_disabled(),
-        ) && let Some(text) = redact(tool, result)
+        ) && let Some(text) = guarded(|| redact(tool, result))
         {
             self.span.record(
                 "gen_ai.tool.call.result",
@@ -267,6 +267,17 @@ fn record(span: &Span, facts: &Facts) {
             if let Some(client) = facts.network.client {
                 text("client.address", &client.to_string());
             }
+        }
+    }
+}
+
+/// Calls a closure of the user. A panic leaves the content out.
+fn guarded(redact: impl FnOnce() -> Option<String>) -> Option<String> {
+    match catch_panic_sync(redact) {
+        Ok(text) => text,
+        Err(panic) => {
+            tracing::error!(panic = panic.text(), "content was not redacted");
+            None
         }
     }
 }

@@ -49,3 +49,15 @@ async fn arguments_and_results_are_recorded_as_redacted() {
     let result = attribute(&span, "gen_ai.tool.call.result").unwrap();
     assert_eq!(result, "x".repeat(8192));
 }
+
+#[tokio::test]
+async fn panic_while_redacting_leaves_the_content_out() {
+    let recorder = Recorder::start();
+    let layer = recorder.server_layer().arguments(|_, _| panic!("hunter2"));
+    let pair = Pair::http(server().layer(layer)).start().await.unwrap();
+    let arguments = json!({ "user": "ada", "password": "hunter2" });
+    let result = pair.client.call("login", arguments).await.unwrap();
+    assert_eq!(result.text(), "ada:7");
+    let span = recorder.span(&SpanKind::Server, "tools/call login");
+    assert_eq!(attribute(&span, "gen_ai.tool.call.arguments"), None);
+}
