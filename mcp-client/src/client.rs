@@ -1,5 +1,6 @@
 //! The handle to one server, and the state of the connection.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
@@ -281,6 +282,12 @@ impl Client {
     pub(crate) fn declares_tasks(&self) -> bool {
         let declared = &self.inner.profile.capabilities;
         declared.has_extension(keys::TASKS_EXTENSION)
+    }
+
+    /// Returns the address of the server, as errors show it: its URL without credentials, its command, or a
+    /// word for a server in this process.
+    pub fn peer(&self) -> Cow<'_, str> {
+        self.inner.channel.peer()
     }
 
     /// Returns the protocol revision of this connection.

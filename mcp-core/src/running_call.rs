@@ -261,9 +261,10 @@ mod tests {
             let call = Call::ListTools(Page::first());
             let decoded = DecodedRequest::new(ClientRequest::Call(call.clone()));
             let facts = Arc::new(ClientFacts::new(ProtocolVersion::LATEST));
-            let inbound = InboundRequest::from_legacy(call, decoded, facts);
+            let id = RequestId::from(1);
+            let inbound = InboundRequest::from_legacy(id.clone(), call, decoded, facts);
             let target = ReplyTarget {
-                id: RequestId::from(1),
+                id,
                 profile: server.profile(),
                 wire: MODERN,
             };

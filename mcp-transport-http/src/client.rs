@@ -8,6 +8,7 @@
 //! | `server_url` | the URL as it is sent, and as errors show it |
 //! | `until_closed` | frames of a call until the channel closes |
 //! | `tls`, `http_client` | [`HttpClient`], the default HTTP client |
+//! | `discovery` | catalogs and server cards of a domain |
 //! | `request` | the HTTP client behind a trait object, and the headers of every request |
 //! | `response` | a response as one message or as an event stream |
 //! | `modern` | a call of the stateless revision 2026-07-28 |
@@ -16,6 +17,7 @@
 
 mod body;
 mod channel;
+mod discovery;
 mod http_client;
 mod legacy;
 mod modern;
@@ -26,6 +28,7 @@ mod tls;
 mod until_closed;
 
 pub use channel::HttpChannel;
+pub use discovery::{DiscoveredServer, DiscoveryError, discover_domain, fetch_card};
 pub use http_client::{HttpBody, HttpClient};
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ use tower_service::Service;
 use crate::Shutdown;
 use crate::connection_scope::ConnectionScope;
 use crate::health::HealthChecks;
-use crate::server::StreamableHttp;
+use crate::server::{CardService, StreamableHttp};
 use activity::ConnectionTimeouts;
 use connection::{ConnectionSettings, FINAL_FRAMES_TIMEOUT};
 
@@ -95,6 +95,7 @@ impl<S> Serve<S> {
                 path: "/mcp".into(),
                 further_paths: Vec::new(),
                 health: None,
+                cards: None,
                 timeouts: ConnectionTimeouts {
                     head: Duration::from_secs(30),
                     idle: Duration::from_secs(120),
@@ -161,6 +162,12 @@ impl<S> Serve<S> {
     /// ```
     pub fn health_checks(mut self, health: HealthChecks) -> Self {
         self.settings.health = Some(health);
+        self
+    }
+
+    /// Answers the paths of a server card and of its catalog, unless the service answers them.
+    pub fn cards(mut self, cards: CardService) -> Self {
+        self.settings.cards = Some(cards);
         self
     }
 

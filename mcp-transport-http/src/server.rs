@@ -15,10 +15,13 @@
 //! | 11 | `endpoint` | state of an endpoint |
 //! | 12 | `handle` | one request from head to response |
 //! | 13 | `service` | the tower service |
+//! | 14 | `card` | documents about the server, beside it (feature `serve`) |
 //!
 //! A module uses only modules of lower layers.
 
 mod call;
+#[cfg(feature = "serve")]
+mod card;
 mod config;
 mod counters;
 mod endpoint;
@@ -40,6 +43,8 @@ mod session;
 mod sse_2024;
 mod store_guard;
 
+#[cfg(feature = "serve")]
+pub use card::CardService;
 pub use config::{AnswerMode, SessionEnd, SessionEvent, Sessions};
 #[cfg(feature = "serve")]
 pub(crate) use request_body::discard;

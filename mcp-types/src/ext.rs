@@ -3,5 +3,6 @@
 //! Spec: <https://modelcontextprotocol.io/docs/extensions/overview>
 
 pub mod apps;
+pub mod server_card;
 pub mod skills;
 pub mod tasks;

@@ -268,13 +268,13 @@ methods! {
     TaskChanged = "notifications/tasks", Notification from Server.since(V2026_07_28).needs(Capability::Tasks).of_extension();
     /// `skills/list` (skills extension).
     // spec: SKILL-16
-    ListSkills = "skills/list", Request from Client.since(V2026_07_28).cacheable().of_extension();
+    ListSkills = "skills/list", Request from Client.cacheable().of_extension();
     /// `skills/get` (skills extension).
     // spec: SKILL-18
-    GetSkill = "skills/get", Request from Client.since(V2026_07_28).cacheable().of_extension();
+    GetSkill = "skills/get", Request from Client.cacheable().of_extension();
     /// `resources/directory/read` (skills extension). Its result has no `ttlMs`, although it is a list.
     // spec: SKILL-19
-    ReadDirectory = "resources/directory/read", Request from Client.since(V2026_07_28).of_extension();
+    ReadDirectory = "resources/directory/read", Request from Client.of_extension();
 }
 
 impl Method {

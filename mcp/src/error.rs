@@ -26,6 +26,10 @@ enum Kind {
     Edit(mcp_server::EditError),
     #[cfg(feature = "server")]
     Secret(mcp_server::WeakSecret),
+    #[cfg(feature = "skills")]
+    Skills(mcp_skills::SkillsError),
+    #[cfg(all(feature = "client", feature = "skills"))]
+    Skill(mcp_skills::SkillError),
     Io(io::Error),
     Json(serde_json::Error),
     Result(UnexpectedResult),
@@ -143,6 +147,10 @@ impl Error {
             Kind::Edit(error) => error,
             #[cfg(feature = "server")]
             Kind::Secret(error) => error,
+            #[cfg(feature = "skills")]
+            Kind::Skills(error) => error,
+            #[cfg(all(feature = "client", feature = "skills"))]
+            Kind::Skill(error) => error,
             Kind::Io(error) => error,
             Kind::Json(error) => error,
             Kind::Result(error) => error,
@@ -195,6 +203,10 @@ impl From<Error> for mcp_client::Error {
             Kind::Edit(error) => Self::other(error),
             #[cfg(feature = "server")]
             Kind::Secret(error) => Self::other(error),
+            #[cfg(feature = "skills")]
+            Kind::Skills(error) => Self::other(error),
+            #[cfg(feature = "skills")]
+            Kind::Skill(error) => Self::other(error),
             Kind::Config(error) => Self::other(error),
             Kind::Io(error) => Self::other(error),
             Kind::Json(error) => Self::other(error),
@@ -237,6 +249,25 @@ impl From<mcp_server::EditError> for Error {
 impl From<mcp_server::WeakSecret> for Error {
     fn from(error: mcp_server::WeakSecret) -> Self {
         Self(Box::new(Kind::Secret(error)))
+    }
+}
+
+/// Converts mistakes in the skills of a server.
+#[cfg(feature = "skills")]
+impl From<mcp_skills::SkillsError> for Error {
+    fn from(error: mcp_skills::SkillsError) -> Self {
+        Self(Box::new(Kind::Skills(error)))
+    }
+}
+
+/// Converts errors of loading a skill. An error of a request keeps its classification.
+#[cfg(all(feature = "client", feature = "skills"))]
+impl From<mcp_skills::SkillError> for Error {
+    fn from(error: mcp_skills::SkillError) -> Self {
+        match error {
+            mcp_skills::SkillError::Client(error) => error.into(),
+            error => Self(Box::new(Kind::Skill(error))),
+        }
     }
 }
 

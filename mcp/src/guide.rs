@@ -16,6 +16,8 @@
 //! | stdio, child processes, sockets | [`stdio`] |
 //! | elicitation, sampling and roots from a handler | [`asking`] |
 //! | calls that run for minutes, and their results after a restart | [`tasks`] |
+//! | skills: folders of instructions for language models | [`skills`] |
+//! | server cards: descriptions of servers for clients that have not connected | [`server_cards`] |
 //! | time limits, authorization and logs around calls | [`middleware`] |
 //! | writing an extension of the protocol, on both sides | [`extensions`] |
 //! | Streamable HTTP, alone or in a web application | [`http`] |
@@ -65,6 +67,8 @@ pages! {
     stdio: "stdio.md", "client" "server" "stdio";
     asking: "asking.md", "macros";
     tasks: "tasks.md", "macros" "client" "tasks";
+    skills: "skills.md", "client" "skills";
+    server_cards: "server-cards.md", "http-server" "http-client";
     middleware: "middleware.md", "server";
     extensions: "extensions.md", "client" "server";
     http: "http.md", "http-server";
@@ -80,8 +84,8 @@ pages! {
     telemetry: "telemetry.md", "http-client" "http-server" "macros" "telemetry";
     deployment: "deployment.md", "macros" "stdio" "http-server" "http-client" "redis";
     security: "security.md", "macros" "stdio" "http-server" "http-client";
-    limits: "limits.md", "macros" "stdio" "http-server" "http-client" "redis";
-    errors: "errors.md", "macros" "stdio" "http-server" "http-client" "redis";
+    limits: "limits.md", "macros" "stdio" "http-server" "http-client" "redis" "skills";
+    errors: "errors.md", "macros" "stdio" "http-server" "http-client" "redis" "skills";
     coming_from_rmcp: "coming_from_rmcp.md", "macros" "stdio" "http-server" "http-client";
     coming_from_fastmcp: "coming_from_fastmcp.md", "macros" "stdio" "http-server" "http-client";
     coming_from_typescript: "coming_from_typescript.md", "macros" "stdio" "http-server" "http-client";

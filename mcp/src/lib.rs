@@ -11,6 +11,7 @@
         feature = "keychain",
         feature = "redis",
         feature = "tasks",
+        feature = "skills",
         feature = "telemetry"
     )),
     allow(
@@ -23,6 +24,8 @@
 mod authorize;
 #[cfg(feature = "client")]
 mod connect;
+#[cfg(feature = "http-client")]
+mod discovery;
 mod error;
 pub mod extension;
 #[cfg(feature = "client")]
@@ -50,6 +53,10 @@ pub use mcp_auth as auth;
 /// Tool calls that become tasks.
 #[cfg(feature = "tasks")]
 pub use mcp_tasks as tasks;
+
+/// Skills: folders of instructions for language models.
+#[cfg(feature = "skills")]
+pub use mcp_skills as skills;
 
 /// Traces and metrics by the OpenTelemetry conventions.
 #[cfg(feature = "telemetry")]
@@ -139,6 +146,8 @@ pub use mcp_types::{
 pub use authorize::{ClientAuth, OAuthBuilder, WithOAuth};
 #[cfg(feature = "client")]
 pub use connect::{Connect, ConnectWith};
+#[cfg(feature = "http-client")]
+pub use discovery::DiscoverServers;
 #[cfg(feature = "client")]
 pub use groups::{AddServers, LoadGroup};
 #[cfg(all(feature = "server", feature = "stdio"))]

@@ -10,10 +10,16 @@ pub use crate::{
 
 #[cfg(all(feature = "auth", feature = "http-server"))]
 pub use crate::Authorize as _;
+#[cfg(feature = "http-client")]
+pub use crate::DiscoverServers as _;
 #[cfg(all(feature = "client", feature = "stdio"))]
 pub use crate::Io;
 #[cfg(feature = "http-server")]
 pub use crate::StreamableHttp;
+#[cfg(feature = "skills")]
+pub use crate::skills::AddSkills as _;
+#[cfg(all(feature = "client", feature = "skills"))]
+pub use crate::skills::ClientSkills as _;
 #[cfg(feature = "client")]
 pub use crate::{AddServers as _, Connect as _, ConnectWith as _, LoadGroup as _};
 #[cfg(feature = "server")]

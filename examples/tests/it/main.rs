@@ -262,3 +262,23 @@ async fn client_handlers_answer_form() {
         assert!(text.contains(part), "{part:?} is missing in:\n{text}");
     }
 }
+
+#[tokio::test]
+async fn skills_are_approved_verified_and_read() {
+    let text = output(&mut Command::new(env!("CARGO_BIN_EXE_skills"))).await;
+    for part in [
+        "skill://refunds/SKILL.md: How to refund an order.",
+        "skill://support-hours/SKILL.md: When people answer questions",
+        "approved: skill://refunds/SKILL.md from shop\n# Refunds\n",
+        "Refunds above 500 EUR need an approval.",
+        "refused: `../../Cargo.toml` is no path below the skill",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
+
+#[tokio::test]
+async fn server_is_found_by_its_card() {
+    let text = output(&mut Command::new(env!("CARGO_BIN_EXE_server_card"))).await;
+    assert_eq!(text, "com.example/clock: The time\nconnected to clock\n");
+}

@@ -26,7 +26,7 @@ use super::activity::{Activity, ConnectionTimeouts, InFlightRequest};
 use crate::Shutdown;
 use crate::headers::names;
 use crate::health::HealthChecks;
-use crate::server::discard;
+use crate::server::{CardService, discard};
 
 /// Maximum size of hyper's buffers for reading and writing. A larger head is rejected.
 const MAX_BUFFER_SIZE: usize = 64 << 10;
@@ -42,6 +42,8 @@ pub(super) struct ConnectionSettings {
     /// Further paths that the service answers.
     pub(super) further_paths: Vec<String>,
     pub(super) health: Option<HealthChecks>,
+    /// Documents about the server, at paths of their own.
+    pub(super) cards: Option<CardService>,
     pub(super) timeouts: ConnectionTimeouts,
     pub(super) shutdown: Shutdown,
 }
@@ -146,7 +148,7 @@ fn log_timeout() {
 /// Maximum number of bytes of a body that are discarded.
 const MAX_DISCARDED: usize = 8 << 20;
 
-/// Responds to a request for another path: a health check, or 404.
+/// Responds to a request for another path: a health check, a document about the server, or 404.
 async fn other_path(
     request: Request<Incoming>,
     settings: Arc<ConnectionSettings>,
@@ -158,6 +160,10 @@ async fn other_path(
         && let Some(health) = &settings.health
         && let Some(response) = health.respond(&head.method, path).await
     {
+        return response;
+    }
+    let cards = settings.cards.as_ref();
+    if let Some(response) = cards.and_then(|cards| cards.respond(&head)) {
         return response;
     }
     let path = &settings.path;
@@ -398,6 +404,7 @@ mod tests {
             path: path.into(),
             further_paths: Vec::new(),
             health: None,
+            cards: None,
             timeouts: TIMEOUTS,
             shutdown: Shutdown::new(),
         });

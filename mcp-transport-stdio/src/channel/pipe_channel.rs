@@ -10,8 +10,8 @@ use std::time::Duration;
 use futures_core::Stream;
 use mcp_core::pending::{InsertError, RequestTimeouts};
 use mcp_core::{
-    BoxFuture, Channel, ChannelError, CloseReason, Connection, Frame, Frames, MirroredHeaders, OneWayMessage,
-    OutgoingRequest,
+    BoxFuture, Channel, ChannelError, CloseReason, Connection, Frame, Frames, MirroredHeaders,
+    OneWayMessage, OutgoingRequest,
 };
 use mcp_types::{Method, ProtocolVersion, RequestId};
 use tokio::io::{AsyncRead, AsyncWrite};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_core::{
-    BoxFuture, Channel, ChannelError, CloseReason, Connection, Frames, OneWayMessage, OutgoingRequest,
-    ServerIdentity,
+    BoxFuture, Channel, ChannelError, CloseReason, Connection, Frames, OneWayMessage,
+    OutgoingRequest, ServerIdentity,
 };
 use mcp_types::ProtocolVersion;
 use parking_lot::Mutex;

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::{Cursor, JsonObject, Meta, Resource};
+use crate::{CacheHint, CacheScope, Cursor, JsonObject, Meta, Resource};
 
 /// Usual URI scheme of a skill.
 // spec: SKILL-06
@@ -196,6 +196,30 @@ impl SkillResource {
     }
 }
 
+/// Parameters of `skills/list`.
+// spec: SKILL-16
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListSkillsParams {
+    /// Cursor of the page. Absent for the first page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<Cursor>,
+}
+
+impl ListSkillsParams {
+    /// Requests the first page.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the cursor of the page.
+    #[must_use]
+    pub fn at(mut self, cursor: Cursor) -> Self {
+        self.cursor = Some(cursor);
+        self
+    }
+}
+
 /// Result of `skills/list`.
 // spec: SKILL-16
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -207,6 +231,12 @@ pub struct ListSkillsResult {
     /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
+    /// Freshness in milliseconds after receipt (`ttlMs`). Servers always set it.
+    #[serde(rename = "ttlMs", skip_serializing_if = "Option::is_none")]
+    pub ttl_ms: Option<u64>,
+    /// Scope of the cached result (`cacheScope`). Servers always set it.
+    #[serde(rename = "cacheScope", skip_serializing_if = "Option::is_none")]
+    pub cache_scope: Option<CacheScope>,
     /// Protocol-level metadata (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
@@ -219,6 +249,14 @@ impl ListSkillsResult {
             skills,
             ..Self::default()
         }
+    }
+
+    /// Sets `ttlMs` and `cacheScope`.
+    #[must_use]
+    pub fn cache(mut self, hint: CacheHint) -> Self {
+        self.ttl_ms = Some(hint.ttl_ms());
+        self.cache_scope = Some(hint.scope);
+        self
     }
 }
 
@@ -245,6 +283,12 @@ impl GetSkillParams {
 pub struct GetSkillResult {
     /// The skill.
     pub skill: Skill,
+    /// Freshness in milliseconds after receipt (`ttlMs`). Servers always set it.
+    #[serde(rename = "ttlMs", skip_serializing_if = "Option::is_none")]
+    pub ttl_ms: Option<u64>,
+    /// Scope of the cached result (`cacheScope`). Servers always set it.
+    #[serde(rename = "cacheScope", skip_serializing_if = "Option::is_none")]
+    pub cache_scope: Option<CacheScope>,
     /// Protocol-level metadata (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
@@ -253,7 +297,20 @@ pub struct GetSkillResult {
 impl GetSkillResult {
     /// Creates a result from the skill.
     pub fn new(skill: Skill) -> Self {
-        Self { skill, meta: None }
+        Self {
+            skill,
+            ttl_ms: None,
+            cache_scope: None,
+            meta: None,
+        }
+    }
+
+    /// Sets `ttlMs` and `cacheScope`.
+    #[must_use]
+    pub fn cache(mut self, hint: CacheHint) -> Self {
+        self.ttl_ms = Some(hint.ttl_ms());
+        self.cache_scope = Some(hint.scope);
+        self
     }
 }
 

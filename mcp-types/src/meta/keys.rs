@@ -56,3 +56,6 @@ pub const WORKLOAD_EXTENSION: &str = "io.modelcontextprotocol/auth/wif";
 /// Prefix of `_meta` keys of the skills extension.
 // spec: SKILL-09
 pub const SKILLS_PREFIX: &str = "io.modelcontextprotocol.skills/";
+/// Prefix of keys that the protocol reserves in `metadata` of the front matter of a skill.
+// spec: SKILL-35
+pub const RESERVED_METADATA_PREFIX: &str = "io.modelcontextprotocol/";

@@ -179,6 +179,7 @@ fn repeated_member_of_error_data_and_extension_type_is_refused() {
     check(&skill);
     check(&skills::SkillResource::new("u", [0; 32], 1));
     check(&skills::ListSkillsResult::new(vec![skill.clone()]));
+    check(&skills::ListSkillsParams::new().at(mcp_types::Cursor::new("c")));
     check(&skills::GetSkillParams::new("u"));
     check(&skills::GetSkillResult::new(skill));
     check(&skills::ReadDirectoryParams::new("u").at(mcp_types::Cursor::new("c")));

@@ -1,13 +1,15 @@
 //! [`serve_http`] and [`Serve`].
 
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_core::{BoxFuture, Gate};
 use mcp_server::{IntoServer, SetupError};
-use mcp_transport_http::server::Sessions;
+use mcp_transport_http::server::{CardService, Sessions};
 use mcp_transport_http::{HealthChecks, StreamableHttp, termination};
+use mcp_types::ext::server_card::{InvalidCard, ServerCard};
 
 use super::address::Address;
 use crate::error::Result;
@@ -92,6 +94,7 @@ pub struct Serve {
     path: Arc<str>,
     #[cfg(feature = "auth")]
     auth: Option<mcp_auth::ResourceServer>,
+    card: Option<ServerCard>,
     /// The settings without a value have the default of [`mcp_transport_http::Serve`].
     max_connections: Option<usize>,
     drain_delay: Option<Duration>,
@@ -110,6 +113,7 @@ impl Serve {
             path: "/mcp".into(),
             #[cfg(feature = "auth")]
             auth: None,
+            card: None,
             max_connections: None,
             drain_delay: None,
             drain_timeout: None,
@@ -202,6 +206,30 @@ impl Serve {
         self
     }
 
+    /// Publishes a card of the server at `<path>/server-card`, and in the catalog of the domain at
+    /// `/.well-known/ai-catalog.json`. Everybody may read them, also if the server demands access tokens.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::prelude::*;
+    /// use mcp::types::ext::server_card::{CardRemote, ServerCard};
+    ///
+    /// # async fn run() -> mcp::Result<()> {
+    /// let card = ServerCard::new("com.example/docs", "1.0.0", "Documents of the company")
+    ///     .remote(CardRemote::streamable_http("https://mcp.example.com/mcp"));
+    /// mcp::Serve::new(Server::new("docs", "1.0.0"))
+    ///     .card(card)
+    ///     .allowed_hosts(["mcp.example.com"])
+    ///     .run("0.0.0.0:8000")
+    ///     .await
+    /// # }
+    /// ```
+    pub fn card(mut self, card: ServerCard) -> Self {
+        self.card = Some(card);
+        self
+    }
+
     /// Sets the maximum number of connections, 10,000 by default. Further connections wait.
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.max_connections = Some(connections);
@@ -255,10 +283,13 @@ impl Serve {
     /// # Errors
     ///
     /// Returns an error when [`Server::check`](crate::Server::check) finds a mistake, when the address
-    /// cannot be bound, when other machines can reach it and [`allowed_hosts`](Self::allowed_hosts) was
+    /// cannot be bound, when the [card](Self::card) is invalid, when other machines can reach it and [`allowed_hosts`](Self::allowed_hosts) was
     /// not called, when a setting of the authorization is invalid, or when the listener fails.
     pub async fn run(mut self, address: impl Address) -> Result<()> {
         std::mem::replace(&mut self.checked, Ok(()))?;
+        let card = self.card.take();
+        let cards = card.map(|card| CardService::new(&card, &self.path));
+        let cards = cards.transpose().map_err(invalid_card)?;
         let endpoint = self.endpoint.clone();
         #[cfg(feature = "auth")]
         if let Some(auth) = self.auth.take() {
@@ -269,16 +300,23 @@ impl Serve {
             for path in protection.metadata_paths() {
                 serve = serve.also_at(path);
             }
-            return Ok(self.configure(serve).await?);
+            return Ok(self.configure(serve, cards).await?);
         }
         let listener = address.listen().await?;
         let serve = mcp_transport_http::Serve::new(listener, endpoint);
-        Ok(self.configure(serve).await?)
+        Ok(self.configure(serve, cards).await?)
     }
 
     /// Sets the settings of the HTTP server.
-    fn configure<S>(self, serve: mcp_transport_http::Serve<S>) -> mcp_transport_http::Serve<S> {
+    fn configure<S>(
+        self,
+        serve: mcp_transport_http::Serve<S>,
+        cards: Option<CardService>,
+    ) -> mcp_transport_http::Serve<S> {
         let mut serve = serve.path(self.path).shutdown_on(self.stop);
+        if let Some(cards) = cards {
+            serve = serve.cards(cards);
+        }
         if let Some(connections) = self.max_connections {
             serve = serve.max_connections(connections);
         }
@@ -293,6 +331,10 @@ impl Serve {
         }
         serve
     }
+}
+
+fn invalid_card(error: InvalidCard) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, error)
 }
 
 impl fmt::Debug for Serve {

@@ -4,6 +4,8 @@
 #[cfg(feature = "auth")]
 mod authorization;
 #[cfg(test)]
+mod cards;
+#[cfg(test)]
 #[cfg(all(unix, feature = "stdio"))]
 mod children;
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::modules::{Crate, Import, ROOT, Target, crates, definition};
 use crate::sources::{Sources, attributes, is_hidden};
 
 /// The libraries. An item is listed in the first one that exports it by name.
-const LIBRARIES: [&str; 13] = [
+const LIBRARIES: [&str; 14] = [
     "mcp",
     "mcp-types",
     "mcp-core",
@@ -18,6 +18,7 @@ const LIBRARIES: [&str; 13] = [
     "mcp-auth",
     "mcp-tasks",
     "mcp-telemetry",
+    "mcp-skills",
     "mcp-macros",
     "mcp-transport-http",
     "mcp-transport-stdio",

@@ -286,6 +286,18 @@ const CLAIMS: &[Claim] = &[
     extension("2025-11-25", "auth/dpop", 12),
     extension("2025-11-25", "auth/dpop-nonce", 14),
     extension("2025-11-25", "auth/wif-jwt-bearer", 10),
+    // Together 42 checks.
+    server_extension("sep-2640-skills-enumeration", 31),
+    server_extension("sep-2640-skills-directory", 6),
+    server_extension("sep-2640-skills-manifest", 5),
+    extension(MODERN, "sep-2640-client-no-prefetch", 1),
+    extension(MODERN, "sep-2640-client-verify-digest", 1),
+    extension(MODERN, "sep-2640-client-verify-size", 1),
+    extension(MODERN, "sep-2640-client-verify-frontmatter", 1),
+    extension("2025-11-25", "sep-2640-client-no-prefetch", 1),
+    extension("2025-11-25", "sep-2640-client-verify-digest", 1),
+    extension("2025-11-25", "sep-2640-client-verify-size", 1),
+    extension("2025-11-25", "sep-2640-client-verify-frontmatter", 1),
 ];
 
 const NOT_MODERN: &str = "2026-07-28 has no such message";

@@ -12,7 +12,7 @@ use crate::workspace::{PREFIX, Workspace, folder_of};
 
 /// The allowed dependencies inside the workspace, by folder. Development dependencies are not
 /// restricted.
-const LAYERS: [(&str, &[&str]); 18] = [
+const LAYERS: [(&str, &[&str]); 19] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
     ("mcp-server", &["mcp-core", "mcp-types"]),
@@ -21,6 +21,10 @@ const LAYERS: [(&str, &[&str]); 18] = [
     ("mcp-auth", &["mcp-core", "mcp-transport-http", "mcp-types"]),
     ("mcp-tasks", &["mcp-core", "mcp-types"]),
     ("mcp-telemetry", &["mcp-core", "mcp-types"]),
+    (
+        "mcp-skills",
+        &["mcp-client", "mcp-core", "mcp-server", "mcp-types"],
+    ),
     ("mcp-transport-stdio", &["mcp-core", "mcp-types"]),
     ("mcp-redis", &["mcp-core", "mcp-types"]),
     ("mcp-macros", &[]),
@@ -34,6 +38,7 @@ const LAYERS: [(&str, &[&str]); 18] = [
             "mcp-auth",
             "mcp-tasks",
             "mcp-telemetry",
+            "mcp-skills",
             "mcp-transport-http",
             "mcp-transport-stdio",
             "mcp-redis",

@@ -1,6 +1,7 @@
 //! The scenarios of the suite.
 
 use mcp::prelude::*;
+use mcp::skills::SkillResources;
 use mcp::types::{JsonObject, PrimitiveSchema, ProtocolVersion};
 use mcp::{HttpChannel, InputError, Result};
 use serde_json::{Value, json};
@@ -29,6 +30,10 @@ async fn run_with(client: &Client, scenario: &str) -> Result<()> {
         "http-custom-headers" => call_listed_in_context(client).await,
         "http-invalid-tool-headers" => call_every_tool(client).await,
         "json-schema-2020-12-preservation" => echo_schema(client).await,
+        "sep-2640-client-no-prefetch" => list_skills(client).await,
+        "sep-2640-client-verify-digest"
+        | "sep-2640-client-verify-size"
+        | "sep-2640-client-verify-frontmatter" => load_skills(client).await,
         _ => Err(std::io::Error::other("unknown scenario").into()),
     }
 }
@@ -96,6 +101,36 @@ async fn request_all_features(client: &Client) -> Result<()> {
     }
     for prompt in client.list_all_prompts().await? {
         client.get_prompt(&prompt.name, ()).await?;
+    }
+    Ok(())
+}
+
+/// Lists the skills, and reads none of their files.
+async fn list_skills(client: &Client) -> Result<()> {
+    for skill in client.skills().await?.list().await? {
+        println!("{}: {}", skill.uri, skill.description().unwrap_or_default());
+    }
+    Ok(())
+}
+
+/// Loads each listed skill, and reads its files if its instructions are what the list promises.
+async fn load_skills(client: &Client) -> Result<()> {
+    let skills = client.skills().await?;
+    for entry in skills.list().await? {
+        let files = entry.resources.clone();
+        let loaded = match skills.load_entry(entry).await {
+            Ok(loaded) => loaded,
+            Err(error) if error.is_verification() => {
+                println!("{error}");
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if let SkillResources::Listed(files) = files {
+            for file in files {
+                loaded.read(&file.uri).await?;
+            }
+        }
     }
     Ok(())
 }

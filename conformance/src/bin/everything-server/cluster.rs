@@ -16,7 +16,7 @@ const DRAIN_DELAY: Duration = Duration::from_millis(300);
 /// Serves until SIGTERM, and then lets running calls finish.
 pub(crate) async fn serve(
     listener: TcpListener,
-    server: fn(Tasks) -> Server,
+    server: fn(Tasks) -> mcp::Result<Server>,
     url: &str,
     prefix: String,
 ) -> mcp::Result<()> {
@@ -25,7 +25,7 @@ pub(crate) async fn serve(
     // All nodes have the same key. This program is for tests only.
     let keys = StateKeys::new("a key of the nodes of this test program");
     let keys = keys.map_err(Error::other)?.accept_unsolicited_answers();
-    let server = server(Tasks::with_store(redis.tasks()))
+    let server = server(Tasks::with_store(redis.tasks()))?
         .request_state_keys(keys)
         .change_bus(redis.bus());
     let endpoint = StreamableHttp::new(server)

@@ -23,6 +23,7 @@ mod polling;
 mod prompts;
 mod resources;
 mod schema;
+mod skills;
 mod tasks;
 mod telemetry;
 mod tools;
@@ -47,9 +48,10 @@ async fn main() -> mcp::Result<()> {
         false => None,
     };
     if has("--stdio") {
+        let server = server(Tasks::in_memory())?;
         return match export {
-            Some(_) => mcp::serve_stdio(server(Tasks::in_memory()).layer(Telemetry::server(Tasks::in_memory()))).await,
-            None => mcp::serve_stdio(server(Tasks::in_memory())).await,
+            Some(_) => mcp::serve_stdio(server.layer(Telemetry::server())).await,
+            None => mcp::serve_stdio(server).await,
         };
     }
     let port = match std::env::var("PORT") {
@@ -67,7 +69,7 @@ async fn main() -> mcp::Result<()> {
     let keys = StateKeys::random()?.accept_unsolicited_answers();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let Some(options) = authorize::Options::read(&arguments)? {
-        let server = authorize::protect_tools(server(Tasks::in_memory())).request_state_keys(keys);
+        let server = authorize::protect_tools(server(Tasks::in_memory())?).request_state_keys(keys);
         let endpoint = StreamableHttp::new(server).events(MemoryEventStore::new());
         let protection = options.resource_server(&url).build()?;
         let mut serve = Serve::new(listener, protection.protect(endpoint));
@@ -76,7 +78,7 @@ async fn main() -> mcp::Result<()> {
         }
         return Ok(serve.shutdown_on(termination()).await?);
     }
-    let server = server(Tasks::in_memory()).request_state_keys(keys);
+    let server = server(Tasks::in_memory())?.request_state_keys(keys);
     if let Some(export) = export {
         return export.serve(listener, server).await;
     }
@@ -93,8 +95,8 @@ fn option(name: &str) -> Option<String> {
     arguments.nth(1)
 }
 
-fn server(tasks: Tasks) -> Server {
-    Server::of(tools::Everything)
+fn server(tasks: Tasks) -> mcp::Result<Server> {
+    let server = Server::of(tools::Everything)
         .merge(Arc::new(cancel::Probes::default()).tools())
         .merge(resources::Resources::routes())
         .merge(prompts::Prompts::routes())
@@ -104,4 +106,6 @@ fn server(tasks: Tasks) -> Server {
         .merge(tasks::TaskTools::routes())
         .tasks(tasks.poll_interval(Duration::from_millis(200)))
         .tool(schema::json_schema_2020_12_tool())
+        .skills(skills::skills()?);
+    Ok(server)
 }

@@ -1,0 +1,117 @@
+//! The identity of a skill, and the consent of the user.
+
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
+
+use mcp_core::BoxFuture;
+use mcp_types::ext::skills::{Skill, SkillResources};
+
+use crate::digest::sha256;
+
+/// Identity of a skill: the label that the host gave the server, and the URI. Names are no identities: skills
+/// of several servers may have the same one.
+// spec: SKILL-21
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct SkillId {
+    /// The label of the server.
+    pub label: String,
+    /// The URI of the `SKILL.md`.
+    pub uri: String,
+}
+
+impl SkillId {
+    /// Creates the identity of a skill.
+    pub fn new(label: impl Into<String>, uri: impl Into<String>) -> Self {
+        Self {
+            label: label.into(),
+            uri: uri.into(),
+        }
+    }
+}
+
+impl fmt::Display for SkillId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} from {}", self.uri, self.label)
+    }
+}
+
+/// A skill that is about to be loaded, for the approval hook
+/// ([`SkillsClient::approve_with`](super::SkillsClient::approve_with)). No file was read yet.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Approval {
+    /// The identity.
+    pub id: SkillId,
+    /// The entry: name, description and files. It comes from the server and is not trustworthy.
+    pub skill: Arc<Skill>,
+    /// SHA-256 of the identity and of all files with their digests. A host that stores its approvals stores
+    /// this value: it changes with every file. `None` if the files are dynamic; such an approval is not
+    /// stored.
+    // spec: SKILL-33
+    pub fingerprint: Option<String>,
+}
+
+impl Approval {
+    pub(super) fn new(id: SkillId, skill: Arc<Skill>) -> Self {
+        Self {
+            fingerprint: fingerprint(&id, &skill),
+            id,
+            skill,
+        }
+    }
+}
+
+/// The approval hook of a client.
+pub(super) type ApprovalHook = Arc<dyn Fn(Approval) -> BoxFuture<'static, bool> + Send + Sync>;
+
+/// Returns the SHA-256 of the identity and the set of (URI, digest), whatever its order.
+fn fingerprint(id: &SkillId, skill: &Skill) -> Option<String> {
+    let SkillResources::Listed(files) = &skill.resources else {
+        return None;
+    };
+    let mut rows: Vec<_> = files.iter().map(|file| (&file.uri, &file.digest)).collect();
+    rows.sort();
+    // JSON quotes the parts, so that none can imitate a separator.
+    let text = serde_json::json!([id.label, id.uri, rows]).to_string();
+    let mut out = "sha256:".to_owned();
+    for byte in sha256(text.as_bytes()) {
+        // Writing to a string cannot fail.
+        let _ = write!(out, "{byte:02x}");
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use mcp_types::JsonObject;
+    use mcp_types::ext::skills::{Skill, SkillResource, SkillResources};
+
+    use super::{Approval, SkillId};
+
+    fn fingerprint(label: &str, files: &[(&str, u8)]) -> Option<String> {
+        let files = files
+            .iter()
+            .map(|(uri, digest)| SkillResource::new(*uri, [*digest; 32], 1));
+        let files = SkillResources::Listed(files.collect());
+        let skill = Skill::new("skill://a/SKILL.md", JsonObject::new(), files);
+        let id = SkillId::new(label, "skill://a/SKILL.md");
+        Approval::new(id, Arc::new(skill)).fingerprint
+    }
+
+    #[test]
+    fn fingerprint_changes_with_label_and_digests_only() {
+        let base = fingerprint("docs", &[("a", 1), ("b", 2)]);
+        assert_eq!(base, fingerprint("docs", &[("b", 2), ("a", 1)]));
+        for other in [
+            fingerprint("other", &[("a", 1), ("b", 2)]),
+            fingerprint("docs", &[("a", 1), ("b", 3)]),
+            fingerprint("docs", &[("a", 1)]),
+            fingerprint("docs", &[("a", 1), ("b", 2), ("c", 2)]),
+        ] {
+            assert_ne!(base, other);
+        }
+    }
+}

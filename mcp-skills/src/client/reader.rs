@@ -1,0 +1,54 @@
+//! Verified reads of files.
+
+use bytes::Bytes;
+use mcp_client::Client;
+use mcp_types::ResourceContents;
+use mcp_types::ext::skills::SkillResource;
+
+use super::error::SkillError;
+use crate::digest::sha256;
+
+/// Reads files from one server.
+#[derive(Debug)]
+pub(super) struct FileReader {
+    pub(super) client: Client,
+    /// The label of the server.
+    pub(super) label: String,
+}
+
+impl FileReader {
+    /// Reads a file from the server of the skill, and verifies it if its entry is known.
+    // spec: SKILL-22, SKILL-31
+    pub(super) async fn fetch(
+        &self,
+        uri: &str,
+        expected: Option<&SkillResource>,
+    ) -> Result<Bytes, SkillError> {
+        let result = self.client.read_resource(uri).fresh().await?;
+        let wrong = || SkillError::WrongContents(uri.to_owned());
+        let [contents] = <[ResourceContents; 1]>::try_from(result.contents).map_err(|_| wrong())?;
+        let (found, bytes) = match contents {
+            ResourceContents::Text(text) => (text.uri, Bytes::from(text.text)),
+            ResourceContents::Blob(blob) => (blob.uri, blob.blob.into_bytes()),
+            _ => return Err(wrong()),
+        };
+        if found != uri {
+            return Err(wrong());
+        }
+        let Some(expected) = expected else {
+            return Ok(bytes);
+        };
+        let actual = bytes.len() as u64;
+        if actual != expected.size {
+            return Err(SkillError::WrongSize {
+                uri: found,
+                expected: expected.size,
+                actual,
+            });
+        }
+        match expected.sha256() == Some(sha256(&bytes)) {
+            true => Ok(bytes),
+            false => Err(SkillError::WrongDigest { uri: found }),
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! The skills of one server.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use mcp_client::{Client, ExtensionClient};
+use mcp_types::Cursor;
+use mcp_types::ext::skills::{
+    GetSkillParams, ListSkillsParams, ListSkillsResult, ReadDirectoryParams, ReadDirectoryResult,
+    Skill, SkillsSettings,
+};
+use parking_lot::Mutex;
+
+use super::approval::{Approval, ApprovalHook, SkillId};
+use super::entry;
+use super::error::SkillError;
+use super::loaded::{LoadedSkill, load_instructions};
+use super::reader::FileReader;
+use crate::server::Skills;
+use crate::server::methods::{GetSkill, ListSkills, ReadDirectory};
+
+/// Maximum number of skills of a list.
+const MAX_SKILLS: usize = 10_000;
+/// Maximum number of pages of a list.
+const MAX_PAGES: usize = 1_000;
+/// Maximum number of approvals that are remembered.
+const MAX_APPROVALS: usize = 10_000;
+
+/// Extension trait: `skills` of [`Client`].
+pub trait ClientSkills {
+    /// Returns the skills of the server. Queries the server first if its extensions are unknown.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`SkillError`] if the server does not declare the extension
+    /// `io.modelcontextprotocol/skills`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    /// use mcp::skills::{InlineSkill, Skills};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> mcp::Result<()> {
+    /// # let refunds = InlineSkill::new("refunds", "How to refund", "# Steps").file("a.md", "A");
+    /// # let server = Server::new("shop", "1.0.0").skills(Skills::new().add(refunds)?);
+    /// let client = Client::connect(mcp::InProcess(server)).await?;
+    /// let skills = client.skills().await?.label("shop");
+    /// for skill in skills.list().await? {
+    ///     println!("{}: {}", skill.uri, skill.description().unwrap_or_default());
+    /// }
+    /// let refunds = skills.load("skill://refunds/SKILL.md").await?;
+    /// println!("{}", refunds.instructions());
+    /// let limits = refunds.read("a.md").await?;
+    /// # assert_eq!(limits, "A");
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn skills(&self) -> impl Future<Output = Result<SkillsClient, SkillError>> + Send;
+}
+
+impl ClientSkills for Client {
+    // spec: SKILL-04
+    async fn skills(&self) -> Result<SkillsClient, SkillError> {
+        if self.server_capabilities().is_none() {
+            self.discover().await?;
+        }
+        let extension = self.extension::<Skills>()?;
+        let label = self.peer().into_owned();
+        Ok(SkillsClient {
+            extension,
+            label,
+            hook: None,
+            approved: Arc::default(),
+        })
+    }
+}
+
+/// The skills of one server. Created by [`ClientSkills::skills`].
+///
+/// Nothing is fetched ahead of need: a list contains no files, loading a skill reads its `SKILL.md`, and each
+/// other file is read when the program reads it.
+#[derive(Clone)]
+pub struct SkillsClient {
+    extension: ExtensionClient<Skills>,
+    label: String,
+    hook: Option<ApprovalHook>,
+    /// Fingerprints of approved skills.
+    approved: Arc<Mutex<HashSet<String>>>,
+}
+
+impl SkillsClient {
+    /// Sets the label of the server, which is a part of the identity of its skills. Default: the address of
+    /// the server. Use the name under which the user has configured the server, never the name that the
+    /// server gives itself.
+    // spec: SKILL-21
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// Sets a hook that approves a skill before it is loaded, for example by a question to the user. It is
+    /// called once per set of files and digests; a skill whose files have changed needs a new approval, and so
+    /// does each load of a skill with dynamic files. Default: every skill is approved.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::skills::SkillsClient;
+    ///
+    /// fn with_approval(skills: SkillsClient) -> SkillsClient {
+    ///     skills.approve_with(|approval| async move {
+    ///         println!("Load {}? It has the files {:?}", approval.id, approval.skill.resources);
+    ///         false
+    ///     })
+    /// }
+    /// ```
+    // spec: SKILL-33
+    #[must_use]
+    pub fn approve_with<F, Fut>(mut self, hook: F) -> Self
+    where
+        F: Fn(Approval) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = bool> + Send + 'static,
+    {
+        self.hook = Some(Arc::new(move |approval| Box::pin(hook(approval))));
+        self
+    }
+
+    /// Adds [fingerprints](Approval::fingerprint) of approvals that the host has stored.
+    #[must_use]
+    pub fn approved(self, fingerprints: impl IntoIterator<Item = String>) -> Self {
+        self.approved.lock().extend(fingerprints);
+        self
+    }
+
+    /// Returns the settings of the server.
+    pub fn settings(&self) -> &SkillsSettings {
+        self.extension.settings()
+    }
+
+    /// Returns the label of the server.
+    pub fn server_label(&self) -> &str {
+        &self.label
+    }
+
+    /// Lists the skills of all pages. An empty list proves nothing: a server may have skills that it does not
+    /// list. Reads no file.
+    ///
+    /// Entries are returned as the server sent them; [`load`](Self::load) verifies one before it is used.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`SkillError`] if a request fails, or if the list has more than 10,000 skills or 1,000 pages.
+    // spec: SKILL-16, SKILL-17, SKILL-25
+    pub async fn list(&self) -> Result<Vec<Skill>, SkillError> {
+        let mut skills = Vec::new();
+        let mut cursor = None;
+        for _ in 0..MAX_PAGES {
+            let page = self.list_page(cursor.clone()).await?;
+            skills.extend(page.skills);
+            if skills.len() > MAX_SKILLS {
+                return Err(SkillError::InvalidList("has more than 10,000 skills"));
+            }
+            let Some(next) = page.next_cursor else {
+                return Ok(skills);
+            };
+            if cursor.as_ref() == Some(&next) {
+                return Err(SkillError::InvalidList("repeats a cursor"));
+            }
+            cursor = Some(next);
+        }
+        Err(SkillError::InvalidList("has more than 1,000 pages"))
+    }
+
+    /// Lists one page of skills: the first one, or the one at a cursor.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`SkillError`] if the request fails.
+    pub async fn list_page(
+        &self,
+        cursor: impl Into<Option<Cursor>>,
+    ) -> Result<ListSkillsResult, SkillError> {
+        let params = match cursor.into() {
+            Some(cursor) => ListSkillsParams::new().at(cursor),
+            None => ListSkillsParams::new(),
+        };
+        Ok(self.extension.request::<ListSkills>(&params).await?)
+    }
+
+    /// Gets the entry of a skill by its URI, also of one that is not listed. Reads no file.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`SkillError`] if the server has no such skill, or if the entry is invalid.
+    // spec: SKILL-17, SKILL-18
+    pub async fn get(&self, uri: impl Into<String>) -> Result<Skill, SkillError> {
+        let uri = uri.into();
+        let params = GetSkillParams::new(uri.clone());
+        let result = self.extension.request::<GetSkill>(&params).fresh().await?;
+        let skill = result.skill;
+        if skill.uri != uri {
+            let problem = format!("the server returned `{}`", skill.uri);
+            return Err(SkillError::InvalidEntry { uri, problem });
+        }
+        entry::check(&skill)?;
+        Ok(skill)
+    }
+
+    /// Loads a skill by its URI: gets its entry, asks for [approval](Self::approve_with), reads its
+    /// `SKILL.md`, and verifies size, digest and YAML.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`SkillError`] if the skill is unknown, invalid, too large or not approved, or if its content
+    /// differs from the entry. Nothing of it may be used then.
+    pub async fn load(&self, uri: impl Into<String>) -> Result<LoadedSkill, SkillError> {
+        let skill = self.get(uri).await?;
+        self.load_entry(skill).await
+    }
+
+    /// Loads a skill by an entry of [`list`](Self::list) or [`get`](Self::get), like [`load`](Self::load). If
+    /// the files have changed since, the verification fails; `load` gets a new entry.
+    ///
+    /// # Errors
+    ///
+    /// See [`load`](Self::load).
+    // spec: SKILL-22, SKILL-23, SKILL-25
+    pub async fn load_entry(&self, skill: Skill) -> Result<LoadedSkill, SkillError> {
+        entry::check(&skill)?;
+        let skill = Arc::new(skill);
+        self.approve(&skill).await?;
+        let reader = FileReader {
+            client: self.extension.client().clone(),
+            label: self.label.clone(),
+        };
+        load_instructions(reader, skill).await
+    }
+
+    async fn approve(&self, skill: &Arc<Skill>) -> Result<(), SkillError> {
+        let Some(hook) = &self.hook else {
+            return Ok(());
+        };
+        let id = SkillId::new(self.label.clone(), skill.uri.clone());
+        let approval = Approval::new(id, skill.clone());
+        let fingerprint = approval.fingerprint.clone();
+        let is_known = |print: &String| self.approved.lock().contains(print);
+        if fingerprint.as_ref().is_some_and(is_known) {
+            return Ok(());
+        }
+        if !hook(approval).await {
+            return Err(SkillError::NotApproved(skill.uri.clone()));
+        }
+        if let Some(fingerprint) = fingerprint {
+            let mut approved = self.approved.lock();
+            if approved.len() < MAX_APPROVALS {
+                approved.insert(fingerprint);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads one page of a directory. It is a view for users: it never adds files to a loaded skill.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SkillError::NoDirectories`] if the server does not declare `directoryRead`, and another
+    /// [`SkillError`] if the request fails.
+    // spec: SKILL-04, SKILL-24
+    pub async fn read_directory(
+        &self,
+        uri: impl Into<String>,
+        cursor: impl Into<Option<Cursor>>,
+    ) -> Result<ReadDirectoryResult, SkillError> {
+        if self.settings().directory_read != Some(true) {
+            return Err(SkillError::NoDirectories);
+        }
+        let params = ReadDirectoryParams::new(uri);
+        let params = match cursor.into() {
+            Some(cursor) => params.at(cursor),
+            None => params,
+        };
+        Ok(self.extension.request::<ReadDirectory>(&params).await?)
+    }
+}
+
+impl fmt::Debug for SkillsClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SkillsClient")
+            .field("label", &self.label)
+            .field("has_approval_hook", &self.hook.is_some())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,43 @@
+//! Skills (extension `io.modelcontextprotocol/skills`): folders with instructions for language models,
+//! which servers publish and clients verify.
+//!
+//! A skill is a folder with a `SKILL.md`. The server computes digests and sizes of all files; the client
+//! verifies each file before it is used.
+//!
+//! ```
+//! use mcp::prelude::*;
+//! use mcp::skills::{InlineSkill, Skills};
+//!
+//! let refunds = InlineSkill::new("refunds", "How to refund an order", "# Steps\n\n1. Find the order.\n")
+//!     .file("references/limits.md", "Refunds above 500 EUR need an approval.\n");
+//! let server = Server::new("shop", "1.0.0").skills(Skills::new().add(refunds)?);
+//! server.check()?;
+//! # Ok::<(), mcp::Error>(())
+//! ```
+//!
+//! Spec: <https://github.com/modelcontextprotocol/ext-skills>
+//!
+//! # Modules
+//!
+//! A module uses only modules above it in this table.
+//!
+//! | module | content |
+//! |---|---|
+//! | `digest`, `uri`, `frontmatter` | SHA-256, skill URIs and names, the YAML at the start of a `SKILL.md` |
+//! | [`server`] | folders and skills from code, the methods, [`Skills`] |
+//! | `client` | [`SkillsClient`](client::SkillsClient): listing, verification, approval (feature `client`) |
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(feature = "client")]
+pub mod client;
+mod digest;
+mod frontmatter;
+pub mod server;
+mod uri;
+
+#[cfg(feature = "client")]
+pub use client::{ClientSkills, LoadedSkill, SkillError, SkillsClient};
+pub use frontmatter::FrontmatterError;
+pub use mcp_types::ext::skills::{Skill, SkillResource, SkillResources};
+pub use server::{AddSkills, InlineSkill, Skills, SkillsError, SkillsLimits};

@@ -1,0 +1,29 @@
+//! Servers: skills from folders and from code.
+//!
+//! | module | content, lowest first |
+//! |---|---|
+//! | `error`, `limits` | [`SkillsError`], [`SkillsLimits`] |
+//! | `inline` | [`InlineSkill`]: a skill from code |
+//! | `folder` | the files of a folder: walk, stamps, reading without leaving it |
+//! | `file`, `catalog` | a file with its digest; all skills, files and directories |
+//! | `store` | the current catalog, and its refresh when files change |
+//! | `skills` | [`Skills`]: the sources and settings |
+//! | `methods` | the requests of the extension |
+//! | `register` | the handlers, and [`AddSkills`] |
+
+mod catalog;
+mod error;
+mod file;
+mod folder;
+mod inline;
+mod limits;
+pub(crate) mod methods;
+mod register;
+mod skills;
+mod store;
+
+pub use error::SkillsError;
+pub use inline::InlineSkill;
+pub use limits::SkillsLimits;
+pub use register::AddSkills;
+pub use skills::Skills;

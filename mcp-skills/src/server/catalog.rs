@@ -1,0 +1,180 @@
+//! All skills, files and directories of a server.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mcp_types::Resource;
+use mcp_types::ext::skills::{DIRECTORY_MIME_TYPE, Skill, SkillResources};
+
+use super::error::SkillsError;
+use super::file::{SkillFile, name_of, parent_of};
+use super::limits::SkillsLimits;
+use crate::uri::{INSTRUCTIONS, encode_path};
+
+/// All skills, files and directories, sorted by URI or path.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Catalog {
+    /// Skills by URI, including nested ones.
+    pub(super) skills: BTreeMap<String, Arc<Skill>>,
+    /// Files by decoded path.
+    pub(super) files: BTreeMap<String, Arc<SkillFile>>,
+    /// Directories by URI, each with its direct children by name.
+    directories: BTreeMap<String, BTreeMap<String, Child>>,
+}
+
+#[derive(Debug, Clone)]
+enum Child {
+    File(Arc<SkillFile>),
+    Directory(String),
+}
+
+impl Catalog {
+    /// Builds the catalog of files, each of which belongs to a skill, and of directories.
+    pub(super) fn build(
+        files: Vec<Arc<SkillFile>>,
+        directories: &[String],
+        limits: &SkillsLimits,
+    ) -> Result<Self, SkillsError> {
+        let mut catalog = Self::default();
+        for file in files {
+            let path = file.path.clone();
+            let uri = file.uri.clone();
+            if catalog.files.insert(path, file).is_some() {
+                return Err(SkillsError::Duplicate(uri));
+            }
+        }
+        let roots: Vec<_> = catalog.files.values().cloned().collect();
+        for file in roots.iter().filter(|file| file.frontmatter.is_some()) {
+            let skill = catalog.skill_of(file, limits)?;
+            catalog.skills.insert(file.uri.clone(), Arc::new(skill));
+        }
+        let (count, limit) = (catalog.skills.len(), limits.max_skills);
+        if count > limit {
+            return Err(SkillsError::TooManySkills { count, limit });
+        }
+        for file in roots {
+            catalog.add_child(&file.path, Child::File(file.clone()));
+        }
+        for path in directories {
+            catalog.add_directory(path);
+        }
+        Ok(catalog)
+    }
+
+    /// Returns the skill with the instructions `file`, with all files below its directory.
+    // spec: SKILL-10, SKILL-12, SKILL-15
+    fn skill_of(&self, file: &SkillFile, limits: &SkillsLimits) -> Result<Skill, SkillsError> {
+        let root = parent_of(&file.path).unwrap_or_default();
+        let prefix = format!("{root}/");
+        let below = self.files.range(prefix.clone()..);
+        let below = below.take_while(|(path, _)| path.starts_with(&prefix));
+        let resources: Vec<_> = below.map(|(_, file)| file.manifest_entry()).collect();
+        let (count, limit) = (resources.len(), limits.max_files);
+        let uri = file.uri.clone();
+        if count > limit {
+            return Err(SkillsError::TooManyFiles { uri, count, limit });
+        }
+        let bytes: u64 = resources.iter().map(|resource| resource.size).sum();
+        if bytes > limits.max_bytes {
+            let limit = limits.max_bytes;
+            return Err(SkillsError::TooManyBytes { uri, limit });
+        }
+        let frontmatter = file.frontmatter.as_deref().cloned().unwrap_or_default();
+        Ok(Skill::new(
+            uri,
+            frontmatter,
+            SkillResources::Listed(resources),
+        ))
+    }
+
+    fn add_child(&mut self, path: &str, child: Child) {
+        let Some(parent) = parent_of(path) else {
+            return;
+        };
+        let uri = directory_uri(parent);
+        let is_new = !self.directories.contains_key(&uri);
+        let children = self.directories.entry(uri).or_default();
+        children.insert(name_of(path).to_owned(), child);
+        if is_new {
+            self.add_child(parent, Child::Directory(directory_uri(parent)));
+        }
+    }
+
+    fn add_directory(&mut self, path: &str) {
+        let uri = directory_uri(path);
+        if !self.directories.contains_key(&uri) {
+            self.directories.insert(uri.clone(), BTreeMap::new());
+            self.add_child(path, Child::Directory(uri));
+        }
+    }
+
+    /// Returns the direct children of a directory after the child named `after`, at most `limit`, and the
+    /// name of the last one if more follow. Returns `None` if there is no such directory.
+    // spec: SKILL-19
+    pub(super) fn read_directory(
+        &self,
+        uri: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Option<(Vec<Resource>, Option<String>)> {
+        let children = self.directories.get(uri)?;
+        let mut rest = children
+            .iter()
+            .filter(|(name, _)| after.is_none_or(|after| name.as_str() > after));
+        let mut last = None;
+        let mut page = Vec::new();
+        for (name, child) in rest.by_ref().take(limit) {
+            page.push(child.resource(name));
+            last = Some(name.clone());
+        }
+        let next = rest.next().and(last);
+        Some((page, next))
+    }
+
+    /// Returns true if both catalogs have the same files with the same content, and the same directories.
+    pub(super) fn has_same_files(&self, other: &Self) -> bool {
+        let is_same = |(left, right): (&Arc<SkillFile>, &Arc<SkillFile>)| {
+            left.path == right.path && left.digest == right.digest
+        };
+        self.files.len() == other.files.len()
+            && self.files.values().zip(other.files.values()).all(is_same)
+            && self.directories.keys().eq(other.directories.keys())
+    }
+
+    /// Returns the instructions of all skills as resources.
+    pub(super) fn listed_resources(&self) -> Vec<Resource> {
+        let files = self.files.values();
+        let instructions = files.filter(|file| file.frontmatter.is_some());
+        instructions.map(|file| file.resource()).collect()
+    }
+}
+
+impl Child {
+    fn resource(&self, name: &str) -> Resource {
+        match self {
+            Self::File(file) => file.resource(),
+            Self::Directory(uri) => {
+                let mut resource = Resource::new(uri.clone());
+                resource.name = name.to_owned();
+                resource.mime_type = Some(DIRECTORY_MIME_TYPE.to_owned());
+                resource
+            }
+        }
+    }
+}
+
+fn directory_uri(path: &str) -> String {
+    format!("skill://{}", encode_path(path))
+}
+
+/// Returns true if `path` is in the directory of a skill, which has one of `instructions`.
+pub(super) fn is_in_skill<'a>(path: &str, is_instructions: impl Fn(&str) -> bool + 'a) -> bool {
+    let mut directory = Some(path);
+    while let Some(current) = directory {
+        if is_instructions(&format!("{current}/{INSTRUCTIONS}")) {
+            return true;
+        }
+        directory = parent_of(current);
+    }
+    false
+}

@@ -1,0 +1,146 @@
+//! Mistakes in the skills of a server.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::frontmatter::FrontmatterError;
+
+/// A mistake in the skills of a server. The message names the file.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum SkillsError {
+    /// A file or folder cannot be read.
+    #[error("cannot read `{}`: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: Arc<io::Error>,
+    },
+    /// The path of [`Skills::dir`](super::Skills::dir) is no folder.
+    #[error("`{}` is no folder; pass the folder that contains the skills", .0.display())]
+    NotAFolder(PathBuf),
+    /// A symbolic link.
+    #[error("`{}` is a symbolic link, which could leave the folder; replace it with the file itself", .0.display())]
+    SymbolicLink(PathBuf),
+    /// A path that leads out of the folder.
+    #[error("`{}` leads out of the folder of the skills; it is not served", .0.display())]
+    Outside(PathBuf),
+    /// A device, a pipe or a socket.
+    #[error("`{}` is neither a file nor a folder; remove it", .0.display())]
+    NotAFile(PathBuf),
+    /// The name of a file cannot be part of a URI.
+    #[error("the name of `{}` must be UTF-8 without `\\` and control characters; rename it", .0.display())]
+    FileName(PathBuf),
+    /// A folder is nested too deeply.
+    #[error("`{}` is nested deeper than {limit} folders; flatten it, or raise `max_depth`", path.display())]
+    TooDeep {
+        /// The folder.
+        path: PathBuf,
+        /// The limit.
+        limit: usize,
+    },
+    /// A folder has too many entries.
+    #[error("`{}` contains more than {limit} files and folders; remove some, or raise `max_entries`", path.display())]
+    TooManyEntries {
+        /// The folder.
+        path: PathBuf,
+        /// The limit.
+        limit: usize,
+    },
+    /// Too many skills.
+    #[error(
+        "there are {count} skills, but at most {limit} are allowed; remove some, or raise `max_skills`"
+    )]
+    TooManySkills {
+        /// The number of skills.
+        count: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// A skill has too many files.
+    #[error(
+        "the skill `{uri}` has {count} files, but hosts support {limit}; remove some, or split it"
+    )]
+    TooManyFiles {
+        /// The skill.
+        uri: String,
+        /// The number of files.
+        count: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// A skill is too large.
+    #[error(
+        "the files of the skill `{uri}` have more than {limit} bytes, the limit of hosts; remove some"
+    )]
+    TooManyBytes {
+        /// The skill.
+        uri: String,
+        /// The limit.
+        limit: u64,
+    },
+    /// Two files with the same URI.
+    #[error("`{0}` exists twice; rename one of the skills, or remove it")]
+    Duplicate(String),
+    /// The path of a file or of a prefix from code is no plain relative path.
+    #[error(
+        "`{0}` is no relative path such as `references/forms.md`; remove `..`, `.`, `\\` and empty parts"
+    )]
+    InvalidPath(String),
+    /// A `SKILL.md` is not UTF-8.
+    #[error("`{0}` is not UTF-8; convert it")]
+    NotUtf8(String),
+    /// The YAML of a `SKILL.md` is missing or malformed.
+    #[error("`{file}`: {reason}")]
+    Frontmatter {
+        /// The `SKILL.md`.
+        file: String,
+        /// The mistake.
+        reason: FrontmatterError,
+    },
+    /// The name of a skill is missing or violates the naming rules.
+    #[error(
+        "`{file}`: `name` must be 1 to 64 lowercase letters, digits and single hyphens, not at an end; it is `{name}`"
+    )]
+    InvalidName {
+        /// The `SKILL.md`.
+        file: String,
+        /// The name; empty if it is missing.
+        name: String,
+    },
+    /// The name of a skill differs from that of its folder.
+    #[error("`{file}`: `name` is `{name}`, but the folder is named `{folder}`; rename one of them")]
+    NameMismatch {
+        /// The `SKILL.md`.
+        file: String,
+        /// The name.
+        name: String,
+        /// The folder.
+        folder: String,
+    },
+    /// The description of a skill is missing or too long.
+    #[error("`{file}`: `description` must be a text of 1 to 1024 characters")]
+    InvalidDescription {
+        /// The `SKILL.md`.
+        file: String,
+    },
+    /// The metadata of a skill has a reserved key.
+    #[error("`{file}`: the key `{key}` of `metadata` is reserved by the protocol; rename it")]
+    ReservedKey {
+        /// The `SKILL.md`.
+        file: String,
+        /// The key.
+        key: String,
+    },
+}
+
+impl SkillsError {
+    pub(super) fn io(path: impl Into<PathBuf>, source: io::Error) -> Self {
+        Self::Io {
+            path: path.into(),
+            source: Arc::new(source),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The handlers of the extension, and [`AddSkills`].
+
+use std::sync::Arc;
+
+use mcp_server::{
+    NotFound, Notify, RawArgs, RequestError, ResourceError, ResourceExt, ResourceTemplate, Routes,
+    Server, ServerExtension, ServerSetup,
+};
+use mcp_types::ext::skills::{
+    GetSkillParams, GetSkillResult, ListSkillsParams, ListSkillsResult, ReadDirectoryParams,
+    ReadDirectoryResult, Skill, SkillsSettings,
+};
+use mcp_types::{CacheHint, Cursor, Resource, ResourceContents};
+use serde::Deserialize;
+
+use super::catalog::Catalog;
+use super::methods::{GetSkill, ListSkills, ReadDirectory};
+use super::skills::Skills;
+use super::store::{ReadError, Store};
+
+/// Number of children on a page of a directory.
+const DIRECTORY_PAGE: usize = 500;
+/// First letter of every cursor.
+const CURSOR: char = 's';
+
+/// Extension trait: `skills` of [`Server`].
+pub trait AddSkills {
+    /// Serves skills: `skills/list`, `skills/get`, `resources/directory/read`, and their files as resources.
+    /// `resources/list` contains the `SKILL.md` files; all others are found in the skills.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::prelude::*;
+    /// use mcp::skills::Skills;
+    ///
+    /// let server = Server::new("docs", "1.0.0").skills(Skills::dir("skills")?);
+    /// server.check()?;
+    /// # Ok::<(), mcp::Error>(())
+    /// ```
+    #[must_use]
+    fn skills(self, skills: Skills) -> Self;
+}
+
+impl AddSkills for Server {
+    fn skills(self, skills: Skills) -> Self {
+        self.extension(skills)
+    }
+}
+
+// spec: SKILL-01, SKILL-02, SKILL-03
+impl ServerExtension for Skills {
+    fn settings(&self) -> SkillsSettings {
+        SkillsSettings::new().directory_read()
+    }
+
+    fn register(self, setup: &mut ServerSetup<Self>) {
+        // Hosts need not declare that they know skills.
+        setup.allow_undeclared_clients();
+        setup.requires("resources", |capabilities| capabilities.resources.is_some());
+        let (cache, page_size) = (self.cache, self.page_size);
+        let store = Arc::new(self.into_store());
+
+        let lists = store.clone();
+        setup.request::<ListSkills, _>(move |params: ListSkillsParams, notify: Notify| {
+            let store = lists.clone();
+            async move {
+                let catalog = check(store, &notify).await?;
+                list(&catalog, params.cursor.as_ref(), page_size, cache)
+            }
+        });
+        let gets = store.clone();
+        setup.request::<GetSkill, _>(move |params: GetSkillParams, notify: Notify| {
+            let store = gets.clone();
+            async move {
+                let catalog = check(store, &notify).await?;
+                get(&catalog, &params.uri, cache)
+            }
+        });
+        let directories = store.clone();
+        setup.request::<ReadDirectory, _>(move |params: ReadDirectoryParams, notify: Notify| {
+            let store = directories.clone();
+            async move {
+                let catalog = check(store, &notify).await?;
+                read_directory(&catalog, &params)
+            }
+        });
+        setup.routes(files(store));
+    }
+}
+
+/// The files of all skills as resources.
+fn files(store: Arc<Store>) -> Routes {
+    let lists = store.clone();
+    let mut template = ResourceTemplate::new("skill://{+path}");
+    template.name = "skills".to_owned();
+    template.description = Some("Files of skills. `skills/list` lists them.".to_owned());
+    let route = template
+        .read(move |args: RawArgs, notify: Notify| {
+            let store = store.clone();
+            async move { read(store, args, notify).await }
+        })
+        .list(move |notify: Notify| {
+            let store = lists.clone();
+            async move {
+                let catalog = check(store, &notify).await?;
+                Ok::<Vec<Resource>, ResourceError>(catalog.listed_resources())
+            }
+        });
+    Routes::new().template(route)
+}
+
+/// Returns the current catalog. Files are checked on a thread that may block.
+async fn check(store: Arc<Store>, notify: &Notify) -> Result<Arc<Catalog>, tokio::task::JoinError> {
+    let checked = tokio::task::spawn_blocking(move || store.check()).await?;
+    if checked.is_changed {
+        notify.resources_changed();
+    }
+    Ok(checked.catalog)
+}
+
+fn cursor(key: String) -> Cursor {
+    Cursor::new(format!("{CURSOR}{key}"))
+}
+
+/// Returns the key in a cursor.
+// spec: PAG-05
+fn key_of(cursor: Option<&Cursor>) -> Result<Option<&str>, RequestError> {
+    let Some(cursor) = cursor else {
+        return Ok(None);
+    };
+    let key = cursor.as_str().strip_prefix(CURSOR);
+    key.map(Some)
+        .ok_or_else(|| RequestError::invalid_params("`cursor`: not a cursor of this list"))
+}
+
+/// Cursors name the last skill of the previous page, so that changes between pages neither repeat nor skip
+/// skills.
+// spec: SKILL-16
+fn list(
+    catalog: &Catalog,
+    at: Option<&Cursor>,
+    page_size: usize,
+    cache: CacheHint,
+) -> Result<ListSkillsResult, RequestError> {
+    let after = key_of(at)?;
+    let mut rest = catalog
+        .skills
+        .iter()
+        .filter(|(uri, _)| after.is_none_or(|after| uri.as_str() > after));
+    let page: Vec<(&String, &Arc<Skill>)> = rest.by_ref().take(page_size).collect();
+    let last = page.last().map(|(uri, _)| (*uri).clone());
+    let skills = page.into_iter().map(|(_, skill)| Skill::clone(skill));
+    let mut result = ListSkillsResult::new(skills.collect()).cache(cache);
+    result.next_cursor = rest.next().and(last).map(cursor);
+    Ok(result)
+}
+
+// spec: SKILL-18
+fn get(catalog: &Catalog, uri: &str, cache: CacheHint) -> Result<GetSkillResult, RequestError> {
+    let skill = catalog.skills.get(uri);
+    let skill =
+        skill.ok_or_else(|| RequestError::invalid_params("`uri`: no skill of this server"))?;
+    Ok(GetSkillResult::new(Skill::clone(skill)).cache(cache))
+}
+
+// spec: SKILL-19
+fn read_directory(
+    catalog: &Catalog,
+    params: &ReadDirectoryParams,
+) -> Result<ReadDirectoryResult, RequestError> {
+    let after = key_of(params.cursor.as_ref())?;
+    let page = catalog.read_directory(&params.uri, after, DIRECTORY_PAGE);
+    let (resources, next) = page.ok_or_else(|| {
+        RequestError::invalid_params("`uri`: no directory of this server's skills")
+    })?;
+    let mut result = ReadDirectoryResult::new(resources);
+    result.next_cursor = next.map(cursor);
+    Ok(result)
+}
+
+/// The variable of the template.
+#[derive(Deserialize)]
+struct FilePath {
+    path: String,
+}
+
+async fn read(
+    store: Arc<Store>,
+    args: RawArgs,
+    notify: Notify,
+) -> Result<ResourceContents, ResourceError> {
+    let FilePath { path } = args.parse()?;
+    let read = tokio::task::spawn_blocking(move || store.read(&path)).await?;
+    if read.is_changed {
+        notify.resources_changed();
+    }
+    match read.outcome {
+        Ok((file, bytes)) => Ok(file.contents(bytes)),
+        Err(ReadError::Unknown) => Err(NotFound.into()),
+        Err(ReadError::Changed) => Err(ResourceError::new(
+            "the file has changed since its digest was computed; call `skills/get` again, or restart \
+             the server",
+        )),
+        Err(ReadError::Failed(error)) => {
+            // The message contains paths of the server.
+            tracing::error!(%error, "file of a skill not readable");
+            Err(ResourceError::new("the file of the skill cannot be read"))
+        }
+    }
+}

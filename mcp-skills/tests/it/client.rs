@@ -1,0 +1,107 @@
+//! Approval, identity, and the skills of several servers.
+
+use std::sync::Arc;
+
+use mcp::prelude::*;
+use mcp::skills::client::{SkillId, SkillRegistry};
+use mcp::skills::{InlineSkill, SkillError, Skills};
+use parking_lot::Mutex;
+
+use crate::kit::{TempDir, markdown, server, skills};
+
+#[tokio::test]
+async fn approval_is_bound_to_files_and_digests() {
+    let dir = TempDir::new();
+    dir.skill("pdf");
+    dir.write("pdf/a.md", "one");
+    let watched = Skills::dir(dir.path()).unwrap().watch();
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let log = asked.clone();
+    let skills = skills(Server::new("docs", "1").skills(watched)).await;
+    let skills = skills.label("docs").approve_with(move |approval| {
+        log.lock()
+            .push((approval.id.to_string(), approval.fingerprint.unwrap()));
+        async { true }
+    });
+    let uri = "skill://pdf/SKILL.md";
+    for _ in 0..2 {
+        skills.load(uri).await.unwrap();
+    }
+    assert_eq!(asked.lock().len(), 1);
+    assert_eq!(asked.lock()[0].0, "skill://pdf/SKILL.md from docs");
+    // Not the instructions: any file of the skill.
+    dir.write("pdf/a.md", "two!");
+    skills.load(uri).await.unwrap();
+    let prints: Vec<String> = asked
+        .lock()
+        .iter()
+        .map(|(_, print)| print.clone())
+        .collect();
+    assert_eq!(prints.len(), 2);
+    assert_ne!(prints[0], prints[1]);
+
+    // A stored approval holds for the same files and the same label only.
+    let denied = |label: &str| {
+        let skills = skills
+            .clone()
+            .label(label)
+            .approve_with(|_| async { false });
+        skills.approved(prints.clone())
+    };
+    denied("docs").load(uri).await.unwrap();
+    let refused = denied("other").load(uri).await;
+    assert!(matches!(refused, Err(SkillError::NotApproved(_))));
+}
+
+#[tokio::test]
+async fn skills_of_the_same_name_do_not_shadow_each_other() {
+    let other = InlineSkill::new("refunds", "Another one", "# Other\n");
+    let other = Server::new("shop", "1").skills(Skills::new().add(other).unwrap());
+    let registry = SkillRegistry::new()
+        .add(skills(server()).await.label("first"))
+        .unwrap()
+        .add(skills(other).await.label("second"))
+        .unwrap();
+    let listed = registry.list().await.unwrap();
+    let names: Vec<_> = listed.iter().map(|it| &*it.display_name).collect();
+    assert_eq!(names, ["pdf", "first: refunds", "second: refunds"]);
+    let uri = "skill://refunds/SKILL.md";
+    let load = async |label: &str| registry.load(&SkillId::new(label, uri)).await;
+    assert_eq!(load("first").await.unwrap().instructions(), "# Refunds\n");
+    let second = load("second").await.unwrap();
+    assert_eq!(second.instructions(), "# Other\n");
+    assert!(
+        second
+            .tagged_instructions()
+            .contains(r#""server":"second""#)
+    );
+    assert!(matches!(
+        load("third").await,
+        Err(SkillError::UnknownLabel(_))
+    ));
+    let again = registry.add(skills(server()).await.label("first"));
+    assert!(matches!(again, Err(SkillError::DuplicateLabel(_))));
+}
+
+#[tokio::test]
+async fn same_name_twice_on_one_server_is_told_apart() {
+    let pdf = || InlineSkill::from_markdown(markdown("pdf", ""));
+    let both = Skills::new()
+        .add(pdf())
+        .unwrap()
+        .add(pdf().prefix("acme"))
+        .unwrap();
+    let server = Server::new("docs", "1").skills(both);
+    let registry = SkillRegistry::new()
+        .add(skills(server).await.label("docs"))
+        .unwrap();
+    let listed = registry.list().await.unwrap();
+    let names: Vec<_> = listed.iter().map(|it| &*it.display_name).collect();
+    assert_eq!(
+        names,
+        [
+            "docs: pdf (skill://acme/pdf/SKILL.md)",
+            "docs: pdf (skill://pdf/SKILL.md)"
+        ]
+    );
+}

@@ -1,0 +1,210 @@
+//! The methods and resources of a server.
+
+use mcp::prelude::*;
+use mcp::skills::{InlineSkill, SkillError, SkillResources, Skills};
+use mcp::types::{Cursor, ProtocolVersion};
+use serde_json::json;
+
+use crate::kit::{in_process, is_unknown_resource, markdown, over_http, server, skills};
+
+fn code_of(error: SkillError) -> String {
+    match error {
+        SkillError::Client(error) => format!("{:?}", error.fault().unwrap()),
+        error => panic!("{error}"),
+    }
+}
+
+#[tokio::test]
+async fn list_contains_every_file_with_size_and_digest() {
+    let skills = skills(server()).await;
+    assert_eq!(skills.settings().directory_read, Some(true));
+    let page = skills.list_page(None).await.unwrap();
+    assert_eq!(page.ttl_ms, Some(0));
+    assert!(page.cache_scope.is_some());
+    let uris: Vec<_> = page.skills.iter().map(|skill| &*skill.uri).collect();
+    assert_eq!(
+        uris,
+        ["skill://acme/pdf/SKILL.md", "skill://refunds/SKILL.md"]
+    );
+    assert_eq!(page.skills[1].description(), Some("How to: \"refund\""));
+    let SkillResources::Listed(files) = &page.skills[0].resources else {
+        panic!("not listed");
+    };
+    let files: Vec<_> = files.iter().map(|file| (&*file.uri, file.size)).collect();
+    assert_eq!(
+        files,
+        [
+            ("skill://acme/pdf/SKILL.md", 65),
+            ("skill://acme/pdf/logo.png", 3),
+            ("skill://acme/pdf/references/FORMS.md", 9),
+        ]
+    );
+    let png = page.skills[0]
+        .resources
+        .get("skill://acme/pdf/logo.png")
+        .unwrap();
+    assert_eq!(png.digest, format!("sha256:{}", hex(&[0x89, b'P', 0xff])));
+}
+
+fn hex(bytes: &[u8]) -> String {
+    hmac_sha256::Hash::hash(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[tokio::test]
+async fn skills_work_in_every_revision_over_http() {
+    for version in [ProtocolVersion::V2026_07_28, ProtocolVersion::V2025_11_25] {
+        let client = over_http(server(), version).await;
+        let skills = client.skills().await.unwrap();
+        assert_eq!(skills.list().await.unwrap().len(), 2, "{version}");
+        let pdf = skills.load("skill://acme/pdf/SKILL.md").await.unwrap();
+        assert_eq!(pdf.instructions(), "Read references/FORMS.md\n");
+        assert_eq!(
+            pdf.read("references/FORMS.md").await.unwrap(),
+            "# Forms\r\n"
+        );
+        assert_eq!(pdf.read("./logo.png").await.unwrap(), &b"\x89P\xff"[..]);
+        let root = skills
+            .read_directory("skill://acme/pdf", None)
+            .await
+            .unwrap();
+        assert_eq!(root.resources.len(), 3, "{version}");
+    }
+}
+
+#[tokio::test]
+async fn list_in_pages_contains_each_skill_once() {
+    let mut all = Skills::new().page_size(2);
+    for name in ["e", "a", "d", "c", "b"] {
+        all = all
+            .add(InlineSkill::from_markdown(markdown(name, "")))
+            .unwrap();
+    }
+    let skills = skills(Server::new("s", "1").skills(all)).await;
+    let first = skills.list_page(None).await.unwrap();
+    assert_eq!(first.skills.len(), 2);
+    assert!(first.next_cursor.is_some());
+    let listed = skills.list().await.unwrap();
+    let names: Vec<_> = listed.iter().filter_map(|skill| skill.name()).collect();
+    assert_eq!(names, ["a", "b", "c", "d", "e"]);
+    let error = skills.list_page(Cursor::new("7")).await.unwrap_err();
+    assert!(code_of(error).contains("not a cursor of this list"));
+}
+
+#[tokio::test]
+async fn get_of_unknown_skill_is_invalid_params() {
+    let skills = skills(server()).await;
+    for uri in [
+        "skill://none/SKILL.md",
+        "skill://acme/pdf/references/FORMS.md",
+        "skill://acme/pdf",
+        "skill://acme/x/../pdf/SKILL.md",
+    ] {
+        let error = skills.get(uri).await.unwrap_err();
+        assert!(code_of(error).contains("no skill of this server"), "{uri}");
+    }
+}
+
+#[tokio::test]
+async fn directory_read_returns_direct_children() {
+    let skills = skills(server()).await;
+    let read = async |uri: &str| {
+        let page = skills.read_directory(uri, None).await.unwrap();
+        let rows = page.resources.into_iter();
+        rows.map(|it| (it.name, it.mime_type.unwrap()))
+            .collect::<Vec<_>>()
+    };
+    let row = |name: &str, mime: &str| (name.to_owned(), mime.to_owned());
+    assert_eq!(read("skill://acme").await, [row("pdf", "inode/directory")]);
+    assert_eq!(
+        read("skill://acme/pdf").await,
+        [
+            row("pdf", "text/markdown"),
+            row("logo.png", "image/png"),
+            row("references", "inode/directory"),
+        ]
+    );
+    assert_eq!(
+        read("skill://acme/pdf/references").await,
+        [row("FORMS.md", "text/markdown")]
+    );
+    for uri in [
+        "skill://acme/pdf/",
+        "skill://acme/pdf/SKILL.md",
+        "skill://acme/../acme",
+        "skill://x",
+        "file:///etc",
+    ] {
+        let error = skills.read_directory(uri, None).await.unwrap_err();
+        assert!(
+            code_of(error).contains("no directory of this server"),
+            "{uri}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn resources_list_contains_the_instructions() {
+    let client = in_process(server()).await;
+    let resources = client.list_all_resources().await.unwrap();
+    let rows: Vec<_> = resources.iter().map(|it| (&*it.uri, &*it.name)).collect();
+    assert_eq!(
+        rows,
+        [
+            ("skill://acme/pdf/SKILL.md", "pdf"),
+            ("skill://refunds/SKILL.md", "refunds")
+        ]
+    );
+    assert_eq!(resources[0].description.as_deref(), Some("Does pdf"));
+    assert_eq!(resources[0].mime_type.as_deref(), Some("text/markdown"));
+    let read = client
+        .read_resource("skill://refunds/SKILL.md")
+        .await
+        .unwrap();
+    assert!(
+        read.text().starts_with("---\nname: \"refunds\"\n"),
+        "{}",
+        read.text()
+    );
+}
+
+#[tokio::test]
+async fn read_outside_of_the_skills_is_not_found() {
+    let client = in_process(server()).await;
+    for uri in [
+        "skill://acme/pdf/../../etc/passwd",
+        "skill://acme/pdf/%2e%2e/x",
+        "skill://acme/pdf/none.md",
+        "skill://acme/pdf",
+        "skill:///etc/passwd",
+    ] {
+        let error = client.read_resource(uri).await.unwrap_err();
+        assert!(is_unknown_resource(&error), "{uri}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn server_without_skills_has_no_methods() {
+    let client = in_process(Server::new("plain", "1").tool(Tool::new("t").handler(|| "x"))).await;
+    let error = client.skills().await.unwrap_err();
+    assert!(
+        error.to_string().contains("does not declare the extension"),
+        "{error}"
+    );
+    let error = client.request("skills/list", json!({})).await.unwrap_err();
+    assert!(error.to_string().contains("method not found"), "{error}");
+}
+
+#[tokio::test]
+async fn settings_are_inline() {
+    let client = in_process(server()).await;
+    let capabilities = client.server_capabilities().unwrap();
+    let json = serde_json::to_value(&capabilities).unwrap();
+    assert_eq!(
+        json["extensions"]["io.modelcontextprotocol/skills"],
+        json!({"directoryRead": true})
+    );
+    assert!(json["resources"].is_object());
+}

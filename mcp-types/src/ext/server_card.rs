@@ -1,0 +1,430 @@
+//! Server cards: a description of a server that clients read before they connect. Experimental.
+//!
+//! Spec: <https://github.com/modelcontextprotocol/experimental-ext-server-card>
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::setters::setters;
+use crate::{Icon, Meta};
+
+/// MIME type of a server card.
+pub const CARD_MIME_TYPE: &str = "application/mcp-server-card+json";
+/// MIME type of the catalog of a domain.
+pub const CATALOG_MIME_TYPE: &str = "application/ai-catalog+json";
+/// Path of the catalog of a domain.
+pub const CATALOG_PATH: &str = "/.well-known/ai-catalog.json";
+/// Last segment of the default path of a card, below the path of the endpoint.
+pub const CARD_SEGMENT: &str = "server-card";
+
+const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/v2/server-card.schema.json";
+
+/// A description of a server: its name, and the addresses and headers with which to connect.
+///
+/// It is advice. Anybody can write anything into a card: base no decision about security on it, and compare
+/// it with the server after connecting.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ServerCard {
+    /// JSON Schema of the card.
+    #[serde(rename = "$schema")]
+    pub schema: String,
+    /// Name with a domain in reverse order, such as `com.example/docs`: 3 to 200 characters.
+    pub name: String,
+    /// Version of the server, no range: up to 255 characters.
+    pub version: String,
+    /// Description: 1 to 100 characters.
+    pub description: String,
+    /// Display name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Website.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub website_url: Option<String>,
+    /// Repository of the source code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repository: Option<CardRepository>,
+    /// Icons.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
+    /// Addresses of the server.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remotes: Vec<CardRemote>,
+    /// Additional metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ServerCard {
+    /// Creates a card from a name such as `com.example/docs`, a version, and a description of up to 100
+    /// characters.
+    pub fn new(
+        name: impl Into<String>,
+        version: impl Into<String>,
+        description: impl Into<String>,
+    ) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            name: name.into(),
+            version: version.into(),
+            description: description.into(),
+            title: None,
+            website_url: None,
+            repository: None,
+            icons: Vec::new(),
+            remotes: Vec::new(),
+            meta: None,
+        }
+    }
+
+    setters!(title, icon, meta);
+
+    /// Sets the website.
+    #[must_use]
+    pub fn website_url(mut self, url: impl Into<String>) -> Self {
+        self.website_url = Some(url.into());
+        self
+    }
+
+    /// Sets the repository of the source code.
+    #[must_use]
+    pub fn repository(mut self, repository: CardRepository) -> Self {
+        self.repository = Some(repository);
+        self
+    }
+
+    /// Adds an address of the server.
+    #[must_use]
+    pub fn remote(mut self, remote: CardRemote) -> Self {
+        self.remotes.push(remote);
+        self
+    }
+
+    /// Checks the required fields and their lengths.
+    ///
+    /// # Errors
+    ///
+    /// Returns an [`InvalidCard`] that names the field.
+    pub fn check(&self) -> Result<(), InvalidCard> {
+        let length = |text: &str| text.chars().count();
+        if self.schema.is_empty() {
+            return Err(InvalidCard("`$schema` is missing"));
+        }
+        if !is_valid_name(&self.name) || !(3..=200).contains(&length(&self.name)) {
+            return Err(InvalidCard(
+                "`name` must be like `com.example/docs`, of 3 to 200 characters",
+            ));
+        }
+        let is_range = self.version.starts_with(['^', '~', '<', '>', '='])
+            || self.version.contains([' ', '*', '|']);
+        if is_range || !(1..=255).contains(&length(&self.version)) {
+            return Err(InvalidCard(
+                "`version` must be one version of up to 255 characters, no range",
+            ));
+        }
+        if !(1..=100).contains(&length(&self.description)) {
+            return Err(InvalidCard("`description` must have 1 to 100 characters"));
+        }
+        match self.remotes.iter().any(|remote| remote.url.is_empty()) {
+            true => Err(InvalidCard("a `url` of `remotes` is empty")),
+            false => Ok(()),
+        }
+    }
+}
+
+fn is_valid_name(name: &str) -> bool {
+    let is_part = |part: &str, also: &[char]| {
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || also.contains(&c);
+        !part.is_empty() && part.chars().all(is_allowed)
+    };
+    let parts = name.split_once('/');
+    parts.is_some_and(|(domain, name)| {
+        is_part(domain, &['.', '-']) && is_part(name, &['.', '_', '-'])
+    })
+}
+
+/// A server card that violates its schema.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the server card is invalid: {0}")]
+pub struct InvalidCard(&'static str);
+
+/// Repository of the source code of a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CardRepository {
+    /// URL of the repository.
+    pub url: String,
+    /// Hosting service, such as `github`.
+    pub source: String,
+    /// Folder of the server in the repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subfolder: Option<String>,
+    /// Id of the repository at the hosting service.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+}
+
+impl CardRepository {
+    /// Creates a repository from its URL and its hosting service, such as `github`.
+    pub fn new(url: impl Into<String>, source: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            source: source.into(),
+            subfolder: None,
+            id: None,
+        }
+    }
+}
+
+/// An address of a server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CardRemote {
+    /// Transport: `streamable-http` or `sse`.
+    #[serde(rename = "type")]
+    pub transport: String,
+    /// URL, possibly with variables such as `{tenant}`.
+    pub url: String,
+    /// Headers that the client sends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<CardHeader>,
+    /// Variables of the URL.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, CardInput>,
+    /// Revisions that the server supports.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supported_protocol_versions: Vec<String>,
+}
+
+impl CardRemote {
+    /// Creates an address with the transport Streamable HTTP.
+    pub fn streamable_http(url: impl Into<String>) -> Self {
+        Self {
+            transport: "streamable-http".to_owned(),
+            url: url.into(),
+            headers: Vec::new(),
+            variables: BTreeMap::new(),
+            supported_protocol_versions: Vec::new(),
+        }
+    }
+
+    /// Adds a header that the client sends.
+    #[must_use]
+    pub fn header(mut self, header: CardHeader) -> Self {
+        self.headers.push(header);
+        self
+    }
+
+    /// Adds a variable of the URL.
+    #[must_use]
+    pub fn variable(mut self, name: impl Into<String>, input: CardInput) -> Self {
+        self.variables.insert(name.into(), input);
+        self
+    }
+}
+
+/// A value that the user or the host provides.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CardInput {
+    /// Description for the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Requires a value. Default: `false`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_required: Option<bool>,
+    /// Marks a secret. Default: `false`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_secret: Option<bool>,
+    /// Format: `string`, `number`, `boolean` or `filepath`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// Default value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+    /// Example for an empty field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placeholder: Option<String>,
+    /// Fixed value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// Allowed values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
+}
+
+impl CardInput {
+    /// Creates an optional value with a description.
+    pub fn new(description: impl Into<String>) -> Self {
+        Self {
+            description: Some(description.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Requires a value.
+    #[must_use]
+    pub fn required(mut self) -> Self {
+        self.is_required = Some(true);
+        self
+    }
+
+    /// Marks a secret.
+    #[must_use]
+    pub fn secret(mut self) -> Self {
+        self.is_secret = Some(true);
+        self
+    }
+}
+
+/// A header of [`CardRemote`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CardHeader {
+    /// Name of the header.
+    pub name: String,
+    /// Description and value.
+    #[serde(flatten)]
+    pub input: CardInput,
+    /// Variables of the value.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, CardInput>,
+}
+
+impl CardHeader {
+    /// Creates a header.
+    pub fn new(name: impl Into<String>, input: CardInput) -> Self {
+        Self {
+            name: name.into(),
+            input,
+            variables: BTreeMap::new(),
+        }
+    }
+}
+
+/// Catalog of a domain: the AI services that it offers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CardCatalog {
+    /// Version of the format: `1.0`.
+    pub spec_version: String,
+    /// Services, also of other protocols.
+    #[serde(default)]
+    pub entries: Vec<CatalogEntry>,
+}
+
+impl CardCatalog {
+    /// Creates a catalog.
+    pub fn new(entries: Vec<CatalogEntry>) -> Self {
+        Self {
+            spec_version: "1.0".to_owned(),
+            entries,
+        }
+    }
+}
+
+/// A service of [`CardCatalog`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CatalogEntry {
+    /// Identifier, such as `urn:air:example.com:mcp:docs`.
+    #[serde(default)]
+    pub identifier: String,
+    /// MIME type of the description; [`CARD_MIME_TYPE`] for servers of this protocol.
+    #[serde(rename = "type", default)]
+    pub mime_type: String,
+    /// URL of the description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The description itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<serde_json::Value>,
+}
+
+impl CatalogEntry {
+    /// Creates an entry of a server whose card is at a URL.
+    pub fn card_at(identifier: impl Into<String>, url: impl Into<String>) -> Self {
+        Self {
+            identifier: identifier.into(),
+            mime_type: CARD_MIME_TYPE.to_owned(),
+            url: Some(url.into()),
+            data: None,
+        }
+    }
+
+    /// Creates an entry that contains a card. Its identifier has the domain and the name of the card.
+    pub fn with_card(card: &ServerCard) -> Self {
+        let (domain, name) = card.name.split_once('/').unwrap_or(("", &card.name));
+        let publisher: Vec<_> = domain.rsplit('.').collect();
+        Self {
+            identifier: format!("urn:air:{}:mcp:{name}", publisher.join(".")),
+            mime_type: CARD_MIME_TYPE.to_owned(),
+            url: None,
+            data: serde_json::to_value(card).ok(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{CardHeader, CardInput, CardRemote, CatalogEntry, ServerCard};
+
+    #[test]
+    fn card_is_read_and_written_without_loss() {
+        let card = ServerCard::new("com.example/docs", "1.0.0", "Documents")
+            .title("Docs")
+            .remote(
+                CardRemote::streamable_http("https://{tenant}.example.com/mcp")
+                    .header(CardHeader::new(
+                        "X-Key",
+                        CardInput::new("A key").required().secret(),
+                    ))
+                    .variable("tenant", CardInput::new("Tenant")),
+            );
+        card.check().unwrap();
+        let json = serde_json::to_value(&card).unwrap();
+        assert_eq!(
+            json["remotes"][0],
+            json!({
+                "type": "streamable-http",
+                "url": "https://{tenant}.example.com/mcp",
+                "headers": [{"name": "X-Key", "description": "A key", "isRequired": true, "isSecret": true}],
+                "variables": {"tenant": {"description": "Tenant"}},
+            })
+        );
+        assert_eq!(serde_json::from_value::<ServerCard>(json).unwrap(), card);
+        let entry = CatalogEntry::with_card(&card);
+        assert_eq!(entry.identifier, "urn:air:example.com:mcp:docs");
+    }
+
+    #[test]
+    fn card_that_violates_its_schema_is_refused() {
+        let long = "x".repeat(101);
+        for (name, version, description, part) in [
+            ("docs", "1", "d", "`name`"),
+            ("a/b/c", "1", "d", "`name`"),
+            ("com_example/docs", "1", "d", "`name`"),
+            ("com.example/", "1", "d", "`name`"),
+            ("a/b", "^1.0", "d", "`version`"),
+            ("a/b", "1 - 2", "d", "`version`"),
+            ("a/b", "", "d", "`version`"),
+            ("a/b", "1", "", "`description`"),
+            ("a/b", "1", &long, "`description`"),
+        ] {
+            let error = ServerCard::new(name, version, description)
+                .check()
+                .unwrap_err();
+            assert!(error.to_string().contains(part), "{name}: {error}");
+        }
+        let empty = CardRemote::streamable_http("");
+        let card = ServerCard::new("a/b", "1", "d").remote(empty);
+        assert!(card.check().unwrap_err().to_string().contains("`remotes`"));
+    }
+}
