@@ -555,9 +555,7 @@ impl ClientBuilder {
         }
         self.profile.capabilities = self.inputs.declare(self.profile.capabilities);
         let stacks = [&self.layers, &self.inbound_layers];
-        let problems = stacks.into_iter().flat_map(LayerStack::find_problems);
-        let problems = problems.collect();
-        publish(&self.extensions, &mut self.profile.capabilities, problems)?;
+        publish(&self.extensions, &mut self.profile.capabilities, stacks)?;
         self.inputs.layers = self.inbound_layers.compose();
         let handlers = self.notification_handlers;
         let (notifications, queue) = NotificationQueue::new(handlers, self.inputs.layers.clone());
@@ -625,13 +623,15 @@ impl ClientBuilder {
     }
 }
 
-/// Adds the settings of extensions to the capabilities, and checks the extensions. `problems` are
-/// mistakes that were found before.
+/// Adds the settings of extensions to the capabilities, and checks the extensions and the positions of
+/// their layers.
 fn publish(
     extensions: &[Registration<ClientCapabilities>],
     capabilities: &mut ClientCapabilities,
-    mut problems: Vec<String>,
+    stacks: [&LayerStack; 2],
 ) -> Result<(), Error> {
+    let problems = stacks.into_iter().flat_map(LayerStack::find_problems);
+    let mut problems: Vec<String> = problems.collect();
     for registration in extensions {
         let (id, settings) = registration.published();
         if capabilities.has_extension(&id) {
