@@ -1,24 +1,13 @@
 //! The rules for URLs that other parties name: protection against requests into private networks.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+pub use mcp_core::egress::Zone;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Origin, Url};
 
 use crate::error::{AuthError, shown};
-
-/// The network in which an address is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Zone {
-    /// This machine.
-    Loopback,
-    /// A private network.
-    Private,
-    /// The internet.
-    Public,
-}
 
 /// The rules for the URLs of a login: metadata, authorization server, token endpoint.
 ///
@@ -120,9 +109,9 @@ impl EgressRules {
             return None;
         }
         let class = match url.host() {
-            Some(Host::Ipv4(ip)) => class_of_ip(ip.into()),
-            Some(Host::Ipv6(ip)) => class_of_ip(ip.into()),
-            Some(Host::Domain(name)) => class_of_name(name),
+            Some(Host::Ipv4(ip)) => Zone::of_ip(ip.into()),
+            Some(Host::Ipv6(ip)) => Zone::of_ip(ip.into()),
+            Some(Host::Domain(name)) => Zone::of_name(name),
             None => return Some("it has no host"),
         };
         let Some(zone) = class else {
@@ -144,90 +133,19 @@ impl EgressRules {
         };
         self.proxies.iter().any(|proxy| proxy == name)
             || self.allowed.iter().any(is_listed)
-            || class_of_ip(ip).is_some_and(|zone| zone >= self.zone)
+            || Zone::of_ip(ip).is_some_and(|zone| zone >= self.zone)
     }
 }
 
 /// The zone of the address in a URL, as far as the URL itself tells.
 pub(crate) fn zone_of_url(url: &Url) -> Zone {
     let zone = match url.host() {
-        Some(Host::Ipv4(ip)) => class_of_ip(ip.into()),
-        Some(Host::Ipv6(ip)) => class_of_ip(ip.into()),
-        Some(Host::Domain(name)) if is_localhost(name) => Some(Zone::Loopback),
-        Some(Host::Domain(_)) | None => None,
+        Some(Host::Ipv4(ip)) => Zone::of_ip(ip.into()),
+        Some(Host::Ipv6(ip)) => Zone::of_ip(ip.into()),
+        Some(Host::Domain(name)) => Zone::of_name(name),
+        None => None,
     };
     zone.unwrap_or(Zone::Public)
-}
-
-fn is_localhost(name: &str) -> bool {
-    let name = name.trim_end_matches('.');
-    name == "localhost" || name.ends_with(".localhost")
-}
-
-fn class_of_name(name: &str) -> Option<Zone> {
-    if is_localhost(name) {
-        return Some(Zone::Loopback);
-    }
-    let metadata = ["metadata.google.internal", "metadata", "instance-data"];
-    let name = name.trim_end_matches('.');
-    (!metadata.contains(&name)).then_some(Zone::Public)
-}
-
-/// The zone of an address. Returns `None` for addresses that are never contacted. IPv4 addresses
-/// inside of IPv6 addresses count as what they are.
-pub(crate) fn class_of_ip(ip: IpAddr) -> Option<Zone> {
-    match ip {
-        IpAddr::V4(ip) => class_of_v4(ip),
-        IpAddr::V6(ip) => match embedded_v4(ip) {
-            Some(ip) => class_of_v4(ip),
-            None => class_of_v6(ip),
-        },
-    }
-}
-
-fn class_of_v4(ip: Ipv4Addr) -> Option<Zone> {
-    let [a, b, c, _] = ip.octets();
-    match (a, b, c) {
-        (127, ..) => Some(Zone::Loopback),
-        (10, ..) | (192, 168, _) => Some(Zone::Private),
-        (172, 16..=31, _) | (100, 64..=127, _) => Some(Zone::Private),
-        // This network, link-local with cloud metadata, IETF and documentation blocks, benchmarks,
-        // multicast, future use, broadcast.
-        (0 | 224..=255, ..) | (169, 254, _) | (192, 0, 0 | 2) | (192, 88, 99) => None,
-        (198, 18 | 19, _) | (198, 51, 100) | (203, 0, 113) => None,
-        // Azure's metadata and DNS service.
-        (168, 63, 129) => None,
-        _ => Some(Zone::Public),
-    }
-}
-
-fn class_of_v6(ip: Ipv6Addr) -> Option<Zone> {
-    if ip == Ipv6Addr::LOCALHOST {
-        return Some(Zone::Loopback);
-    }
-    // The metadata service of AWS.
-    if ip.segments()[..3] == [0xfd00, 0xec2, 0] {
-        return None;
-    }
-    match ip.segments()[0] {
-        // Unique local and link-local addresses.
-        0xfc00..=0xfdff | 0xfe80..=0xfebf => Some(Zone::Private),
-        // Documentation, and the special blocks at the start of the global range.
-        0x2001 if ip.segments()[1] == 0xdb8 || ip.segments()[1] < 0x200 => None,
-        0x2000..=0x3fff => Some(Zone::Public),
-        _ => None,
-    }
-}
-
-/// The IPv4 address in a mapped, NAT64 or 6to4 address.
-fn embedded_v4(ip: Ipv6Addr) -> Option<Ipv4Addr> {
-    let [a, b, c, d, e, f, g, h] = ip.segments();
-    let from = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
-    match (a, b, c, d, e, f) {
-        (0, 0, 0, 0, 0, 0xffff) | (0x64, 0xff9b, 0, 0, 0, 0) => Some(from(g, h)),
-        (0x2002, ..) => Some(from(b, c)),
-        _ => None,
-    }
 }
 
 /// The hosts of the proxies of the environment, which the client itself has to resolve.

@@ -225,6 +225,11 @@ impl Attempt<'_, '_> {
                     hook.run(message);
                 }
             }
+            ServerNotification::Other { method, params } if self.options.on_custom.is_some() => {
+                if let Some(hook) = &mut self.options.on_custom {
+                    hook.run((method, params));
+                }
+            }
             // A legacy server may notify of changes on the stream of any call.
             notification if !self.version.is_modern() => inner.handle_notification(notification),
             ServerNotification::Other { method, params } => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use mcp_core::BoxFuture;
-use mcp_types::{LogMessage, LoggingLevel, Meta, ProgressUpdate};
+use mcp_types::{LogMessage, LoggingLevel, Meta, ProgressUpdate, RawObject};
 
 use crate::error::ErrorKind;
 
@@ -25,6 +25,8 @@ pub(crate) struct CallOptions<'a> {
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) on_progress: Option<Hook<'a, ProgressUpdate>>,
     pub(crate) on_log: Option<Hook<'a, LogMessage>>,
+    /// Receives notifications of extensions that belong to the call.
+    pub(crate) on_custom: Option<Hook<'a, (Box<str>, Option<RawObject>)>>,
 }
 
 impl CallOptions<'_> {

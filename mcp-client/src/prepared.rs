@@ -9,7 +9,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use http::{HeaderName, HeaderValue};
 use mcp_core::{BoxFuture, Call, ClientRequest, ResultBody};
 use mcp_types::meta::TraceContext;
-use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate};
+use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate, RawObject};
 
 use crate::call::{ActiveCall, Reader};
 use crate::client::Client;
@@ -128,6 +128,16 @@ impl<'a, T> PreparedCall<'a, T> {
     pub fn on_log(mut self, hook: impl FnMut(LogMessage) + Send + 'a) -> Self {
         self.options.on_log = Some(Hook::new(hook));
         self.options.log_level.get_or_insert(LoggingLevel::Info);
+        self
+    }
+
+    /// Receives the notifications of extensions on the stream of this call: their method and their
+    /// parameters. Handlers of the client do not receive them. The callback runs like that of
+    /// [`on_progress`](Self::on_progress).
+    pub fn on_custom(mut self, hook: impl FnMut(&str, Option<RawObject>) + Send + 'a) -> Self {
+        let mut hook = hook;
+        let hook = move |(method, params): (Box<str>, _)| hook(&method, params);
+        self.options.on_custom = Some(Hook::new(hook));
         self
     }
 

@@ -3,6 +3,7 @@
 use std::future::{Future, ready};
 use std::sync::Arc;
 
+use mcp_types::ext::events::STREAM;
 use mcp_types::{LoggingLevel, Method, ProgressToken, ProtocolVersion, RawObject, RequestId};
 use tracing::Instrument;
 
@@ -56,6 +57,11 @@ impl InboundRequest {
             progress_token: decoded.progress_token,
             listen_hooks: None,
         }
+    }
+
+    /// Returns true for `events/stream`, whose notifications carry the id of the request.
+    fn streams_events(&self) -> bool {
+        matches!(&self.request, ClientRequest::Call(Call::Other { method, .. }) if **method == *STREAM)
     }
 
     /// Returns the revision of the request.
@@ -127,6 +133,13 @@ impl InboundRequest {
         if self.is_subscription() {
             let buffer = Arc::new(buffer().subscription(id.clone()));
             return (Outlet::for_subscription(buffer.clone()), Some(buffer));
+        }
+        if self.streams_events() {
+            let buffer = Arc::new(buffer().stream(id.clone()));
+            return (
+                Outlet::with_extensions(None, None, buffer.clone()),
+                Some(buffer),
+            );
         }
         let wants_extensions = self.has_common_extension(profile);
         let (token, level) = self.requested_notifications();

@@ -57,6 +57,7 @@ mod connection;
 pub mod deadline;
 #[doc(hidden)]
 pub mod deserialize;
+pub mod egress;
 mod endpoint_metrics;
 mod exchange;
 pub mod extension;

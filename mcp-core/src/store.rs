@@ -3,6 +3,7 @@
 //! A server without stores keeps sessions in memory and does not keep events. Nodes that share stores
 //! continue each other's sessions and streams.
 
+mod event_log;
 mod events;
 mod memory_events;
 mod memory_tasks;
@@ -12,6 +13,7 @@ mod tasks;
 
 use std::error::Error;
 
+pub use event_log::{EventLog, LogPage, LoggedEvent};
 pub use events::{EventStore, Replay, ReplayError, StoredEvent, StreamId};
 pub use memory_events::MemoryEventStore;
 pub use memory_tasks::MemoryTaskStore;

@@ -92,7 +92,8 @@ use block::BlockKind;
 ///
 /// `#[tool]` has the options `name = "…"` (default: the function's name), `title = "…"`,
 /// `description = "…"` (default: the doc comment), and the hints `read_only`, `destructive`,
-/// `idempotent` and `open_world`, which also accept `= false`. Every route has these options:
+/// `idempotent` and `open_world`, which also accept `= false`. `app = "ui://…"` links it to a user
+/// interface, and `app_only` hides it from language models. Every route has these options:
 ///
 /// | option | meaning |
 /// |---|---|

@@ -65,6 +65,8 @@ impl RouteKind {
                 "idempotent",
                 "open_world",
                 "task",
+                "app",
+                "app_only",
                 "icon",
                 "meta",
                 "layer",
@@ -184,6 +186,8 @@ enum OwnOptions {
         idempotent: Option<bool>,
         open_world: Option<bool>,
         task: Option<Box<Expr>>,
+        app: Option<Box<Expr>>,
+        app_only: Option<bool>,
     },
     Resource {
         uri: LitStr,
@@ -236,6 +240,8 @@ impl Route {
                 idempotent: options.flag("idempotent", errors),
                 open_world: options.flag("open_world", errors),
                 task: options.expr("task", errors).map(Box::new),
+                app: options.expr("app", errors).map(Box::new),
+                app_only: options.flag("app_only", errors),
             },
             RouteKind::Resource => {
                 let Some(uri) = text else {
@@ -342,15 +348,19 @@ impl Route {
                 destructive,
                 idempotent,
                 open_world,
+                app,
+                app_only,
                 ..
             } => {
                 let read_only = (*read_only == Some(true)).then(|| quote!(.read_only()));
                 let idempotent = (*idempotent == Some(true)).then(|| quote!(.idempotent()));
                 let destructive = destructive.map(|is| quote!(.destructive(#is)));
                 let open_world = open_world.map(|is| quote!(.open_world(#is)));
+                let app = app.as_ref().map(|uri| quote!(.app(#uri)));
+                let app_only = (*app_only == Some(true)).then(|| quote!(.app_only()));
                 quote! {
                     #private::Tool::new(#name) #common
-                        #read_only #destructive #idempotent #open_world
+                        #read_only #destructive #idempotent #open_world #app #app_only
                 }
             }
             OwnOptions::Resource {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use mcp_core::extension;
 use mcp_core::schema::{Lint, Severity};
 use mcp_types::CompletionReference;
+use mcp_types::ext::apps::ToolUi;
 
 use crate::call::RouteSpec;
 use crate::registry::{Listed, ServerConfig};
@@ -39,6 +40,7 @@ pub(crate) fn check_server(
     checker.check_listed(config.resources.iter());
     checker.check_listed(config.templates.iter());
     checker.check_listed(config.prompts.iter());
+    checker.check_apps();
     checker.check_completions();
     checker.check_extensions();
     checker.problems.extend(found);
@@ -139,6 +141,25 @@ impl<'a> SetupChecker<'a> {
             }
             for problem in route.schema_problems(&self.config.context.validation) {
                 self.report(format!("the {description}: {problem}"));
+            }
+        }
+    }
+
+    /// Checks that the user interface of each tool exists.
+    // spec: APP-05
+    fn check_apps(&mut self) {
+        let config = self.config;
+        for tool in config.tools.iter().map(Listed::item) {
+            let Some(uri) = ToolUi::of(tool).and_then(|ui| ui.resource_uri) else {
+                continue;
+            };
+            let has_resource = config.resources.iter().any(|route| route.key() == uri);
+            if !has_resource && config.templates.len() == 0 {
+                self.report(format!(
+                    "the tool `{}` is linked to the app `{uri}`, which is missing; add it with \
+                     `.extension(Apps::new().app(App::new({uri:?}, html)))`",
+                    tool.name
+                ));
             }
         }
     }

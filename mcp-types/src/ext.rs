@@ -3,6 +3,7 @@
 //! Spec: <https://modelcontextprotocol.io/docs/extensions/overview>
 
 pub mod apps;
+pub mod events;
 pub mod server_card;
 pub mod skills;
 pub mod tasks;

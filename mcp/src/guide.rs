@@ -18,6 +18,8 @@
 //! | calls that run for minutes, and their results after a restart | [`tasks`] |
 //! | skills: folders of instructions for language models | [`skills`] |
 //! | server cards: descriptions of servers for clients that have not connected | [`server_cards`] |
+//! | user interfaces of tools, and hosts that show them | [`apps`] |
+//! | events by poll, stream and webhook (draft) | [`events`] |
 //! | time limits, authorization and logs around calls | [`middleware`] |
 //! | writing an extension of the protocol, on both sides | [`extensions`] |
 //! | Streamable HTTP, alone or in a web application | [`http`] |
@@ -69,6 +71,8 @@ pages! {
     tasks: "tasks.md", "macros" "client" "tasks";
     skills: "skills.md", "client" "skills";
     server_cards: "server-cards.md", "http-server" "http-client";
+    apps: "apps.md", "apps" "http-client" "macros";
+    events: "events.md", "events" "http-client" "server";
     middleware: "middleware.md", "server";
     extensions: "extensions.md", "client" "server";
     http: "http.md", "http-server";

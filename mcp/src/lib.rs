@@ -12,6 +12,8 @@
         feature = "redis",
         feature = "tasks",
         feature = "skills",
+        feature = "apps",
+        feature = "events",
         feature = "telemetry"
     )),
     allow(
@@ -49,6 +51,14 @@ pub use error::{Error, Result};
 /// Authorization: OAuth for clients, and servers that demand access tokens.
 #[cfg(feature = "auth")]
 pub use mcp_auth as auth;
+
+/// User interfaces of tools (MCP Apps).
+#[cfg(feature = "apps")]
+pub use mcp_apps as apps;
+
+/// Events of servers, by poll, stream and webhook (draft of 5 October 2026).
+#[cfg(feature = "events")]
+pub use mcp_events as events;
 
 /// Tool calls that become tasks.
 #[cfg(feature = "tasks")]

@@ -6,6 +6,7 @@
 //! | [`authorization`] | the cases with an authorization server |
 //! | [`browser`] | a user with a real browser, for programs that open a login page |
 //! | [`cases`] | running the programs of the cases, and counting the results |
+//! | [`extensions`] | views of MCP Apps, and receivers of webhooks |
 //! | [`peers`] | installing the other SDKs, and the scripts that use them |
 //! | [`pipes`] | the cases over pipes |
 //! | [`http`] | the cases over HTTP, feature by feature |
@@ -17,6 +18,7 @@ mod authorization;
 mod bridges;
 mod browser;
 mod cases;
+mod extensions;
 mod http;
 mod peers;
 mod pipes;
@@ -34,12 +36,13 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// Our server and our clients.
-const PROGRAMS: [&str; 5] = [
+const PROGRAMS: [&str; 6] = [
     http::SERVER,
     http::CLIENT,
     pipes::CLIENT,
     authorization::SERVER,
     authorization::CLIENT,
+    extensions::HOST,
 ];
 
 /// Runs the command. Returns true if at least one case ran and none failed.
@@ -65,6 +68,7 @@ pub(crate) fn run_cases(workspace: &Workspace, all: bool) -> Result<Summary> {
     list.extend(authorization::cases(workspace, &peers, &out, &mut servers)?);
     list.extend(pipes::cases(workspace, &peers));
     list.extend(telemetry::cases(workspace, &peers, &home));
+    list.extend(extensions::cases(workspace, &peers));
     list.extend(servers::cases(workspace, &peers, all)?);
     let summary = cases::run_all(list, &out);
     drop(servers);

@@ -64,6 +64,29 @@ async fn quickstart_calls_tools() {
 }
 
 #[tokio::test]
+async fn apps_shows_a_view() {
+    let text = output(&mut Command::new(env!("CARGO_BIN_EXE_apps"))).await;
+    for part in [
+        "the model may call: forecast\n",
+        "connect-src https://api.example.com;",
+        "the view is shown by \"example-host\"\n",
+        "the view received: \"Rome: sunny\"\n",
+        "the view refreshed: \"Rome: still sunny\"\n",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
+
+#[tokio::test]
+async fn events_streams_selected_orders() {
+    let text = output(&mut Command::new(env!("CARGO_BIN_EXE_events"))).await;
+    assert_eq!(
+        text,
+        "order.placed: A customer has placed an order\norder 2 of 500\norder 3 of 120\n"
+    );
+}
+
+#[tokio::test]
 async fn dynamic_reports_changes() {
     let text = output(&mut Command::new(env!("CARGO_BIN_EXE_dynamic"))).await;
     for part in [

@@ -29,6 +29,8 @@ pub struct NotificationBuffer {
     limit: usize,
     replaces_when_full: bool,
     subscription: Option<RequestId>,
+    /// The id that notifications of extensions carry, of a call that streams them.
+    stream: Option<RequestId>,
     state: Mutex<BufferState>,
 }
 
@@ -69,6 +71,7 @@ impl NotificationBuffer {
             limit: Self::DEFAULT_LIMIT,
             replaces_when_full: false,
             subscription: None,
+            stream: None,
             state: Mutex::default(),
         }
     }
@@ -87,6 +90,14 @@ impl NotificationBuffer {
     pub fn subscription(mut self, id: RequestId) -> Self {
         self.subscription = Some(id);
         self.limit = Self::SUBSCRIPTION_LIMIT;
+        self
+    }
+
+    /// Makes this the buffer of a call that streams notifications of an extension: they carry the id of
+    /// its request.
+    #[must_use]
+    pub fn stream(mut self, id: RequestId) -> Self {
+        self.stream = Some(id);
         self
     }
 
@@ -235,7 +246,7 @@ impl NotificationBuffer {
 
     fn encode(&self, notification: &ServerNotification, out: &mut Vec<u8>) {
         let start = out.len();
-        let subscription = self.subscription.as_ref();
+        let subscription = self.subscription.as_ref().or(self.stream.as_ref());
         out.extend_from_slice(self.framing.prefix);
         if self
             .wire

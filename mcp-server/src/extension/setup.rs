@@ -94,6 +94,7 @@ pub(crate) struct SetupParts {
     pub(crate) layers: Layers,
     pub(crate) routes: Vec<Routes>,
     pub(crate) states: Vec<AddState>,
+    pub(crate) capabilities: Vec<(&'static str, serde_json::Value)>,
     allows_undeclared: bool,
 }
 
@@ -106,6 +107,7 @@ impl<E: ServerExtension> ServerSetup<E> {
                 layers: Layers::default(),
                 routes: Vec::new(),
                 states: Vec::new(),
+                capabilities: Vec::new(),
                 allows_undeclared: false,
             },
             broadcaster,
@@ -200,6 +202,12 @@ impl<E: ServerExtension> ServerSetup<E> {
     /// [`requires`](Self::requires).
     pub fn requires_extension(&mut self, id: impl Into<String>) {
         self.parts.registration.require_extension(id);
+    }
+
+    /// Publishes a member of the server's capabilities beside `extensions`, for clients that look for it
+    /// there. The names of the protocol's own capabilities are ignored.
+    pub fn capability(&mut self, name: &'static str, value: impl Into<serde_json::Value>) {
+        self.parts.capabilities.push((name, value.into()));
     }
 
     /// Also answers requests and notifications of clients that do not declare the extension.

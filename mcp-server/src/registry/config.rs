@@ -27,6 +27,8 @@ pub(crate) struct ServerConfig {
     pub(crate) extensions: Vec<Registration<ServerCapabilities>>,
     /// The methods of the extensions.
     pub(crate) methods: Vec<MethodRoute>,
+    /// Members of the capabilities that extensions publish.
+    extra_capabilities: Vec<(&'static str, serde_json::Value)>,
     pub(crate) page_size: usize,
     pub(crate) context: ServerContext,
     pub(crate) tools: RouteList<ToolRoute>,
@@ -51,6 +53,7 @@ impl ServerConfig {
             discover_cache: CacheHint::default(),
             extensions: Vec::new(),
             methods: Vec::new(),
+            extra_capabilities: Vec::new(),
             page_size: usize::MAX,
             context,
             tools: RouteList::default(),
@@ -66,6 +69,7 @@ impl ServerConfig {
     pub(crate) fn add_extension(&mut self, parts: SetupParts) {
         self.extensions.push(parts.registration);
         self.methods.extend(parts.methods);
+        self.extra_capabilities.extend(parts.capabilities);
         for routes in parts.routes {
             self.add_routes(routes);
         }
@@ -127,6 +131,20 @@ impl ServerConfig {
         for registration in &self.extensions {
             let (id, settings) = registration.published();
             capabilities.extensions.insert(id, settings);
+        }
+        let own = [
+            "tools",
+            "resources",
+            "prompts",
+            "completions",
+            "logging",
+            "tasks",
+        ];
+        let own = own.into_iter().chain(["extensions", "experimental"]);
+        for (name, value) in &self.extra_capabilities {
+            if !own.clone().any(|own| own == *name) {
+                capabilities.extra.insert(*name, value.clone());
+            }
         }
         if kinds.tools || self.tools.has_enabled() {
             capabilities = capabilities.with_tools(kinds.tools || kinds.any);

@@ -116,6 +116,42 @@ impl ToolUi {
 }
 
 impl Tool {
+    /// Links the tool to a user interface: the resource at a `ui://` URI displays its results. Keeps the
+    /// parties that may call the tool.
+    ///
+    /// Older hosts read a flat key of `_meta`, so the URI is also written there.
+    // spec: APP-04
+    #[must_use]
+    pub fn app(self, resource_uri: impl Into<String>) -> Self {
+        let uri = resource_uri.into();
+        let visibility = ToolUi::of(&self).map(|ui| ui.visibility);
+        let ui = ToolUi {
+            resource_uri: Some(uri.clone()),
+            visibility: visibility.unwrap_or_default(),
+        };
+        self.ui(&ui).meta(keys::UI_RESOURCE_URI, uri)
+    }
+
+    /// Hides the tool from the language model: only views may call it.
+    // spec: APP-08
+    #[must_use]
+    pub fn app_only(self) -> Self {
+        self.visible_only_to(Visibility::App)
+    }
+
+    /// Hides the tool from views: only the language model may call it.
+    // spec: APP-08
+    #[must_use]
+    pub fn model_only(self) -> Self {
+        self.visible_only_to(Visibility::Model)
+    }
+
+    fn visible_only_to(self, party: Visibility) -> Self {
+        let mut ui = ToolUi::of(&self).unwrap_or_default();
+        ui.visibility = vec![party];
+        self.ui(&ui)
+    }
+
     /// Sets the user interface of the tool.
     // spec: APP-04
     #[must_use]
@@ -367,6 +403,19 @@ mod tests {
             Some(ToolUi::new("ui://old").visible_to(Visibility::Model))
         );
         assert_eq!(ToolUi::of(&Tool::new("x")), None);
+    }
+
+    #[test]
+    fn tool_app_writes_both_keys_and_keeps_visibility() {
+        let tool = Tool::new("x").app_only().app("ui://x");
+        let ui = ToolUi::of(&tool).unwrap();
+        assert!(ui.for_app() && !ui.for_model());
+        assert_eq!(
+            serde_json::to_value(&tool).unwrap()["_meta"],
+            json!({"ui": {"resourceUri": "ui://x", "visibility": ["app"]}, "ui/resourceUri": "ui://x"})
+        );
+        let tool = Tool::new("x").app("ui://x").model_only();
+        assert!(!ToolUi::of(&tool).unwrap().for_app());
     }
 
     #[test]

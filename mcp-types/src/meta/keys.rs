@@ -41,6 +41,8 @@ pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
 /// Identifier of MCP Apps.
 // spec: EXT-04
 pub const UI_EXTENSION: &str = "io.modelcontextprotocol/ui";
+/// Identifier of the events extension, an extension in draft.
+pub const EVENTS_EXTENSION: &str = "io.modelcontextprotocol/events";
 /// Identifier of the skills extension.
 // spec: EXT-04
 pub const SKILLS_EXTENSION: &str = "io.modelcontextprotocol/skills";

@@ -9,7 +9,7 @@ use crate::modules::{Crate, Import, ROOT, Target, crates, definition};
 use crate::sources::{Sources, attributes, is_hidden};
 
 /// The libraries. An item is listed in the first one that exports it by name.
-const LIBRARIES: [&str; 14] = [
+const LIBRARIES: [&str; 16] = [
     "mcp",
     "mcp-types",
     "mcp-core",
@@ -19,6 +19,8 @@ const LIBRARIES: [&str; 14] = [
     "mcp-tasks",
     "mcp-telemetry",
     "mcp-skills",
+    "mcp-apps",
+    "mcp-events",
     "mcp-macros",
     "mcp-transport-http",
     "mcp-transport-stdio",

@@ -12,8 +12,9 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// npm packages with fixed versions. The oldest version of the TypeScript SDK has a name of its own.
-const NPM: [(&str, &str); 16] = [
+const NPM: [(&str, &str); 18] = [
     ("@modelcontextprotocol/client", "2.4.0"),
+    ("@modelcontextprotocol/ext-apps", "2.0.4"),
     (INSPECTOR, "2.12.0"),
     ("@modelcontextprotocol/node", "2.1.2"),
     ("@modelcontextprotocol/sdk", "1.32.2"),
@@ -30,6 +31,7 @@ const NPM: [(&str, &str); 16] = [
     ("oidc-provider", "9.13.3"),
     ("playwright-core", "1.65.1"),
     ("sdk-oldest", "npm:@modelcontextprotocol/sdk@1.0.0"),
+    ("standardwebhooks", "1.1.1"),
     ("supergateway", "4.0.0"),
     ("zod", "4.6.7"),
 ];
@@ -63,11 +65,11 @@ macro_rules! scripts {
 }
 
 /// The scripts and their shared modules.
-const SCRIPTS: [(&str, &str); 30] = scripts! {
+const SCRIPTS: [(&str, &str); 32] = scripts! {
     "auth_server.mjs" "browser.mjs" "checks.mjs" "checks.py" "client.mjs" "client.py" "client_auth.mjs" "client_auth.py" "client_fastmcp.py" "client_http.mjs"
     "client_http.py" "client_http_v1.mjs" "client_http_v1.py" "client_oldest.mjs" "client_v1.mjs"
     "client_v1.py" "fixtures.mjs" "fixtures.py" "login_pages.mjs" "proxy_fastmcp.py" "resource_dpop.mjs" "server.py" "server_fastmcp.py" "server_http.mjs" "server_http.py"
-    "server_http_v1.mjs" "server_http_v1.py" "server_oldest.mjs" "server_v1.py" "telemetry.py"
+    "server_http_v1.mjs" "server_http_v1.py" "server_oldest.mjs" "server_v1.py" "telemetry.py" "view_apps.mjs" "webhook_receiver.mjs"
 };
 
 /// A program to start, or the reason why its SDK cannot be installed.

@@ -12,7 +12,7 @@ use crate::workspace::{PREFIX, Workspace, folder_of};
 
 /// The allowed dependencies inside the workspace, by folder. Development dependencies are not
 /// restricted.
-const LAYERS: [(&str, &[&str]); 19] = [
+const LAYERS: [(&str, &[&str]); 21] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
     ("mcp-server", &["mcp-core", "mcp-types"]),
@@ -24,6 +24,20 @@ const LAYERS: [(&str, &[&str]); 19] = [
     (
         "mcp-skills",
         &["mcp-client", "mcp-core", "mcp-server", "mcp-types"],
+    ),
+    (
+        "mcp-apps",
+        &["mcp-core", "mcp-server", "mcp-client", "mcp-types"],
+    ),
+    (
+        "mcp-events",
+        &[
+            "mcp-core",
+            "mcp-server",
+            "mcp-client",
+            "mcp-transport-http",
+            "mcp-types",
+        ],
     ),
     ("mcp-transport-stdio", &["mcp-core", "mcp-types"]),
     ("mcp-redis", &["mcp-core", "mcp-types"]),
@@ -39,6 +53,8 @@ const LAYERS: [(&str, &[&str]); 19] = [
             "mcp-tasks",
             "mcp-telemetry",
             "mcp-skills",
+            "mcp-apps",
+            "mcp-events",
             "mcp-transport-http",
             "mcp-transport-stdio",
             "mcp-redis",

@@ -18,6 +18,7 @@ mod cancel;
 mod capabilities;
 mod changes;
 mod cluster;
+mod extensions;
 mod input;
 mod polling;
 mod prompts;
@@ -107,5 +108,5 @@ fn server(tasks: Tasks) -> mcp::Result<Server> {
         .tasks(tasks.poll_interval(Duration::from_millis(200)))
         .tool(schema::json_schema_2020_12_tool())
         .skills(skills::skills()?);
-    Ok(server)
+    Ok(extensions::add(server))
 }

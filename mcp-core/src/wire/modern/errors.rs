@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use mcp_types::codes::{self, MissingCapabilities, MissingResource, UnsupportedVersion};
+use mcp_types::ext::events::{CALLBACK_ENDPOINT_ERROR, NOT_FOUND};
 use mcp_types::{ErrorObject, Method};
 
 use crate::{Fault, ItemKind};
@@ -57,6 +58,8 @@ pub(in crate::wire) fn to_error(fault: &Fault) -> ErrorObject {
 // spec: ERR-04, ERR-06
 fn is_defined(code: i64) -> bool {
     match code {
+        // The codes of the events extension.
+        CALLBACK_ENDPOINT_ERROR..=NOT_FOUND => true,
         codes::PARSE_ERROR
         | codes::INVALID_REQUEST
         | codes::METHOD_NOT_FOUND

@@ -1,0 +1,139 @@
+//! The document of an app, as a host receives it.
+
+use mcp_types::ext::apps::{MIME_TYPE, ResourceUi, SCHEME};
+use mcp_types::meta::keys;
+use mcp_types::{Meta, ReadResourceResult, Resource, ResourceContents};
+
+use crate::csp::{InvalidSource, content_security_policy};
+
+/// Largest document in bytes.
+const MAX_BYTES: usize = 16 << 20;
+
+/// The document of an app with its display requirements, ready for a sandboxed frame.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::apps::AppDocument;
+///
+/// # async fn example(client: mcp::Client) -> Result<(), Box<dyn std::error::Error>> {
+/// let read = client.read_resource("ui://chart").await?;
+/// let document = AppDocument::new("ui://chart", &read, None)?;
+/// println!("Content-Security-Policy: {}", document.csp_header());
+/// # Ok(())
+/// # }
+/// ```
+// spec: APP-02, APP-03
+#[derive(Debug, Clone, PartialEq)]
+pub struct AppDocument {
+    html: String,
+    ui: ResourceUi,
+    csp_header: String,
+}
+
+/// The error of a resource that is no app.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DocumentError {
+    /// The URI has another scheme.
+    #[error("{0:?} is no app: its URI must begin with `ui://`")]
+    Scheme(String),
+    /// The result has no contents of the MIME type of apps.
+    #[error("{0:?} has no contents of the type `text/html;profile=mcp-app`")]
+    MimeType(String),
+    /// The document is no UTF-8, or is larger than 16 MiB.
+    #[error("{0:?} is no text of at most 16 MiB")]
+    NoText(String),
+    /// The metadata has another shape.
+    #[error("{0:?} has malformed metadata in `_meta.ui`")]
+    Metadata(String),
+    /// The content security policy is refused.
+    #[error(transparent)]
+    Csp(#[from] InvalidSource),
+}
+
+impl AppDocument {
+    /// Creates the document from the result of `resources/read`. `listed` is the entry of
+    /// `resources/list`, if there is one: its metadata counts if the contents have none.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`DocumentError`] if the resource is no app, or its metadata is refused.
+    pub fn new(
+        uri: &str,
+        read: &ReadResourceResult,
+        listed: Option<&Resource>,
+    ) -> Result<Self, DocumentError> {
+        if !uri.starts_with(SCHEME) {
+            return Err(DocumentError::Scheme(uri.to_owned()));
+        }
+        let contents = read
+            .contents
+            .iter()
+            .find(|it| mime_type(it) == Some(MIME_TYPE));
+        let contents = contents.ok_or_else(|| DocumentError::MimeType(uri.to_owned()))?;
+        let html = html(contents).ok_or_else(|| DocumentError::NoText(uri.to_owned()))?;
+        let listed = listed.and_then(|resource| resource.meta.as_ref());
+        let ui = match read_ui(meta(contents), uri)? {
+            Some(ui) => ui,
+            None => read_ui(listed, uri)?.unwrap_or_default(),
+        };
+        let csp_header = content_security_policy(ui.csp.as_ref())?;
+        tracing::debug!(uri, csp = csp_header, "content security policy of an app");
+        Ok(Self {
+            html,
+            ui,
+            csp_header,
+        })
+    }
+
+    /// The HTML.
+    pub fn html(&self) -> &str {
+        &self.html
+    }
+
+    /// The display requirements.
+    pub fn ui(&self) -> &ResourceUi {
+        &self.ui
+    }
+
+    /// The value of the header `Content-Security-Policy`.
+    pub fn csp_header(&self) -> &str {
+        &self.csp_header
+    }
+}
+
+fn read_ui(meta: Option<&Meta>, uri: &str) -> Result<Option<ResourceUi>, DocumentError> {
+    let Some(meta) = meta.filter(|meta| meta.get::<serde_json::Value>(keys::UI).is_some()) else {
+        return Ok(None);
+    };
+    let ui = meta.get::<ResourceUi>(keys::UI);
+    ui.map(Some)
+        .ok_or_else(|| DocumentError::Metadata(uri.to_owned()))
+}
+
+fn mime_type(contents: &ResourceContents) -> Option<&str> {
+    match contents {
+        ResourceContents::Text(text) => text.mime_type.as_deref(),
+        ResourceContents::Blob(blob) => blob.mime_type.as_deref(),
+        _ => None,
+    }
+}
+
+fn meta(contents: &ResourceContents) -> Option<&Meta> {
+    match contents {
+        ResourceContents::Text(text) => text.meta.as_ref(),
+        ResourceContents::Blob(blob) => blob.meta.as_ref(),
+        _ => None,
+    }
+}
+
+fn html(contents: &ResourceContents) -> Option<String> {
+    let bytes = match contents {
+        ResourceContents::Text(text) => text.text.as_bytes(),
+        ResourceContents::Blob(blob) => blob.blob.as_bytes(),
+        _ => return None,
+    };
+    let text = std::str::from_utf8(bytes).ok()?;
+    (text.len() <= MAX_BYTES).then(|| text.to_owned())
+}

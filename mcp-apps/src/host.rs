@@ -1,0 +1,27 @@
+//! The host's half of the conversation with a view.
+//!
+//! | module | content, lowest first |
+//! |---|---|
+//! | `types` | values in messages of views |
+//! | `message` | JSON-RPC messages as text |
+//! | `state` | the state of a conversation: order of messages, pending requests |
+//! | `server` | the server that a view may use |
+//! | `bridge` | settings and handlers of a host |
+//! | `connection` | the loop that reads and writes messages |
+//! | `view` | the messages that a host sends |
+
+mod bridge;
+mod connection;
+mod message;
+mod server;
+mod state;
+mod types;
+mod view;
+
+pub use bridge::{HostBridge, ViewLimits};
+pub use server::AppServer;
+pub use types::{
+    AppCapabilities, ContainerSize, DisplayMode, Download, HostContext, ModelContext, Refusal,
+    Theme, ViewError, ViewMessage, ViewSize,
+};
+pub use view::View;

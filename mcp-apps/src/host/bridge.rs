@@ -1,0 +1,401 @@
+//! The settings and the handlers of a host.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{Sink, Stream};
+use mcp_core::BoxFuture;
+use mcp_core::extension::{from_params, to_object};
+use mcp_types::{
+    CallToolParams, CreateMessageParams, CreateMessageResult, ErrorObject, Implementation,
+    JsonObject, LogMessage, RawObject, ReadResourceParams, codes,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use url::Url;
+
+use super::connection::Connection;
+use super::server::{AppServer, call_tool, list_tools};
+use super::state::Conversation;
+use super::types::{DisplayMode, Download, HostContext, Refusal, ViewError, ViewMessage, ViewSize};
+use super::view::View;
+
+/// Messages to the view that wait until it reads.
+const OUTBOX: usize = 64;
+
+/// A handler of requests of the view.
+pub(super) type RequestHandler =
+    Arc<dyn Fn(RawObject) -> BoxFuture<'static, Result<RawObject, ErrorObject>> + Send + Sync>;
+/// A handler of notifications of the view.
+pub(super) type NotificationHandler = Arc<dyn Fn(RawObject) + Send + Sync>;
+/// A function that changes the display mode.
+pub(super) type ModeHandler =
+    Arc<dyn Fn(DisplayMode) -> BoxFuture<'static, DisplayMode> + Send + Sync>;
+
+/// The limits of one view.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ViewLimits {
+    /// The largest message of the view in bytes. A larger one ends the connection. Default: 4 MiB.
+    pub message_bytes: usize,
+    /// Requests of the view that run at the same time. Further ones are refused. Default: 16.
+    pub running_requests: usize,
+    /// Requests to the view that wait for an answer. Default: 16.
+    pub pending_requests: usize,
+    /// Notifications of the view that wait for their handler. Further ones are dropped. Default: 64.
+    pub queued_notifications: usize,
+    /// Messages that are not valid, or answer no request, before the connection ends. Default: 100.
+    pub invalid_messages: usize,
+    /// The time limit for the view: to initialize, and for each answer. Default: 30 seconds.
+    pub timeout: Duration,
+    /// The time limit for each handler. Default: 5 minutes, because handlers may ask the user.
+    pub handler_timeout: Duration,
+}
+
+impl Default for ViewLimits {
+    fn default() -> Self {
+        Self {
+            message_bytes: 4 << 20,
+            running_requests: 16,
+            pending_requests: 16,
+            queued_notifications: 64,
+            invalid_messages: 100,
+            timeout: Duration::from_secs(30),
+            handler_timeout: Duration::from_secs(300),
+        }
+    }
+}
+
+/// The host's half of the conversation with a view.
+///
+/// Each handler declares the capability that it serves; without handlers a view can do nothing. All
+/// that a view sends is untrusted: the handlers ask the user where it matters. Handlers run on tasks
+/// of their own, so the bridge needs a tokio runtime.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::apps::{HostBridge, HostContext, Refusal, Theme};
+///
+/// # async fn example(
+/// #     client: mcp::Client,
+/// #     frame: (futures_util::stream::Empty<String>, futures_util::sink::Drain<String>),
+/// # ) -> Result<(), mcp::apps::ViewError> {
+/// let bridge = HostBridge::new("my-host", "1.0.0")
+///     .context(HostContext::new().theme(Theme::Dark))
+///     .serve(client)
+///     .on_open_link(async |url| match url.host_str() {
+///         Some("example.com") => Ok(()), // open the browser
+///         _ => Err(Refusal::new("the user said no")),
+///     });
+///
+/// // `frame` carries the messages of the sandboxed frame, for example over a WebSocket.
+/// let (incoming, outgoing) = frame;
+/// let (view, connection) = bridge.connect(incoming, outgoing);
+/// tokio::spawn(connection);
+/// view.send_input(&serde_json::json!({"city": "Rome"})).await?;
+/// view.send_result(&mcp::CallToolResult::from_text("sunny")).await?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct HostBridge {
+    pub(super) info: Implementation,
+    pub(super) context: HostContext,
+    pub(super) capabilities: JsonObject,
+    pub(super) requests: HashMap<&'static str, RequestHandler>,
+    pub(super) notifications: HashMap<&'static str, NotificationHandler>,
+    pub(super) modes: Vec<DisplayMode>,
+    pub(super) set_mode: Option<ModeHandler>,
+    pub(super) keeps_model_context: bool,
+    limits: ViewLimits,
+}
+
+impl HostBridge {
+    /// A host that only shows views: they receive inputs and results.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self {
+            info: Implementation::new(name, version),
+            context: HostContext::new(),
+            capabilities: JsonObject::new(),
+            requests: HashMap::new(),
+            notifications: HashMap::new(),
+            modes: vec![DisplayMode::Inline],
+            set_mode: None,
+            keeps_model_context: false,
+            limits: ViewLimits::default(),
+        }
+    }
+
+    /// Sets the surroundings of the view. Default: empty.
+    #[must_use]
+    pub fn context(mut self, context: HostContext) -> Self {
+        self.context = context;
+        self
+    }
+
+    /// Changes the limits.
+    #[must_use]
+    pub fn limits(mut self, change: impl FnOnce(&mut ViewLimits)) -> Self {
+        change(&mut self.limits);
+        self
+    }
+
+    /// Lets the view call tools and read resources of its server. Only tools that are for views can be
+    /// called, see [`ToolAccess`](crate::ToolAccess).
+    // spec: APP-08, APP-19
+    #[must_use]
+    pub fn serve(mut self, server: impl AppServer) -> Self {
+        let server: Arc<dyn AppServer> = Arc::new(server);
+        let tools = server.clone();
+        self.request("tools/list", move |_: RawObject| {
+            let server = tools.clone();
+            async move { list_tools(&*server).await }
+        });
+        let tools = server.clone();
+        self.request("tools/call", move |params: CallToolParams| {
+            let server = tools.clone();
+            async move { call_tool(&*server, params).await }
+        });
+        self.request("resources/read", move |params: ReadResourceParams| {
+            server.read_resource(params.uri)
+        });
+        self.declare("serverTools").declare("serverResources")
+    }
+
+    /// Opens links. Only `https:`, `http:` and `mailto:` URLs reach the handler. Open them without a
+    /// shell, and ask the user.
+    // spec: APP-23
+    #[must_use]
+    pub fn on_open_link<F, Fut>(mut self, open: F) -> Self
+    where
+        F: Fn(Url) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), Refusal>> + Send + 'static,
+    {
+        #[derive(Deserialize)]
+        struct Link {
+            url: String,
+        }
+
+        self.request("ui/open-link", move |Link { url }: Link| {
+            let opened = check_link(&url).map(&open);
+            async move { opened?.await.map(|()| json!({})) }
+        });
+        self.declare("openLinks")
+    }
+
+    /// Accepts messages that the view writes in the name of the user. Show them as such.
+    // spec: APP-20, APP-23
+    #[must_use]
+    pub fn on_message<F, Fut>(mut self, send: F) -> Self
+    where
+        F: Fn(ViewMessage) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), Refusal>> + Send + 'static,
+    {
+        self.request("ui/message", move |message: ViewMessage| {
+            let is_of_user = message.role == mcp_types::Role::User;
+            let sent = is_of_user.then(|| send(message));
+            async move {
+                let refusal = || Refusal::new("`role` must be `user`");
+                sent.ok_or_else(refusal)?.await.map(|()| json!({}))
+            }
+        });
+        self.declare_with(
+            "message",
+            json!({"text": {}, "image": {}, "audio": {}, "resource": {}, "resourceLink": {}}),
+        )
+    }
+
+    /// Keeps the last data of the view for the language model; see
+    /// [`View::take_model_context`](crate::View::take_model_context).
+    // spec: APP-20, APP-23
+    #[must_use]
+    pub fn with_model_context(mut self) -> Self {
+        self.keeps_model_context = true;
+        self.declare_with(
+            "updateModelContext",
+            json!({"text": {}, "image": {}, "audio": {}, "resource": {}, "resourceLink": {}, "structuredContent": {}}),
+        )
+    }
+
+    /// Offers display modes in addition to `inline`. The handler changes the mode and returns the
+    /// one that results. It runs only for modes that the view declares.
+    // spec: APP-21
+    #[must_use]
+    pub fn on_display_mode<F, Fut>(mut self, modes: &[DisplayMode], set: F) -> Self
+    where
+        F: Fn(DisplayMode) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = DisplayMode> + Send + 'static,
+    {
+        for mode in modes {
+            if !self.modes.contains(mode) {
+                self.modes.push(*mode);
+            }
+        }
+        self.set_mode = Some(Arc::new(move |mode| Box::pin(set(mode))));
+        self
+    }
+
+    /// Offers files to the user.
+    #[must_use]
+    pub fn on_download<F, Fut>(mut self, save: F) -> Self
+    where
+        F: Fn(Download) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), Refusal>> + Send + 'static,
+    {
+        self.request("ui/download-file", move |files: Download| {
+            let saved = save(files);
+            async move { saved.await.map(|()| json!({})) }
+        });
+        self.declare("downloadFile")
+    }
+
+    /// Answers requests for completions of the language model. `tools` says if they may have tools.
+    // spec: APP-19
+    #[must_use]
+    pub fn on_sample<F, Fut>(mut self, tools: bool, sample: F) -> Self
+    where
+        F: Fn(CreateMessageParams) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<CreateMessageResult, Refusal>> + Send + 'static,
+    {
+        self.request(
+            "sampling/createMessage",
+            move |params: CreateMessageParams| {
+                let has_tools =
+                    !tools && (!params.tools.is_empty() || params.tool_choice.is_some());
+                let sampled = (!has_tools).then(|| sample(params));
+                async move {
+                    let refusal = || Refusal::new("the host samples without tools");
+                    sampled.ok_or_else(refusal)?.await
+                }
+            },
+        );
+        let tools = match tools {
+            true => json!({"tools": {}}),
+            false => json!({}),
+        };
+        self.declare_with("sampling", tools)
+    }
+
+    /// Receives the size that the view would like to have. Keep it within limits of your own.
+    // spec: APP-22
+    #[must_use]
+    pub fn on_size(mut self, resize: impl Fn(ViewSize) + Send + Sync + 'static) -> Self {
+        self.notification("ui/notifications/size-changed", resize);
+        self
+    }
+
+    /// Receives log messages of the view.
+    #[must_use]
+    pub fn on_log(mut self, log: impl Fn(LogMessage) + Send + Sync + 'static) -> Self {
+        self.notification("notifications/message", log);
+        self.declare("logging")
+    }
+
+    /// Receives the wish of the view to be removed. Call [`View::teardown`](crate::View::teardown) to
+    /// follow it.
+    #[must_use]
+    pub fn on_teardown_request(mut self, requested: impl Fn() + Send + Sync + 'static) -> Self {
+        self.notification("ui/notifications/request-teardown", move |_: RawObject| {
+            requested()
+        });
+        self
+    }
+
+    /// Receives changes of the list of the view's own tools.
+    #[must_use]
+    pub fn on_tools_changed(mut self, changed: impl Fn() + Send + Sync + 'static) -> Self {
+        self.notification("notifications/tools/list_changed", move |_: RawObject| {
+            changed()
+        });
+        self
+    }
+
+    /// Connects to a view: a stream and a sink of messages, one JSON text each. The returned future
+    /// runs the connection; it ends with the stream, or with an error when the view breaks a limit.
+    pub fn connect<I, O>(
+        self,
+        incoming: I,
+        outgoing: O,
+    ) -> (
+        View,
+        impl Future<Output = Result<(), ViewError>> + Send + use<I, O>,
+    )
+    where
+        I: Stream<Item = String> + Send,
+        O: Sink<String> + Send,
+    {
+        let (outbox, queue) = mpsc::channel(OUTBOX);
+        let conversation = Arc::new(Conversation::new(self.limits, outbox));
+        let view = View::new(conversation.clone());
+        let connection = Connection::new(self, conversation);
+        (view, connection.run(incoming, outgoing, queue))
+    }
+
+    fn declare(self, capability: &str) -> Self {
+        self.declare_with(capability, json!({}))
+    }
+
+    fn declare_with(mut self, capability: &str, settings: Value) -> Self {
+        self.capabilities.insert(capability.to_owned(), settings);
+        self
+    }
+
+    fn request<P, R, F, Fut>(&mut self, method: &'static str, handler: F)
+    where
+        P: DeserializeOwned,
+        R: Serialize,
+        F: Fn(P) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<R, Refusal>> + Send + 'static,
+    {
+        let handler: RequestHandler = Arc::new(move |params| {
+            let running = from_params(Some(params.as_str())).map(&handler);
+            Box::pin(async move {
+                let running = running.map_err(|error| {
+                    ErrorObject::new(codes::INVALID_PARAMS, format!("`params`: {error}"))
+                })?;
+                let result = running.await.map_err(Refusal::into_error)?;
+                to_object(&result)
+                    .map_err(|error| ErrorObject::new(codes::INTERNAL_ERROR, error.to_string()))
+            })
+        });
+        self.requests.insert(method, handler);
+    }
+
+    fn notification<P: DeserializeOwned>(
+        &mut self,
+        method: &'static str,
+        handler: impl Fn(P) + Send + Sync + 'static,
+    ) {
+        let handler: NotificationHandler =
+            Arc::new(move |params| match from_params(Some(params.as_str())) {
+                Ok(params) => handler(params),
+                Err(error) => tracing::warn!(method, %error, "malformed notification of a view"),
+            });
+        self.notifications.insert(method, handler);
+    }
+}
+
+/// Checks a link before it reaches the host.
+// spec: APP-23
+fn check_link(url: &str) -> Result<Url, Refusal> {
+    let url = Url::parse(url).map_err(|error| Refusal::new(format!("`url`: {error}")))?;
+    match url.scheme() {
+        "https" | "http" | "mailto" => Ok(url),
+        _ => Err(Refusal::new(
+            "`url`: only https, http and mailto links are opened",
+        )),
+    }
+}
+
+impl fmt::Debug for HostBridge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostBridge")
+            .field("info", &self.info)
+            .field("capabilities", &self.capabilities)
+            .finish_non_exhaustive()
+    }
+}

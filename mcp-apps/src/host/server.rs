@@ -1,0 +1,85 @@
+//! The server that a view may use.
+
+use mcp_core::BoxFuture;
+use mcp_types::{CallToolParams, CallToolResult, ListToolsResult, ReadResourceResult, Tool};
+
+use super::types::Refusal;
+use crate::access::ToolAccess;
+
+/// The server of a view: the one whose tool named the document. A view never reaches another one.
+///
+/// [`Client`](https://docs.rs/omnimcp/latest/mcp/struct.Client.html) implements it. Implement it to add a
+/// confirmation of the user or a log.
+// spec: APP-08
+pub trait AppServer: Send + Sync + 'static {
+    /// Lists all tools of the server.
+    fn list_tools(&self) -> BoxFuture<'static, Result<Vec<Tool>, Refusal>>;
+
+    /// Calls a tool, after the bridge has checked that views may call it.
+    fn call_tool(
+        &self,
+        params: CallToolParams,
+    ) -> BoxFuture<'static, Result<CallToolResult, Refusal>>;
+
+    /// Reads a resource.
+    fn read_resource(&self, uri: String)
+    -> BoxFuture<'static, Result<ReadResourceResult, Refusal>>;
+}
+
+/// Lists the tools that views may call.
+pub(super) async fn list_tools(server: &dyn AppServer) -> Result<ListToolsResult, Refusal> {
+    let tools = server.list_tools().await?.into_iter();
+    let tools = tools.filter(|tool| ToolAccess::of(tool).app);
+    Ok(ListToolsResult::new(tools.collect()))
+}
+
+/// Calls a tool, if views may call it.
+// spec: APP-08
+pub(super) async fn call_tool(
+    server: &dyn AppServer,
+    params: CallToolParams,
+) -> Result<CallToolResult, Refusal> {
+    let tools = server.list_tools().await?;
+    let tool = tools.iter().find(|tool| tool.name == params.name);
+    match tool.map(ToolAccess::of) {
+        None => Err(Refusal::new("the server of this view has no such tool")),
+        Some(access) if !access.app => Err(Refusal::new(
+            "the tool is for the language model, views cannot call it",
+        )),
+        Some(_) => {
+            server
+                .call_tool(CallToolParams::new(params.name, params.arguments))
+                .await
+        }
+    }
+}
+
+#[cfg(feature = "client")]
+impl AppServer for mcp_client::Client {
+    fn list_tools(&self) -> BoxFuture<'static, Result<Vec<Tool>, Refusal>> {
+        let call = self.list_all_tools();
+        Box::pin(async move { call.await.map_err(refused) })
+    }
+
+    fn call_tool(
+        &self,
+        params: CallToolParams,
+    ) -> BoxFuture<'static, Result<CallToolResult, Refusal>> {
+        let arguments = params.arguments.unwrap_or_else(mcp_types::RawObject::empty);
+        let call = self.call(params.name, arguments);
+        Box::pin(async move { call.await.map_err(refused) })
+    }
+
+    fn read_resource(
+        &self,
+        uri: String,
+    ) -> BoxFuture<'static, Result<ReadResourceResult, Refusal>> {
+        let call = self.read_resource(uri);
+        Box::pin(async move { call.await.map_err(refused) })
+    }
+}
+
+#[cfg(feature = "client")]
+fn refused(error: mcp_client::Error) -> Refusal {
+    Refusal::new(error.to_string())
+}

@@ -1,0 +1,9 @@
+//! Clients: reading events, and the receiver of webhooks.
+
+mod query;
+mod receiver;
+mod stream;
+
+pub use query::{EventClient, EventQuery, WebhookTarget};
+pub use receiver::{ReceiveError, ReceiverFuture, WebhookEvent, WebhookReceiver};
+pub use stream::{EventStream, EventUpdate};

@@ -1,0 +1,103 @@
+//! The definition of the extension.
+
+#[cfg(feature = "server")]
+use std::sync::Arc;
+
+use mcp_core::extension::{CustomRequest, Extension};
+use mcp_types::ext::events::{LIST, POLL, STREAM, SUBSCRIBE, UNSUBSCRIBE};
+use mcp_types::meta::keys;
+use mcp_types::{JsonObject, RawObject};
+use serde::{Deserialize, Serialize};
+
+use crate::wire::{
+    ListEventsResult, PollParams, PollResult, Selector, SubscribeParams, SubscribeResult,
+};
+
+/// The extension of both sides. On a server it contains the event types, and publishes events; clones
+/// share them. On a client it declares that the client receives events.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::events::Events;
+///
+/// let builder = mcp::Client::builder().extension(Events::new());
+/// ```
+#[derive(Debug, Clone)]
+pub struct Events {
+    #[cfg(feature = "server")]
+    pub(crate) shared: Arc<crate::server::Shared>,
+}
+
+/// The settings of servers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+#[expect(unnameable_types, reason = "the associated type of the extension")]
+pub struct EventsSettings {
+    /// The list of event types may change.
+    #[serde(default)]
+    pub list_changed: bool,
+}
+
+impl Extension for Events {
+    const ID: &'static str = keys::EVENTS_EXTENSION;
+    type ServerSettings = EventsSettings;
+    type ClientSettings = JsonObject;
+}
+
+macro_rules! requests {
+    ($($request:ident($method:expr): $params:ty => $result:ty;)*) => {
+        $(
+            pub(crate) struct $request;
+
+            impl CustomRequest for $request {
+                const METHOD: &'static str = $method;
+                type Extension = Events;
+                type Params = $params;
+                type Result = $result;
+            }
+        )*
+    };
+}
+
+requests! {
+    ListEvents(LIST): JsonObject => ListEventsResult;
+    PollEvents(POLL): PollParams => PollResult;
+    StreamEvents(STREAM): Selector => RawObject;
+    Subscribe(SUBSCRIBE): SubscribeParams => SubscribeResult;
+    Unsubscribe(UNSUBSCRIBE): SubscribeParams => RawObject;
+}
+
+/// The names of the notifications of a stream.
+pub(crate) mod notification {
+    pub(crate) const ACTIVE: &str = "notifications/events/active";
+    pub(crate) const EVENT: &str = "notifications/events/event";
+    pub(crate) const HEARTBEAT: &str = "notifications/events/heartbeat";
+    pub(crate) const ERROR: &str = "notifications/events/error";
+    #[cfg(feature = "client")]
+    pub(crate) const TERMINATED: &str = "notifications/events/terminated";
+}
+
+#[cfg(feature = "client")]
+impl mcp_client::ClientExtension for Events {
+    fn settings(&self) -> JsonObject {
+        JsonObject::new()
+    }
+
+    fn register(self, _: &mut mcp_client::ClientSetup<Self>) {}
+}
+
+#[cfg(not(feature = "server"))]
+impl Events {
+    /// The extension of a client.
+    pub fn new() -> Self {
+        Self {}
+    }
+}
+
+impl Default for Events {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,74 @@
+//! Events of servers (extension `io.modelcontextprotocol/events`): clients poll them, stream them, or
+//! receive them by webhooks.
+//!
+//! **Status: draft** SEP-3415 of 5 October 2026. Names, error codes and messages follow that text and may
+//! change with it, in any release.
+//!
+//! ```
+//! use mcp::events::{EventType, Events};
+//! use mcp::prelude::*;
+//!
+//! #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+//! struct OrderPlaced {
+//!     order: u64,
+//! }
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let events = Events::new().event(EventType::<OrderPlaced>::new("order.placed").poll().push());
+//! let server = Server::new("shop", "1.0.0").extension(events.clone());
+//! server.check()?;
+//!
+//! // Anywhere in the program:
+//! events.publish(&OrderPlaced { order: 7 }).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Payloads of events are untrusted data for the clients that receive them.
+//!
+//! Spec: <https://github.com/modelcontextprotocol/modelcontextprotocol/pull/3415>
+//!
+//! # Modules
+//!
+//! A module uses only modules above it in this table.
+//!
+//! | module | content |
+//! |---|---|
+//! | `clock` | times |
+//! | `secret` | secrets of webhooks, and their signatures |
+//! | `wire` | parameters and results of the methods |
+//! | `extension` | the definition of the extension |
+//! | `server` | event types, the log in memory, the methods, webhooks |
+//! | `client` | reading events, the receiver of webhooks |
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(feature = "client")]
+mod client;
+mod clock;
+mod extension;
+mod secret;
+#[cfg(feature = "server")]
+mod server;
+mod wire;
+
+#[cfg(feature = "client")]
+pub use client::{
+    EventClient, EventQuery, EventStream, EventUpdate, ReceiveError, ReceiverFuture, WebhookEvent,
+    WebhookReceiver, WebhookTarget,
+};
+pub use extension::Events;
+pub use mcp_core::egress::Zone;
+pub use mcp_core::store::{EventLog, LogPage, LoggedEvent};
+pub use secret::{InvalidSecret, InvalidSignature, WebhookSecret};
+#[cfg(feature = "server")]
+pub use server::{
+    EventLimits, EventType, MemoryEventLog, PublishError, WebhookFailure, WebhookPost,
+    WebhookResponse, WebhookTransport, Webhooks,
+};
+#[cfg(all(feature = "server", feature = "webhook"))]
+pub use server::{HttpWebhooks, SystemResolver, WebhookResolver};
+pub use wire::{
+    DeliveryMode, DeliveryStatus, EventDescriptor, EventOccurrence, ListEventsResult, PollResult,
+    SubscribeResult,
+};

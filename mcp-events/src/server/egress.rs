@@ -1,0 +1,221 @@
+//! HTTP to webhooks: URLs that others choose must not reach private networks.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use http::{HeaderName, HeaderValue, Request};
+use http_body_util::BodyExt as _;
+use mcp_core::egress::Zone;
+use mcp_core::{BoxFuture, ChannelError};
+use mcp_transport_http::client::HttpClient;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use tower_service::Service as _;
+use url::{Host, Url};
+
+use super::webhooks::{WebhookFailure, WebhookPost, WebhookResponse, WebhookTransport};
+
+/// The largest part of a response that is read.
+const MAX_RESPONSE: usize = 64 << 10;
+
+/// A resolver of host names.
+pub trait WebhookResolver: Send + Sync + 'static {
+    /// Returns the addresses of a name.
+    fn resolve(&self, name: &str) -> BoxFuture<'static, io::Result<Vec<IpAddr>>>;
+}
+
+/// The resolver of the operating system.
+#[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::exhaustive_structs, reason = "users construct it")]
+pub struct SystemResolver;
+
+impl WebhookResolver for SystemResolver {
+    fn resolve(&self, name: &str) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
+        let name = name.to_owned();
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((&*name, 0)).await?;
+            Ok(found.map(|address| address.ip()).collect())
+        })
+    }
+}
+
+/// The HTTP transport of webhooks. It accepts `https:` URLs only, follows no redirects, uses no proxy,
+/// and never connects to private, reserved and metadata addresses.
+///
+/// Each message resolves the host again, every address of the answer is checked, and the connection
+/// uses exactly these addresses: a name cannot change between the check and the connection.
+#[derive(Clone)]
+pub struct HttpWebhooks {
+    http: HttpClient,
+    zone: Zone,
+}
+
+impl HttpWebhooks {
+    /// The transport to addresses in the internet.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`WebhookFailure::Refused`] if TLS cannot be set up.
+    pub fn new() -> Result<Self, WebhookFailure> {
+        Self::with_resolver(Zone::Public, SystemResolver)
+    }
+
+    /// The transport to addresses in a zone, and in more public ones, with another resolver.
+    /// [`Zone::Loopback`] also allows `http:` URLs of this machine, for tests.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`WebhookFailure::Refused`] if TLS cannot be set up.
+    pub fn with_resolver(
+        zone: Zone,
+        resolver: impl WebhookResolver,
+    ) -> Result<Self, WebhookFailure> {
+        let resolver = Arc::new(CheckedResolver {
+            zone,
+            resolver: Arc::new(resolver),
+        });
+        let http = HttpClient::build(|builder| {
+            builder
+                .dns_resolver(Arc::clone(&resolver))
+                .no_proxy()
+                // An open connection would outlive the check of its address.
+                .pool_max_idle_per_host(0)
+        });
+        let http = http.map_err(|error| WebhookFailure::Refused(error.to_string()))?;
+        Ok(Self { http, zone })
+    }
+
+    async fn exchange(mut self, post: WebhookPost) -> Result<WebhookResponse, WebhookFailure> {
+        let request = request(post)?;
+        poll_fn(|cx| self.http.poll_ready(cx))
+            .await
+            .map_err(|error| failure(&error))?;
+        let response = self
+            .http
+            .call(request)
+            .await
+            .map_err(|error| failure(&error))?;
+        let status = response.status().as_u16();
+        let mut body = pin!(response.into_body());
+        let mut whole = BytesMut::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| failure(&error))?;
+            let Ok(data) = frame.into_data() else {
+                continue;
+            };
+            let rest = MAX_RESPONSE - whole.len();
+            whole.extend_from_slice(&data[..data.len().min(rest)]);
+            if whole.len() == MAX_RESPONSE {
+                break;
+            }
+        }
+        Ok(WebhookResponse::new(status, whole.freeze()))
+    }
+}
+
+impl WebhookTransport for HttpWebhooks {
+    fn check(&self, url: &Url) -> Result<(), WebhookFailure> {
+        match reason_against(url, self.zone) {
+            Some(reason) => Err(WebhookFailure::Refused(reason.to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    fn post(
+        &self,
+        post: WebhookPost,
+    ) -> BoxFuture<'static, Result<WebhookResponse, WebhookFailure>> {
+        let transport = self.clone();
+        Box::pin(async move {
+            transport.check(&post.url)?;
+            transport.exchange(post).await
+        })
+    }
+}
+
+fn reason_against(url: &Url, zone: Zone) -> Option<&'static str> {
+    let found = match url.host() {
+        Some(Host::Ipv4(ip)) => Zone::of_ip(ip.into()),
+        Some(Host::Ipv6(ip)) => Zone::of_ip(ip.into()),
+        Some(Host::Domain(name)) => Zone::of_name(name),
+        None => return Some("it has no host"),
+    };
+    let Some(found) = found else {
+        return Some("its address is reserved, or that of a cloud metadata service");
+    };
+    if found < zone {
+        return Some("its address is in a private network or on this machine");
+    }
+    let is_local = zone == Zone::Loopback && found == Zone::Loopback;
+    if url.scheme() != "https" && !(url.scheme() == "http" && is_local) {
+        return Some("it is no https URL");
+    }
+    if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
+        return Some("it has a user name, a password or a fragment");
+    }
+    None
+}
+
+fn request(post: WebhookPost) -> Result<Request<Bytes>, WebhookFailure> {
+    let refused = |_| WebhookFailure::Refused("it is no valid request".to_owned());
+    let mut request = Request::post(post.url.as_str());
+    for (name, value) in post.headers {
+        let value = HeaderValue::try_from(value)
+            .map_err(|_| WebhookFailure::Refused("a header is not valid".to_owned()))?;
+        request = request.header(HeaderName::from_static(name), value);
+    }
+    request.body(post.body).map_err(refused)
+}
+
+/// The failure without the address, which the subscriber need not learn.
+fn failure(error: &ChannelError) -> WebhookFailure {
+    let mut source: Option<&dyn std::error::Error> = Some(error);
+    while let Some(cause) = source {
+        let text = cause.to_string();
+        // The layers of the HTTP client keep the text of the error, but not its type.
+        if text.contains(REFUSED_ADDRESS) {
+            return WebhookFailure::Refused(REFUSED_ADDRESS.to_owned());
+        }
+        source = cause.source();
+    }
+    tracing::debug!(%error, "a webhook failed");
+    WebhookFailure::Connection
+}
+
+/// The error of [`CheckedResolver`].
+const REFUSED_ADDRESS: &str =
+    "its name has an address in a private network, on this machine, or of a metadata service";
+
+/// A resolver that refuses a name unless all its addresses are allowed.
+struct CheckedResolver {
+    zone: Zone,
+    resolver: Arc<dyn WebhookResolver>,
+}
+
+impl Resolve for CheckedResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let found = self.resolver.resolve(name.as_str());
+        let zone = self.zone;
+        Box::pin(async move {
+            let found = found.await?;
+            let is_allowed = |ip: &IpAddr| Zone::of_ip(*ip).is_some_and(|it| it >= zone);
+            if !found.iter().all(is_allowed) {
+                return Err(REFUSED_ADDRESS.into());
+            }
+            let addresses = found.into_iter().map(|ip| SocketAddr::new(ip, 0));
+            Ok(Box::new(addresses.collect::<Vec<_>>().into_iter()) as Addrs)
+        })
+    }
+}
+
+impl fmt::Debug for HttpWebhooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpWebhooks")
+            .field("zone", &self.zone)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,62 @@
+//! Errors with the codes of the extension.
+
+use mcp_core::Fault;
+use mcp_core::store::StoreError;
+use mcp_server::RequestError;
+use mcp_types::ErrorObject;
+use mcp_types::ext::events::{
+    CALLBACK_ENDPOINT_ERROR, FORBIDDEN, NOT_FOUND, RESOURCE_EXHAUSTED, UNSUPPORTED,
+};
+use serde_json::{Value, json};
+
+fn error(code: i64, message: impl Into<String>, data: &Value) -> RequestError {
+    let error = ErrorObject::new(code, message).with_data(data);
+    RequestError::fault(Fault::Protocol(error))
+}
+
+pub(super) fn no_event_type(name: &str) -> RequestError {
+    let name: String = name.chars().take(100).collect();
+    let message = format!("there is no event type {name:?}; `events/list` has their names");
+    error(NOT_FOUND, message, &json!({"kind": "event"}))
+}
+
+pub(super) fn no_subscription() -> RequestError {
+    let message = "there is no such subscription";
+    error(NOT_FOUND, message, &json!({"kind": "subscription"}))
+}
+
+pub(super) fn forbidden(message: &str) -> RequestError {
+    error(FORBIDDEN, message, &json!({}))
+}
+
+pub(super) fn exhausted(limit: &str, max: usize) -> RequestError {
+    let message = format!("the limit `{limit}` of {max} is reached; try again later");
+    error(
+        RESOURCE_EXHAUSTED,
+        message,
+        &json!({"limit": limit, "max": max}),
+    )
+}
+
+pub(super) fn unsupported(feature: &str, value: &str) -> RequestError {
+    let message = format!("{feature} `{value}` is not supported for this event type");
+    error(
+        UNSUPPORTED,
+        message,
+        &json!({"feature": feature, "value": value}),
+    )
+}
+
+pub(super) fn callback(reason: &str, message: &str) -> RequestError {
+    error(
+        CALLBACK_ENDPOINT_ERROR,
+        message,
+        &json!({ "reason": reason }),
+    )
+}
+
+/// The failure of the log, whose message is not for clients.
+pub(super) fn log_failed(failure: &StoreError) -> RequestError {
+    tracing::error!(error = %failure, "the event log failed");
+    RequestError::fault(Fault::internal("the event log failed; try again later"))
+}

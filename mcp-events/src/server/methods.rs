@@ -1,0 +1,220 @@
+//! `events/list`, `events/poll` and `events/stream`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_core::extension::to_object;
+use mcp_core::{Outlet, Principal};
+use mcp_server::{CallContext, FromCall, Rejection, RequestError, ServerExtension, ServerSetup};
+use mcp_types::{JsonObject, RawObject};
+use serde::Serialize;
+use serde_json::json;
+use tokio::sync::Semaphore;
+
+use super::select::{Page, Selection};
+use super::shared::Shared;
+use super::{errors, subscribe};
+use crate::extension::{
+    Events, EventsSettings, ListEvents, PollEvents, StreamEvents, Subscribe, Unsubscribe,
+    notification,
+};
+use crate::wire::{
+    DeliveryMode, ListEventsResult, PollParams, PollResult, Position, Selector, SubscribeParams,
+};
+
+/// The number of events that a stream reads at once.
+const STREAM_PAGE: usize = 100;
+/// The wait after a failure of the log.
+const LOG_RETRY: Duration = Duration::from_secs(5);
+
+/// The caller of a method.
+pub(super) struct EventCaller {
+    outlet: Outlet,
+    pub(super) principal: Option<Principal>,
+}
+
+impl FromCall for EventCaller {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        Ok(Self {
+            outlet: call.outlet().clone(),
+            principal: call.extensions().get().cloned(),
+        })
+    }
+}
+
+impl ServerExtension for Events {
+    fn settings(&self) -> EventsSettings {
+        EventsSettings::default()
+    }
+
+    fn register(self, setup: &mut ServerSetup<Self>) {
+        setup.allow_undeclared_clients();
+        // Some hosts look for the capability here.
+        setup.capability("events", json!({}));
+        for problem in self.shared.problems() {
+            setup.requires(problem, |_| false);
+        }
+        let shared = self.shared.clone();
+        setup.request::<ListEvents, _>(move |_: JsonObject| {
+            let events = shared
+                .types()
+                .iter()
+                .map(|it| it.descriptor.clone())
+                .collect();
+            async move {
+                ListEventsResult {
+                    events,
+                    next_cursor: None,
+                }
+            }
+        });
+        let shared = self.shared.clone();
+        setup.request::<PollEvents, _>(move |params: PollParams, caller: EventCaller| {
+            let shared = shared.clone();
+            async move { poll(&shared, params, caller).await }
+        });
+        let shared = self.shared.clone();
+        setup.request::<StreamEvents, _>(move |selector: Selector, caller: EventCaller| {
+            let shared = shared.clone();
+            async move { stream(&shared, selector, caller).await }
+        });
+        let shared = self.shared.clone();
+        setup.request::<Subscribe, _>(move |params: SubscribeParams, caller: EventCaller| {
+            let shared = shared.clone();
+            async move { subscribe::subscribe(&shared, params, caller.principal).await }
+        });
+        let shared = self.shared.clone();
+        setup.request::<Unsubscribe, _>(move |params: SubscribeParams, caller: EventCaller| {
+            let shared = shared.clone();
+            async move { subscribe::unsubscribe(&shared, &params, caller.principal) }
+        });
+    }
+}
+
+impl Shared {
+    /// Mistakes in the event types, as missing requirements.
+    fn problems(&self) -> Vec<String> {
+        let types = self.types();
+        let mut problems = Vec::new();
+        for (index, entry) in types.iter().enumerate() {
+            let descriptor = &entry.descriptor;
+            let name = &descriptor.name;
+            if descriptor.delivery.is_empty() {
+                problems.push(format!(
+                    "a delivery of the event type `{name}` (`poll`, `push` or `webhook`)"
+                ));
+            }
+            if entry.allows(DeliveryMode::Webhook) && self.webhooks.get().is_none() {
+                problems.push(format!("`Events::webhooks` for the event type `{name}`"));
+            }
+            if types[..index]
+                .iter()
+                .any(|other| other.descriptor.name == *name)
+            {
+                problems.push(format!("another name for the second event type `{name}`"));
+            }
+        }
+        problems
+    }
+
+    /// Limits the number of streams.
+    fn stream_permits(&self) -> &Arc<Semaphore> {
+        let limit = self.limits().streams.min(Semaphore::MAX_PERMITS);
+        self.streams.get_or_init(|| Arc::new(Semaphore::new(limit)))
+    }
+}
+
+async fn poll(
+    shared: &Shared,
+    params: PollParams,
+    caller: EventCaller,
+) -> Result<PollResult, RequestError> {
+    let PollParams {
+        selector,
+        max_events,
+    } = params;
+    let selection = Selection::new(shared, &selector, DeliveryMode::Poll, caller.principal)?;
+    let limits = shared.limits();
+    let start = selection.start(shared, selector.cursor.as_ref()).await;
+    let start = start.map_err(|error| errors::log_failed(&error))?;
+    let limit = max_events.map_or(limits.poll_events, |max| max as usize);
+    let limit = limit.clamp(1, limits.poll_events.max(1));
+    let page = selection.page(shared, &start, limit).await;
+    let page = page.map_err(|error| errors::log_failed(&error))?;
+    Ok(PollResult {
+        events: page.events,
+        cursor: Some(page.cursor),
+        truncated: page.truncated,
+        has_more: page.has_more,
+        next_poll_ms: Some(limits.poll_interval.as_millis() as u64),
+    })
+}
+
+/// Sends events until the client cancels the request, which drops the future.
+async fn stream(
+    shared: &Shared,
+    selector: Selector,
+    caller: EventCaller,
+) -> Result<RawObject, RequestError> {
+    let selection = Selection::new(shared, &selector, DeliveryMode::Push, caller.principal)?;
+    let permit = shared.stream_permits().clone().try_acquire_owned();
+    let _permit = permit.map_err(|_| errors::exhausted("streams", shared.limits().streams))?;
+    let start = selection.start(shared, selector.cursor.as_ref()).await;
+    let mut cursor = start.map_err(|error| errors::log_failed(&error))?;
+    let outlet = &caller.outlet;
+    let mut is_active = false;
+    loop {
+        let page = match selection.page(shared, &cursor, STREAM_PAGE).await {
+            Ok(page) => page,
+            Err(error) => {
+                tracing::error!(%error, "the event log failed");
+                let error = json!({"code": -32603, "message": "the event log failed"});
+                notify(outlet, notification::ERROR, &json!({ "error": error })).await;
+                tokio::time::sleep(LOG_RETRY).await;
+                continue;
+            }
+        };
+        if !is_active || page.truncated {
+            is_active = true;
+            let position = position(&cursor, &page);
+            notify(outlet, notification::ACTIVE, &position).await;
+        }
+        for event in &page.events {
+            notify(outlet, notification::EVENT, event).await;
+        }
+        cursor = page.cursor;
+        if page.has_more {
+            continue;
+        }
+        let wait = shared.log().wait(selection.name(), &cursor);
+        tokio::select! {
+            waited = wait => if let Err(error) = waited {
+                tracing::error!(%error, "the event log failed");
+                tokio::time::sleep(LOG_RETRY).await;
+            },
+            () = tokio::time::sleep(shared.limits().heartbeat) => {
+                let position = Position { cursor: Some(cursor.clone()), truncated: None };
+                notify(outlet, notification::HEARTBEAT, &position).await;
+            }
+        }
+    }
+}
+
+/// The position at which a stream starts, or continues after a gap.
+fn position(cursor: &str, page: &Page) -> Position {
+    let cursor = match page.truncated && page.events.is_empty() {
+        true => page.cursor.clone(),
+        false => cursor.to_owned(),
+    };
+    Position {
+        cursor: Some(cursor),
+        truncated: Some(page.truncated),
+    }
+}
+
+async fn notify(outlet: &Outlet, method: &str, params: &impl Serialize) {
+    match to_object(params) {
+        Ok(params) => outlet.notify(method, Some(params)).await,
+        Err(error) => tracing::error!(method, %error, "a notification cannot be sent"),
+    }
+}

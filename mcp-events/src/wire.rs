@@ -1,0 +1,179 @@
+//! Parameters and results of the methods.
+
+use mcp_types::JsonObject;
+use serde::{Deserialize, Serialize};
+
+/// A way to receive events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum DeliveryMode {
+    /// The client asks for new events: `events/poll`.
+    Poll,
+    /// The server sends notifications: `events/stream`.
+    Push,
+    /// The server posts to a URL: `events/subscribe`.
+    Webhook,
+}
+
+/// An event type of a server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct EventDescriptor {
+    /// The name.
+    pub name: String,
+    /// The description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The ways to receive events, at least one.
+    pub delivery: Vec<DeliveryMode>,
+    /// JSON Schema of the arguments, which select events.
+    pub input_schema: JsonObject,
+    /// JSON Schema of the payload.
+    pub payload_schema: JsonObject,
+}
+
+/// Result of `events/list`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ListEventsResult {
+    /// The event types.
+    pub events: Vec<EventDescriptor>,
+    /// The cursor of the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// An event. Its data is untrusted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct EventOccurrence {
+    /// The unique id: an event may arrive more than once.
+    pub event_id: String,
+    /// The name of the event type.
+    pub name: String,
+    /// The time in ISO 8601.
+    pub timestamp: String,
+    /// The payload.
+    pub data: JsonObject,
+    /// The position after the event. `None`: the event cannot be read again.
+    #[serde(default)]
+    pub cursor: Option<String>,
+}
+
+/// Selection of events: the parameters that all methods share.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Selector {
+    pub(crate) name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) arguments: Option<JsonObject>,
+    /// `null` starts now.
+    #[serde(default)]
+    pub(crate) cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) max_age_ms: Option<u64>,
+}
+
+/// Parameters of `events/poll`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PollParams {
+    #[serde(flatten)]
+    pub(crate) selector: Selector,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) max_events: Option<u32>,
+}
+
+/// Result of `events/poll`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PollResult {
+    /// The events, in order.
+    pub events: Vec<EventOccurrence>,
+    /// The position after them.
+    #[serde(default)]
+    pub cursor: Option<String>,
+    /// True if events before these are lost.
+    #[serde(default)]
+    pub truncated: bool,
+    /// True if more events are available now.
+    #[serde(default)]
+    pub has_more: bool,
+    /// The time until the next poll, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_poll_ms: Option<u64>,
+}
+
+/// Parameters of `notifications/events/active` and `notifications/events/heartbeat`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Position {
+    #[serde(default)]
+    pub(crate) cursor: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) truncated: Option<bool>,
+}
+
+/// The target of a webhook.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Target {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) mode: Option<String>,
+    pub(crate) url: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) secret: Option<String>,
+}
+
+/// Parameters of `events/subscribe` and `events/unsubscribe`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SubscribeParams {
+    #[serde(flatten)]
+    pub(crate) selector: Selector,
+    pub(crate) delivery: Target,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ttl_ms: Option<u64>,
+}
+
+/// Result of `events/subscribe`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SubscribeResult {
+    /// The id of the subscription, as `X-MCP-Subscription-Id` names it.
+    pub id: String,
+    /// The time in ISO 8601 before which the subscription has to be renewed. `None`: no end.
+    #[serde(default)]
+    pub refresh_before: Option<String>,
+    /// The position of the subscription.
+    #[serde(default)]
+    pub cursor: Option<String>,
+    /// True if events before that position are lost.
+    #[serde(default)]
+    pub truncated: bool,
+    /// The state of deliveries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery_status: Option<DeliveryStatus>,
+}
+
+/// The state of the deliveries of a subscription.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DeliveryStatus {
+    /// False after the last delivery has failed.
+    pub active: bool,
+    /// The time of the last delivery in ISO 8601.
+    #[serde(default)]
+    pub last_delivery_at: Option<String>,
+    /// The last error.
+    #[serde(default)]
+    pub last_error: Option<String>,
+    /// The time of the first failure since the last delivery, in ISO 8601.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_since: Option<String>,
+}

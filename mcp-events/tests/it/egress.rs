@@ -1,0 +1,171 @@
+use std::collections::VecDeque;
+use std::io;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use mcp::core::BoxFuture;
+use mcp::events::{
+    EventQuery, HttpWebhooks, WebhookEvent, WebhookReceiver, WebhookResolver, WebhookSecret,
+    WebhookTarget, WebhookTransport, Webhooks, Zone,
+};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use crate::kit::{Order, client_of, code, events, server_for};
+
+/// A resolver with one answer after the other. The last one stays.
+#[derive(Clone)]
+struct Script(Arc<Mutex<VecDeque<&'static str>>>);
+
+impl Script {
+    fn new(answers: &[&'static str]) -> Self {
+        Self(Arc::new(Mutex::new(answers.iter().copied().collect())))
+    }
+
+    fn left(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+}
+
+impl WebhookResolver for Script {
+    fn resolve(&self, _: &str) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
+        let answer = self
+            .0
+            .lock()
+            .unwrap()
+            .pop_front()
+            .expect("no further lookup");
+        Box::pin(async move { Ok(vec![answer.parse().unwrap()]) })
+    }
+}
+
+fn query() -> EventQuery {
+    EventQuery::new("order.placed").argument("number", 0)
+}
+
+/// A receiver on a loopback port.
+async fn receiver(secret: &WebhookSecret) -> (u16, mpsc::Receiver<WebhookEvent>) {
+    let (sender, received) = mpsc::channel(16);
+    let receiver = WebhookReceiver::new([secret.clone()], move |message| {
+        let sender = sender.clone();
+        async move { sender.send(message).await.is_ok() }
+    });
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let router: Router = Router::new().route_service("/hooks", receiver);
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    (port, received)
+}
+
+#[tokio::test]
+async fn webhook_to_private_and_metadata_addresses_is_refused() {
+    let transport = HttpWebhooks::with_resolver(Zone::Public, Script::new(&[])).unwrap();
+    let events = events().webhooks(Webhooks::new(transport));
+    let client = client_of(server_for(&events, "ada")).await;
+    let secret = WebhookSecret::generate().unwrap();
+    for url in [
+        "https://169.254.169.254/latest/meta-data",
+        "https://2852039166/",
+        "https://0xa9fea9fe/",
+        "https://[::ffff:169.254.169.254]/",
+        "https://[64:ff9b::a9fe:a9fe]/",
+        "https://[fd00:ec2::254]/",
+        "https://metadata.google.internal/",
+        "https://127.0.0.1/",
+        "https://localhost/",
+        "https://10.0.0.1/",
+        "https://192.168.1.1/",
+        "https://[::1]/",
+        "https://[fe80::1]/",
+        "https://0.0.0.0/",
+        "http://agent.example/",
+        "https://user:pass@agent.example/",
+        "https://agent.example/#x",
+        "file:///etc/passwd",
+    ] {
+        let target = WebhookTarget::new(url, secret.clone());
+        let error = client.subscribe(query(), &target).await.unwrap_err();
+        assert_eq!(code(&error), -32027, "{url}: {error}");
+        assert!(
+            error.to_string().contains("the URL is refused"),
+            "{url}: {error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn name_with_a_private_address_is_refused_before_the_connection() {
+    let script = Script::new(&["169.254.169.254", "10.0.0.1", "127.0.0.1"]);
+    let transport = HttpWebhooks::with_resolver(Zone::Public, script.clone()).unwrap();
+    let events = events().webhooks(Webhooks::new(transport));
+    let client = client_of(server_for(&events, "ada")).await;
+    let target = WebhookTarget::new("https://agent.example/", WebhookSecret::generate().unwrap());
+    for _ in 0..3 {
+        let error = client.subscribe(query(), &target).await.unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("its name has an address in a private"),
+            "{error}"
+        );
+    }
+    assert_eq!(script.left(), 0);
+}
+
+#[tokio::test]
+async fn name_that_changes_between_messages_is_checked_again_and_resolved_once_each() {
+    let secret = WebhookSecret::generate().unwrap();
+    let (port, mut received) = receiver(&secret).await;
+    // The challenge, the first event, and an attempt after the name was changed.
+    let script = Script::new(&["127.0.0.1", "127.0.0.1", "169.254.169.254"]);
+    let transport = HttpWebhooks::with_resolver(Zone::Loopback, script.clone()).unwrap();
+    let events = events().webhooks(Webhooks::new(transport).backoff([]));
+    let client = client_of(server_for(&events, "ada")).await;
+    let url = format!("http://agent.localhost:{port}/hooks");
+    client
+        .subscribe(query(), &WebhookTarget::new(url, secret.clone()))
+        .await
+        .unwrap();
+    assert_eq!(script.left(), 2);
+    events.publish(&Order { number: 7 }).await.unwrap();
+    let WebhookEvent::Event { event, .. } = received.recv().await.unwrap() else {
+        panic!("no event");
+    };
+    assert_eq!(event.data["number"], 7);
+    assert_eq!(script.left(), 1);
+    events.publish(&Order { number: 8 }).await.unwrap();
+    while script.left() > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert!(received.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn redirect_is_not_followed() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let redirect = axum::response::Redirect::temporary("/other");
+    let router: Router = Router::new()
+        .route(
+            "/hooks",
+            axum::routing::post(async move || redirect.clone()),
+        )
+        .route(
+            "/other",
+            axum::routing::post(async || -> &str { panic!("followed") }),
+        );
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let transport =
+        HttpWebhooks::with_resolver(Zone::Loopback, Script::new(&["127.0.0.1"])).unwrap();
+    let url = format!("http://agent.localhost:{port}/hooks")
+        .parse()
+        .unwrap();
+    transport.check(&url).unwrap();
+    let events = events().webhooks(Webhooks::new(transport));
+    let client = client_of(server_for(&events, "ada")).await;
+    let target = WebhookTarget::new(url.as_str(), WebhookSecret::generate().unwrap());
+    let error = client.subscribe(query(), &target).await.unwrap_err();
+    assert_eq!(code(&error), -32027);
+    assert!(error.to_string().contains("HTTP status 307"), "{error}");
+}

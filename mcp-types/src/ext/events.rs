@@ -1,0 +1,25 @@
+//! Events of servers (draft): the names of methods and the error codes.
+//!
+//! Spec: <https://github.com/modelcontextprotocol/modelcontextprotocol/pull/3415>
+
+/// Lists the event types.
+pub const LIST: &str = "events/list";
+/// Reads events.
+pub const POLL: &str = "events/poll";
+/// Streams events as notifications until the client cancels the request.
+pub const STREAM: &str = "events/stream";
+/// Creates or renews the delivery of events to a URL.
+pub const SUBSCRIBE: &str = "events/subscribe";
+/// Ends the delivery of events to a URL.
+pub const UNSUBSCRIBE: &str = "events/unsubscribe";
+
+/// The event type or the subscription does not exist (provisional).
+pub const NOT_FOUND: i64 = -32023;
+/// The caller may not do this (provisional).
+pub const FORBIDDEN: i64 = -32024;
+/// A limit is reached (provisional).
+pub const RESOURCE_EXHAUSTED: i64 = -32025;
+/// The server does not have a feature (provisional).
+pub const UNSUPPORTED: i64 = -32026;
+/// The URL of a subscription does not accept events (provisional).
+pub const CALLBACK_ENDPOINT_ERROR: i64 = -32027;
