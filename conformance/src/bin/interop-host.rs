@@ -4,6 +4,8 @@
 //! `interop-host webhook PROGRAM…` starts a receiver of webhooks, with a secret as its last argument. Both
 //! print `ok`, or fail.
 
+#![allow(clippy::print_stdout, reason = "prints the result")]
+
 use std::error::Error;
 use std::process::Stdio;
 use std::time::Duration;
@@ -18,8 +20,8 @@ use mcp::events::{
 use mcp::middleware::{Exchange, Next, from_fn};
 use mcp::prelude::*;
 use serde_json::json;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::{Child, Command};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -149,13 +151,7 @@ struct Order {
 
 async fn post_webhooks(mut child: Child, secret: WebhookSecret) -> Result<(), Failure> {
     let mut lines = BufReader::new(child.stdout.take().ok_or("no stdout")?).lines();
-    let mut line = async || {
-        timeout(LIMIT, lines.next_line())
-            .await??
-            .ok_or("no line".into())
-    };
-    let first: Result<String, Failure> = line().await;
-    let first = first?;
+    let first = next_line(&mut lines).await?;
     let port = first.strip_prefix("port ").ok_or("no port")?;
     let transport = HttpWebhooks::with_resolver(Zone::Loopback, SystemResolver)?;
     let events = Events::new()
@@ -175,15 +171,26 @@ async fn post_webhooks(mut child: Child, secret: WebhookSecret) -> Result<(), Fa
         .subscribe(query(), &WebhookTarget::new(&*url, secret.clone()))
         .await?;
     events.publish(&Order { number: 7 }).await?;
-    expect(&line().await?, "verified: order.placed {\"number\":7}")?;
+    expect(
+        &next_line(&mut lines).await?,
+        "verified: order.placed {\"number\":7}",
+    )?;
     // The receiver still knows the earlier secret only.
     let new = WebhookSecret::generate()?;
     client
         .subscribe(query(), &WebhookTarget::new(&*url, new))
         .await?;
     events.publish(&Order { number: 8 }).await?;
-    expect(&line().await?, "verified: order.placed {\"number\":8}")?;
+    expect(
+        &next_line(&mut lines).await?,
+        "verified: order.placed {\"number\":8}",
+    )?;
     Ok(())
+}
+
+async fn next_line(lines: &mut Lines<BufReader<ChildStdout>>) -> Result<String, Failure> {
+    let line = timeout(LIMIT, lines.next_line()).await??;
+    Ok(line.ok_or("the receiver has ended")?)
 }
 
 fn expect(line: &str, expected: &str) -> Result<(), Failure> {
