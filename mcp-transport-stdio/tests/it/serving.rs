@@ -394,30 +394,3 @@ async fn panic_of_the_service_or_the_signal_does_not_end_server() {
     }
     peer.close().await;
 }
-
-// spec: EXT-05
-#[tokio::test(start_paused = true)]
-async fn notifications_of_extensions_count_as_calls() {
-    let service = ToolNameService {
-        has_extension: true,
-        ..ToolNameService::default()
-    };
-    let server = StdioServer::new(service.clone()).max_calls(2);
-    let mut peer = Peer::start_server(1024, server);
-    for number in 0..100 {
-        let params = json!({ "number": number });
-        peer.send(json!({ "jsonrpc": "2.0", "method": "notifications/x/note", "params": params }))
-            .await;
-    }
-    // The calls over the limit are refused, notifications are ignored.
-    peer.call(1, "now").await;
-    let refused = peer.expect().await;
-    let message = refused["error"]["message"].as_str().unwrap();
-    assert!(message.contains("2 calls are running"), "{message}");
-    assert_eq!(service.running.load(Ordering::SeqCst), 2);
-    sleep(Duration::from_secs(2)).await;
-    assert_eq!(service.running.load(Ordering::SeqCst), 0);
-    peer.call(2, "now").await;
-    peer.answer(2).await;
-    peer.close().await;
-}
