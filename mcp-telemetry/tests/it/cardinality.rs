@@ -16,15 +16,15 @@ async fn unknown_names_are_in_spans_and_not_in_metrics() {
     for n in 0..3 {
         let client = &pair.client;
         client
-            .call(&format!("tool{n}"), json!({}))
+            .call(format!("tool{n}"), json!({}))
             .await
             .unwrap_err();
         client
-            .get_prompt(&format!("prompt{n}"), json!({}))
+            .get_prompt(format!("prompt{n}"), json!({}))
             .await
             .unwrap_err();
         client
-            .read_resource(&format!("shop://{n}"))
+            .read_resource(format!("shop://{n}"))
             .await
             .unwrap_err();
     }

@@ -40,7 +40,7 @@ pub(crate) fn server() -> Server {
 /// Returns a client that answers forms.
 pub(crate) fn client() -> ClientBuilder {
     Client::builder().on_elicit(|form: ElicitRequest| async move {
-        form.accept(&serde_json::json!({ "name": "Ada" }))
+        form.accept(serde_json::json!({ "name": "Ada" }))
     })
 }
 
