@@ -121,5 +121,5 @@ async fn batch_contains_requests_and_notifications_of_extensions() {
     // The notification of the same batch ends the call.
     let go = json!({ "jsonrpc": "2.0", "method": "notifications/x/go" });
     let got = peer.send(json!([tool(4, "wait"), go])).await;
-    assert_eq!(got.json().await[0]["id"], 4);
+    assert_eq!(got.messages().await[0]["id"], 4);
 }
