@@ -7,7 +7,8 @@
 //! | `event_type` | event types with their filters |
 //! | `egress` | checked URLs, and HTTP to them |
 //! | `webhooks` | settings of webhooks, stored subscriptions |
-//! | `shared` | the event types, the log and the limits of a server; publishing |
+//! | `shared` | the event types, the log and the limits of a server |
+//! | `publish` | the settings of a server, and publishing |
 //! | `select` | the events that a request selects |
 //! | `delivery` | the task that delivers to one webhook |
 //! | `subscribe` | `events/subscribe` and `events/unsubscribe` |
@@ -20,6 +21,7 @@ mod errors;
 mod event_type;
 mod memory_log;
 mod methods;
+mod publish;
 mod select;
 mod shared;
 mod subscribe;

@@ -30,6 +30,16 @@ pub const HEADER_MISMATCH: i64 = -32020;
 pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
 /// The server does not support the revision of the request (2026-07-28).
 pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
+/// The event type or the subscription does not exist (events extension, provisional).
+pub const EVENTS_NOT_FOUND: i64 = -32023;
+/// The caller may not do this with events (events extension, provisional).
+pub const EVENTS_FORBIDDEN: i64 = -32024;
+/// A limit of events is reached (events extension, provisional).
+pub const EVENTS_RESOURCE_EXHAUSTED: i64 = -32025;
+/// The server does not have a feature of events (events extension, provisional).
+pub const EVENTS_UNSUPPORTED: i64 = -32026;
+/// The URL of a subscription does not accept events (events extension, provisional).
+pub const EVENTS_CALLBACK_ENDPOINT_ERROR: i64 = -32027;
 /// The user has to visit a URL first (only 2025-11-25).
 pub const URL_ELICITATION_REQUIRED: i64 = -32042;
 /// The user rejected a sampling request (legacy revisions, by convention).

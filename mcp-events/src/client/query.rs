@@ -6,7 +6,6 @@ use mcp_client::{Client, Error, ExtensionClient, PreparedCall};
 use mcp_types::{JsonObject, RawObject};
 use serde_json::Value;
 
-use super::stream::EventStream;
 use crate::extension::{Events, ListEvents, PollEvents, Subscribe, Unsubscribe};
 use crate::secret::WebhookSecret;
 use crate::wire::{
@@ -150,11 +149,6 @@ impl EventClient {
             selector: query.selector,
             max_events: query.max_events,
         })
-    }
-
-    /// Receives events until the stream is dropped. It mends itself, see [`EventStream`].
-    pub fn stream(&self, query: EventQuery) -> EventStream {
-        EventStream::start(self.clone(), query)
     }
 
     /// Subscribes with a webhook, or renews the subscription with the same event type, arguments and

@@ -54,8 +54,15 @@ pub struct EventStream {
     task: AbortHandle,
 }
 
+impl EventClient {
+    /// Receives events until the stream is dropped. It mends itself, see [`EventStream`].
+    pub fn stream(&self, query: EventQuery) -> EventStream {
+        EventStream::start(self.clone(), query)
+    }
+}
+
 impl EventStream {
-    pub(super) fn start(client: EventClient, query: EventQuery) -> Self {
+    fn start(client: EventClient, query: EventQuery) -> Self {
         let (sender, updates) = mpsc::channel(QUEUE);
         let reader = Reader {
             client,

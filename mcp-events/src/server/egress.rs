@@ -25,6 +25,10 @@ const MAX_RESPONSE: usize = 64 << 10;
 /// A resolver of host names.
 pub trait WebhookResolver: Send + Sync + 'static {
     /// Returns the addresses of a name.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the name cannot be resolved.
     fn resolve(&self, name: &str) -> BoxFuture<'static, io::Result<Vec<IpAddr>>>;
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcp_core::extension::to_object;
 use mcp_core::{Outlet, Principal};
 use mcp_server::{CallContext, FromCall, Rejection, RequestError, ServerExtension, ServerSetup};
-use mcp_types::{JsonObject, RawObject};
+use mcp_types::{JsonObject, RawObject, codes};
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -168,7 +168,8 @@ async fn stream(
             Ok(page) => page,
             Err(error) => {
                 tracing::error!(%error, "the event log failed");
-                let error = json!({"code": -32603, "message": "the event log failed"});
+                let error =
+                    json!({"code": codes::INTERNAL_ERROR, "message": "the event log failed"});
                 notify(outlet, notification::ERROR, &json!({ "error": error })).await;
                 tokio::time::sleep(LOG_RETRY).await;
                 continue;

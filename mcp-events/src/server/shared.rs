@@ -1,24 +1,16 @@
-//! The event types, the log and the limits of a server, and publishing.
+//! The event types, the log and the limits of a server.
 
-use std::any::TypeId;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use mcp_core::extension::to_object;
-use mcp_core::store::{EventLog, LoggedEvent, StoreError};
+use mcp_core::store::{EventLog, StoreError};
 use mcp_types::RawObject;
 use parking_lot::RwLock;
-use schemars::JsonSchema;
-use serde::Serialize;
 use tokio::sync::Semaphore;
 
-use super::event_type::{EventType, TypeEntry};
-use super::memory_log::MemoryEventLog;
+use super::event_type::TypeEntry;
 use super::webhooks::Webhooks;
-use crate::clock;
-use crate::extension::Events;
-use crate::secret::random_hex;
 
 /// The limits of the events of a server.
 #[derive(Debug, Clone, Copy)]
@@ -83,15 +75,15 @@ pub enum PublishError {
 
 /// The state that the handlers and the publishers share.
 pub(crate) struct Shared {
-    types: RwLock<Vec<Arc<TypeEntry>>>,
+    pub(super) types: RwLock<Vec<Arc<TypeEntry>>>,
     log: Arc<dyn EventLog>,
-    limits: RwLock<EventLimits>,
+    pub(super) limits: RwLock<EventLimits>,
     pub(super) streams: OnceLock<Arc<Semaphore>>,
     pub(super) webhooks: OnceLock<Webhooks>,
 }
 
 impl Shared {
-    fn new(log: Arc<dyn EventLog>) -> Self {
+    pub(super) fn new(log: Arc<dyn EventLog>) -> Self {
         Self {
             types: RwLock::default(),
             log,
@@ -132,77 +124,8 @@ impl Shared {
     }
 }
 
-impl Events {
-    /// The extension, with the log of a server in memory.
-    pub fn new() -> Self {
-        Self::with_log(MemoryEventLog::new())
-    }
-
-    /// The extension of a server with a log of its own, which several nodes may share.
-    pub fn with_log(log: impl EventLog) -> Self {
-        Self {
-            shared: Arc::new(Shared::new(Arc::new(log))),
-        }
-    }
-
-    /// Adds an event type.
-    #[must_use]
-    pub fn event<T: JsonSchema + 'static>(self, event: EventType<T>) -> Self {
-        self.shared.types.write().push(Arc::new(event.entry));
-        self
-    }
-
-    /// Changes the limits.
-    #[must_use]
-    pub fn limits(self, change: impl FnOnce(&mut EventLimits)) -> Self {
-        change(&mut self.shared.limits.write());
-        self
-    }
-
-    /// Delivers events to webhooks. The second call has no effect.
-    #[must_use]
-    pub fn webhooks(self, webhooks: Webhooks) -> Self {
-        let _ = self.shared.webhooks.set(webhooks);
-        self
-    }
-
-    /// Publishes an event of the type with this payload. If several have it, of the first one.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`PublishError`] if there is no such event type, the payload is no object or too large,
-    /// or the log fails.
-    pub async fn publish<T: Serialize + 'static>(&self, event: &T) -> Result<(), PublishError> {
-        let entry = self.shared.find(|entry| entry.payload == TypeId::of::<T>());
-        let no_type = || PublishError::NoEventType(std::any::type_name::<T>().to_owned());
-        let name = entry.ok_or_else(no_type)?.descriptor.name.clone();
-        self.publish_as(&name, event).await
-    }
-
-    /// Publishes an event of the type with this name.
-    ///
-    /// # Errors
-    ///
-    /// As [`publish`](Self::publish).
-    pub async fn publish_as(&self, name: &str, event: &impl Serialize) -> Result<(), PublishError> {
-        let shared = &self.shared;
-        if shared.find(|entry| entry.descriptor.name == name).is_none() {
-            return Err(PublishError::NoEventType(name.to_owned()));
-        }
-        let data = to_object(event).map_err(|error| PublishError::Malformed {
-            name: name.to_owned(),
-            reason: error.to_string(),
-        })?;
-        shared.check_size(name, &data)?;
-        let id = format!("evt_{}", random_hex::<16>());
-        let event = LoggedEvent::new(id, name, clock::now(), data);
-        shared.timed(shared.log().append(event)).await?;
-        Ok(())
-    }
-}
-
 impl Shared {
-    fn check_size(&self, name: &str, data: &RawObject) -> Result<(), PublishError> {
+    pub(super) fn check_size(&self, name: &str, data: &RawObject) -> Result<(), PublishError> {
         let (bytes, limit) = (data.as_str().len(), self.limits().payload_bytes);
         match bytes > limit {
             true => Err(PublishError::TooLarge {

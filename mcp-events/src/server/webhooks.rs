@@ -86,6 +86,10 @@ pub trait WebhookTransport: Send + Sync + 'static {
     fn check(&self, url: &Url) -> Result<(), WebhookFailure>;
 
     /// Posts a message. The caller limits the time.
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`WebhookFailure`] if there is no response.
     fn post(
         &self,
         post: WebhookPost,

@@ -1,3 +1,5 @@
+//! Webhook transports: checked URLs, redirects, and addresses that change.
+
 use std::collections::VecDeque;
 use std::io;
 use std::net::IpAddr;

@@ -1,3 +1,5 @@
+//! The event log in memory.
+
 use mcp::events::{EventLog, LoggedEvent};
 use mcp::types::RawObject;
 

@@ -1,3 +1,5 @@
+//! Listing and polling events.
+
 use mcp::events::{DeliveryMode, EventClient, EventQuery, EventType, Events};
 use mcp::prelude::*;
 use mcp_testing::Pair;

@@ -1,3 +1,5 @@
+//! Webhook receivers: signatures, times, repeated messages.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::SystemTime;

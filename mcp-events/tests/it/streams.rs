@@ -1,3 +1,5 @@
+//! Streams of events that mend themselves.
+
 use std::time::Duration;
 
 use futures::StreamExt as _;

@@ -1,3 +1,5 @@
+//! Subscriptions with webhooks: challenges, retries, rotation of secrets.
+
 use std::time::Duration;
 
 use mcp::events::{EventQuery, Events, WebhookSecret, WebhookTarget, Webhooks};

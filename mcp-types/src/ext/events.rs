@@ -2,6 +2,8 @@
 //!
 //! Spec: <https://github.com/modelcontextprotocol/modelcontextprotocol/pull/3415>
 
+use crate::codes;
+
 /// Lists the event types.
 pub const LIST: &str = "events/list";
 /// Reads events.
@@ -14,12 +16,12 @@ pub const SUBSCRIBE: &str = "events/subscribe";
 pub const UNSUBSCRIBE: &str = "events/unsubscribe";
 
 /// The event type or the subscription does not exist (provisional).
-pub const NOT_FOUND: i64 = -32023;
+pub const NOT_FOUND: i64 = codes::EVENTS_NOT_FOUND;
 /// The caller may not do this (provisional).
-pub const FORBIDDEN: i64 = -32024;
+pub const FORBIDDEN: i64 = codes::EVENTS_FORBIDDEN;
 /// A limit is reached (provisional).
-pub const RESOURCE_EXHAUSTED: i64 = -32025;
+pub const RESOURCE_EXHAUSTED: i64 = codes::EVENTS_RESOURCE_EXHAUSTED;
 /// The server does not have a feature (provisional).
-pub const UNSUPPORTED: i64 = -32026;
+pub const UNSUPPORTED: i64 = codes::EVENTS_UNSUPPORTED;
 /// The URL of a subscription does not accept events (provisional).
-pub const CALLBACK_ENDPOINT_ERROR: i64 = -32027;
+pub const CALLBACK_ENDPOINT_ERROR: i64 = codes::EVENTS_CALLBACK_ENDPOINT_ERROR;

@@ -273,8 +273,9 @@ fn nginx_config(url: &str, port: &str) -> String {
     let folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|name| format!("    {name}_temp_path {name};\n"))
         .concat();
+    // One process: workers would outlive a master that is killed.
     format!(
-        "daemon off;\npid nginx.pid;\nerror_log error.log;\nevents {{}}\nhttp {{\n    access_log off;\n\
+        "daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log error.log;\nevents {{}}\nhttp {{\n    access_log off;\n\
          {folders}    server {{\n        listen 127.0.0.1:{port};\n        location / {{\n            \
          proxy_pass {server};\n        }}\n    }}\n}}\n"
     )
