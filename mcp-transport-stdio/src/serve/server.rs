@@ -63,7 +63,8 @@ impl StdioServer {
     }
 
     /// Sets the largest number of concurrent calls, including subscriptions. Further calls are
-    /// refused. Default: 1,024.
+    /// refused. Notifications of extensions are ignored while as many calls and their handlers run.
+    /// Default: 1,024.
     pub fn max_calls(mut self, calls: usize) -> Self {
         self.settings.max_calls = calls;
         self

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_core::{
-    BoxFuture, Call, Changes, Exchange, Fault, Input, MemoryBus, Reply, ServerProfile, Service,
+    BoxFuture, Call, Changes, Exchange, Fault, Input, MemoryBus, Reply, ResultBody, ServerProfile,
+    Service,
 };
 use mcp_transport_stdio::StdioServer;
 use mcp_types::{
@@ -30,6 +31,8 @@ pub(crate) struct ToolNameService {
     pub(crate) bus: Arc<MemoryBus>,
     /// Number of running calls.
     pub(crate) running: Arc<AtomicUsize>,
+    /// The server declares an extension. The handler of its notifications takes one second.
+    pub(crate) has_extension: bool,
 }
 
 struct RunningGuard(Arc<AtomicUsize>);
@@ -45,6 +48,10 @@ impl Service for ToolNameService {
         let offers = ServerCapabilities::default()
             .with_tools(true)
             .with_resources(false, true);
+        let offers = match self.has_extension {
+            true => offers.with_extension("com.example/x", &()),
+            false => offers,
+        };
         let info = Implementation::new("tool-name", "1.0.0");
         let profile = ServerProfile::new(info)
             .capabilities(offers)
@@ -67,8 +74,13 @@ impl Service for ToolNameService {
 }
 
 async fn run_tool(exchange: Exchange) -> Reply {
-    let Call::CallTool(params) = &exchange.call else {
-        return text("no tool");
+    let params = match &exchange.call {
+        Call::CallTool(params) => params,
+        Call::Notification { .. } => {
+            sleep(Duration::from_secs(1)).await;
+            return ResultBody::Empty.into();
+        }
+        _ => return text("no tool"),
     };
     let words: Vec<&str> = params.name.split(' ').collect();
     match words[..] {

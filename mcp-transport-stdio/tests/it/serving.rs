@@ -394,3 +394,28 @@ async fn panic_of_the_service_or_the_signal_does_not_end_server() {
     }
     peer.close().await;
 }
+
+// spec: EXT-05
+#[tokio::test(start_paused = true)]
+async fn notifications_of_extensions_over_the_limit_are_ignored() {
+    let service = ToolNameService {
+        has_extension: true,
+        ..ToolNameService::default()
+    };
+    let server = StdioServer::new(service.clone()).max_calls(2);
+    let mut peer = Peer::start_server(1024, server);
+    for number in 0..100 {
+        let params = json!({ "number": number });
+        peer.send(json!({ "jsonrpc": "2.0", "method": "notifications/x/note", "params": params }))
+            .await;
+    }
+    // The answer comes after all notifications were read.
+    peer.call(1, "now").await;
+    peer.answer(1).await;
+    assert_eq!(service.running.load(Ordering::SeqCst), 2);
+    sleep(Duration::from_secs(2)).await;
+    assert_eq!(service.running.load(Ordering::SeqCst), 0);
+    peer.call(2, "now").await;
+    peer.answer(2).await;
+    peer.close().await;
+}
