@@ -363,7 +363,7 @@ fn cluster(workspace: &Workspace) -> Result<StepOutcome> {
 /// Runs the cases of the peers that can be installed. Skipped if there are none.
 fn interop(workspace: &Workspace) -> Result<StepOutcome> {
     build_programs(workspace)?;
-    let summary = interop::run_cases(workspace, false)?;
+    let summary = interop::run_cases(workspace, false, None)?;
     if !summary.has_run() {
         return Ok(StepOutcome::Skipped("no peer can be installed".to_owned()));
     }

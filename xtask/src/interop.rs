@@ -48,15 +48,16 @@ const PROGRAMS: [&str; 6] = [
 /// Runs the command. Returns true if at least one case ran and none failed.
 pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     let all = flags.switch("--all");
+    let only = flags.value::<String>("--only")?;
     flags.finish()?;
     build(workspace)?;
-    let summary = run_cases(workspace, all)?;
+    let summary = run_cases(workspace, all, only.as_deref())?;
     Ok(summary.has_no_failure() && summary.has_run())
 }
 
-/// Installs the peers and runs every case; those that take long only with `all`. Our programs must be
-/// built.
-pub(crate) fn run_cases(workspace: &Workspace, all: bool) -> Result<Summary> {
+/// Installs the peers and runs every case, or those with the text `only` in their names; those that
+/// take long only with `all`. Our programs must be built.
+pub(crate) fn run_cases(workspace: &Workspace, all: bool, only: Option<&str>) -> Result<Summary> {
     let home = workspace.target().join("interop");
     let out = home.join("out");
     fs::create_dir_all(&out)?;
@@ -70,6 +71,7 @@ pub(crate) fn run_cases(workspace: &Workspace, all: bool) -> Result<Summary> {
     list.extend(telemetry::cases(workspace, &peers, &home));
     list.extend(extensions::cases(workspace, &peers));
     list.extend(servers::cases(workspace, &peers, all)?);
+    list.retain(|case| only.is_none_or(|only| case.name.contains(only)));
     let summary = cases::run_all(list, &out);
     drop(servers);
     println!("details in {}", out.display());

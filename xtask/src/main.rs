@@ -82,7 +82,10 @@ const HELP: [Help; 8] = [
     Help {
         name: "interop",
         description: "other implementations over HTTP and pipes; installs them below target/",
-        flags: &["[--all]: also the servers that take long to install; `ci` runs without"],
+        flags: &[
+            "[--all]: also the servers that take long to install; `ci` runs without",
+            "[--only TEXT]: the cases with this text in their names",
+        ],
     },
     Help {
         name: "bench",
