@@ -9,8 +9,10 @@
 //! | `bridge` | settings and handlers of a host |
 //! | `connection` | the loop that reads and writes messages |
 //! | `view` | the messages that a host sends |
+//! | `connect` | connecting a host to a view |
 
 mod bridge;
+mod connect;
 mod connection;
 mod message;
 mod server;

@@ -5,27 +5,19 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{Sink, Stream};
 use mcp_core::BoxFuture;
 use mcp_core::extension::{from_params, to_object};
 use mcp_types::{
     CallToolParams, CreateMessageParams, CreateMessageResult, ErrorObject, Implementation,
-    JsonObject, LogMessage, RawObject, ReadResourceParams, codes,
+    JsonObject, LogMessage, Method, RawObject, ReadResourceParams, codes,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 use url::Url;
 
-use super::connection::Connection;
 use super::server::{AppServer, call_tool, list_tools};
-use super::state::Conversation;
-use super::types::{DisplayMode, Download, HostContext, Refusal, ViewError, ViewMessage, ViewSize};
-use super::view::View;
-
-/// Messages to the view that wait until it reads.
-const OUTBOX: usize = 64;
+use super::types::{DisplayMode, Download, HostContext, Refusal, ViewMessage, ViewSize};
 
 /// A handler of requests of the view.
 pub(super) type RequestHandler =
@@ -111,7 +103,7 @@ pub struct HostBridge {
     pub(super) modes: Vec<DisplayMode>,
     pub(super) set_mode: Option<ModeHandler>,
     pub(super) keeps_model_context: bool,
-    limits: ViewLimits,
+    pub(super) limits: ViewLimits,
 }
 
 impl HostBridge {
@@ -151,18 +143,19 @@ impl HostBridge {
     pub fn serve(mut self, server: impl AppServer) -> Self {
         let server: Arc<dyn AppServer> = Arc::new(server);
         let tools = server.clone();
-        self.request("tools/list", move |_: RawObject| {
+        self.request(Method::ListTools.as_str(), move |_: RawObject| {
             let server = tools.clone();
             async move { list_tools(&*server).await }
         });
         let tools = server.clone();
-        self.request("tools/call", move |params: CallToolParams| {
+        self.request(Method::CallTool.as_str(), move |params: CallToolParams| {
             let server = tools.clone();
             async move { call_tool(&*server, params).await }
         });
-        self.request("resources/read", move |params: ReadResourceParams| {
-            server.read_resource(params.uri)
-        });
+        self.request(
+            Method::ReadResource.as_str(),
+            move |params: ReadResourceParams| server.read_resource(params.uri),
+        );
         self.declare("serverTools").declare("serverResources")
     }
 
@@ -262,7 +255,7 @@ impl HostBridge {
         Fut: Future<Output = Result<CreateMessageResult, Refusal>> + Send + 'static,
     {
         self.request(
-            "sampling/createMessage",
+            Method::CreateMessage.as_str(),
             move |params: CreateMessageParams| {
                 let has_tools =
                     !tools && (!params.tools.is_empty() || params.tool_choice.is_some());
@@ -291,7 +284,7 @@ impl HostBridge {
     /// Receives log messages of the view.
     #[must_use]
     pub fn on_log(mut self, log: impl Fn(LogMessage) + Send + Sync + 'static) -> Self {
-        self.notification("notifications/message", log);
+        self.notification(Method::LogMessage.as_str(), log);
         self.declare("logging")
     }
 
@@ -308,31 +301,8 @@ impl HostBridge {
     /// Receives changes of the list of the view's own tools.
     #[must_use]
     pub fn on_tools_changed(mut self, changed: impl Fn() + Send + Sync + 'static) -> Self {
-        self.notification("notifications/tools/list_changed", move |_: RawObject| {
-            changed()
-        });
+        self.notification(Method::ToolsChanged.as_str(), move |_: RawObject| changed());
         self
-    }
-
-    /// Connects to a view: a stream and a sink of messages, one JSON text each. The returned future
-    /// runs the connection; it ends with the stream, or with an error when the view breaks a limit.
-    pub fn connect<I, O>(
-        self,
-        incoming: I,
-        outgoing: O,
-    ) -> (
-        View,
-        impl Future<Output = Result<(), ViewError>> + Send + use<I, O>,
-    )
-    where
-        I: Stream<Item = String> + Send,
-        O: Sink<String> + Send,
-    {
-        let (outbox, queue) = mpsc::channel(OUTBOX);
-        let conversation = Arc::new(Conversation::new(self.limits, outbox));
-        let view = View::new(conversation.clone());
-        let connection = Connection::new(self, conversation);
-        (view, connection.run(incoming, outgoing, queue))
     }
 
     fn declare(self, capability: &str) -> Self {

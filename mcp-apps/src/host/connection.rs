@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::{Sink, SinkExt as _, Stream, StreamExt as _};
 use mcp_core::extension::{from_params, to_object};
-use mcp_types::{ErrorObject, RawObject, RequestId, codes};
+use mcp_types::{ErrorObject, Method, RawObject, RequestId, codes};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -125,7 +125,7 @@ impl Connection {
 
     async fn receive_request(&mut self, id: RequestId, method: &str, params: RawObject) {
         let answer = match method {
-            "ping" => Ok(RawObject::empty()),
+            _ if method == Method::Ping.as_str() => Ok(RawObject::empty()),
             "ui/initialize" => self.initialize(&params),
             _ if self.conversation.current_phase() == Phase::New => {
                 let message = "send `ui/initialize` first";

@@ -13,15 +13,27 @@ use crate::access::ToolAccess;
 // spec: APP-08
 pub trait AppServer: Send + Sync + 'static {
     /// Lists all tools of the server.
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`Refusal`] that the view receives.
     fn list_tools(&self) -> BoxFuture<'static, Result<Vec<Tool>, Refusal>>;
 
     /// Calls a tool, after the bridge has checked that views may call it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`Refusal`] that the view receives.
     fn call_tool(
         &self,
         params: CallToolParams,
     ) -> BoxFuture<'static, Result<CallToolResult, Refusal>>;
 
     /// Reads a resource.
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`Refusal`] that the view receives.
     fn read_resource(&self, uri: String)
     -> BoxFuture<'static, Result<ReadResourceResult, Refusal>>;
 }

@@ -6,7 +6,7 @@ use mcp_types::{ContentBlock, ErrorObject, JsonObject, Role, Tool, codes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How a host displays a view.
+/// The place in which a host displays a view.
 // spec: APP-21
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

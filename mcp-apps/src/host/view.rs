@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use mcp_core::extension::from_params;
-use mcp_types::{CallToolParams, CallToolResult, JsonObject, ListToolsResult, RawObject, Tool};
+use mcp_types::{
+    CallToolParams, CallToolResult, JsonObject, ListToolsResult, Method, RawObject, Tool,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -170,8 +172,7 @@ impl View {
     ///
     /// Returns [`ViewError::Closed`] when the connection has ended.
     pub async fn send_tools_changed(&self) -> Result<(), ViewError> {
-        self.notify("notifications/tools/list_changed", &json!({}))
-            .await
+        self.notify(Method::ToolsChanged.as_str(), &json!({})).await
     }
 
     /// Returns the last data of the view for the language model, once. For the next turn, after the
@@ -192,8 +193,8 @@ impl View {
     ///
     /// Returns [`ViewError::Order`] for a view without tools.
     pub async fn list_tools(&self) -> Result<Vec<Tool>, ViewError> {
-        self.check_tools("tools/list").await?;
-        let result: ListToolsResult = self.request("tools/list", &json!({})).await?;
+        self.check_tools(Method::ListTools.as_str()).await?;
+        let result: ListToolsResult = self.request(Method::ListTools.as_str(), &json!({})).await?;
         Ok(result.tools)
     }
 
@@ -203,8 +204,8 @@ impl View {
     ///
     /// Returns [`ViewError::Order`] for a view without tools, and [`ViewError::Refused`] with its error.
     pub async fn call_tool(&self, params: &CallToolParams) -> Result<CallToolResult, ViewError> {
-        self.check_tools("tools/call").await?;
-        self.request("tools/call", params).await
+        self.check_tools(Method::CallTool.as_str()).await?;
+        self.request(Method::CallTool.as_str(), params).await
     }
 
     /// Prepares the view for its removal, and waits for its answer.

@@ -1,3 +1,5 @@
+//! Content security policies.
+
 use mcp::apps::{Csp, content_security_policy};
 
 #[test]

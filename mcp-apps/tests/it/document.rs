@@ -1,3 +1,5 @@
+//! The document of an app, as a host reads it.
+
 use mcp::apps::{AppDocument, Csp, DocumentError, MIME_TYPE, ResourceUi};
 use mcp::prelude::*;
 use mcp::types::{Meta, ReadResourceResult};

@@ -1,3 +1,5 @@
+//! Views that break the rules.
+
 use std::sync::Arc;
 use std::time::Duration;
 

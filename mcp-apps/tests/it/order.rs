@@ -1,3 +1,5 @@
+//! The order of the messages of a conversation.
+
 use std::time::Duration;
 
 use mcp::CallToolResult;

@@ -1,3 +1,5 @@
+//! Requests of the view and of the host.
+
 use std::sync::{Arc, Mutex};
 
 use mcp::apps::{DisplayMode, HostBridge, Refusal, ViewMessage};

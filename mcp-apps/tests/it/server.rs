@@ -1,3 +1,5 @@
+//! Apps of servers, and tools that are linked to them.
+
 use mcp::apps::{
     App, AppDocument, Apps, Csp, MIME_TYPE, ToolAccess, ToolUi, Visibility, model_tools,
 };
