@@ -25,7 +25,7 @@
 //! |---|---|
 //! | `digest`, `uri`, `frontmatter` | SHA-256, skill URIs and names, the YAML at the start of a `SKILL.md` |
 //! | [`server`] | folders and skills from code, the methods, [`Skills`] |
-//! | `client` | [`SkillsClient`](client::SkillsClient): listing, verification, approval (feature `client`) |
+//! | `client` | [`SkillsClient`]: listing, verification, approval (feature `client`) |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

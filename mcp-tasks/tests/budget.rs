@@ -1,7 +1,5 @@
 //! Memory of abandoned tasks: bounded while they live, and free after their time to live.
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests")]
-
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,5 +1,12 @@
 //! Tests of the apps of servers, and of hosts with a scripted view.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "test helpers"
+)]
+
 mod csp;
 mod document;
 mod hostile;

@@ -1,5 +1,12 @@
 //! Tests of events: reading them, webhooks, and hostile URLs.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "test helpers"
+)]
+
 mod egress;
 mod kit;
 mod log;
