@@ -4,9 +4,9 @@
 //! |---|---|
 //! | `types` | values in messages of views |
 //! | `message` | JSON-RPC messages as text |
-//! | `state` | the state of a conversation: order of messages, pending requests |
 //! | `server` | the server that a view may use |
 //! | `bridge` | settings and handlers of a host |
+//! | `state` | the state of a conversation: order of messages, pending requests |
 //! | `connection` | the loop that reads and writes messages |
 //! | `view` | the messages that a host sends |
 //! | `connect` | connecting a host to a view |
