@@ -26,6 +26,7 @@ use mcp_types::meta::keys;
 /// ```
 // spec: APP-01
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Apps {
     #[cfg(feature = "server")]
     apps: Vec<App>,

@@ -24,6 +24,7 @@ use crate::wire::{
 /// let builder = mcp::Client::builder().extension(Events::new());
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Events {
     #[cfg(feature = "server")]
     pub(crate) shared: Arc<crate::server::Shared>,
