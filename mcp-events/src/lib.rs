@@ -42,6 +42,13 @@
 //! | `client` | reading events, the receiver of webhooks |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(any(feature = "client", feature = "server")),
+    allow(
+        dead_code,
+        reason = "without a side, only the types of the wire are of use"
+    )
+)]
 
 #[cfg(feature = "client")]
 mod client;
