@@ -12,7 +12,7 @@ use crate::workspace::{PREFIX, Workspace, folder_of};
 
 /// The allowed dependencies inside the workspace, by folder. Development dependencies are not
 /// restricted.
-const LAYERS: [(&str, &[&str]); 21] = [
+const LAYERS: [(&str, &[&str]); 22] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
     ("mcp-server", &["mcp-core", "mcp-types"]),
@@ -65,6 +65,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
         "mcp-testing",
         &["mcp", "mcp-types", "mcp-core", "mcp-server", "mcp-client"],
     ),
+    ("mcp-cli", &["mcp"]),
     ("conformance", &["mcp", "mcp-testing"]),
     ("examples", &["mcp", "mcp-testing"]),
     ("bench", &["mcp", "mcp-testing"]),

@@ -1,0 +1,9 @@
+//! The server of the tests on standard streams.
+
+#[path = "../tests/it/shop.rs"]
+mod shop;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> mcp::Result<()> {
+    mcp::serve_stdio(shop::Shop).await
+}

@@ -1,0 +1,170 @@
+//! The definitions of commands and flags.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+/// Calls, lists and inspects servers of the Model Context Protocol.
+///
+/// A target is a URL, a name from an `mcp.json`, or a command after `--`.
+///
+/// Exit codes: 0 success, 1 usage, 3 login needed, 4 server unreachable, 5 error of the tool or the
+/// server, 130 cancelled.
+#[derive(Debug, Parser)]
+#[command(name = "mcp", version, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Flags of every command.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// Print one JSON document on standard output, and errors as one JSON line on standard error
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print no progress, logs and notes
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List tools, prompts, resources and templates
+    #[command(
+        override_usage = "mcp list [OPTIONS] <TARGET>\n       mcp list [OPTIONS] -- <COMMAND>...",
+        after_help = "Examples:\n  mcp list http://127.0.0.1:8000/mcp\n  mcp list shop --json\n  mcp list -- npx -y @modelcontextprotocol/server-everything"
+    )]
+    List(TargetArgs),
+    /// Call a tool
+    #[command(
+        override_usage = "mcp call [OPTIONS] <TARGET> <TOOL> [KEY=VALUE]...\n       mcp call [OPTIONS] <TOOL> [KEY=VALUE]... -- <COMMAND>...",
+        after_help = "Values are typed by the schema of the tool; KEY:=JSON passes JSON.\n\nExamples:\n  mcp call shop add a=1 b=2\n  mcp call shop order --args-json '{\"items\": [1, 2]}'\n  echo '{\"a\": 1}' | mcp call shop add --args-json -"
+    )]
+    Call(CallArgs),
+    /// Read a resource
+    #[command(
+        override_usage = "mcp read [OPTIONS] <TARGET> <URI>\n       mcp read [OPTIONS] <URI> -- <COMMAND>...",
+        after_help = "Example:\n  mcp read shop disks://all"
+    )]
+    Read(ContentArgs),
+    /// Get a prompt
+    #[command(
+        override_usage = "mcp prompt [OPTIONS] <TARGET> <PROMPT> [KEY=VALUE]...\n       mcp prompt [OPTIONS] <PROMPT> [KEY=VALUE]... -- <COMMAND>...",
+        after_help = "Example:\n  mcp prompt shop review pr=12"
+    )]
+    Prompt(ContentArgs),
+    /// Complete an argument of a prompt or of a resource template
+    #[command(
+        override_usage = "mcp complete [OPTIONS] <TARGET> <PROMPT|TEMPLATE> <KEY=PREFIX> [KEY=VALUE]...",
+        after_help = "The first KEY is completed; the others are its context.\n\nExample:\n  mcp complete shop review language=ru"
+    )]
+    Complete(TargetArgs),
+    /// Print changes of lists and resources until Ctrl-C
+    #[command(
+        override_usage = "mcp listen [OPTIONS] <TARGET> [URI]...\n       mcp listen [OPTIONS] [URI]... -- <COMMAND>...",
+        after_help = "With --json, every change is one line.\n\nExample:\n  mcp listen shop disks://all"
+    )]
+    Listen(ListenArgs),
+    /// Check that a server responds, and print the time
+    #[command(
+        override_usage = "mcp ping [OPTIONS] <TARGET>\n       mcp ping [OPTIONS] -- <COMMAND>..."
+    )]
+    Ping(TargetArgs),
+    /// Print the identity, protocol version and capabilities of a server
+    #[command(
+        override_usage = "mcp info [OPTIONS] <TARGET>\n       mcp info [OPTIONS] -- <COMMAND>..."
+    )]
+    Info(TargetArgs),
+    /// List the servers of the configuration files on this machine
+    Servers {
+        /// Read this file only
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+    },
+    /// Print a completion script for a shell
+    #[command(
+        after_help = "Example:\n  mcp completions bash > ~/.local/share/bash-completion/completions/mcp"
+    )]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page
+    #[command(after_help = "Example:\n  mcp man | man -l -")]
+    Man,
+}
+
+/// A server, and the settings of the connection.
+#[derive(Debug, Args)]
+pub(crate) struct TargetArgs {
+    /// The target (URL or name), then the words of the command
+    #[arg(value_name = "TARGET")]
+    pub(crate) words: Vec<String>,
+    /// Start this command as the server, instead of a TARGET
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// Add a header to HTTP requests: `Name: value`
+    #[arg(long, short = 'H', value_name = "HEADER")]
+    pub(crate) header: Vec<String>,
+    /// Set an environment variable of the started server: `NAME=value`
+    #[arg(long, short, value_name = "VARIABLE")]
+    pub(crate) env: Vec<String>,
+    /// Time limit of each request in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    pub(crate) timeout: f64,
+    /// Protocol version: `auto`, `legacy`, or a revision such as `2026-07-28`
+    #[arg(long, value_name = "VERSION", default_value = "auto")]
+    pub(crate) protocol: String,
+    /// Find names in this file only
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Use servers of files in the current folder without a question
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+/// Arguments of commands that print contents.
+#[derive(Debug, Args)]
+pub(crate) struct ContentArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Save images, audio and other bytes in this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save: Option<PathBuf>,
+}
+
+/// Arguments of `call`.
+#[derive(Debug, Args)]
+pub(crate) struct CallArgs {
+    #[command(flatten)]
+    pub(crate) content: ContentArgs,
+    /// Arguments as a JSON object; `-` reads it from standard input
+    #[arg(long, value_name = "JSON")]
+    pub(crate) args_json: Option<String>,
+}
+
+/// Arguments of `listen`.
+#[derive(Debug, Args)]
+pub(crate) struct ListenArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Stop after this number of changes
+    #[arg(long, value_name = "N")]
+    pub(crate) count: Option<usize>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::Cli;
+
+    #[test]
+    fn definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,41 @@
+//! The commands: one module each.
+
+mod call;
+mod complete;
+mod contents;
+mod info;
+mod interrupt;
+mod list;
+mod listen;
+mod ping;
+mod prompt;
+mod read;
+mod servers;
+mod shell;
+mod support;
+
+use crate::cli::{Cli, Command};
+use crate::failure::Failure;
+use crate::output::Output;
+
+pub(crate) async fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
+    match &cli.command {
+        Command::List(args) => list::run(args, output).await,
+        Command::Call(args) => call::run(args, output).await,
+        Command::Read(args) => read::run(args, output).await,
+        Command::Prompt(args) => prompt::run(args, output).await,
+        Command::Complete(args) => complete::run(args, output).await,
+        Command::Listen(args) => listen::run(args, output).await,
+        Command::Ping(args) => ping::run(args, output).await,
+        Command::Info(args) => info::run(args, output).await,
+        Command::Servers { config } => {
+            servers::run(config.as_deref(), output);
+            Ok(())
+        }
+        Command::Completions { shell } => {
+            shell::completions(*shell, output);
+            Ok(())
+        }
+        Command::Man => shell::manual(output),
+    }
+}

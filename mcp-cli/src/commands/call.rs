@@ -1,0 +1,141 @@
+//! `mcp call`.
+
+use std::io::Read as _;
+
+use mcp::types::{LoggingLevel, Tool};
+use mcp::{CallToolResult, Client};
+use serde_json::{Map, Value};
+
+use super::contents::Contents;
+use super::interrupt;
+use super::support::{close, to_json};
+use crate::cli::CallArgs;
+use crate::failure::{Failure, FailureKind};
+use crate::output::Output;
+use crate::{questions, target, values};
+
+/// Longest arguments on standard input, in bytes.
+const MAX_INPUT: u64 = 64 << 20;
+
+pub(super) async fn run(args: &CallArgs, output: &Output) -> Result<(), Failure> {
+    let given = read_json(args.args_json.as_deref()).await?;
+    let (client, words) = target::connect(&args.content.target, output).await?;
+    let done = call(&client, words, given, output).await;
+    close(&client).await;
+    let (name, result) = done?;
+    print(&name, &result, args, output).await
+}
+
+async fn call(
+    client: &Client,
+    words: &[String],
+    mut args: Map<String, Value>,
+    output: &Output,
+) -> Result<(String, CallToolResult), Failure> {
+    let Some((name, words)) = words.split_first() else {
+        return Err(Failure::usage(
+            "no tool is given; `mcp list` shows the tools",
+        ));
+    };
+    let tool = find(client, name).await?;
+    values::add(&mut args, words, &tool.input_schema)?;
+    ask_missing(&mut args, &tool, output).await?;
+    let result = client
+        .call(name, args)
+        .log_level(LoggingLevel::Info)
+        .on_progress(|update| output.progress(&update))
+        .on_log(|message| output.log(&message))
+        .cancel_on(interrupt::first(*output))
+        .await;
+    output.erase_progress();
+    Ok((name.clone(), result?))
+}
+
+async fn find(client: &Client, name: &str) -> Result<Tool, Failure> {
+    let tools = client.list_all_tools().await?;
+    let names: Vec<_> = tools.iter().map(|tool| tool.name.clone()).collect();
+    let found = tools.into_iter().find(|tool| tool.name == name);
+    found.ok_or_else(|| {
+        let names = names.join(", ");
+        Failure::usage(format!("the server has no tool {name:?}; it has: {names}"))
+    })
+}
+
+/// Asks for required arguments that are missing, if a user can answer.
+async fn ask_missing(
+    args: &mut Map<String, Value>,
+    tool: &Tool,
+    output: &Output,
+) -> Result<(), Failure> {
+    let missing = values::missing(args, &tool.input_schema);
+    if !missing.is_empty() && !questions::can_ask() {
+        let missing = missing.join(", ");
+        return Err(Failure::usage(format!(
+            "required arguments are missing: {missing}"
+        )));
+    }
+    for name in missing {
+        let Some(text) = questions::line(output, &format!("{name}: ")).await else {
+            return Err(Failure::usage(format!(
+                "the required argument {name:?} is missing"
+            )));
+        };
+        let value = values::typed(&name, &text, &tool.input_schema)?;
+        args.insert(name, value);
+    }
+    Ok(())
+}
+
+async fn read_json(given: Option<&str>) -> Result<Map<String, Value>, Failure> {
+    let text = match given {
+        None => return Ok(Map::new()),
+        Some("-") => read_input().await?,
+        Some(text) => text.to_owned(),
+    };
+    serde_json::from_str(&text)
+        .map_err(|error| Failure::usage(format!("--args-json is no JSON object: {error}")))
+}
+
+async fn read_input() -> Result<String, Failure> {
+    let read = tokio::task::spawn_blocking(|| {
+        let mut text = String::new();
+        let input = std::io::stdin().lock();
+        input
+            .take(MAX_INPUT)
+            .read_to_string(&mut text)
+            .map(|_| text)
+    });
+    let read = read.await.map_err(std::io::Error::other);
+    read.flatten()
+        .map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))
+}
+
+async fn print(
+    name: &str,
+    result: &CallToolResult,
+    args: &CallArgs,
+    output: &Output,
+) -> Result<(), Failure> {
+    let mut contents = Contents::new(name, args.content.save.as_deref(), output);
+    let failed = result.is_error == Some(true);
+    if output.json {
+        contents.save_blocks(&result.content).await?;
+        output.document(&to_json(result)?);
+    } else if !failed {
+        contents.print_blocks(&result.content).await?;
+        if let (true, Some(value)) = (result.content.is_empty(), &result.structured_content) {
+            output.text(value.get());
+        }
+    }
+    match failed {
+        false => Ok(()),
+        true => {
+            let texts = result.content.iter().filter_map(|block| block.as_text());
+            let text = texts.collect::<Vec<_>>().join("\n");
+            Err(Failure::new(
+                FailureKind::Server,
+                format!("the tool failed: {text}"),
+            ))
+        }
+    }
+}

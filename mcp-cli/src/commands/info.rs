@@ -1,0 +1,63 @@
+//! `mcp info`.
+
+use mcp::Client;
+use serde_json::{Value, json};
+
+use super::support::{close, to_json};
+use crate::cli::TargetArgs;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::target;
+
+pub(super) async fn run(args: &TargetArgs, output: &Output) -> Result<(), Failure> {
+    let client = target::connect_only(args, output).await?;
+    let done = info(&client, output).await;
+    close(&client).await;
+    done
+}
+
+async fn info(client: &Client, output: &Output) -> Result<(), Failure> {
+    if client.server_capabilities().is_none() {
+        client.discover().await?;
+    }
+    let server = to_json(&client.server_info())?;
+    let capabilities = to_json(&client.server_capabilities())?;
+    let negotiation = client.negotiation().to_string();
+    let version = client.protocol_version();
+    let instructions = client.instructions();
+    if output.json {
+        output.document(&json!({
+            "server": server,
+            "protocolVersion": version.as_str(),
+            "capabilities": capabilities,
+            "instructions": instructions,
+            "negotiation": negotiation,
+        }));
+        return Ok(());
+    }
+    let member = |name: &str| {
+        server
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or("unknown")
+            .to_owned()
+    };
+    let names = capabilities
+        .as_object()
+        .into_iter()
+        .flat_map(|it| it.keys().cloned());
+    let names = names.collect::<Vec<_>>().join(", ");
+    let rows = [
+        ("name", member("name")),
+        ("version", member("version")),
+        ("protocol", version.to_string()),
+        ("capabilities", names),
+        ("negotiation", negotiation),
+    ];
+    output.rows(&rows.map(|(name, text)| (name.to_owned(), text)));
+    if let Some(instructions) = instructions {
+        output.heading("Instructions");
+        output.text(&instructions);
+    }
+    Ok(())
+}

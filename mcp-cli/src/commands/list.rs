@@ -1,0 +1,105 @@
+//! `mcp list`.
+
+use futures_util::future::try_join4;
+use mcp::Client;
+use serde_json::{Value, json};
+
+use super::support::{close, to_json};
+use crate::cli::TargetArgs;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::target;
+
+pub(super) async fn run(args: &TargetArgs, output: &Output) -> Result<(), Failure> {
+    let client = target::connect_only(args, output).await?;
+    let done = list(&client, output).await;
+    close(&client).await;
+    done
+}
+
+async fn list(client: &Client, output: &Output) -> Result<(), Failure> {
+    if client.server_capabilities().is_none() {
+        client.discover().await?;
+    }
+    let has = client.server_capabilities().unwrap_or_default();
+    let (tools, prompts, resources, templates) = try_join4(
+        when(has.tools.is_some(), client.list_all_tools()),
+        when(has.prompts.is_some(), client.list_all_prompts()),
+        when(has.resources.is_some(), client.list_all_resources()),
+        when(
+            has.resources.is_some(),
+            client.list_all_resource_templates(),
+        ),
+    )?;
+    if output.json {
+        output.document(&json!({
+            "tools": to_json(&tools)?,
+            "prompts": to_json(&prompts)?,
+            "resources": to_json(&resources)?,
+            "resourceTemplates": to_json(&templates)?,
+        }));
+        return Ok(());
+    }
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let tools = tools
+        .iter()
+        .map(|it| (signature(&it.name, &it.input_schema), text(&it.description)));
+    section("Tools", tools, output);
+    let prompts = prompts
+        .iter()
+        .map(|it| (it.name.clone(), text(&it.description)));
+    section("Prompts", prompts, output);
+    let resources = resources.iter().map(|it| {
+        (
+            it.uri.clone(),
+            it.description.clone().unwrap_or_else(|| it.name.clone()),
+        )
+    });
+    section("Resources", resources, output);
+    let templates = templates.iter().map(|it| {
+        (
+            it.uri_template.clone(),
+            it.description.clone().unwrap_or_else(|| it.name.clone()),
+        )
+    });
+    section("Templates", templates, output);
+    Ok(())
+}
+
+/// Lists items if the server declares the capability.
+async fn when<T: Send + 'static>(
+    has: bool,
+    list: mcp::PreparedCall<'_, Vec<T>>,
+) -> Result<Vec<T>, mcp::client::Error> {
+    match has {
+        true => list.await,
+        false => Ok(Vec::new()),
+    }
+}
+
+fn section(title: &str, rows: impl Iterator<Item = (String, String)>, output: &Output) {
+    let rows: Vec<_> = rows.collect();
+    if !rows.is_empty() {
+        output.heading(title);
+        output.rows(&rows);
+    }
+}
+
+/// Returns the name of a tool with its arguments: `add a b [note]`.
+fn signature(name: &str, schema: &serde_json::Map<String, Value>) -> String {
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |key: &str| required.is_some_and(|it| it.iter().any(|it| it == key));
+    let mut signature = name.to_owned();
+    for key in schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flat_map(|it| it.keys())
+    {
+        signature.push_str(&match is_required(key) {
+            true => format!(" {key}"),
+            false => format!(" [{key}]"),
+        });
+    }
+    signature
+}

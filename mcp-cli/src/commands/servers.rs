@@ -1,0 +1,66 @@
+//! `mcp servers`.
+
+use std::path::Path;
+
+use mcp::group::{ServerEntry, ServerSpec};
+use serde_json::{Value, json};
+
+use crate::config::{self, ConfigFile};
+use crate::output::Output;
+
+pub(super) fn run(file: Option<&Path>, output: &Output) {
+    let files = config::read_all(file);
+    if output.json {
+        let files: Vec<_> = files.iter().map(document).collect();
+        output.document(&json!({ "files": files }));
+        return;
+    }
+    if files.is_empty() {
+        output.note("no configuration file lists a server");
+    }
+    for file in files {
+        let location = &file.location;
+        output.heading(&format!("{} ({})", location.path.display(), location.owner));
+        match &file.servers {
+            Ok(servers) => {
+                let rows = servers.iter().map(|it| (it.name.clone(), describe(it)));
+                output.rows(&rows.collect::<Vec<_>>());
+            }
+            Err(error) => output.text(&format!("  {error}")),
+        }
+    }
+}
+
+fn document(file: &ConfigFile) -> Value {
+    let (servers, error) = match &file.servers {
+        Ok(servers) => (servers.as_slice(), None),
+        Err(error) => ([].as_slice(), Some(error.to_string())),
+    };
+    let servers: Vec<_> = servers
+        .iter()
+        .map(|it| json!({"name": it.name, "target": describe(it), "disabled": it.is_disabled}))
+        .collect();
+    json!({
+        "path": file.location.path.display().to_string(),
+        "owner": file.location.owner,
+        "servers": servers,
+        "error": error,
+    })
+}
+
+/// Describes the target without secrets: without arguments, and without user and query of URLs.
+fn describe(entry: &ServerEntry) -> String {
+    let target = match &entry.spec {
+        Ok(ServerSpec::Command { command, .. }) => {
+            let program = command.split_whitespace().next().unwrap_or_default();
+            format!("command {program}")
+        }
+        Ok(ServerSpec::Url { url, .. }) => config::public_url(url),
+        Ok(_) => "unknown kind".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    match entry.is_disabled {
+        true => format!("{target} (disabled)"),
+        false => target,
+    }
+}

@@ -1,0 +1,117 @@
+//! Errors of commands, with their exit codes.
+
+use std::fmt;
+
+/// The class of a failure. It decides the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    /// The command line or a configuration file is wrong.
+    Usage,
+    /// The server demands a login, or denies access.
+    Login,
+    /// The server cannot be reached, or does not answer.
+    Unreachable,
+    /// The tool or the server reported an error.
+    Server,
+    /// The user cancelled the call.
+    Cancelled,
+}
+
+impl FailureKind {
+    /// The exit code of the process. 2 is reserved for tools without an app.
+    pub(crate) const fn exit_code(self) -> u8 {
+        match self {
+            Self::Usage => 1,
+            Self::Login => 3,
+            Self::Unreachable => 4,
+            Self::Server => 5,
+            Self::Cancelled => 130,
+        }
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Usage => "usage",
+            Self::Login => "login",
+            Self::Unreachable => "unreachable",
+            Self::Server => "server",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// The failure of a command.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) kind: FailureKind,
+    message: String,
+}
+
+impl Failure {
+    pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+        }
+    }
+
+    /// Creates a failure of the command line.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Usage, message)
+    }
+
+    /// Creates the failure of a connection attempt.
+    pub(crate) fn connect(error: &mcp::Error) -> Self {
+        let kind = match error {
+            _ if error.is_auth() => FailureKind::Login,
+            _ => FailureKind::Unreachable,
+        };
+        Self::new(kind, with_cure(kind, error.to_string()))
+    }
+}
+
+/// Classifies the error of a call.
+impl From<mcp::client::Error> for Failure {
+    fn from(error: mcp::client::Error) -> Self {
+        let kind = match &error {
+            _ if error.is_cancelled() => FailureKind::Cancelled,
+            _ if error.is_auth() => FailureKind::Login,
+            _ if error.fault().is_some() || error.input().is_some() => FailureKind::Server,
+            _ if error.is_timeout() || error.is_closed() => FailureKind::Unreachable,
+            _ => FailureKind::Server,
+        };
+        Self::new(kind, with_cure(kind, error.to_string()))
+    }
+}
+
+fn with_cure(kind: FailureKind, message: String) -> String {
+    match kind {
+        FailureKind::Login => {
+            format!("{message}; pass a token: --header 'Authorization: Bearer TOKEN'")
+        }
+        _ => message,
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FailureKind;
+
+    #[test]
+    fn exit_codes_are_the_documented_ones() {
+        let codes = [
+            FailureKind::Usage,
+            FailureKind::Login,
+            FailureKind::Unreachable,
+            FailureKind::Server,
+            FailureKind::Cancelled,
+        ];
+        assert_eq!(codes.map(FailureKind::exit_code), [1, 3, 4, 5, 130]);
+    }
+}

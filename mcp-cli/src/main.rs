@@ -1,0 +1,84 @@
+//! `mcp`, the command: calls, lists and inspects servers of the Model Context Protocol.
+//!
+//! | module | contents, lowest first |
+//! |---|---|
+//! | `failure` | errors with their exit codes |
+//! | `output` | standard output and standard error |
+//! | `cli` | the definitions of commands and flags |
+//! | `config` | the files that list servers |
+//! | `questions` | questions to the user |
+//! | `values` | `key=value` arguments |
+//! | `target` | connections to servers |
+//! | `commands` | one module per command |
+
+mod cli;
+mod commands;
+mod config;
+mod failure;
+#[expect(clippy::print_stderr, reason = "the only module that prints")]
+mod output;
+#[cfg(test)]
+mod pages;
+mod questions;
+mod target;
+mod values;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use clap::error::ErrorKind;
+
+use crate::cli::Cli;
+use crate::failure::Failure;
+use crate::output::Output;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let output = Output::new(cli.global.json, cli.global.quiet);
+    match run(&cli, &output) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output.failure(&failure);
+            ExitCode::from(failure.kind.exit_code())
+        }
+    }
+}
+
+fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::usage(format!("the async runtime cannot start: {error}")))?;
+    let done = runtime.block_on(commands::run(cli, output));
+    // A thread that still waits for a line of standard input must not delay the exit.
+    runtime.shutdown_background();
+    done
+}
+
+/// Prints the help, or the error of the command line. Usage errors have the exit code 1.
+fn usage(error: &clap::Error) -> ExitCode {
+    let is_help = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    );
+    // With `--json`, programs read one JSON line on standard error.
+    if !is_help
+        && std::env::args_os()
+            .take_while(|it| it != "--")
+            .any(|it| it == "--json")
+    {
+        let text = error.render().to_string();
+        let line = text.lines().next().unwrap_or_default();
+        let message = line.strip_prefix("error: ").unwrap_or(line);
+        Output::new(true, false).failure(&Failure::usage(message));
+    } else if error.print().is_err() {
+        return ExitCode::FAILURE;
+    }
+    match is_help {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}

@@ -1,0 +1,37 @@
+//! The pages below `docs/cli`, which are generated from the definitions of the commands.
+
+use std::path::Path;
+
+use clap::CommandFactory as _;
+
+use crate::cli::Cli;
+
+/// The help of a command as a page.
+fn page(command: &mut clap::Command) -> String {
+    let help = command.render_long_help().to_string();
+    let lines: Vec<_> = help.lines().map(str::trim_end).collect();
+    let name = command.get_bin_name().unwrap_or("mcp").to_owned();
+    let help = lines.join("\n");
+    format!("# `{name}`\n\n```text\n{}\n```\n", help.trim_end())
+}
+
+#[test]
+fn pages_are_up_to_date() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/cli");
+    let mut cli = Cli::command();
+    cli.build();
+    let mut pages = vec![("mcp".to_owned(), page(&mut cli))];
+    for command in cli.get_subcommands_mut() {
+        pages.push((command.get_name().to_owned(), page(command)));
+    }
+    for (name, page) in pages {
+        let path = folder.join(format!("{name}.md"));
+        if std::env::var_os("UPDATE_PAGES").is_some() {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(&path, &page).unwrap();
+        }
+        let stored = std::fs::read_to_string(&path).unwrap_or_default();
+        let advice = "run `UPDATE_PAGES=1 cargo test -p omnimcp-cli pages`";
+        assert!(stored == page, "{name}.md is out of date; {advice}");
+    }
+}

@@ -1,0 +1,162 @@
+//! Questions to the user, asked on the terminal.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
+
+use mcp::types::ElicitResult;
+use mcp::types::PrimitiveSchema;
+use mcp::{ElicitRequest, UrlRequest};
+use serde_json::{Map, Value};
+
+use crate::output::Output;
+use crate::values;
+
+/// Longest answer in bytes.
+const MAX_LINE: u64 = 1 << 20;
+
+/// Returns true if a user can answer questions.
+pub(crate) fn can_ask() -> bool {
+    io::stdin().is_terminal()
+}
+
+/// Asks for one line. `None` at the end of input.
+pub(crate) async fn line(output: &Output, question: &str) -> Option<String> {
+    output.question(question);
+    let read = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        let read = io::stdin().lock().take(MAX_LINE).read_line(&mut line);
+        match read {
+            Ok(1..) => Some(line.trim_end_matches(['\r', '\n']).to_owned()),
+            _ => None,
+        }
+    });
+    read.await.ok().flatten()
+}
+
+/// Asks a question that is answered with yes or no. Only `y` and `yes` agree.
+pub(crate) async fn agrees(output: &Output, question: &str) -> bool {
+    let answer = line(output, &format!("{question} [y/N] ")).await;
+    answer.is_some_and(|it| matches!(it.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Answers a form of the server. Declined when no user can answer.
+pub(crate) async fn form(output: Output, form: ElicitRequest) -> ElicitResult {
+    if !can_ask() {
+        output.note("declined a question of the server: standard input is no terminal");
+        return ElicitResult::decline();
+    }
+    let heading = format!("{} asks: {}\n", form.asker.server, form.message());
+    output.question(&heading);
+    if !agrees(&output, "Answer?").await {
+        return ElicitResult::decline();
+    }
+    loop {
+        let mut answers = Map::new();
+        for (name, field) in form.schema().fields() {
+            let Some(value) = ask_field(&output, name, field).await else {
+                return ElicitResult::cancel();
+            };
+            if !value.is_null() {
+                answers.insert(name.to_owned(), value);
+            }
+        }
+        match form.accept(Value::Object(answers)) {
+            Ok(result) => return result,
+            Err(error) => output.question(&format!("{error}\n")),
+        }
+    }
+}
+
+/// Asks for one field. `null` leaves it out, `None` is the end of input.
+async fn ask_field(output: &Output, name: &str, field: &PrimitiveSchema) -> Option<Value> {
+    let title = field.title().unwrap_or(name);
+    let mut question = title.to_owned();
+    if let Some(text) = field.description() {
+        question.push_str(&format!(" ({text})"));
+    }
+    question.push_str(&hint(field));
+    if let Some(default) = field.default_value() {
+        question.push_str(&format!(" [{default}]"));
+    }
+    question.push_str(": ");
+    loop {
+        let answer = line(output, &question).await?;
+        match parse_answer(field, &answer) {
+            Ok(value) => return Some(value),
+            Err(problem) => output.question(&format!("{problem}\n")),
+        }
+    }
+}
+
+fn hint(field: &PrimitiveSchema) -> String {
+    let listed = |choices: Vec<&str>| format!(" {{{}}}", choices.join(", "));
+    match field {
+        PrimitiveSchema::Boolean(_) => " {yes, no}".to_owned(),
+        PrimitiveSchema::Enum(it) => listed(it.choices.iter().map(|(value, _)| value).collect()),
+        PrimitiveSchema::MultiSelect(it) => {
+            let choices = it.choices.iter().map(|(value, _)| value).collect();
+            format!("{}, separated by commas", listed(choices))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Converts an answer to the type of the field. An empty answer is `null`.
+fn parse_answer(field: &PrimitiveSchema, answer: &str) -> Result<Value, String> {
+    if answer.is_empty() {
+        return Ok(Value::Null);
+    }
+    match field {
+        PrimitiveSchema::Boolean(_) => values::parse_bool(answer)
+            .map(Value::Bool)
+            .ok_or_else(|| "answer with yes or no".to_owned()),
+        PrimitiveSchema::Number(_) => {
+            values::parse_number(answer).ok_or_else(|| format!("{answer:?} is no number"))
+        }
+        PrimitiveSchema::MultiSelect(_) => {
+            let parts = answer.split(',').map(|it| it.trim().into());
+            Ok(Value::Array(parts.collect()))
+        }
+        _ => Ok(answer.into()),
+    }
+}
+
+/// Shows a URL of the server and asks for consent. The user opens it.
+pub(crate) async fn visit(output: Output, visit: UrlRequest) -> ElicitResult {
+    if !can_ask() {
+        output.note("declined a URL of the server: standard input is no terminal");
+        return ElicitResult::decline();
+    }
+    let text = format!(
+        "{} asks: {}\nOpen this URL in a browser: {}\n",
+        visit.asker.server,
+        visit.params.message,
+        visit.url()
+    );
+    output.question(&text);
+    if !agrees(&output, "Have you opened it?").await {
+        return ElicitResult::decline();
+    }
+    visit.complete();
+    ElicitResult::accept_url()
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp::types::{BooleanSchema, NumberSchema, StringSchema};
+    use serde_json::json;
+
+    use super::parse_answer;
+
+    #[test]
+    fn answers_have_the_type_of_their_field() {
+        let yes = parse_answer(&BooleanSchema::new().into(), "yes");
+        assert_eq!(yes, Ok(json!(true)));
+        let number = parse_answer(&NumberSchema::integer().into(), "12");
+        assert_eq!(number, Ok(json!(12)));
+        let text = parse_answer(&StringSchema::new().into(), "12");
+        assert_eq!(text, Ok(json!("12")));
+        let empty = parse_answer(&StringSchema::new().into(), "");
+        assert_eq!(empty, Ok(json!(null)));
+        assert!(parse_answer(&NumberSchema::number().into(), "many").is_err());
+    }
+}

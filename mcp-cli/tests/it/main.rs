@@ -1,0 +1,10 @@
+//! The command against a small server, over HTTP and standard streams, in both eras.
+
+#[cfg(test)]
+mod calls;
+#[cfg(test)]
+mod kit;
+#[cfg(test)]
+mod offline;
+#[cfg(test)]
+mod shop;
