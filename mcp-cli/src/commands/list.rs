@@ -30,7 +30,8 @@ async fn list(client: &Client, output: &Output) -> Result<(), Failure> {
             has.resources.is_some(),
             client.list_all_resource_templates(),
         ),
-    )?;
+    )
+    .await?;
     if output.json {
         output.document(&json!({
             "tools": to_json(&tools)?,
