@@ -60,6 +60,10 @@ pub use mcp_apps as apps;
 #[cfg(feature = "events")]
 pub use mcp_events as events;
 
+/// Programs between clients and servers.
+#[cfg(feature = "gateway")]
+pub use mcp_gateway as gateway;
+
 /// Tool calls that become tasks.
 #[cfg(feature = "tasks")]
 pub use mcp_tasks as tasks;

@@ -9,7 +9,7 @@ use crate::modules::{Crate, Import, ROOT, Target, crates, definition};
 use crate::sources::{Sources, attributes, is_hidden};
 
 /// The libraries. An item is listed in the first one that exports it by name.
-const LIBRARIES: [&str; 16] = [
+const LIBRARIES: [&str; 17] = [
     "mcp",
     "mcp-types",
     "mcp-core",
@@ -21,6 +21,7 @@ const LIBRARIES: [&str; 16] = [
     "mcp-skills",
     "mcp-apps",
     "mcp-events",
+    "mcp-gateway",
     "mcp-macros",
     "mcp-transport-http",
     "mcp-transport-stdio",

@@ -12,7 +12,7 @@ use crate::workspace::{PREFIX, Workspace, folder_of};
 
 /// The allowed dependencies inside the workspace, by folder. Development dependencies are not
 /// restricted.
-const LAYERS: [(&str, &[&str]); 22] = [
+const LAYERS: [(&str, &[&str]); 23] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
     ("mcp-server", &["mcp-core", "mcp-types"]),
@@ -39,6 +39,7 @@ const LAYERS: [(&str, &[&str]); 22] = [
             "mcp-types",
         ],
     ),
+    ("mcp-gateway", &["mcp-core", "mcp-types"]),
     ("mcp-transport-stdio", &["mcp-core", "mcp-types"]),
     ("mcp-redis", &["mcp-core", "mcp-types"]),
     ("mcp-macros", &[]),
@@ -55,6 +56,7 @@ const LAYERS: [(&str, &[&str]); 22] = [
             "mcp-skills",
             "mcp-apps",
             "mcp-events",
+            "mcp-gateway",
             "mcp-transport-http",
             "mcp-transport-stdio",
             "mcp-redis",

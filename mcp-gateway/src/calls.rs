@@ -1,0 +1,92 @@
+//! Requests of the client that wait for their responses.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+
+use futures_util::stream::{self, SelectAll};
+use futures_util::{Stream, StreamExt};
+use mcp_core::{ChannelError, Frame, Frames, OutgoingRequest};
+use mcp_types::RequestId;
+use tokio::sync::oneshot;
+
+/// A request that was sent to the server.
+pub(crate) struct PendingCall {
+    pub(crate) request: OutgoingRequest,
+    /// Number of renewals of the session when the request was sent.
+    pub(crate) renewals: u64,
+    /// The request was sent before: without the headers of its arguments, or in a session that is lost.
+    pub(crate) is_repeated: bool,
+    /// Dropping it ends the stream of the call, which cancels the request.
+    _cancel: oneshot::Sender<()>,
+}
+
+/// What happened to a call.
+pub(crate) enum CallEvent {
+    /// A message of the server.
+    Frame(Result<Frame, ChannelError>),
+    /// The messages of the call have ended.
+    End,
+}
+
+type CallEvents = Pin<Box<dyn Stream<Item = (RequestId, CallEvent)> + Send>>;
+
+/// The calls that wait for their responses, by the id that the client has chosen.
+#[derive(Default)]
+pub(crate) struct Calls {
+    pending: HashMap<RequestId, PendingCall>,
+    events: SelectAll<CallEvents>,
+}
+
+impl Calls {
+    /// Adds a call, whose messages are `frames`.
+    pub(crate) fn start(
+        &mut self,
+        request: OutgoingRequest,
+        frames: Frames,
+        renewals: u64,
+        is_repeated: bool,
+    ) {
+        let (cancel, cancelled) = oneshot::channel();
+        let id = request.id.clone();
+        let named = id.clone();
+        let frames = frames.map(CallEvent::Frame);
+        let events = frames.chain(stream::once(async { CallEvent::End }));
+        let events = events.map(move |event| (named.clone(), event));
+        self.events.push(Box::pin(events.take_until(cancelled)));
+        let call = PendingCall {
+            request,
+            renewals,
+            is_repeated,
+            _cancel: cancel,
+        };
+        self.pending.insert(id, call);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.pending.len()
+    }
+
+    pub(crate) fn contains(&self, id: &RequestId) -> bool {
+        self.pending.contains_key(id)
+    }
+
+    pub(crate) fn get(&self, id: &RequestId) -> Option<&PendingCall> {
+        self.pending.get(id)
+    }
+
+    /// Forgets a call. Without a response from the server this cancels it.
+    pub(crate) fn remove(&mut self, id: &RequestId) -> Option<PendingCall> {
+        self.pending.remove(id)
+    }
+
+    /// Returns the next event of a call that is still pending. Waits forever without calls.
+    pub(crate) async fn next(&mut self) -> (RequestId, CallEvent) {
+        loop {
+            match self.events.next().await {
+                Some((id, event)) if self.pending.contains_key(&id) => return (id, event),
+                Some(_) => {}
+                None => std::future::pending().await,
+            }
+        }
+    }
+}

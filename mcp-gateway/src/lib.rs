@@ -1,0 +1,25 @@
+//! Programs between clients and servers.
+//!
+//! A [`Relay`] connects one client on a pair of pipes with a server behind any
+//! [`Channel`](mcp_core::Channel). Messages pass unchanged in both directions, so requests of the
+//! server, progress, extensions and members that this library does not know reach the other side.
+//!
+//! # Modules
+//!
+//! A module uses only modules above it in this table.
+//!
+//! | module | content |
+//! |---|---|
+//! | `message` | headers and errors of relayed messages |
+//! | `tools` | hidden tools, and arguments that headers repeat |
+//! | `session` | the legacy session of the server, and its renewal |
+//! | `calls` | requests of the client that wait for their responses |
+//! | `relay` | the loop |
+
+mod calls;
+mod message;
+mod relay;
+mod session;
+mod tools;
+
+pub use relay::{Relay, RelayError};

@@ -1,0 +1,83 @@
+//! Headers and errors of relayed messages.
+
+use std::error::Error;
+
+use bytes::Bytes;
+use mcp_core::versioning::{self, RequestEra};
+use mcp_core::{ChannelError, Fault, MirroredHeaders, OutgoingRequest, wire};
+use mcp_types::ext::tasks;
+use mcp_types::{Method, ParseError, ProtocolVersion, RawJson, Request, RequestId};
+use serde_json::json;
+
+/// Returns the revision of a request. `session` is the revision of the legacy session, if there is one.
+pub(crate) fn version_of(
+    request: &Request<'_>,
+    session: Option<ProtocolVersion>,
+) -> Result<ProtocolVersion, Fault> {
+    match versioning::classify(request, None) {
+        RequestEra::Modern(envelope) => {
+            versioning::check_offered(&ProtocolVersion::ALL, &envelope.version)
+        }
+        RequestEra::Refused(fault) => Err(fault),
+        _ => Ok(session.unwrap_or(ProtocolVersion::LATEST_LEGACY)),
+    }
+}
+
+/// Returns the values of a request that HTTP repeats in headers.
+// spec: HTTP-C-04, HTTP-C-05, TASK-21
+pub(crate) fn mirrored(request: &Request<'_>, version: ProtocolVersion) -> MirroredHeaders {
+    let name_param = match Method::from_name(&request.method) {
+        Some(method) => method.spec().name_param,
+        None if [tasks::GET, tasks::UPDATE, tasks::CANCEL].contains(&&*request.method) => {
+            Some("taskId")
+        }
+        None => None,
+    };
+    let name = name_param.and_then(|param| request.params.text(param).ok().flatten());
+    MirroredHeaders::new(version, &request.method, name.as_deref())
+}
+
+/// Builds a `tools/list` request of the relay itself, with the `_meta` of a request of the client.
+pub(crate) fn list_tools(
+    id: RequestId,
+    version: ProtocolVersion,
+    meta: RawJson<'_>,
+    cursor: Option<&str>,
+) -> Option<OutgoingRequest> {
+    let method = Method::ListTools.as_str();
+    let mut params = json!({ "_meta": serde_json::from_str::<serde_json::Value>(meta.as_str()).ok()? });
+    if let Some(cursor) = cursor {
+        params["cursor"] = cursor.into();
+    }
+    let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+    let mirrored = MirroredHeaders::new(version, method, None);
+    Some(OutgoingRequest::new(id, body.to_string(), mirrored))
+}
+
+/// Encodes an error response.
+pub(crate) fn error(
+    fault: &Fault,
+    id: Option<&RequestId>,
+    version: Option<ProtocolVersion>,
+) -> Bytes {
+    let mut text = Vec::new();
+    wire::for_version(version.unwrap_or(ProtocolVersion::LATEST)).encode_error(fault, id, &mut text);
+    text.into()
+}
+
+/// Encodes the error response to a message that is not valid JSON-RPC.
+pub(crate) fn parse_error(error: &ParseError) -> Bytes {
+    self::error(&error.clone().into(), error.id(), None)
+}
+
+/// Describes why the server did not answer.
+pub(crate) fn describe(error: &ChannelError) -> Fault {
+    let mut text = format!("the relay has no answer of the server: {error}");
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    Fault::internal(text)
+}

@@ -1,0 +1,155 @@
+//! Hidden tools, and arguments that headers repeat.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use mcp_core::ParamHeaders;
+use mcp_types::{JsonObject, RawObject, Request};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Largest number of tools whose headers are kept.
+const MAX_TOOLS: usize = 10_000;
+
+/// Decides by name which tools the client must not see.
+#[derive(Clone)]
+pub(crate) struct HiddenTools(Arc<dyn Fn(&str) -> bool + Send + Sync>);
+
+impl HiddenTools {
+    pub(crate) fn new(is_hidden: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(is_hidden))
+    }
+
+    pub(crate) fn contains(&self, tool: &str) -> bool {
+        (self.0)(tool)
+    }
+
+    /// Removes the hidden tools from the response to `tools/list`. Other members stay as they are.
+    pub(crate) fn remove_from(&self, response: Bytes) -> Bytes {
+        let Ok(mut message) = serde_json::from_slice::<Value>(&response) else {
+            return response;
+        };
+        let Some(Value::Array(tools)) = message.pointer_mut("/result/tools") else {
+            return response;
+        };
+        tools.retain(|tool| {
+            let name = tool.get("name").and_then(Value::as_str);
+            !name.is_some_and(|name| self.contains(name))
+        });
+        match serde_json::to_vec(&message) {
+            Ok(text) => text.into(),
+            Err(_) => response,
+        }
+    }
+}
+
+impl fmt::Debug for HiddenTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HiddenTools")
+    }
+}
+
+/// Which arguments of which tool the headers of a request repeat.
+#[derive(Debug, Default)]
+pub(crate) struct ToolHeaders(HashMap<String, ParamHeaders>);
+
+/// A response to `tools/list`.
+#[derive(Deserialize)]
+struct ListResponse {
+    result: Option<Page>,
+}
+
+/// One page of tools.
+#[derive(Deserialize)]
+struct Page {
+    #[serde(default)]
+    tools: Vec<ListedTool>,
+    #[serde(rename = "nextCursor")]
+    next_cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ListedTool {
+    name: String,
+    #[serde(rename = "inputSchema", default)]
+    input_schema: JsonObject,
+}
+
+impl ToolHeaders {
+    /// Reads the response to `tools/list`. Returns the cursor of the next page.
+    pub(crate) fn learn(&mut self, response: &[u8]) -> Option<String> {
+        let response: ListResponse = serde_json::from_slice(response).ok()?;
+        let page = response.result?;
+        for tool in page.tools {
+            match ParamHeaders::from_schema(&tool.input_schema) {
+                Ok(Some(headers)) if self.0.len() < MAX_TOOLS => {
+                    self.0.insert(tool.name, headers);
+                }
+                _ => {
+                    self.0.remove(&tool.name);
+                }
+            }
+        }
+        page.next_cursor
+    }
+
+    /// Returns the headers of a call: names without their prefix, and values.
+    // spec: XHDR-02, XHDR-12
+    pub(crate) fn params(&self, request: &Request<'_>) -> Vec<(Box<str>, Box<str>)> {
+        let Ok(Some(name)) = request.params.text("name") else {
+            return Vec::new();
+        };
+        let arguments = request.params.object("arguments").ok().flatten();
+        self.values(&name, arguments.as_ref())
+    }
+
+    fn values(&self, tool: &str, arguments: Option<&RawObject>) -> Vec<(Box<str>, Box<str>)> {
+        let found = self.0.get(tool).and_then(|it| it.values(arguments).ok());
+        let found = found.into_iter().flatten();
+        found
+            .filter_map(|it| Some((it.header.into(), it.value?.text()?.into())))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use mcp_types::RawObject;
+
+    use super::{HiddenTools, ToolHeaders};
+
+    const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"nextCursor":"2","tools":[
+        {"name":"open","inputSchema":{"type":"object","properties":{
+            "region":{"type":"string","x-mcp-header":"Region"}}}},
+        {"name":"secret","inputSchema":{"type":"object"},"x-own":1}],"x-other":true}}"#;
+
+    #[test]
+    fn hidden_tools_are_removed_and_other_members_stay() {
+        let hidden = HiddenTools::new(|name| name == "secret");
+        let text = hidden.remove_from(Bytes::from_static(LIST.as_bytes()));
+        let text = std::str::from_utf8(&text).unwrap();
+        assert!(!text.contains("secret"), "{text}");
+        assert!(text.contains(r#""x-other":true"#), "{text}");
+        assert!(text.contains(r#""nextCursor":"2""#), "{text}");
+    }
+
+    #[test]
+    fn error_responses_stay_as_they_are() {
+        let hidden = HiddenTools::new(|_| true);
+        let text = Bytes::from_static(br#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#);
+        assert_eq!(hidden.remove_from(text.clone()), text);
+    }
+
+    #[test]
+    fn annotated_arguments_become_headers() {
+        let mut headers = ToolHeaders::default();
+        assert_eq!(headers.learn(LIST.as_bytes()).as_deref(), Some("2"));
+        let arguments = RawObject::from_text(r#"{"region":"eu"}"#).unwrap();
+        let found = headers.values("open", Some(&arguments));
+        assert_eq!(found, [("Region".into(), "eu".into())]);
+        assert!(headers.values("secret", Some(&arguments)).is_empty());
+    }
+}

@@ -1,0 +1,11 @@
+//! Tests of the relay, over HTTP on loopback.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "test helpers"
+)]
+
+mod kit;
+mod relay;
