@@ -85,6 +85,24 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
     },
+    /// Connect a client on standard streams with a server over HTTP
+    #[command(
+        override_usage = "mcp proxy [OPTIONS] <URL|NAME>",
+        after_help = "Clients that start servers as programs reach a remote server with it. The first request that\nneeds a login opens the login page. Client and server must share a revision of the protocol.\n\nExamples:\n  mcp proxy https://mcp.example.com/mcp\n  mcp proxy https://mcp.example.com/mcp --header 'X-Team: shop' --ignore-tool 'delete*'"
+    )]
+    Proxy(ProxyArgs),
+    /// Log in to a server, and keep the token
+    #[command(
+        override_usage = "mcp login [OPTIONS] <URL|NAME>",
+        after_help = "Tokens are files that only the user can read. With MCP_CREDENTIALS=keychain they are encrypted\nwith a key of the keychain. Other commands use them.\n\nExample:\n  mcp login https://mcp.example.com/mcp"
+    )]
+    Login(LoginArgs),
+    /// Revoke and remove the token of a server
+    #[command(override_usage = "mcp logout <URL|NAME>")]
+    Logout(TargetArgs),
+    /// Print the state of the login to a server
+    #[command(override_usage = "mcp whoami <URL|NAME>")]
+    Whoami(TargetArgs),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  mcp completions bash > ~/.local/share/bash-completion/completions/mcp"
@@ -145,6 +163,35 @@ pub(crate) struct CallArgs {
     /// Arguments as a JSON object; `-` reads it from standard input
     #[arg(long, value_name = "JSON")]
     pub(crate) args_json: Option<String>,
+}
+
+/// Arguments of `proxy`.
+#[derive(Debug, Args)]
+pub(crate) struct ProxyArgs {
+    #[command(flatten)]
+    pub(crate) login: LoginArgs,
+    /// Hide tools by name; `*` and `?` are wildcards
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) ignore_tool: Vec<String>,
+}
+
+/// Arguments of `login`.
+#[derive(Debug, Args)]
+pub(crate) struct LoginArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Print the address of the login page instead of opening a browser
+    #[arg(long)]
+    pub(crate) no_browser: bool,
+    /// Receive the response of the login on this port
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+    /// Ask for this scope instead of those that the server names
+    #[arg(long, value_name = "SCOPE")]
+    pub(crate) scope: Vec<String>,
+    /// Use this registered client
+    #[arg(long, value_name = "ID")]
+    pub(crate) client_id: Option<String>,
 }
 
 /// Arguments of `listen`.

@@ -7,8 +7,10 @@ mod info;
 mod interrupt;
 mod list;
 mod listen;
+mod login;
 mod ping;
 mod prompt;
+mod proxy;
 mod read;
 mod servers;
 mod shell;
@@ -32,6 +34,10 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
             servers::run(config.as_deref(), output);
             Ok(())
         }
+        Command::Proxy(args) => proxy::run(args, output).await,
+        Command::Login(args) => login::login(args, output).await,
+        Command::Logout(args) => login::logout(args, output).await,
+        Command::Whoami(args) => login::whoami(args, output).await,
         Command::Completions { shell } => {
             shell::completions(*shell, output);
             Ok(())

@@ -134,6 +134,17 @@ fn settings_folder(home: &Path) -> PathBuf {
         .unwrap_or_else(|| home.join(default))
 }
 
+/// The folder in which programs keep the data of the user.
+pub(crate) fn data_folder() -> Option<PathBuf> {
+    let home = std::env::home_dir()?;
+    if cfg!(any(windows, target_os = "macos")) {
+        return Some(settings_folder(&home));
+    }
+    let set = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
+    let set = set.filter(|it| it.is_absolute());
+    Some(set.unwrap_or_else(|| home.join(".local/share")))
+}
+
 /// Removes user, password, query and fragment from a URL: they may be secrets.
 pub(crate) fn public_url(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();

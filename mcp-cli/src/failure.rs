@@ -87,7 +87,9 @@ impl From<mcp::client::Error> for Failure {
 fn with_cure(kind: FailureKind, message: String) -> String {
     match kind {
         FailureKind::Login => {
-            format!("{message}; pass a token: --header 'Authorization: Bearer TOKEN'")
+            format!(
+                "{message}; log in with `mcp login`, or pass a token: --header 'Authorization: Bearer TOKEN'"
+            )
         }
         _ => message,
     }

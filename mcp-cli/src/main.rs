@@ -8,12 +8,14 @@
 //! | `config` | the files that list servers |
 //! | `questions` | questions to the user |
 //! | `values` | `key=value` arguments |
+//! | `credentials` | logins, and where their tokens are stored |
 //! | `target` | connections to servers |
 //! | `commands` | one module per command |
 
 mod cli;
 mod commands;
 mod config;
+mod credentials;
 mod failure;
 #[expect(clippy::print_stderr, reason = "the only module that prints")]
 mod output;

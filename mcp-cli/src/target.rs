@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use mcp::auth::Authorizer;
 use mcp::group::{ServerEntry, ServerSpec};
 use mcp::prelude::*;
-use mcp::{ClientBuilder, HttpChannel, ServerCommand};
+use mcp::{ClientBuilder, HttpChannel, HttpClient, ServerCommand};
 
-use crate::cli::TargetArgs;
+use crate::cli::{LoginArgs, TargetArgs};
 use crate::config::{self, Location};
+use crate::credentials;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::questions;
@@ -41,11 +43,16 @@ pub(crate) async fn connect<'a>(
 
 /// Connects to the server of a command line without further words.
 pub(crate) async fn connect_only(args: &TargetArgs, output: &Output) -> Result<Client, Failure> {
-    let (client, words) = connect(args, output).await?;
-    match words.first() {
-        None => Ok(client),
-        Some(word) => Err(Failure::usage(format!("the word {word:?} is too much"))),
+    // Checked before the server is started.
+    let surplus = match args.command.is_empty() {
+        true => args.words.get(1),
+        false => args.words.first(),
+    };
+    if let Some(word) = surplus {
+        return Err(Failure::usage(format!("the word {word:?} is too much")));
     }
+    let (client, _) = connect(args, output).await?;
+    Ok(client)
 }
 
 fn builder(args: &TargetArgs, output: &Output) -> Result<ClientBuilder, Failure> {
@@ -83,14 +90,8 @@ async fn named(
     output: &Output,
 ) -> Result<Client, Failure> {
     let (location, entry) = config::find(name, args.config.as_deref())?;
-    let unusable = |reason: String| {
-        let path = location.path.display();
-        Failure::usage(format!(
-            "the server {name:?} of {path} cannot be used: {reason}"
-        ))
-    };
-    let ServerEntry { spec, .. } = entry;
-    let spec = spec.map_err(|error| unusable(error.to_string()))?;
+    let unusable = |reason: String| unusable(name, &location, &reason);
+    let spec = usable_spec(entry, &location)?;
     match &spec {
         ServerSpec::Command {
             command,
@@ -115,16 +116,81 @@ async fn named(
             start(server, args, builder).await
         }
         ServerSpec::Url { url, headers, .. } => {
-            let names: Vec<_> = headers.iter().map(|(name, _)| name.as_str()).collect();
-            let shown = format!(
-                "connect to {} with the headers {names:?}",
-                config::public_url(url)
-            );
-            approve(&location, &shown, args, output).await?;
+            approve_url(&location, url, headers, args, output).await?;
             open(url, headers, args, builder).await
         }
         _ => Err(unusable("its kind is unknown to this program".to_owned())),
     }
+}
+
+fn usable_spec(entry: ServerEntry, location: &Location) -> Result<ServerSpec, Failure> {
+    let ServerEntry { name, spec, .. } = entry;
+    spec.map_err(|error| unusable(&name, location, &error.to_string()))
+}
+
+fn unusable(name: &str, location: &Location, reason: &str) -> Failure {
+    let path = location.path.display();
+    Failure::usage(format!(
+        "the server {name:?} of {path} cannot be used: {reason}"
+    ))
+}
+
+/// Returns the URL of a server over HTTP, for commands without calls.
+pub(crate) async fn url_only(args: &TargetArgs, output: &Output) -> Result<String, Failure> {
+    Ok(remote(args, output).await?.0)
+}
+
+/// Opens a channel to a server over HTTP. The first request that needs a login opens the login page.
+pub(crate) async fn channel_with_login(
+    args: &LoginArgs,
+    output: &Output,
+) -> Result<HttpChannel, Failure> {
+    let (url, headers) = remote(&args.target, output).await?;
+    let authorizer = match has_token(&headers, &args.target) {
+        true => None,
+        false => credentials::interactive(&url, args, output)?,
+    };
+    channel(&url, &headers, &args.target, authorizer.as_ref())
+}
+
+/// Finds the URL and the headers of a server over HTTP.
+async fn remote(
+    args: &TargetArgs,
+    output: &Output,
+) -> Result<(String, Vec<(String, String)>), Failure> {
+    let [target] = args.words.as_slice() else {
+        return Err(Failure::usage(
+            "this command needs one server: a URL, or a name that `mcp servers` lists",
+        ));
+    };
+    if target.contains("://") {
+        return Ok((target.clone(), Vec::new()));
+    }
+    let (location, entry) = config::find(target, args.config.as_deref())?;
+    match usable_spec(entry, &location)? {
+        ServerSpec::Url { url, headers, .. } => {
+            approve_url(&location, &url, &headers, args, output).await?;
+            Ok((url, headers))
+        }
+        _ => Err(Failure::usage(format!(
+            "the server {target:?} is a command; this command needs one with a URL"
+        ))),
+    }
+}
+
+async fn approve_url(
+    location: &Location,
+    url: &str,
+    headers: &[(String, String)],
+    args: &TargetArgs,
+    output: &Output,
+) -> Result<(), Failure> {
+    let names: Vec<_> = headers.iter().map(|(name, _)| name.as_str()).collect();
+    let shown = format!(
+        "connect to {} with the headers {names:?}",
+        config::public_url(url)
+    );
+    approve(location, &shown, args, output).await
 }
 
 /// Asks before a server of a project file is used. The author of the file may be somebody else: a
@@ -183,8 +249,41 @@ async fn open(
             "--env is for servers that are commands; use --header for URLs",
         ));
     }
+    let authorizer = match has_token(headers, args) {
+        true => None,
+        false => credentials::stored(url)?,
+    };
+    let channel = channel(url, headers, args, authorizer.as_ref())?;
+    let builder = match authorizer {
+        Some(authorizer) => builder.attach(authorizer),
+        None => builder,
+    };
+    let connected = builder.connect(channel).await;
+    connected.map_err(|error| Failure::connect(&error))
+}
+
+/// Returns whether the user gives a token. Then no stored one is used.
+fn has_token(headers: &[(String, String)], args: &TargetArgs) -> bool {
+    let given = args.header.iter().filter_map(|it| it.split_once(':'));
+    let configured = headers.iter().map(|(name, value)| (&**name, &**value));
+    given
+        .chain(configured)
+        .any(|(name, _)| name.trim().eq_ignore_ascii_case("authorization"))
+}
+
+fn channel(
+    url: &str,
+    headers: &[(String, String)],
+    args: &TargetArgs,
+    authorizer: Option<&Authorizer>,
+) -> Result<HttpChannel, Failure> {
     let usage = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
-    let mut channel = HttpChannel::new(url).map_err(|error| usage(&error))?;
+    let channel = match authorizer {
+        Some(authorizer) => HttpClient::new()
+            .and_then(|client| HttpChannel::with_service(url, authorizer.service(client))),
+        None => HttpChannel::new(url),
+    };
+    let mut channel = channel.map_err(|error| usage(&error))?;
     for (name, value) in headers {
         channel = channel
             .header(name.as_str(), value.as_str())
@@ -201,6 +300,5 @@ async fn open(
             .header(name.trim(), value.trim())
             .map_err(|error| usage(&error))?;
     }
-    let connected = builder.connect(channel).await;
-    connected.map_err(|error| Failure::connect(&error))
+    Ok(channel)
 }

@@ -45,7 +45,8 @@ pub(crate) fn list_tools(
     cursor: Option<&str>,
 ) -> Option<OutgoingRequest> {
     let method = Method::ListTools.as_str();
-    let mut params = json!({ "_meta": serde_json::from_str::<serde_json::Value>(meta.as_str()).ok()? });
+    let mut params =
+        json!({ "_meta": serde_json::from_str::<serde_json::Value>(meta.as_str()).ok()? });
     if let Some(cursor) = cursor {
         params["cursor"] = cursor.into();
     }
@@ -61,7 +62,8 @@ pub(crate) fn error(
     version: Option<ProtocolVersion>,
 ) -> Bytes {
     let mut text = Vec::new();
-    wire::for_version(version.unwrap_or(ProtocolVersion::LATEST)).encode_error(fault, id, &mut text);
+    wire::for_version(version.unwrap_or(ProtocolVersion::LATEST))
+        .encode_error(fault, id, &mut text);
     text.into()
 }
 

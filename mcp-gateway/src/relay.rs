@@ -92,10 +92,7 @@ impl Relay {
     }
 
     /// Removes tools from lists, and refuses their calls. Default: no tool is hidden.
-    pub fn hide_tools(
-        mut self,
-        is_hidden: impl Fn(&str) -> bool + Send + Sync + 'static,
-    ) -> Self {
+    pub fn hide_tools(mut self, is_hidden: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.hidden = Some(HiddenTools::new(is_hidden));
         self
     }
@@ -236,7 +233,8 @@ where
             }
             Ok(Message::Response(_)) => {
                 let mirrored = MirroredHeaders::new(self.version(), "", None);
-                self.waiting.push_back(OneWayMessage::new(text.clone(), mirrored));
+                self.waiting
+                    .push_back(OneWayMessage::new(text.clone(), mirrored));
                 Ok(())
             }
             Ok(_) => Ok(()),

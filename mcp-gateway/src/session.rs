@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt;
-use mcp_core::{Channel, ChannelError, ClientNotification, Frames, MirroredHeaders, OneWayMessage, OutgoingRequest};
+use mcp_core::{
+    Channel, ChannelError, ClientNotification, Frames, MirroredHeaders, OneWayMessage,
+    OutgoingRequest,
+};
 use mcp_types::{Message, Method, ProtocolVersion, Request, RequestId};
 use serde::Deserialize;
 use tokio::time::timeout;
@@ -89,10 +92,7 @@ impl Session {
             .unwrap_or(Err(ChannelError::SessionExpired))
     }
 
-    async fn open_again(
-        &mut self,
-        channel: &dyn Channel,
-    ) -> Result<Option<Frames>, ChannelError> {
+    async fn open_again(&mut self, channel: &dyn Channel) -> Result<Option<Frames>, ChannelError> {
         let inbound = self.prepare(channel);
         let mut frames = channel.call(self.request());
         let mut is_open = false;

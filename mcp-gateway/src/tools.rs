@@ -139,7 +139,8 @@ mod tests {
     #[test]
     fn error_responses_stay_as_they_are() {
         let hidden = HiddenTools::new(|_| true);
-        let text = Bytes::from_static(br#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#);
+        let text =
+            Bytes::from_static(br#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#);
         assert_eq!(hidden.remove_from(text.clone()), text);
     }
 

@@ -7,4 +7,6 @@ mod kit;
 #[cfg(test)]
 mod offline;
 #[cfg(test)]
+mod proxy;
+#[cfg(test)]
 mod shop;

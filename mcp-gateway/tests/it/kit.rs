@@ -22,6 +22,14 @@ pub(crate) struct Order {
     pub(crate) count: u32,
 }
 
+/// The arguments of `open`.
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+pub(crate) struct Branch {
+    /// The region, which a header repeats.
+    #[schemars(extend("x-mcp-header" = "Region"))]
+    region: String,
+}
+
 /// A shop.
 #[mcp::server(name = "shop", version = "1.0.0")]
 impl Shop {
@@ -38,6 +46,12 @@ impl Shop {
         let order = ask.form::<Order>("order", "How many?").await?;
         let order = order.accepted().ok_or(ToolError::new("no order"))?;
         Ok(format!("{} items", order.count))
+    }
+
+    /// Opens a branch.
+    #[tool]
+    async fn open(&self, Args(branch): Args<Branch>) -> String {
+        format!("open in {}", branch.region)
     }
 
     /// Never ends.
@@ -104,10 +118,12 @@ impl Lines {
 
     /// Opens a legacy session with the form capability.
     pub(crate) async fn initialize(&mut self, version: &str) -> Value {
-        self.send(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-            "protocolVersion": version, "capabilities": { "elicitation": {} },
-            "clientInfo": { "name": "test", "version": "1" },
-        }}))
+        self.send(
+            json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+                "protocolVersion": version, "capabilities": { "elicitation": {} },
+                "clientInfo": { "name": "test", "version": "1" },
+            }}),
+        )
         .await;
         let response = self.response(0).await;
         self.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))

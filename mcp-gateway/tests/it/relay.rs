@@ -1,8 +1,13 @@
 //! What passes a relay, and what it does when a side fails.
 
-use mcp::HttpChannel;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use http::HeaderValue;
 use mcp::gateway::{Relay, RelayError};
+use mcp::{HttpChannel, HttpClient};
 use serde_json::{Value, json};
+use tower::ServiceExt as _;
 
 use crate::kit::{Lines, http_shop, meta};
 
@@ -20,7 +25,9 @@ async fn calls_of_every_session_revision_pass_with_progress() {
         let opened = lines.initialize(version).await;
         assert_eq!(opened["result"]["protocolVersion"], version, "{opened}");
         let token = json!({ "progressToken": "p" });
-        lines.send(call(1, "add", json!({ "a": 1, "b": 2 }), token)).await;
+        lines
+            .send(call(1, "add", json!({ "a": 1, "b": 2 }), token))
+            .await;
         let progress = lines.receive().await;
         assert_eq!(progress["method"], "notifications/progress", "{progress}");
         assert_eq!(progress["params"]["progressToken"], "p");
@@ -34,7 +41,9 @@ async fn modern_calls_pass_with_progress() {
     let mut lines = Lines::to_shop().await;
     let mut meta = meta();
     meta["progressToken"] = json!("p");
-    lines.send(call(1, "add", json!({ "a": 1, "b": 2 }), meta)).await;
+    lines
+        .send(call(1, "add", json!({ "a": 1, "b": 2 }), meta))
+        .await;
     let progress = lines.receive().await;
     assert_eq!(progress["params"]["progressToken"], "p", "{progress}");
     let result = lines.response(1).await;
@@ -54,7 +63,10 @@ async fn question_of_a_session_reaches_the_client_and_its_answer_the_server() {
         .send(json!({ "jsonrpc": "2.0", "id": question["id"], "result": answer }))
         .await;
     let result = lines.response(1).await;
-    assert_eq!(result["result"]["content"][0]["text"], "7 items", "{result}");
+    assert_eq!(
+        result["result"]["content"][0]["text"], "7 items",
+        "{result}"
+    );
 }
 
 #[tokio::test]
@@ -78,7 +90,10 @@ async fn question_of_a_modern_server_and_its_answer_pass_in_rounds() {
     }
     lines.send(second).await;
     let result = lines.response(2).await;
-    assert_eq!(result["result"]["content"][0]["text"], "7 items", "{result}");
+    assert_eq!(
+        result["result"]["content"][0]["text"], "7 items",
+        "{result}"
+    );
 }
 
 #[tokio::test]
@@ -91,10 +106,14 @@ async fn cancelled_call_is_not_answered_and_others_go_on() {
         }
         lines.send(call(1, "wait", json!({}), meta.clone())).await;
         lines
-            .send(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
-                "params": { "requestId": 1, "reason": "enough" } }))
+            .send(
+                json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
+                "params": { "requestId": 1, "reason": "enough" } }),
+            )
             .await;
-        lines.send(call(2, "add", json!({ "a": 1, "b": 2 }), meta)).await;
+        lines
+            .send(call(2, "add", json!({ "a": 1, "b": 2 }), meta))
+            .await;
         let next = lines.receive().await;
         assert_eq!(next["id"], 2, "{next}");
     }
@@ -115,7 +134,7 @@ async fn hidden_tools_are_not_listed_and_not_called() {
         .iter()
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
-    assert_eq!(names, ["add", "order"]);
+    assert_eq!(names, ["add", "order", "open"]);
     lines.send(call(2, "wait", json!({}), meta())).await;
     let refused = lines.response(2).await;
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
@@ -139,7 +158,10 @@ async fn bad_messages_get_the_errors_of_json_rpc() {
     for (text, code) in [
         ("{", -32700),
         (r#"{"jsonrpc":"2.0","id":1}"#, -32600),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"server/discover"}"#, -32602),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"server/discover"}"#,
+            -32602,
+        ),
     ] {
         lines.send_text(text).await;
         let error = lines.receive().await;
@@ -166,4 +188,58 @@ async fn relay_ends_when_the_client_closes_its_stream() {
     lines.input.close_channel();
     let ended: Result<(), RelayError> = lines.ended.await.unwrap();
     ended.unwrap();
+}
+
+#[tokio::test]
+async fn session_that_the_server_has_lost_is_opened_again() {
+    // spec: SESS-08
+    let is_lost = Arc::new(AtomicBool::new(false));
+    let sessions = Arc::new(AtomicUsize::new(0));
+    let (lost, opened) = (Arc::clone(&is_lost), Arc::clone(&sessions));
+    let client = HttpClient::new().unwrap();
+    let client = client.map_request(move |mut request: http::Request<bytes::Bytes>| {
+        if request.method() == http::Method::POST {
+            match request.headers_mut().get_mut("mcp-session-id") {
+                // The server answers 404, as after a restart.
+                Some(id) if lost.swap(false, Ordering::Relaxed) => {
+                    *id = HeaderValue::from_static("unknown");
+                }
+                Some(_) => {}
+                None => drop(opened.fetch_add(1, Ordering::Relaxed)),
+            }
+        }
+        request
+    });
+    let channel = HttpChannel::with_service(http_shop().await, client).unwrap();
+    let mut lines = Lines::over(Relay::new(channel));
+    lines.initialize("2025-11-25").await;
+    for id in 1..4 {
+        is_lost.store(id == 2, Ordering::Relaxed);
+        lines
+            .send(call(id, "add", json!({ "a": 1, "b": 2 }), json!({})))
+            .await;
+        let result = lines.response(id).await;
+        assert_eq!(result["result"]["content"][0]["text"], "3", "{result}");
+    }
+    assert_eq!(sessions.load(Ordering::Relaxed), 2);
+    // Questions arrive in the new session.
+    lines.send(call(5, "order", json!({}), json!({}))).await;
+    let question = lines.receive().await;
+    assert_eq!(question["method"], "elicitation/create", "{question}");
+}
+
+#[tokio::test]
+async fn argument_that_a_header_repeats_needs_no_list_by_the_client() {
+    // spec: XHDR-20
+    let mut lines = Lines::to_shop().await;
+    for id in 1..3 {
+        lines
+            .send(call(id, "open", json!({ "region": "eu" }), meta()))
+            .await;
+        let result = lines.response(id).await;
+        assert_eq!(
+            result["result"]["content"][0]["text"], "open in eu",
+            "{result}"
+        );
+    }
 }
