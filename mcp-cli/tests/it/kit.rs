@@ -1,5 +1,6 @@
 //! Runs of the command.
 
+use std::future::Future;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -86,8 +87,12 @@ pub(crate) fn stdio_shop() -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Starts the shop over HTTP on a thread of its own, which ends with the tests. Returns the URL.
-pub(crate) fn http_shop() -> String {
+/// Runs a server on a thread of its own, which ends with the tests. Returns its origin.
+pub(crate) fn on_thread<F, R>(serve: F) -> String
+where
+    F: FnOnce(TcpListener) -> R + Send + 'static,
+    R: Future<Output = ()>,
+{
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -97,9 +102,15 @@ pub(crate) fn http_shop() -> String {
         runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
-            sender.send(format!("http://{address}/mcp")).unwrap();
-            drop(mcp::serve_http(Shop, listener).await);
+            sender.send(format!("http://{address}")).unwrap();
+            serve(listener).await;
         });
     });
     receiver.recv().unwrap()
+}
+
+/// Starts the shop over HTTP. Returns the URL.
+pub(crate) fn http_shop() -> String {
+    let origin = on_thread(|listener| async { drop(mcp::serve_http(Shop, listener).await) });
+    format!("{origin}/mcp")
 }

@@ -5,6 +5,8 @@ mod calls;
 #[cfg(test)]
 mod kit;
 #[cfg(test)]
+mod login;
+#[cfg(test)]
 mod offline;
 #[cfg(test)]
 mod proxy;

@@ -1,0 +1,221 @@
+//! `mcp login`, `mcp logout` and `mcp whoami` against an authorization server.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::extract::{Query, Request, State};
+use axum::http::StatusCode;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use mcp::prelude::*;
+use mcp::{IntoServer as _, StreamableHttp};
+use serde_json::{Value, json};
+
+use crate::kit::{folder, mcp_in, on_thread};
+use crate::shop::Shop;
+
+/// The valid tokens of the authorization server.
+#[derive(Clone, Default)]
+struct Tokens(Arc<Mutex<HashSet<String>>>);
+
+/// Starts a protected server, and its authorization server at the same origin. Every login page
+/// agrees at once.
+fn protected_shop() -> (String, Tokens) {
+    let tokens = Tokens::default();
+    let shared = tokens.clone();
+    let base = on_thread(|listener| async move {
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let app = app(&base, shared);
+        drop(axum::serve(listener, app).await);
+    });
+    (format!("{base}/mcp"), tokens)
+}
+
+fn app(base: &str, tokens: Tokens) -> Router {
+    let resource = json!({ "resource": format!("{base}/mcp"), "authorization_servers": [base] });
+    let issuer = json!({
+        "issuer": base,
+        "authorization_endpoint": format!("{base}/authorize"),
+        "token_endpoint": format!("{base}/token"),
+        "registration_endpoint": format!("{base}/register"),
+        "revocation_endpoint": format!("{base}/revoke"),
+        "response_types_supported": ["code"],
+        "code_challenge_methods_supported": ["S256"],
+        "token_endpoint_auth_methods_supported": ["none"],
+    });
+    let protected = Router::new()
+        .route_service("/mcp", StreamableHttp::new(Shop.into_server()))
+        .layer(from_fn_with_state(tokens.clone(), check));
+    Router::new()
+        .route("/token", post(token))
+        .route("/revoke", post(revoke))
+        .with_state(tokens)
+        .route("/authorize", get(authorize))
+        .route("/register", post(register))
+        .route(
+            "/.well-known/oauth-protected-resource/mcp",
+            get(move || async move { respond(&resource) }),
+        )
+        .route(
+            "/.well-known/oauth-authorization-server",
+            get(move || async move { respond(&issuer) }),
+        )
+        .merge(protected)
+}
+
+async fn register(body: String) -> Response {
+    let mut client: Value = serde_json::from_str(&body).unwrap();
+    client["client_id"] = json!("client");
+    (StatusCode::CREATED, respond(&client)).into_response()
+}
+
+async fn authorize(Query(query): Query<HashMap<String, String>>) -> Redirect {
+    let (uri, state) = (&query["redirect_uri"], &query["state"]);
+    Redirect::to(&format!("{uri}?code=secret-code&state={state}"))
+}
+
+async fn token(State(tokens): State<Tokens>) -> Response {
+    let token = "secret-token".to_owned();
+    tokens.0.lock().unwrap().insert(token.clone());
+    respond(&json!({ "access_token": token, "token_type": "Bearer", "expires_in": 3600 }))
+}
+
+async fn revoke(State(tokens): State<Tokens>, form: String) {
+    tokens
+        .0
+        .lock()
+        .unwrap()
+        .retain(|token| !form.contains(token));
+}
+
+async fn check(State(tokens): State<Tokens>, request: Request, next: Next) -> Response {
+    let header = request.headers().get(AUTHORIZATION);
+    let token = header.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+    let is_valid = token.is_some_and(|token| tokens.0.lock().unwrap().contains(token));
+    match is_valid {
+        true => next.run(request).await,
+        false => StatusCode::UNAUTHORIZED.into_response(),
+    }
+}
+
+fn respond(body: &Value) -> Response {
+    ([(CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+}
+
+/// Gets a page of this machine, as a browser does.
+fn visit(url: &str) -> String {
+    let (host, path) = url
+        .strip_prefix("http://")
+        .unwrap()
+        .split_once('/')
+        .unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    write!(
+        stream,
+        "GET /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
+    )
+    .unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response
+}
+
+/// Runs `mcp login` and visits the login page that it prints. Returns everything that it printed.
+fn log_in(home: &Path, url: &str) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp"))
+        .args(["login", url, "--no-browser"])
+        .env("HOME", home)
+        .env_remove("XDG_DATA_HOME")
+        .env_remove("MCP_CREDENTIALS")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut printed = String::new();
+    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    let page = loop {
+        let start = printed.len();
+        assert!(lines.read_line(&mut printed).unwrap() > 0, "{printed}");
+        if let Some(page) = printed[start..].strip_prefix("Log in at ") {
+            break page.trim().to_owned();
+        }
+    };
+    let response = visit(&page);
+    let location = response
+        .lines()
+        .find_map(|it| it.strip_prefix("location: "));
+    let answer = visit(location.unwrap());
+    assert!(answer.contains(" 200 "), "{answer}");
+    let mut rest = String::new();
+    lines.read_to_string(&mut rest).unwrap();
+    let mut out = String::new();
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut out)
+        .unwrap();
+    assert!(child.wait().unwrap().success(), "{rest}");
+    rest + &out
+}
+
+#[test]
+fn stored_token_is_used_until_the_logout() {
+    let (url, tokens) = protected_shop();
+    let folder = folder("login");
+    let run = |words: &[&str]| mcp_in(&folder, words, "");
+
+    let before = run(&["list", &url]);
+    assert_eq!(before.code, 3, "{before:?}");
+    assert!(before.err.contains("mcp login"), "{before:?}");
+
+    let printed = log_in(&folder.join("home"), &url);
+    assert!(printed.contains("logged in at"), "{printed}");
+    assert!(!printed.contains("secret"), "{printed}");
+
+    let listed = run(&["list", &url, "--json"]);
+    assert_eq!(listed.json()["tools"][0]["name"], "add", "{listed:?}");
+    let who = run(&["whoami", &url, "--json"]);
+    assert_eq!(who.json()["loggedIn"], true, "{who:?}");
+    assert!(!who.out.contains("secret"), "{who:?}");
+
+    let out = run(&["logout", &url]);
+    assert_eq!(out.code, 0, "{out:?}");
+    assert!(tokens.0.lock().unwrap().is_empty());
+    assert_eq!(run(&["list", &url]).code, 3);
+}
+
+#[test]
+fn proxy_uses_the_stored_token() {
+    let (url, _) = protected_shop();
+    let folder = folder("login_proxy");
+    log_in(&folder.join("home"), &url);
+    let mut proxy = Command::new(env!("CARGO_BIN_EXE_mcp"));
+    proxy.args(["proxy", &url]).env("HOME", folder.join("home"));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let client = Client::connect(proxy).await.unwrap();
+        let sum = client.call("add", json!({ "a": 1, "b": 2 })).await.unwrap();
+        assert_eq!(sum.text(), "3");
+        client.close().await.unwrap();
+    });
+}
+
+#[test]
+fn unknown_store_of_credentials_is_refused() {
+    let output = Command::new(env!("CARGO_BIN_EXE_mcp"))
+        .args(["list", "http://127.0.0.1:1/mcp"])
+        .env("MCP_CREDENTIALS", "clipboard")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("`file` or `keychain`"), "{text}");
+}
