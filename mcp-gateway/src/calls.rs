@@ -20,7 +20,7 @@ pub(crate) struct PendingCall {
     _cancel: oneshot::Sender<()>,
 }
 
-/// What happened to a call.
+/// An event of a call.
 pub(crate) enum CallEvent {
     /// A message of the server.
     Frame(Result<Frame, ChannelError>),

@@ -162,7 +162,7 @@ struct Running<'o, O> {
     waiting: VecDeque<OneWayMessage>,
 }
 
-/// What the loop reacts to.
+/// An event of the loop.
 enum Event {
     Incoming(Option<io::Result<Bytes>>),
     Call(RequestId, CallEvent),

@@ -51,7 +51,7 @@ impl fmt::Debug for HiddenTools {
     }
 }
 
-/// Which arguments of which tool the headers of a request repeat.
+/// The arguments of tools that the headers of a request repeat.
 #[derive(Debug, Default)]
 pub(crate) struct ToolHeaders(HashMap<String, ParamHeaders>);
 

@@ -1,4 +1,4 @@
-//! What passes a relay, and what it does when a side fails.
+//! Messages that pass a relay, and failures of its sides.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
