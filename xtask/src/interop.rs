@@ -36,10 +36,11 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// Our server and our clients.
-const PROGRAMS: [&str; 6] = [
+const PROGRAMS: [&str; 7] = [
     http::SERVER,
     http::CLIENT,
     pipes::CLIENT,
+    pipes::COMMAND,
     authorization::SERVER,
     authorization::CLIENT,
     extensions::HOST,
@@ -81,7 +82,11 @@ pub(crate) fn run_cases(workspace: &Workspace, all: bool, only: Option<&str>) ->
 
 fn build(workspace: &Workspace) -> Result<()> {
     let mut cargo = workspace.cargo();
-    cargo.args(["build", "--package", "conformance", "--package", "examples"]);
+    let packages = ["conformance", "examples", "omnimcp-cli"];
+    cargo.arg("build");
+    for package in packages {
+        cargo.args(["--package", package]);
+    }
     for program in PROGRAMS {
         cargo.args(["--bin", program]);
     }

@@ -125,6 +125,8 @@ impl Bridges<'_> {
         });
         let name = "TypeScript client 1 -> supergateway -> our server".to_owned();
         self.cases.push(pipes::case(name, start, SIMPLE_TEXT));
+        let proxied = pipes::proxied(self.workspace, self.peers, &url);
+        self.cases.extend(proxied);
         Ok(())
     }
 

@@ -10,6 +10,10 @@ use crate::workspace::Workspace;
 
 /// Our client: it starts a server and calls a tool.
 pub(super) const CLIENT: &str = "stdio_client";
+/// The command `mcp`.
+pub(super) const COMMAND: &str = "mcp";
+/// The result of the tool that clients call.
+const SIMPLE_TEXT: &str = "tools: This is a simple text response for testing.";
 
 /// Returns all cases.
 pub(super) fn cases(workspace: &Workspace, peers: &Peers) -> Vec<Case> {
@@ -23,8 +27,7 @@ pub(super) fn cases(workspace: &Workspace, peers: &Peers) -> Vec<Case> {
                 command.args(mode).arg(&server).arg("--stdio");
                 command
             });
-            let expected = "tools: This is a simple text response for testing.";
-            case(format!("{name} -> our server"), start, expected)
+            case(format!("{name} -> our server"), start, SIMPLE_TEXT)
         })
         .collect();
     cases.extend(servers(peers).map(|(name, program, tool, expected)| {
@@ -36,6 +39,24 @@ pub(super) fn cases(workspace: &Workspace, peers: &Peers) -> Vec<Case> {
         case(format!("our client -> {name}"), start, expected)
     }));
     cases
+}
+
+/// Returns the cases of clients whose server is `mcp proxy` in front of our server at `url`.
+pub(super) fn proxied(workspace: &Workspace, peers: &Peers, url: &str) -> Vec<Case> {
+    let proxy = workspace.binary("debug", COMMAND);
+    let case = |(name, program, mode): (_, InstalledProgram, _)| {
+        let start = program.map(|program| {
+            let mut command = program.command();
+            command.args(mode).arg(&proxy).args(["proxy", url]);
+            command
+        });
+        case(
+            format!("{name} -> mcp proxy -> our server"),
+            start,
+            SIMPLE_TEXT,
+        )
+    };
+    clients(peers).into_iter().map(case).collect()
 }
 
 /// A case that passes if the client prints `expected`.

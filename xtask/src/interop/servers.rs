@@ -2,12 +2,12 @@
 //! that needs no account and no network.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::cases::Case;
 use super::peers::{InstalledProgram, Peers};
-use super::pipes::{self, CLIENT};
+use super::pipes::{self, CLIENT, COMMAND};
 use crate::Result;
 use crate::process;
 use crate::workspace::Workspace;
@@ -49,6 +49,11 @@ pub(super) fn cases(workspace: &Workspace, peers: &Peers, all: bool) -> Result<V
     let mut list = peers_of_npm(peers)?;
     list.extend(peers_of_python(peers)?);
     list.extend(large_peers(peers).into_iter().filter(|_| all));
+    let mcp = workspace.binary("debug", COMMAND);
+    let mut cases: Vec<Case> = list
+        .iter()
+        .filter_map(|peer| by_command(&mcp, peer))
+        .collect();
     let case = |peer: RealServer| {
         let start = peer.program.map(|program| {
             let mut command = Command::new(&client);
@@ -60,7 +65,25 @@ pub(super) fn cases(workspace: &Workspace, peers: &Peers, all: bool) -> Result<V
         });
         pipes::case(format!("our client -> {}", peer.name), start, peer.expected)
     };
-    Ok(list.into_iter().map(case).collect())
+    cases.extend(list.into_iter().map(case));
+    Ok(cases)
+}
+
+/// Returns the case of `mcp call` with the server, if a tool is called.
+fn by_command(mcp: &Path, peer: &RealServer) -> Option<Case> {
+    let [tool, arguments] = peer.call.as_slice() else {
+        return None;
+    };
+    let start = peer.program.as_ref().map(|program| {
+        let mut command = Command::new(mcp);
+        command.args(["call", tool, "--args-json", arguments, "--"]);
+        command.args(program.words()).args(&peer.arguments);
+        command
+    });
+    let start = start.map_err(Clone::clone);
+    let name = format!("mcp call -> {}", peer.name);
+    // Our client prints the tools first, the command the result alone.
+    Some(pipes::case(name, start, peer.expected.trim_start()))
 }
 
 fn peers_of_npm(peers: &Peers) -> Result<Vec<RealServer>> {
