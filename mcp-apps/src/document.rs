@@ -1,6 +1,6 @@
 //! The document of an app, as a host receives it.
 
-use mcp_types::ext::apps::{MIME_TYPE, ResourceUi, SCHEME};
+use mcp_types::ext::apps::{MIME_TYPE, Permissions, ResourceUi, SCHEME};
 use mcp_types::meta::keys;
 use mcp_types::{Meta, ReadResourceResult, Resource, ResourceContents};
 
@@ -95,6 +95,40 @@ impl AppDocument {
     /// The display requirements.
     pub fn ui(&self) -> &ResourceUi {
         &self.ui
+    }
+
+    /// Grants at most these permissions, of those that the document asks for. Default: all of them.
+    // spec: APP-03, APP-10
+    #[must_use]
+    pub fn grant(mut self, granted: &Permissions) -> Self {
+        if let Some(asked) = &mut self.ui.permissions {
+            let pairs = [
+                (&mut asked.camera, &granted.camera),
+                (&mut asked.microphone, &granted.microphone),
+                (&mut asked.geolocation, &granted.geolocation),
+                (&mut asked.clipboard_write, &granted.clipboard_write),
+            ];
+            for (asked, granted) in pairs {
+                if granted.is_none() {
+                    *asked = None;
+                }
+            }
+        }
+        self
+    }
+
+    /// The value of the attribute `allow` of the frame: the [granted](Self::grant) permissions.
+    pub fn allow_attribute(&self) -> String {
+        let none = Permissions::new();
+        let granted = self.ui.permissions.as_ref().unwrap_or(&none);
+        let names = [
+            (&granted.camera, "camera"),
+            (&granted.microphone, "microphone"),
+            (&granted.geolocation, "geolocation"),
+            (&granted.clipboard_write, "clipboard-write"),
+        ];
+        let names = names.into_iter().filter(|(granted, _)| granted.is_some());
+        names.map(|(_, name)| name).collect::<Vec<_>>().join("; ")
     }
 
     /// The value of the header `Content-Security-Policy`.

@@ -85,6 +85,7 @@ mod server {
         resource: Resource,
         html: String,
         ui: ResourceUi,
+        is_listed: bool,
     }
 
     impl App {
@@ -94,6 +95,7 @@ mod server {
                 resource: Resource::new(uri).mime_type(MIME_TYPE),
                 html: html.into(),
                 ui: ResourceUi::new(),
+                is_listed: true,
             }
         }
 
@@ -134,6 +136,14 @@ mod server {
             self
         }
 
+        /// Leaves the app out of `resources/list`. Hosts find it by its tools.
+        // spec: APP-05
+        #[must_use]
+        pub fn unlisted(mut self) -> Self {
+            self.is_listed = false;
+            self
+        }
+
         /// Returns the mistake of the app, if it has one.
         fn problem(&self) -> Option<String> {
             let uri = &self.resource.uri;
@@ -146,15 +156,23 @@ mod server {
 
         /// The metadata is on the list entry and on the contents, because hosts read either.
         fn into_routes(self) -> Routes {
-            let Self { resource, html, ui } = self;
-            let mut resource = resource;
+            let Self {
+                mut resource,
+                html,
+                ui,
+                is_listed,
+            } = self;
             let meta = resource.meta.take().unwrap_or_default().with_ui(&ui);
             resource.meta = Some(meta.clone());
             let mut contents = ResourceContents::text(&*resource.uri, html).mime_type(MIME_TYPE);
             if let ResourceContents::Text(text) = &mut contents {
                 text.meta = Some(meta);
             }
-            Routes::new().resource(resource.read(move || contents.clone()))
+            let route = resource.read(move || contents.clone());
+            Routes::new().resource(match is_listed {
+                true => route,
+                false => route.unlisted(),
+            })
         }
     }
 

@@ -23,7 +23,7 @@ mod view;
 pub use bridge::{HostBridge, ViewLimits};
 pub use server::AppServer;
 pub use types::{
-    AppCapabilities, ContainerSize, DisplayMode, Download, HostContext, ModelContext, Refusal,
-    Theme, ViewError, ViewMessage, ViewSize,
+    AppCapabilities, ContainerSize, DisplayMode, Download, HostContext, ModelContext, Platform,
+    Refusal, Theme, ViewError, ViewMessage, ViewSize,
 };
 pub use view::View;

@@ -51,7 +51,7 @@ pub use extension::App;
 pub use extension::Apps;
 pub use host::{
     AppCapabilities, AppServer, ContainerSize, DisplayMode, Download, HostBridge, HostContext,
-    ModelContext, Refusal, Theme, View, ViewError, ViewLimits, ViewMessage, ViewSize,
+    ModelContext, Platform, Refusal, Theme, View, ViewError, ViewLimits, ViewMessage, ViewSize,
 };
 pub use mcp_types::ext::apps::{
     AppsSettings, Csp, MIME_TYPE, Permissions, ResourceUi, ToolUi, Visibility,

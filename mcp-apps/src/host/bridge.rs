@@ -16,8 +16,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::server::{AppServer, call_tool, list_tools};
+use super::server::{AppServer, call_tool, list_resources, list_templates, list_tools};
 use super::types::{DisplayMode, Download, HostContext, Refusal, ViewMessage, ViewSize};
+use crate::document::AppDocument;
 
 /// A handler of requests of the view.
 pub(super) type RequestHandler =
@@ -103,6 +104,9 @@ pub struct HostBridge {
     pub(super) modes: Vec<DisplayMode>,
     pub(super) set_mode: Option<ModeHandler>,
     pub(super) keeps_model_context: bool,
+    announces_lists: bool,
+    /// The document for a sandbox proxy.
+    pub(super) document: Option<AppDocument>,
     pub(super) limits: ViewLimits,
 }
 
@@ -118,6 +122,8 @@ impl HostBridge {
             modes: vec![DisplayMode::Inline],
             set_mode: None,
             keeps_model_context: false,
+            announces_lists: false,
+            document: None,
             limits: ViewLimits::default(),
         }
     }
@@ -133,6 +139,56 @@ impl HostBridge {
     #[must_use]
     pub fn limits(mut self, change: impl FnOnce(&mut ViewLimits)) -> Self {
         change(&mut self.limits);
+        self
+    }
+
+    /// Sets the document of the view. The view learns which domains and permissions the host grants.
+    ///
+    /// A web host shows the document in a second frame, inside of a frame of another origin (the sandbox
+    /// proxy). Connect the bridge to the outer frame: when it reports
+    /// `ui/notifications/sandbox-proxy-ready`, the bridge sends it the document, its policy and its
+    /// permissions, and all later messages are those of the view.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::apps::{AppDocument, HostBridge, Permissions};
+    ///
+    /// fn bridge(document: AppDocument) -> HostBridge {
+    ///     // Grants nothing but the location, and that only if the document asks for it.
+    ///     let document = document.grant(&Permissions::new().geolocation());
+    ///     HostBridge::new("my-host", "1.0.0").document(document)
+    /// }
+    /// ```
+    // spec: APP-12, APP-14
+    #[must_use]
+    pub fn document(mut self, document: AppDocument) -> Self {
+        let granted = json!({
+            "csp": document.ui().csp.clone().unwrap_or_default(),
+            "permissions": document.ui().permissions.clone().unwrap_or_default(),
+        });
+        self.document = Some(document);
+        self.declare_with("sandbox", granted)
+    }
+
+    /// Declares an experimental capability of the host.
+    // spec: APP-14
+    #[must_use]
+    pub fn experimental(mut self, name: &str, settings: JsonObject) -> Self {
+        let all = self.capabilities.entry("experimental").or_insert(json!({}));
+        if let Some(all) = all.as_object_mut() {
+            all.insert(name.to_owned(), Value::Object(settings));
+        }
+        self
+    }
+
+    /// Declares that the host notifies the view of changes of its server's lists:
+    /// [`View::send_tools_changed`](crate::View::send_tools_changed) and
+    /// [`View::send_resources_changed`](crate::View::send_resources_changed).
+    // spec: APP-14
+    #[must_use]
+    pub fn with_list_changes(mut self) -> Self {
+        self.announces_lists = true;
         self
     }
 
@@ -152,6 +208,19 @@ impl HostBridge {
             let server = tools.clone();
             async move { call_tool(&*server, params).await }
         });
+        let resources = server.clone();
+        self.request(Method::ListResources.as_str(), move |_: RawObject| {
+            let server = resources.clone();
+            async move { list_resources(&*server).await }
+        });
+        let templates = server.clone();
+        self.request(
+            Method::ListResourceTemplates.as_str(),
+            move |_: RawObject| {
+                let server = templates.clone();
+                async move { list_templates(&*server).await }
+            },
+        );
         self.request(
             Method::ReadResource.as_str(),
             move |params: ReadResourceParams| server.read_resource(params.uri),
@@ -232,7 +301,7 @@ impl HostBridge {
         self
     }
 
-    /// Offers files to the user.
+    /// Offers files to the user, as resources and links to resources. Other content is refused.
     #[must_use]
     pub fn on_download<F, Fut>(mut self, save: F) -> Self
     where
@@ -240,8 +309,8 @@ impl HostBridge {
         Fut: Future<Output = Result<(), Refusal>> + Send + 'static,
     {
         self.request("ui/download-file", move |files: Download| {
-            let saved = save(files);
-            async move { saved.await.map(|()| json!({})) }
+            let saved = files.check().map(|()| save(files));
+            async move { saved?.await.map(|()| json!({})) }
         });
         self.declare("downloadFile")
     }
@@ -303,6 +372,18 @@ impl HostBridge {
     pub fn on_tools_changed(mut self, changed: impl Fn() + Send + Sync + 'static) -> Self {
         self.notification(Method::ToolsChanged.as_str(), move |_: RawObject| changed());
         self
+    }
+
+    /// Returns the capabilities of the host as the view receives them.
+    pub(super) fn published_capabilities(&self) -> JsonObject {
+        let mut capabilities = self.capabilities.clone();
+        for name in ["serverTools", "serverResources"] {
+            let settings = capabilities.get_mut(name).and_then(Value::as_object_mut);
+            if let Some(settings) = settings.filter(|_| self.announces_lists) {
+                settings.insert("listChanged".to_owned(), Value::Bool(true));
+            }
+        }
+        capabilities
     }
 
     fn declare(self, capability: &str) -> Self {

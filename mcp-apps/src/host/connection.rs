@@ -1,19 +1,21 @@
 //! The loop that reads and writes the messages of a view.
 
+use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::{Sink, SinkExt as _, Stream, StreamExt as _};
 use mcp_core::extension::{from_params, to_object};
-use mcp_types::{ErrorObject, Method, RawObject, RequestId, codes};
+use mcp_core::{BoxFuture, catch_panic};
+use mcp_types::{Cancelled, ErrorObject, Implementation, Method, RawObject, RequestId, codes};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 
 use super::bridge::{HostBridge, ModeHandler, NotificationHandler};
-use super::message::{Incoming, Kind, response};
-use super::state::{Conversation, Phase};
+use super::message::{Incoming, Kind, call, response};
+use super::state::{Answer, Conversation, Phase};
 use super::types::{AppCapabilities, DisplayMode, ModelContext, ViewError};
 
 /// The version of the messages.
@@ -26,7 +28,9 @@ type Queued = (NotificationHandler, RawObject);
 pub(super) struct Connection {
     bridge: HostBridge,
     conversation: Arc<Conversation>,
-    running: JoinSet<()>,
+    running: JoinSet<RequestId>,
+    /// The running requests of the view, for their cancellation.
+    cancellable: HashMap<RequestId, AbortHandle>,
 }
 
 /// Closes the conversation, also when the future of the connection is dropped.
@@ -44,6 +48,7 @@ impl Connection {
             bridge,
             conversation,
             running: JoinSet::new(),
+            cancellable: HashMap::new(),
         }
     }
 
@@ -77,7 +82,12 @@ impl Connection {
         let mut incoming = pin!(incoming);
         loop {
             let text = tokio::select! {
-                Some(_) = self.running.join_next() => continue,
+                Some(ended) = self.running.join_next() => {
+                    if let Ok(id) = ended {
+                        self.cancellable.remove(&id);
+                    }
+                    continue;
+                }
                 text = incoming.next() => text,
             };
             let Some(text) = text else { return Ok(()) };
@@ -99,19 +109,28 @@ impl Connection {
     }
 
     fn receive_notification(
-        &self,
+        &mut self,
         method: &str,
         params: RawObject,
         notify: &mpsc::Sender<Queued>,
     ) -> Result<(), ViewError> {
         let phase = self.conversation.current_phase();
-        // spec: APP-15
-        if method == "ui/notifications/initialized" {
-            if phase == Phase::Initializing {
+        // spec: APP-24
+        tracing::debug!(
+            method,
+            bytes = params.as_str().len(),
+            "notification of a view"
+        );
+        match method {
+            // spec: APP-15
+            "ui/notifications/initialized" if phase == Phase::Initializing => {
                 self.conversation.phase.send_replace(Phase::Ready);
                 return Ok(());
             }
-            return self.conversation.count_invalid();
+            "ui/notifications/initialized" => return self.conversation.count_invalid(),
+            "ui/notifications/sandbox-proxy-ready" => return self.send_document(phase),
+            _ if method == Method::Cancelled.as_str() => return self.cancel(&params),
+            _ => {}
         }
         let Some(handler) = self.bridge.notifications.get(method) else {
             tracing::debug!(method, "a notification of a view was ignored");
@@ -123,7 +142,53 @@ impl Connection {
         Ok(())
     }
 
+    /// Sends the document to the sandbox proxy, once, and before the view has spoken.
+    // spec: APP-12
+    fn send_document(&mut self, phase: Phase) -> Result<(), ViewError> {
+        if phase != Phase::New {
+            return self.conversation.count_invalid();
+        }
+        let Some(document) = self.bridge.document.take() else {
+            tracing::warn!(
+                "a sandbox proxy waits for a document; set it with `HostBridge::document`"
+            );
+            return Ok(());
+        };
+        let params = json!({
+            "html": document.html(),
+            "csp": document.ui().csp,
+            "permissions": document.ui().permissions,
+        });
+        let text = call(
+            None,
+            "ui/notifications/sandbox-resource-ready",
+            &without_null(params),
+        )?;
+        // Nothing else was sent, so that the queue has space unless the writer has ended.
+        let _ = self.conversation.outbox.try_send(text);
+        Ok(())
+    }
+
+    /// Ends a running request of the view. It receives no answer.
+    fn cancel(&mut self, params: &RawObject) -> Result<(), ViewError> {
+        let Ok(cancelled) = read::<Cancelled>(params) else {
+            return self.conversation.count_invalid();
+        };
+        let id = cancelled.request_id;
+        // The request may have been answered in the meantime.
+        if let Some(running) = id.and_then(|id| self.cancellable.remove(&id)) {
+            running.abort();
+        }
+        Ok(())
+    }
+
     async fn receive_request(&mut self, id: RequestId, method: &str, params: RawObject) {
+        // spec: APP-24
+        tracing::debug!(
+            method = shown(method),
+            bytes = params.as_str().len(),
+            "request of a view"
+        );
         let answer = match method {
             _ if method == Method::Ping.as_str() => Ok(RawObject::empty()),
             "ui/initialize" => self.initialize(&params),
@@ -150,6 +215,7 @@ impl Connection {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Initialize {
+            app_info: Option<Implementation>,
             #[serde(default)]
             app_capabilities: AppCapabilities,
         }
@@ -158,8 +224,12 @@ impl Connection {
             let message = "`ui/initialize` was answered before";
             return Err(ErrorObject::new(codes::INVALID_REQUEST, message));
         }
-        let Initialize { app_capabilities } = read(params)?;
-        self.conversation.state.lock().capabilities = app_capabilities;
+        let read: Initialize = read(params)?;
+        {
+            let mut state = self.conversation.state.lock();
+            state.capabilities = read.app_capabilities;
+            state.info = read.app_info;
+        }
         let bridge = &self.bridge;
         let context = bridge.context.clone();
         let context = context
@@ -168,7 +238,7 @@ impl Connection {
         let result = to_object(&json!({
             "protocolVersion": PROTOCOL_VERSION,
             "hostInfo": bridge.info,
-            "hostCapabilities": bridge.capabilities,
+            "hostCapabilities": bridge.published_capabilities(),
             "hostContext": context,
         }));
         let result =
@@ -190,33 +260,27 @@ impl Connection {
             let message = "too many requests are running; wait for their answers";
             return Err(ErrorObject::new(codes::BAD_REQUEST, message));
         }
-        let answer = match (method, self.bridge.requests.get(method)) {
-            ("ui/request-display-mode", _) => {
-                let set = self.bridge.set_mode.clone();
-                let mode = self.choose_mode(&params)?;
-                let conversation = self.conversation.clone();
-                Box::pin(set_mode(conversation, set, mode))
-            }
-            (_, Some(handler)) => handler(params),
-            (_, None) => {
-                let message = format!("method not found: {}", shown(method));
-                return Err(ErrorObject::new(codes::METHOD_NOT_FOUND, message));
-            }
-        };
+        if self.cancellable.contains_key(&id) {
+            let message = "a request with this id is running";
+            return Err(ErrorObject::new(codes::INVALID_REQUEST, message));
+        }
         let conversation = self.conversation.clone();
-        self.running.spawn(async move {
-            let limit = conversation.limits.handler_timeout;
-            let answer = tokio::time::timeout(limit, answer).await;
-            let answer = answer.unwrap_or_else(|_| {
-                Err(ErrorObject::new(
-                    codes::BAD_REQUEST,
-                    "the host took too long",
-                ))
-            });
-            if let Some(text) = response(&id, &answer) {
-                let _ = conversation.outbox.send(text).await;
-            }
-        });
+        let answer: BoxFuture<'static, Answer> =
+            match (method, self.bridge.requests.get(method).cloned()) {
+                ("ui/request-display-mode", _) => {
+                    let set = self.bridge.set_mode.clone();
+                    let mode = self.choose_mode(&params)?;
+                    Box::pin(set_mode(conversation, set, mode))
+                }
+                (_, Some(handler)) => Box::pin(async move { handler(params).await }),
+                (_, None) => {
+                    let message = format!("method not found: {}", shown(method));
+                    return Err(ErrorObject::new(codes::METHOD_NOT_FOUND, message));
+                }
+            };
+        let task = answer_request(self.conversation.clone(), id.clone(), answer);
+        let running = self.running.spawn(task);
+        self.cancellable.insert(id, running);
         Ok(())
     }
 
@@ -234,6 +298,34 @@ impl Connection {
         let is_declared = declared.is_empty() || declared.contains(&mode);
         Ok((is_declared && self.bridge.modes.contains(&mode)).then_some(mode))
     }
+}
+
+/// Runs a handler within its time limit, and sends its answer. Returns the id of the request.
+async fn answer_request(
+    conversation: Arc<Conversation>,
+    id: RequestId,
+    answer: BoxFuture<'static, Answer>,
+) -> RequestId {
+    let limit = conversation.limits.handler_timeout;
+    let answer = match tokio::time::timeout(limit, catch_panic(answer)).await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(panic)) => {
+            tracing::error!(
+                panic = panic.text(),
+                "the handler of a view's request panicked"
+            );
+            Err(ErrorObject::new(codes::INTERNAL_ERROR, "the host failed"))
+        }
+        Err(_) => {
+            let message = "the host took too long";
+            Err(ErrorObject::new(codes::BAD_REQUEST, message))
+        }
+    };
+    if let Some(text) = response(&id, &answer) {
+        // An error means that the writer has ended, which ends the connection.
+        let _ = conversation.outbox.send(text).await;
+    }
+    id
 }
 
 /// Sets the display mode, and returns the one that results.
@@ -257,6 +349,14 @@ async fn set_mode(
 fn read<T: serde::de::DeserializeOwned>(params: &RawObject) -> Result<T, ErrorObject> {
     let read = from_params(Some(params.as_str()));
     read.map_err(|error| ErrorObject::new(codes::INVALID_PARAMS, format!("`params`: {error}")))
+}
+
+/// Removes the members that are null.
+fn without_null(mut value: Value) -> Value {
+    if let Some(members) = value.as_object_mut() {
+        members.retain(|_, value| !value.is_null());
+    }
+    value
 }
 
 /// The start of a name that a view chose.

@@ -1,7 +1,10 @@
 //! The server that a view may use.
 
 use mcp_core::BoxFuture;
-use mcp_types::{CallToolParams, CallToolResult, ListToolsResult, ReadResourceResult, Tool};
+use mcp_types::{
+    CallToolParams, CallToolResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, ReadResourceResult, Resource, ResourceTemplate, Tool,
+};
 
 use super::types::Refusal;
 use crate::access::ToolAccess;
@@ -29,6 +32,20 @@ pub trait AppServer: Send + Sync + 'static {
         params: CallToolParams,
     ) -> BoxFuture<'static, Result<CallToolResult, Refusal>>;
 
+    /// Lists all resources of the server.
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`Refusal`] that the view receives.
+    fn list_resources(&self) -> BoxFuture<'static, Result<Vec<Resource>, Refusal>>;
+
+    /// Lists all URI templates of the server.
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`Refusal`] that the view receives.
+    fn list_templates(&self) -> BoxFuture<'static, Result<Vec<ResourceTemplate>, Refusal>>;
+
     /// Reads a resource.
     ///
     /// # Errors
@@ -43,6 +60,20 @@ pub(super) async fn list_tools(server: &dyn AppServer) -> Result<ListToolsResult
     let tools = server.list_tools().await?.into_iter();
     let tools = tools.filter(|tool| ToolAccess::of(tool).app);
     Ok(ListToolsResult::new(tools.collect()))
+}
+
+/// Lists the resources, on one page.
+// spec: APP-19
+pub(super) async fn list_resources(server: &dyn AppServer) -> Result<ListResourcesResult, Refusal> {
+    server.list_resources().await.map(ListResourcesResult::new)
+}
+
+/// Lists the URI templates, on one page.
+pub(super) async fn list_templates(
+    server: &dyn AppServer,
+) -> Result<ListResourceTemplatesResult, Refusal> {
+    let templates = server.list_templates().await?;
+    Ok(ListResourceTemplatesResult::new(templates))
 }
 
 /// Calls a tool, if views may call it.
@@ -79,6 +110,16 @@ impl AppServer for mcp_client::Client {
     ) -> BoxFuture<'static, Result<CallToolResult, Refusal>> {
         let arguments = params.arguments.unwrap_or_else(mcp_types::RawObject::empty);
         let call = self.call(params.name, arguments);
+        Box::pin(async move { call.await.map_err(refused) })
+    }
+
+    fn list_resources(&self) -> BoxFuture<'static, Result<Vec<Resource>, Refusal>> {
+        let call = self.list_all_resources();
+        Box::pin(async move { call.await.map_err(refused) })
+    }
+
+    fn list_templates(&self) -> BoxFuture<'static, Result<Vec<ResourceTemplate>, Refusal>> {
+        let call = self.list_all_resource_templates();
         Box::pin(async move { call.await.map_err(refused) })
     }
 

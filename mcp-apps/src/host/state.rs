@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use mcp_types::{ErrorObject, RawObject, RequestId};
+use mcp_types::{ErrorObject, Implementation, RawObject, RequestId};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -49,6 +49,7 @@ pub(super) struct Conversation {
 pub(super) struct State {
     pub(super) call: CallPhase,
     pub(super) capabilities: AppCapabilities,
+    pub(super) info: Option<Implementation>,
     pub(super) mode: DisplayMode,
     pub(super) model_context: Option<ModelContext>,
     pending: HashMap<RequestId, oneshot::Sender<Answer>>,
@@ -65,6 +66,7 @@ impl Conversation {
             state: Mutex::new(State {
                 call: CallPhase::Input,
                 capabilities: AppCapabilities::default(),
+                info: None,
                 mode: DisplayMode::default(),
                 model_context: None,
                 pending: HashMap::new(),

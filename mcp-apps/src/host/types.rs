@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use mcp_types::{ContentBlock, ErrorObject, JsonObject, Role, Tool, codes};
+use mcp_types::{
+    ContentBlock, ErrorObject, JsonObject, RequestId, ResourceContents, Role, Tool, codes,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -30,6 +32,19 @@ pub enum Theme {
     Light,
     /// Light text on a dark background.
     Dark,
+}
+
+/// The kind of program that a host is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Platform {
+    /// A web page.
+    Web,
+    /// A program for desktops.
+    Desktop,
+    /// A program for telephones and tablets.
+    Mobile,
 }
 
 /// The size of the frame, in CSS pixels. A dimension without a fixed value follows
@@ -73,6 +88,13 @@ impl ContainerSize {
         self
     }
 
+    /// Sets the largest width.
+    #[must_use]
+    pub fn max_width(mut self, pixels: f64) -> Self {
+        self.max_width = Some(pixels);
+        self
+    }
+
     /// Sets the largest height.
     #[must_use]
     pub fn max_height(mut self, pixels: f64) -> Self {
@@ -88,7 +110,11 @@ impl ContainerSize {
 /// ```
 /// use mcp::apps::{HostContext, Theme};
 ///
-/// let context = HostContext::new().theme(Theme::Dark).locale("de-DE").with("platform", "desktop");
+/// let context = HostContext::new()
+///     .theme(Theme::Dark)
+///     .styles([("--color-text-primary", "#eee"), ("--font-sans", "Inter, sans-serif")])
+///     .locale("de-DE")
+///     .time_zone("Europe/Berlin");
 /// ```
 // spec: APP-14
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -101,7 +127,7 @@ impl HostContext {
         Self::default()
     }
 
-    /// Sets any member: `timeZone`, `platform`, `styles`, `safeAreaInsets`, ….
+    /// Sets any member, also one that the specification does not define.
     #[must_use]
     pub fn with(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.0.insert(key.into(), value.into());
@@ -126,10 +152,78 @@ impl HostContext {
         self.with_value("containerDimensions", &size)
     }
 
+    /// Sets the time zone, as a name of the IANA database.
+    #[must_use]
+    pub fn time_zone(self, name: impl Into<String>) -> Self {
+        self.with("timeZone", name.into())
+    }
+
+    /// Sets the name and version of the host program, as in the header `User-Agent`.
+    #[must_use]
+    pub fn user_agent(self, text: impl Into<String>) -> Self {
+        self.with("userAgent", text.into())
+    }
+
+    /// Sets the kind of program.
+    #[must_use]
+    pub fn platform(self, platform: Platform) -> Self {
+        self.with_value("platform", &platform)
+    }
+
+    /// Sets the input devices of the user.
+    #[must_use]
+    pub fn device(self, touch: bool, hover: bool) -> Self {
+        let device = serde_json::json!({ "touch": touch, "hover": hover });
+        self.with("deviceCapabilities", device)
+    }
+
+    /// Sets the borders of the frame that something covers, in CSS pixels, in the order of CSS: top,
+    /// right, bottom, left.
+    #[must_use]
+    pub fn safe_area(self, [top, right, bottom, left]: [f64; 4]) -> Self {
+        let insets =
+            serde_json::json!({ "top": top, "right": right, "bottom": bottom, "left": left });
+        self.with("safeAreaInsets", insets)
+    }
+
+    /// Sets CSS variables of the host, such as `--color-text-primary`. Replaces those that were set.
+    #[must_use]
+    pub fn styles<K: Into<String>, V: Into<String>>(
+        self,
+        variables: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
+        let variables = variables.into_iter();
+        let variables = variables.map(|(name, value)| (name.into(), Value::String(value.into())));
+        self.with_style("variables", Value::Object(variables.collect()))
+    }
+
+    /// Sets CSS for the fonts of the host: `@font-face` rules, or imports.
+    #[must_use]
+    pub fn fonts(self, css: impl Into<String>) -> Self {
+        self.with_style("css", serde_json::json!({ "fonts": css.into() }))
+    }
+
+    fn with_style(mut self, member: &str, value: Value) -> Self {
+        let styles = self.0.entry("styles").or_insert(Value::Null);
+        if !styles.is_object() {
+            *styles = Value::Object(JsonObject::new());
+        }
+        if let Some(styles) = styles.as_object_mut() {
+            styles.insert(member.to_owned(), value);
+        }
+        self
+    }
+
     /// Sets the tool whose results the view displays.
     #[must_use]
     pub fn tool(self, tool: &Tool) -> Self {
         self.with_value("toolInfo", &serde_json::json!({ "tool": tool }))
+    }
+
+    /// Sets the tool, and the id of its call.
+    #[must_use]
+    pub fn tool_call(self, id: &RequestId, tool: &Tool) -> Self {
+        self.with_value("toolInfo", &serde_json::json!({ "id": id, "tool": tool }))
     }
 
     pub(super) fn with_value(self, key: &str, value: &impl Serialize) -> Self {
@@ -151,6 +245,8 @@ pub struct AppCapabilities {
     /// The modes that it can be displayed in. Empty if it declares none.
     #[serde(deserialize_with = "known_modes")]
     pub available_display_modes: Vec<DisplayMode>,
+    /// Experimental capabilities.
+    pub experimental: Option<JsonObject>,
 }
 
 /// Reads the modes that this library knows.
@@ -185,12 +281,59 @@ pub struct ModelContext {
     pub structured_content: Option<JsonObject>,
 }
 
-/// Files that a view offers to the user. Show a confirmation, and clean the names.
+/// Files that a view offers to the user. Show a confirmation.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct Download {
     /// Embedded resources, and links to resources.
     pub contents: Vec<ContentBlock>,
+}
+
+impl Download {
+    /// Returns the files with names for the disk: the last segment of the URI, without characters that a
+    /// file system could read as a path, and at most 100 characters. Several files may have one name.
+    pub fn files(&self) -> impl Iterator<Item = (String, &ContentBlock)> {
+        let named = |block| Some((file_name(uri_of(block)?), block));
+        self.contents.iter().filter_map(named)
+    }
+
+    /// Refuses content that is no file.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        match self.contents.iter().all(|block| uri_of(block).is_some()) {
+            true => Ok(()),
+            false => Err(Refusal::new(
+                "`contents` must be resources and links to resources",
+            )),
+        }
+    }
+}
+
+fn uri_of(block: &ContentBlock) -> Option<&str> {
+    match block {
+        ContentBlock::Resource(embedded) => match &embedded.resource {
+            ResourceContents::Text(text) => Some(&text.uri),
+            ResourceContents::Blob(blob) => Some(&blob.uri),
+            _ => None,
+        },
+        ContentBlock::ResourceLink(link) => Some(&link.uri),
+        _ => None,
+    }
+}
+
+/// Returns a safe file name from the last segment of a URI.
+fn file_name(uri: &str) -> String {
+    let path = uri.split(['?', '#']).next().unwrap_or_default();
+    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    let is_allowed = |c: &char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ' ');
+    let name: String = name.chars().filter(is_allowed).take(100).collect();
+    // A leading dot hides a file, and only dots name a folder.
+    let name = name
+        .trim_start_matches(['.', ' '])
+        .trim_end_matches(['.', ' ']);
+    match name.is_empty() {
+        true => "download".to_owned(),
+        false => name.to_owned(),
+    }
 }
 
 /// The size that a view would like to have, in CSS pixels.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use mcp_core::extension::from_params;
 use mcp_types::{
-    CallToolParams, CallToolResult, JsonObject, ListToolsResult, Method, RawObject, Tool,
+    CallToolParams, CallToolResult, Cancelled, Implementation, JsonObject, ListToolsResult, Method,
+    RawObject, Tool,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -63,6 +64,13 @@ impl View {
             Phase::Ready => Ok(self.0.state.lock().capabilities.clone()),
             _ => Err(ViewError::Closed),
         }
+    }
+
+    /// Returns the name and version that the view gives itself. `None` before it is initialized, and if it
+    /// gives none.
+    // spec: APP-13
+    pub fn info(&self) -> Option<Implementation> {
+        self.0.state.lock().info.clone()
     }
 
     /// Sends a part of the arguments of the tool call while the language model writes them.
@@ -166,13 +174,25 @@ impl View {
             .await
     }
 
-    /// Notifies the view that the list of the server's tools has changed.
+    /// Notifies the view that the list of the server's tools has changed. Declare it with
+    /// [`HostBridge::with_list_changes`](crate::HostBridge::with_list_changes).
     ///
     /// # Errors
     ///
     /// Returns [`ViewError::Closed`] when the connection has ended.
     pub async fn send_tools_changed(&self) -> Result<(), ViewError> {
         self.notify(Method::ToolsChanged.as_str(), &json!({})).await
+    }
+
+    /// Notifies the view that the list of the server's resources has changed. Declare it with
+    /// [`HostBridge::with_list_changes`](crate::HostBridge::with_list_changes).
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ViewError::Closed`] when the connection has ended.
+    pub async fn send_resources_changed(&self) -> Result<(), ViewError> {
+        self.notify(Method::ResourcesChanged.as_str(), &json!({}))
+            .await
     }
 
     /// Returns the last data of the view for the language model, once. For the next turn, after the
@@ -268,6 +288,12 @@ impl View {
         };
         let answer = timeout(after, exchange).await;
         self.0.end_request(&id);
+        if answer.is_err() {
+            let cancelled = Cancelled::new(id).reason("the host has waited too long");
+            let text = call(None, Method::Cancelled.as_str(), &cancelled)?;
+            // A view that does not read learns about it when the connection ends.
+            let _ = self.0.outbox.try_send(text);
+        }
         let answer: Result<RawObject, _> =
             answer.map_err(|_| ViewError::TimedOut { method, after })??;
         let result = answer.map_err(|error| ViewError::Refused { method, error })?;

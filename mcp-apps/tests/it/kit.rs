@@ -81,6 +81,7 @@ pub(crate) async fn client() -> Client {
         .tool(Tool::new("shared").handler(|| "for all"))
         .tool(Tool::new("secret").model_only().handler(|| "for models"))
         .tool(Tool::new("refresh").app_only().handler(|| "for views"))
-        .resource(Resource::new("data://1").read(|| "some data"));
+        .resource(Resource::new("data://1").read(|| "some data"))
+        .template(ResourceTemplate::new("days://{day}").read(|| "a day"));
     Client::connect(mcp::InProcess(server)).await.unwrap()
 }

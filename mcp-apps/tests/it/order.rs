@@ -2,11 +2,15 @@
 
 use std::time::Duration;
 
-use mcp::CallToolResult;
-use mcp::apps::{ContainerSize, HostBridge, HostContext, Theme, ViewError};
+use mcp::apps::{
+    AppDocument, ContainerSize, Csp, HostBridge, HostContext, MIME_TYPE, Permissions, Platform,
+    ResourceUi, Theme, ViewError,
+};
+use mcp::prelude::*;
+use mcp::types::{Meta, ReadResourceResult};
 use serde_json::json;
 
-use crate::kit::{connect, connect_ready};
+use crate::kit::{client, connect, connect_ready};
 
 fn bridge() -> HostBridge {
     HostBridge::new("host", "1.0.0")
@@ -114,6 +118,10 @@ async fn teardown_waits_for_the_answer_of_the_view() {
 
     let error = view.teardown("again").await.unwrap_err();
     assert!(matches!(error, ViewError::TimedOut { .. }), "{error}");
+    let request = scripted.receive().await;
+    let cancelled = scripted.receive().await;
+    assert_eq!(cancelled["method"], "notifications/cancelled");
+    assert_eq!(cancelled["params"]["requestId"], request["id"]);
 }
 
 #[tokio::test]
@@ -154,4 +162,99 @@ async fn tools_of_the_view_are_listed_and_called() {
         view.list_tools().await,
         Err(ViewError::Order { .. })
     ));
+}
+
+/// A document that asks for a domain and two permissions.
+fn document() -> AppDocument {
+    let ui = ResourceUi::new()
+        .csp(Csp::new().connect("https://a.example"))
+        .permissions(Permissions::new().camera().geolocation());
+    let meta = serde_json::to_value(Meta::default().with_ui(&ui)).unwrap();
+    let html = ResourceContents::text("ui://a", "<!doctype html>").mime_type(MIME_TYPE);
+    let read = ReadResourceResult::new(vec![html.meta("ui", meta["ui"].clone())]);
+    AppDocument::new("ui://a", &read, None).unwrap()
+}
+
+// spec: APP-12
+#[tokio::test]
+async fn sandbox_proxy_receives_the_document_before_the_view_speaks() {
+    let granted = document().grant(&Permissions::new().geolocation().microphone());
+    assert_eq!(granted.allow_attribute(), "geolocation");
+    let (_view, mut scripted, _connection) = connect(bridge().document(granted));
+    let ready = "ui/notifications/sandbox-proxy-ready";
+    scripted.notify(ready, json!({})).await;
+    let message = scripted.receive().await;
+    assert_eq!(message["method"], "ui/notifications/sandbox-resource-ready");
+    let sandbox = json!({
+        "csp": {"connectDomains": ["https://a.example"]}, "permissions": {"geolocation": {}},
+    });
+    let mut params = sandbox.clone();
+    params["html"] = json!("<!doctype html>");
+    assert_eq!(message["params"], params);
+    let result = scripted.initialize(json!({})).await;
+    assert_eq!(result["hostCapabilities"]["sandbox"], sandbox);
+    // The document is sent once, and not to a view.
+    scripted.notify(ready, json!({})).await;
+    assert_eq!(
+        scripted.request("ping", json!({})).await["result"],
+        json!({})
+    );
+}
+
+#[tokio::test]
+async fn host_declares_list_changes_and_experiments_in_any_order() {
+    let settings = json!({"depth": 3}).as_object().cloned().unwrap();
+    for bridge in [
+        bridge().with_list_changes().serve(client().await),
+        bridge().serve(client().await).with_list_changes(),
+    ] {
+        let bridge = bridge.experimental("com.example/zoom", settings.clone());
+        let (view, mut scripted, _connection) = connect(bridge);
+        assert_eq!(view.info(), None);
+        let capabilities = scripted.initialize(json!({})).await["hostCapabilities"].clone();
+        assert_eq!(
+            capabilities,
+            json!({
+                "serverTools": {"listChanged": true}, "serverResources": {"listChanged": true},
+                "experimental": {"com.example/zoom": {"depth": 3}},
+            })
+        );
+        view.send_tools_changed().await.unwrap();
+        view.send_resources_changed().await.unwrap();
+        for list in ["tools", "resources"] {
+            let method = format!("notifications/{list}/list_changed");
+            assert_eq!(scripted.receive().await["method"], method);
+        }
+        assert_eq!(view.info().unwrap().name, "view");
+    }
+}
+
+// spec: APP-14
+#[test]
+fn context_has_the_members_of_the_specification() {
+    let tool = Tool::new("chart");
+    let context = HostContext::new()
+        .styles([("--font-sans", "Inter")])
+        .fonts("@import url('https://fonts.example');")
+        .time_zone("Europe/Rome")
+        .user_agent("host/1.0")
+        .platform(Platform::Mobile)
+        .device(true, false)
+        .safe_area([1.0, 2.0, 3.0, 4.0])
+        .container(ContainerSize::new().max_width(300.0).max_height(200.0))
+        .tool_call(&5.into(), &tool);
+    assert_eq!(
+        serde_json::to_value(context).unwrap(),
+        json!({
+            "styles": {
+                "variables": {"--font-sans": "Inter"},
+                "css": {"fonts": "@import url('https://fonts.example');"},
+            },
+            "timeZone": "Europe/Rome", "userAgent": "host/1.0", "platform": "mobile",
+            "deviceCapabilities": {"touch": true, "hover": false},
+            "safeAreaInsets": {"top": 1.0, "right": 2.0, "bottom": 3.0, "left": 4.0},
+            "containerDimensions": {"maxWidth": 300.0, "maxHeight": 200.0},
+            "toolInfo": {"id": 5, "tool": tool},
+        })
+    );
 }

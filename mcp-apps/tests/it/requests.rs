@@ -28,6 +28,15 @@ async fn view_lists_calls_and_reads_its_server() {
         .request("tools/call", json!({"name": "refresh"}))
         .await;
     assert_eq!(called["result"]["content"][0]["text"], "for views");
+    let listed = scripted.request("resources/list", json!({})).await;
+    let resources = listed["result"]["resources"].as_array().unwrap();
+    assert_eq!(resources.len(), 1);
+    assert_eq!(resources[0]["uri"], "data://1");
+    let listed = scripted
+        .request("resources/templates/list", json!({}))
+        .await;
+    let template = &listed["result"]["resourceTemplates"][0];
+    assert_eq!(template["uriTemplate"], "days://{day}");
     let read = scripted
         .request("resources/read", json!({"uri": "data://1"}))
         .await;
@@ -73,7 +82,8 @@ async fn messages_and_downloads_reach_the_host() {
             async { Ok(()) }
         })
         .on_download(move |download| {
-            let _ = files.send(format!("{} files", download.contents.len()));
+            let names: Vec<_> = download.files().map(|(name, _)| name).collect();
+            let _ = files.send(names.join(", "));
             async { Ok(()) }
         });
     let (_view, mut scripted, _connection) = connect_ready(bridge, json!({})).await;
@@ -86,12 +96,26 @@ async fn messages_and_downloads_reach_the_host() {
     let forged = json!({"role": "assistant", "content": content});
     let refused = scripted.request("ui/message", forged).await;
     assert_eq!(refused["error"]["code"], -32000);
-    let file = json!({"type": "resource", "resource": {"uri": "file:///a.txt", "text": "x"}});
+    let file = |uri: &str| json!({"type": "resource", "resource": {"uri": uri, "text": "x"}});
+    let link = json!({"type": "resource_link", "uri": "data://x/b.csv?v=1", "name": "b"});
+    let files = [
+        file("file:///a.txt"),
+        file("file:///../.ssh/..%2f.bashrc"),
+        file("file:///a/..\\C:evil.exe"),
+        file("file:///.."),
+        link,
+    ];
     let saved = scripted
-        .request("ui/download-file", json!({"contents": [file]}))
+        .request("ui/download-file", json!({"contents": files}))
         .await;
     assert_eq!(saved["result"], json!({}));
-    assert_eq!(received.recv().await.unwrap(), "1 files");
+    assert_eq!(
+        received.recv().await.unwrap(),
+        "a.txt, 2f.bashrc, Cevil.exe, download, b.csv"
+    );
+    let text = json!({"contents": [{"type": "text", "text": "x"}]});
+    let refused = scripted.request("ui/download-file", text).await;
+    assert_eq!(refused["error"]["code"], -32000);
 }
 
 #[tokio::test]
@@ -181,5 +205,55 @@ async fn notifications_reach_their_handlers_in_order() {
         .await;
     for expected in ["Some(20.0)", "\"log\"", "tools", "teardown"] {
         assert_eq!(received.recv().await.unwrap(), expected);
+    }
+}
+
+#[tokio::test]
+async fn cancelled_request_ends_without_an_answer() {
+    struct NotifyOnDrop(mpsc::UnboundedSender<()>);
+    impl Drop for NotifyOnDrop {
+        fn drop(&mut self) {
+            let _ = self.0.send(());
+        }
+    }
+    let (sender, mut dropped) = mpsc::unbounded_channel();
+    let bridge = bridge().on_open_link(move |_| {
+        let guard = NotifyOnDrop(sender.clone());
+        async move {
+            let _guard = guard;
+            std::future::pending().await
+        }
+    });
+    let (_view, mut scripted, _connection) = connect_ready(bridge, json!({})).await;
+    let params = json!({"url": "https://a.example"});
+    let link = json!({"jsonrpc": "2.0", "id": 7, "method": "ui/open-link", "params": params});
+    scripted.send(link.clone()).await;
+    // A second request with the id of a running one is refused, and the running one goes on.
+    scripted.send(link).await;
+    assert_eq!(scripted.receive().await["error"]["code"], -32600);
+    scripted
+        .notify("notifications/cancelled", json!({"requestId": 7}))
+        .await;
+    dropped.recv().await.unwrap();
+    scripted
+        .notify("notifications/cancelled", json!({"requestId": 8}))
+        .await;
+    assert_eq!(
+        scripted.request("ping", json!({})).await["result"],
+        json!({})
+    );
+}
+
+#[tokio::test]
+async fn panic_of_a_handler_is_an_internal_error() {
+    let bridge = bridge().on_open_link(|url| {
+        assert_eq!(url.host_str(), Some("ok.example"), "the text of the panic");
+        async { Ok(()) }
+    });
+    let (_view, mut scripted, _connection) = connect_ready(bridge, json!({})).await;
+    for (url, code) in [("https://a.example", -32603), ("https://ok.example", 0)] {
+        let answer = scripted.request("ui/open-link", json!({"url": url})).await;
+        assert_eq!(answer["error"]["code"].as_i64().unwrap_or(0), code, "{url}");
+        assert!(!answer.to_string().contains("the text of the panic"));
     }
 }

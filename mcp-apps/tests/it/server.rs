@@ -103,6 +103,23 @@ async fn tool_sees_if_the_host_displays_apps_in_both_eras() {
     }
 }
 
+// spec: APP-05
+#[tokio::test]
+async fn unlisted_app_is_found_by_its_tool_only() {
+    let chart = App::new("ui://chart", HTML).unlisted();
+    let server = Server::of(Charts)
+        .resource(Resource::new("data://1").read(|| "some data"))
+        .extension(Apps::new().app(chart));
+    server.check().unwrap();
+    let client = Client::connect(mcp::InProcess(server)).await.unwrap();
+    let listed = client.list_all_resources().await.unwrap();
+    let uris: Vec<_> = listed.iter().map(|it| &*it.uri).collect();
+    assert_eq!(uris, ["data://1"]);
+    let read = client.read_resource("ui://chart").await.unwrap();
+    let document = AppDocument::new("ui://chart", &read, None).unwrap();
+    assert_eq!(document.html(), HTML);
+}
+
 #[test]
 fn tool_without_its_app_is_a_setup_error() {
     let server =

@@ -76,6 +76,11 @@ pub(crate) trait Listed: Clone + Send + Sync + 'static {
 
     fn body(listing: Arc<Listing<Self::Page>>) -> ResultBody;
 
+    /// Returns false if lists leave the route out.
+    fn is_listed(&self) -> bool {
+        true
+    }
+
     /// Returns the requirements of a function that computes a list.
     fn list_spec(&self) -> Option<&RouteSpec> {
         None
@@ -153,7 +158,11 @@ listed! {
             self.lints(validation)
         }
     }
-    ResourceRoute: Resource, Resource (resource by uri), ListResourcesResult as ListResources {}
+    ResourceRoute: Resource, Resource (resource by uri), ListResourcesResult as ListResources {
+        fn is_listed(&self) -> bool {
+            self.is_listed()
+        }
+    }
     TemplateRoute: Template, ResourceTemplate (template by uri_template),
         ListResourceTemplatesResult as ListResourceTemplates {
         fn list_spec(&self) -> Option<&RouteSpec> {

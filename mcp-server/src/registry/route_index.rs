@@ -187,7 +187,7 @@ impl<R: Listed> RouteIndex<R> {
         for (number, route) in self.routes.iter().skip(start) {
             let is_permitted =
                 !self.by_scope || route.scope().required_scopes().are_granted_to(caller);
-            if !is_permitted || !self.is_visible(route, caller) {
+            if !route.is_listed() || !is_permitted || !self.is_visible(route, caller) {
                 continue;
             }
             if items.len() == self.page_size {

@@ -21,6 +21,7 @@ pub struct ResourceRoute {
     resource: Arc<Resource>,
     handler: Arc<ResourceHandler>,
     cache: Option<CacheHint>,
+    is_listed: bool,
     pub(crate) scope: RouteScope,
 }
 
@@ -205,8 +206,30 @@ impl ResourceRoute {
             resource: Arc::new(resource),
             handler: Arc::new(handler),
             cache: None,
+            is_listed: true,
             scope: RouteScope::default(),
         }
+    }
+
+    /// Leaves the resource out of `resources/list`. Clients that know its URI still read it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    ///
+    /// let draft = Resource::new("notes://draft").read(|| "not finished").unlisted();
+    /// let server = Server::new("notes", "1.0.0").resource(draft);
+    /// ```
+    #[must_use]
+    pub fn unlisted(mut self) -> Self {
+        self.is_listed = false;
+        self
+    }
+
+    /// Returns false for a resource that is left out of lists.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.is_listed
     }
 
     /// The resource as it is listed.
