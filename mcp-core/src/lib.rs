@@ -32,7 +32,7 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | 0 | `backoff`, `call`, `close_signal`, `deadline`, `deserialize`, `facts`, `fault`, `framing`, `headers`, `notification`, `panic`, `pending`, `schema`, `server_identity`, `stream_control` |
+//! | 0 | `backoff`, `call`, `close_signal`, `deadline`, `deserialize`, `facts`, `fault`, `framing`, `headers`, `notification`, `panic`, `pending`, `public_document`, `schema`, `server_identity`, `stream_control` |
 //! | 1 | `extensions`, `gate`, `header_mismatch`, `input`, `lines`, `reply`, `server_request` |
 //! | 2 | `changes`, `mrtr`, `wire` |
 //! | 3 | `channel`, `outlet`, `reply_target`, `versioning` |
@@ -82,6 +82,8 @@ mod observe;
 mod outlet;
 mod panic;
 pub mod pending;
+#[doc(hidden)]
+pub mod public_document;
 mod reply;
 mod reply_target;
 mod request_name;

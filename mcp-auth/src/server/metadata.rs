@@ -9,12 +9,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ALLOW,
-    CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE,
-};
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderMap, Method, Request, Response};
 use http_body_util::Full;
+use mcp_core::public_document::PublicDocument;
 use tower_service::Service;
 
 /// The metadata of a protected resource as a tower service, for web servers whose router sends its path
@@ -41,48 +38,20 @@ use tower_service::Service;
 /// ```
 #[derive(Clone)]
 pub struct MetadataService {
-    document: Arc<Bytes>,
+    document: Arc<PublicDocument>,
 }
 
 impl MetadataService {
     pub(super) fn new(document: Bytes) -> Self {
         Self {
-            document: Arc::new(document),
+            document: Arc::new(PublicDocument::new("application/json", document)),
         }
     }
 
     /// Answers a request. The answer does not depend on its headers.
     // spec: AUTH-S-01
     pub(super) fn respond(&self, method: &Method) -> Response<Bytes> {
-        let mut response = Response::new(Bytes::new());
-        let headers = response.headers_mut();
-        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-        match *method {
-            Method::GET | Method::HEAD => {
-                let json = HeaderValue::from_static("application/json");
-                headers.insert(CONTENT_TYPE, json);
-                let cached = HeaderValue::from_static("public, max-age=3600");
-                headers.insert(CACHE_CONTROL, cached);
-                match *method == Method::GET {
-                    true => *response.body_mut() = Bytes::clone(&self.document),
-                    false => {
-                        headers.insert(CONTENT_LENGTH, HeaderValue::from(self.document.len()));
-                    }
-                }
-            }
-            Method::OPTIONS => {
-                // Some clients send a header with their version.
-                headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("*"));
-                let methods = HeaderValue::from_static("GET, HEAD");
-                headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
-                *response.status_mut() = StatusCode::NO_CONTENT;
-            }
-            _ => {
-                headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
-                *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
-            }
-        }
-        response
+        self.document.respond(method, &HeaderMap::new())
     }
 }
 

@@ -517,6 +517,7 @@ async fn metadata_needs_no_token_and_ignores_the_host_header() {
     let (status, body, head) = world.send(get(Method::GET, path)).await;
     assert_eq!(status, 200);
     assert_eq!(head.headers()["access-control-allow-origin"], "*");
+    let length = body.len().to_string();
     let document: Value = serde_json::from_str(&body).unwrap();
     assert_eq!(document["resource"], "https://mcp.example.com/a/mcp");
     assert_eq!(
@@ -531,8 +532,18 @@ async fn metadata_needs_no_token_and_ignores_the_host_header() {
         (Method::OPTIONS, 204),
         (Method::POST, 405),
     ] {
-        let (status, body, _) = world.send(get(method, path)).await;
+        let (status, body, head) = world.send(get(method.clone(), path)).await;
         assert_eq!((status.as_u16(), &*body), (expected, ""));
+        let header = |name: &str| head.headers().get(name).map(|it| it.to_str().unwrap());
+        assert_eq!(header("access-control-allow-origin"), Some("*"));
+        match method {
+            Method::HEAD => assert_eq!(header("content-length"), Some(&*length)),
+            Method::OPTIONS => {
+                assert_eq!(header("access-control-allow-methods"), Some("GET, HEAD"));
+                assert_eq!(header("access-control-allow-headers"), Some("*"));
+            }
+            _ => assert_eq!(header("allow"), Some("GET, HEAD, OPTIONS")),
+        }
     }
     let root = "/.well-known/oauth-protected-resource";
     assert_eq!(world.send(get(Method::GET, root)).await.0, 401);

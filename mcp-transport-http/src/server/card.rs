@@ -7,13 +7,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG,
-    IF_NONE_MATCH, X_CONTENT_TYPE_OPTIONS,
-};
-use http::{HeaderValue, Method, Request, Response, StatusCode, request::Parts};
+use http::header::X_CONTENT_TYPE_OPTIONS;
+use http::{HeaderValue, Request, Response, StatusCode, request::Parts};
 use http_body_util::Full;
+use mcp_core::public_document::PublicDocument;
 use mcp_types::ext::server_card::{
     CARD_MIME_TYPE, CARD_SEGMENT, CATALOG_MIME_TYPE, CATALOG_PATH, CardCatalog, CatalogEntry,
     InvalidCard, ServerCard,
@@ -55,77 +52,26 @@ pub struct CardService {
 /// A document with its path.
 struct Document {
     path: String,
-    mime_type: &'static str,
-    body: Bytes,
-    etag: HeaderValue,
+    content: PublicDocument,
 }
 
 impl Document {
     fn new(path: String, mime_type: &'static str, body: Vec<u8>) -> Self {
-        let hash = hmac_sha256::Hash::hash(&body);
-        let hex: String = hash
-            .iter()
-            .take(16)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        let etag = HeaderValue::try_from(format!("\"{hex}\""));
         Self {
             path,
-            mime_type,
-            body: body.into(),
-            // Hexadecimal digits are a valid header value.
-            etag: etag.unwrap_or_else(|_| HeaderValue::from_static("\"\"")),
+            content: PublicDocument::new(mime_type, body).with_etag(),
         }
     }
 
     fn respond(&self, head: &Parts) -> Response<Bytes> {
-        let mut response = Response::new(Bytes::new());
-        let headers = response.headers_mut();
-        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-        match head.method {
-            Method::GET | Method::HEAD => {
-                let cached = HeaderValue::from_static("public, max-age=3600");
-                headers.insert(CACHE_CONTROL, cached);
-                headers.insert(ETAG, self.etag.clone());
-                headers.insert(
-                    ACCESS_CONTROL_EXPOSE_HEADERS,
-                    HeaderValue::from_static("ETag"),
-                );
-                if self.is_known(head) {
-                    *response.status_mut() = StatusCode::NOT_MODIFIED;
-                    return response;
-                }
-                headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.mime_type));
-                headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-                match head.method == Method::GET {
-                    true => *response.body_mut() = self.body.clone(),
-                    false => {
-                        headers.insert(CONTENT_LENGTH, HeaderValue::from(self.body.len()));
-                    }
-                }
-            }
-            Method::OPTIONS => {
-                headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("*"));
-                let methods = HeaderValue::from_static("GET, HEAD");
-                headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
-                *response.status_mut() = StatusCode::NO_CONTENT;
-            }
-            _ => {
-                headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
-                *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
-            }
+        let mut response = self.content.respond(&head.method, &head.headers);
+        if response.status() == StatusCode::OK {
+            let nosniff = HeaderValue::from_static("nosniff");
+            response
+                .headers_mut()
+                .insert(X_CONTENT_TYPE_OPTIONS, nosniff);
         }
         response
-    }
-
-    /// Returns true if the client has this version of the document.
-    fn is_known(&self, head: &Parts) -> bool {
-        let known = head.headers.get_all(IF_NONE_MATCH).into_iter();
-        let mut tags = known
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(','))
-            .map(|tag| tag.trim().trim_start_matches("W/"));
-        tags.any(|tag| tag == "*" || tag.as_bytes() == self.etag.as_bytes())
     }
 }
 
@@ -198,7 +144,8 @@ impl fmt::Debug for CardService {
 #[cfg(test)]
 mod tests {
     use http::header::{
-        ACCESS_CONTROL_ALLOW_ORIGIN, ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
+        ACCESS_CONTROL_ALLOW_ORIGIN, ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG,
+        IF_NONE_MATCH,
     };
     use http::{Method, Request, Response, StatusCode};
     use http_body::Body as _;
@@ -266,8 +213,18 @@ mod tests {
             let request = Request::builder().method(method).uri(path);
             respond(&cards, request.body(()).unwrap())
         };
-        let preflight = request(Method::OPTIONS, "/mcp/server-card").unwrap();
-        assert_eq!(preflight.status(), StatusCode::NO_CONTENT);
+        for path in cards.paths() {
+            let preflight = request(Method::OPTIONS, path).unwrap();
+            assert_eq!(preflight.status(), StatusCode::NO_CONTENT);
+            let get = request(Method::GET, path).unwrap();
+            let head = request(Method::HEAD, path).unwrap();
+            assert_eq!(
+                (head.status(), head.body().size_hint().exact()),
+                (StatusCode::OK, Some(0))
+            );
+            let length = get.body().size_hint().exact().unwrap().to_string();
+            assert_eq!(head.headers()[CONTENT_LENGTH], length);
+        }
         let post = request(Method::POST, "/mcp/server-card").unwrap();
         assert_eq!(post.status(), StatusCode::METHOD_NOT_ALLOWED);
         assert_eq!(post.headers()[ALLOW], "GET, HEAD, OPTIONS");
