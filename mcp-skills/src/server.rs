@@ -3,10 +3,10 @@
 //! | module | content, lowest first |
 //! |---|---|
 //! | `error`, `limits` | [`SkillsError`], [`SkillsLimits`] |
-//! | `inline` | [`InlineSkill`]: a skill from code |
+//! | `generator`, `inline` | files that a function writes; [`InlineSkill`]: a skill from code |
 //! | `folder` | the files of a folder: walk, stamps, reading without leaving it |
 //! | `file`, `catalog` | a file with its digest; all skills, files and directories |
-//! | `store` | the current catalog, and its refresh when files change |
+//! | `state`, `store` | the sources of skills; the current catalog, and its changes |
 //! | `skills` | [`Skills`]: the sources and settings |
 //! | `methods` | the requests of the extension |
 //! | `register` | the handlers, and [`AddSkills`] |
@@ -15,11 +15,13 @@ mod catalog;
 mod error;
 mod file;
 mod folder;
+mod generator;
 mod inline;
 mod limits;
 pub(crate) mod methods;
 mod register;
 mod skills;
+mod state;
 mod store;
 
 pub use error::SkillsError;

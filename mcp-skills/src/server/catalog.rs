@@ -22,6 +22,15 @@ pub(super) struct Catalog {
     directories: BTreeMap<String, BTreeMap<String, Child>>,
 }
 
+/// The changes from one catalog to the next.
+#[derive(Debug, Default)]
+pub(super) struct CatalogChanges {
+    /// Skills, files or directories were added, removed or changed.
+    pub(super) is_list_changed: bool,
+    /// URIs of files that have changed or are gone.
+    pub(super) changed_files: Vec<String>,
+}
+
 #[derive(Debug, Clone)]
 enum Child {
     File(Arc<SkillFile>),
@@ -68,23 +77,22 @@ impl Catalog {
         let prefix = format!("{root}/");
         let below = self.files.range(prefix.clone()..);
         let below = below.take_while(|(path, _)| path.starts_with(&prefix));
-        let resources: Vec<_> = below.map(|(_, file)| file.manifest_entry()).collect();
-        let (count, limit) = (resources.len(), limits.max_files);
+        let below: Vec<_> = below.map(|(_, file)| file).collect();
+        let (count, limit) = (below.len(), limits.max_files);
         let uri = file.uri.clone();
         if count > limit {
             return Err(SkillsError::TooManyFiles { uri, count, limit });
         }
-        let bytes: u64 = resources.iter().map(|resource| resource.size).sum();
+        let bytes: u64 = below.iter().filter_map(|file| file.size()).sum();
         if bytes > limits.max_bytes {
             let limit = limits.max_bytes;
             return Err(SkillsError::TooManyBytes { uri, limit });
         }
+        // spec: SKILL-13
+        let listed: Option<_> = below.iter().map(|file| file.manifest_entry()).collect();
+        let resources = listed.map_or(SkillResources::Dynamic, SkillResources::Listed);
         let frontmatter = file.frontmatter.as_deref().cloned().unwrap_or_default();
-        Ok(Skill::new(
-            uri,
-            frontmatter,
-            SkillResources::Listed(resources),
-        ))
+        Ok(Skill::new(uri, frontmatter, resources))
     }
 
     fn add_child(&mut self, path: &str, child: Child) {
@@ -131,14 +139,24 @@ impl Catalog {
         Some((page, next))
     }
 
-    /// Returns true if both catalogs have the same files with the same content, and the same directories.
-    pub(super) fn has_same_files(&self, other: &Self) -> bool {
-        let is_same = |(left, right): (&Arc<SkillFile>, &Arc<SkillFile>)| {
-            left.path == right.path && left.digest == right.digest
+    /// Returns the changes from this catalog to `next`.
+    pub(super) fn changes_to(&self, next: &Self) -> CatalogChanges {
+        let is_same = |path: &str, file: &SkillFile| {
+            let other = next.files.get(path);
+            other.is_some_and(|other| match (file.generator(), other.generator()) {
+                (Some(generator), Some(other)) => generator.is_same(other),
+                _ => file.fingerprint == other.fingerprint,
+            })
         };
-        self.files.len() == other.files.len()
-            && self.files.values().zip(other.files.values()).all(is_same)
-            && self.directories.keys().eq(other.directories.keys())
+        let files = self.files.iter();
+        let changed = files.filter(|(path, file)| !is_same(path, file));
+        let changed_files: Vec<_> = changed.map(|(_, file)| file.uri.clone()).collect();
+        CatalogChanges {
+            is_list_changed: !changed_files.is_empty()
+                || self.files.len() != next.files.len()
+                || !self.directories.keys().eq(next.directories.keys()),
+            changed_files,
+        }
     }
 
     /// Returns the instructions of all skills as resources.

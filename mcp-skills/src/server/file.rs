@@ -10,6 +10,8 @@ use mcp_types::{JsonObject, Resource, ResourceContents};
 
 use super::error::SkillsError;
 use super::folder::{Folder, FoundFile, Stamp};
+use super::generator::Generator;
+use super::inline::InlineFile;
 use crate::digest::sha256;
 use crate::frontmatter;
 use crate::uri::{INSTRUCTIONS, encode_path, is_valid_name};
@@ -17,24 +19,32 @@ use crate::uri::{INSTRUCTIONS, encode_path, is_valid_name};
 /// Maximum length of a description in characters.
 const MAX_DESCRIPTION: usize = 1024;
 
+/// The size and the digest of the bytes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fingerprint {
+    pub(super) size: u64,
+    pub(super) digest: [u8; 32],
+}
+
 /// A file with its size and digest.
 #[derive(Debug, Clone)]
 pub(super) struct SkillFile {
     /// The decoded path: the URI without its scheme.
     pub(super) path: String,
     pub(super) uri: String,
-    pub(super) size: u64,
-    pub(super) digest: [u8; 32],
+    /// `None` if a function writes the file.
+    pub(super) fingerprint: Option<Fingerprint>,
     is_text: bool,
     /// The YAML of a `SKILL.md`.
     pub(super) frontmatter: Option<Arc<JsonObject>>,
     pub(super) source: FileSource,
 }
 
-/// The place of the bytes of a file.
+/// The source of the bytes of a file.
 #[derive(Debug, Clone)]
 pub(super) enum FileSource {
     Memory(Bytes),
+    Generated(Generator),
     Disk {
         folder: Arc<Folder>,
         relative: PathBuf,
@@ -43,10 +53,26 @@ pub(super) enum FileSource {
 }
 
 impl SkillFile {
-    /// A file in memory.
-    pub(super) fn in_memory(path: String, bytes: &Bytes) -> Result<Self, SkillsError> {
-        let source = FileSource::Memory(bytes.clone());
-        Self::new(path.clone(), &path, bytes, source)
+    /// A file from code. `markdown` is the whole `SKILL.md`, or its YAML if the instructions are generated.
+    pub(super) fn from_code(
+        path: String,
+        contents: InlineFile,
+        markdown: &Bytes,
+    ) -> Result<Self, SkillsError> {
+        match contents {
+            InlineFile::Fixed(bytes) => Self::new(
+                path.clone(),
+                &path,
+                &bytes,
+                FileSource::Memory(bytes.clone()),
+            ),
+            InlineFile::Generated(generator) => {
+                let source = FileSource::Generated(generator);
+                let mut file = Self::new(path.clone(), &path, markdown, source)?;
+                file.fingerprint = None;
+                Ok(file)
+            }
+        }
     }
 
     /// Reads a file of a folder.
@@ -81,8 +107,10 @@ impl SkillFile {
         };
         Ok(Self {
             uri: format!("skill://{}", encode_path(&path)),
-            size: bytes.len() as u64,
-            digest: sha256(bytes),
+            fingerprint: Some(Fingerprint {
+                size: bytes.len() as u64,
+                digest: sha256(bytes),
+            }),
             is_text: text.is_ok(),
             frontmatter,
             source,
@@ -96,20 +124,40 @@ impl SkillFile {
             if *relative == found.relative && *stamp == found.stamp)
     }
 
-    /// Reads the bytes. Returns `None` if they differ from the digest.
+    /// Reads the bytes of a file that no function writes. Returns `None` if they differ from the digest.
     pub(super) fn read(&self) -> Result<Option<Bytes>, SkillsError> {
-        let bytes = match &self.source {
-            FileSource::Memory(bytes) => return Ok(Some(bytes.clone())),
-            FileSource::Disk {
-                folder, relative, ..
-            } => folder.read(relative, self.size)?.0,
+        let FileSource::Disk {
+            folder, relative, ..
+        } = &self.source
+        else {
+            return Ok(match &self.source {
+                FileSource::Memory(bytes) => Some(bytes.clone()),
+                _ => None,
+            });
         };
-        Ok((sha256(&bytes) == self.digest).then(|| bytes.into()))
+        let size = self.size().unwrap_or_default();
+        let bytes = folder.read(relative, size)?.0;
+        let digest = self.fingerprint.map(|it| it.digest);
+        Ok((Some(sha256(&bytes)) == digest).then(|| bytes.into()))
     }
 
-    /// Returns the entry of the file in the list of its skill.
-    pub(super) fn manifest_entry(&self) -> SkillResource {
-        SkillResource::new(self.uri.clone(), self.digest, self.size)
+    /// Returns the function that writes the file, if there is one.
+    pub(super) fn generator(&self) -> Option<&Generator> {
+        match &self.source {
+            FileSource::Generated(generator) => Some(generator),
+            _ => None,
+        }
+    }
+
+    /// Returns the size. `None` if a function writes the file.
+    pub(super) fn size(&self) -> Option<u64> {
+        self.fingerprint.map(|it| it.size)
+    }
+
+    /// Returns the entry of the file in the list of its skill. `None` if a function writes the file.
+    pub(super) fn manifest_entry(&self) -> Option<SkillResource> {
+        let Fingerprint { size, digest } = self.fingerprint?;
+        Some(SkillResource::new(self.uri.clone(), digest, size))
     }
 
     /// Returns the file as a resource.
@@ -121,27 +169,26 @@ impl SkillFile {
             .unwrap_or_else(|| name_of(&self.path))
             .to_owned();
         resource.description = field("description").map(str::to_owned);
-        resource.mime_type = Some(self.mime_type().to_owned());
-        resource.size = Some(self.size);
+        resource.mime_type = Some(self.mime_type(self.is_text).to_owned());
+        resource.size = self.size();
         resource
     }
 
     /// Returns the contents for `resources/read`.
     pub(super) fn contents(&self, bytes: Bytes) -> ResourceContents {
-        let mime_type = Some(self.mime_type().to_owned());
-        let mut contents = match String::from_utf8(bytes.into()) {
-            Ok(text) => ResourceContents::text(self.uri.clone(), text),
-            Err(error) => ResourceContents::blob(self.uri.clone(), error.into_bytes()),
-        };
-        match &mut contents {
-            ResourceContents::Text(text) => text.mime_type = mime_type,
-            ResourceContents::Blob(blob) => blob.mime_type = mime_type,
-            _ => {}
+        match String::from_utf8(bytes.into()) {
+            Ok(text) => {
+                let mime_type = self.mime_type(true);
+                ResourceContents::text(self.uri.clone(), text).mime_type(mime_type)
+            }
+            Err(error) => {
+                let mime_type = self.mime_type(false);
+                ResourceContents::blob(self.uri.clone(), error.into_bytes()).mime_type(mime_type)
+            }
         }
-        contents
     }
 
-    fn mime_type(&self) -> &'static str {
+    fn mime_type(&self, is_text: bool) -> &'static str {
         let name = name_of(&self.path);
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
         match &*extension.to_ascii_lowercase() {
@@ -163,7 +210,7 @@ impl SkillFile {
             "gif" => "image/gif",
             "webp" => "image/webp",
             "svg" => "image/svg+xml",
-            _ if self.is_text => "text/plain",
+            _ if is_text => "text/plain",
             _ => "application/octet-stream",
         }
     }

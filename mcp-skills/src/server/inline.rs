@@ -1,12 +1,24 @@
 //! Skills from code.
 
-use bytes::Bytes;
+use std::future::Future;
 
+use bytes::Bytes;
+use mcp_server::ResourceError;
+
+use super::generator::Generator;
 use crate::uri::INSTRUCTIONS;
+
+/// The content of a file from code.
+#[derive(Debug, Clone)]
+pub(super) enum InlineFile {
+    Fixed(Bytes),
+    Generated(Generator),
+}
 
 /// A skill from code: instructions and files that are part of the program.
 ///
-/// [`Skills::add`](super::Skills::add) checks it.
+/// [`Skills::add`](super::Skills::add) checks it. A running server adds, replaces and removes skills with
+/// [`Skills::put`](super::Skills::put) and [`Skills::remove`](super::Skills::remove).
 ///
 /// # Examples
 ///
@@ -24,27 +36,57 @@ use crate::uri::INSTRUCTIONS;
 /// ```
 #[derive(Debug, Clone)]
 pub struct InlineSkill {
+    /// The whole `SKILL.md`, or its YAML if the instructions are generated.
     pub(super) markdown: Bytes,
+    instructions: Option<Generator>,
     pub(super) prefix: Option<String>,
-    pub(super) files: Vec<(String, Bytes)>,
+    pub(super) files: Vec<(String, InlineFile)>,
 }
 
 impl InlineSkill {
     /// Creates a skill from its name, a description that says when to use it, and its instructions in
     /// Markdown.
     pub fn new(name: &str, description: &str, instructions: &str) -> Self {
-        // JSON strings are YAML strings.
-        let quoted = |text: &str| serde_json::Value::from(text).to_string();
-        let (name, description) = (quoted(name), quoted(description));
-        Self::from_markdown(format!(
-            "---\nname: {name}\ndescription: {description}\n---\n{instructions}"
-        ))
+        let frontmatter = frontmatter(name, description);
+        Self::from_markdown(format!("{frontmatter}{instructions}"))
+    }
+
+    /// Creates a skill whose instructions a function writes each time that a client loads it. The name and the
+    /// description stay the same.
+    ///
+    /// Its content has no digests: the list of files is `dynamic`, clients verify the YAML only, and hosts may
+    /// decline it. Prefer [`Skills::put`](super::Skills::put) for content that changes now and then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::skills::{InlineSkill, Skills};
+    ///
+    /// let status = InlineSkill::dynamic("status", "State of the shop now", async || {
+    ///     Ok(format!("{} orders are open.\n", 3))
+    /// });
+    /// let skills = Skills::new().add(status)?;
+    /// # Ok::<(), mcp::skills::SkillsError>(())
+    /// ```
+    // spec: SKILL-13
+    pub fn dynamic<F, Fut, T>(name: &str, description: &str, instructions: F) -> Self
+    where
+        F: Fn() -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<T, ResourceError>> + Send + 'static,
+        T: Into<Bytes>,
+    {
+        let head = Bytes::from(frontmatter(name, description));
+        Self {
+            instructions: Some(Generator::new(head.clone(), instructions)),
+            ..Self::from_markdown(head)
+        }
     }
 
     /// Creates a skill from a whole `SKILL.md`, which starts with YAML between two lines `---`.
     pub fn from_markdown(markdown: impl Into<Bytes>) -> Self {
         Self {
             markdown: markdown.into(),
+            instructions: None,
             prefix: None,
             files: Vec::new(),
         }
@@ -60,17 +102,57 @@ impl InlineSkill {
     /// Adds a file by its path relative to the skill, such as `references/forms.md`.
     #[must_use]
     pub fn file(mut self, path: impl Into<String>, contents: impl Into<Bytes>) -> Self {
-        self.files.push((path.into(), contents.into()));
+        let contents = InlineFile::Fixed(contents.into());
+        self.files.push((path.into(), contents));
         self
     }
 
-    /// Returns all files with their paths relative to the skill.
-    pub(super) fn all_files(&self) -> impl Iterator<Item = (&str, &Bytes)> {
-        let instructions = (INSTRUCTIONS, &self.markdown);
-        let files = self
-            .files
-            .iter()
-            .map(|(path, bytes)| (path.as_str(), bytes));
-        std::iter::once(instructions).chain(files)
+    /// Adds a file that a function writes each time that a client reads it. The list of files of the skill is
+    /// `dynamic` then, see [`dynamic`](Self::dynamic).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::skills::{InlineSkill, Skills};
+    ///
+    /// let orders = InlineSkill::new("orders", "How to find orders", "Read open.csv.\n")
+    ///     .dynamic_file("open.csv", async || Ok("id,state\n7,open\n"));
+    /// let skills = Skills::new().add(orders)?;
+    /// # Ok::<(), mcp::skills::SkillsError>(())
+    /// ```
+    // spec: SKILL-13
+    #[must_use]
+    pub fn dynamic_file<F, Fut, T>(mut self, path: impl Into<String>, write: F) -> Self
+    where
+        F: Fn() -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<T, ResourceError>> + Send + 'static,
+        T: Into<Bytes>,
+    {
+        let contents = InlineFile::Generated(Generator::new(Bytes::new(), write));
+        self.files.push((path.into(), contents));
+        self
     }
+
+    /// Returns the content of the `SKILL.md`.
+    pub(super) fn instructions(&self) -> InlineFile {
+        match &self.instructions {
+            Some(generator) => InlineFile::Generated(generator.clone()),
+            None => InlineFile::Fixed(self.markdown.clone()),
+        }
+    }
+
+    /// Returns all files with their paths relative to the skill.
+    pub(super) fn all_files(&self) -> impl Iterator<Item = (&str, InlineFile)> {
+        let files = self.files.iter();
+        let files = files.map(|(path, contents)| (path.as_str(), contents.clone()));
+        std::iter::once((INSTRUCTIONS, self.instructions())).chain(files)
+    }
+}
+
+/// Returns YAML with a name and a description, between two lines `---`.
+fn frontmatter(name: &str, description: &str) -> String {
+    // JSON strings are YAML strings.
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let (name, description) = (quoted(name), quoted(description));
+    format!("---\nname: {name}\ndescription: {description}\n---\n")
 }

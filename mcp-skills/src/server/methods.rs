@@ -16,32 +16,23 @@ impl Extension for Skills {
     type ClientSettings = ();
 }
 
-/// `skills/list`
-pub(crate) struct ListSkills;
+macro_rules! requests {
+    ($($request:ident: $params:ty => $result:ty;)*) => {
+        $(
+            pub(crate) struct $request;
 
-impl CustomRequest for ListSkills {
-    const METHOD: &'static str = Method::ListSkills.as_str();
-    type Extension = Skills;
-    type Params = ListSkillsParams;
-    type Result = ListSkillsResult;
+            impl CustomRequest for $request {
+                const METHOD: &'static str = Method::$request.as_str();
+                type Extension = Skills;
+                type Params = $params;
+                type Result = $result;
+            }
+        )*
+    };
 }
 
-/// `skills/get`
-pub(crate) struct GetSkill;
-
-impl CustomRequest for GetSkill {
-    const METHOD: &'static str = Method::GetSkill.as_str();
-    type Extension = Skills;
-    type Params = GetSkillParams;
-    type Result = GetSkillResult;
-}
-
-/// `resources/directory/read`
-pub(crate) struct ReadDirectory;
-
-impl CustomRequest for ReadDirectory {
-    const METHOD: &'static str = Method::ReadDirectory.as_str();
-    type Extension = Skills;
-    type Params = ReadDirectoryParams;
-    type Result = ReadDirectoryResult;
+requests! {
+    ListSkills: ListSkillsParams => ListSkillsResult;
+    GetSkill: GetSkillParams => GetSkillResult;
+    ReadDirectory: ReadDirectoryParams => ReadDirectoryResult;
 }

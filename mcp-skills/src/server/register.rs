@@ -16,7 +16,7 @@ use serde::Deserialize;
 use super::catalog::Catalog;
 use super::methods::{GetSkill, ListSkills, ReadDirectory};
 use super::skills::Skills;
-use super::store::{ReadError, Store};
+use super::store::{FileBytes, ReadError, Store};
 
 /// Number of children on a page of a directory.
 const DIRECTORY_PAGE: usize = 500;
@@ -44,6 +44,7 @@ pub trait AddSkills {
 
 impl AddSkills for Server {
     fn skills(self, skills: Skills) -> Self {
+        skills.store.add_server(self.notify());
         self.extension(skills)
     }
 }
@@ -59,7 +60,7 @@ impl ServerExtension for Skills {
         setup.allow_undeclared_clients();
         setup.requires("resources", |capabilities| capabilities.resources.is_some());
         let (cache, page_size) = (self.cache, self.page_size);
-        let store = Arc::new(self.into_store());
+        let store = self.store;
 
         let lists = store.clone();
         setup.request::<ListSkills, _>(move |params: ListSkillsParams, notify: Notify| {
@@ -113,9 +114,7 @@ fn files(store: Arc<Store>) -> Routes {
 /// Returns the current catalog. Files are checked on a thread that may block.
 async fn check(store: Arc<Store>, notify: &Notify) -> Result<Arc<Catalog>, tokio::task::JoinError> {
     let checked = tokio::task::spawn_blocking(move || store.check()).await?;
-    if checked.is_changed {
-        notify.resources_changed();
-    }
+    checked.changes.announce(notify);
     Ok(checked.catalog)
 }
 
@@ -191,12 +190,14 @@ async fn read(
     notify: Notify,
 ) -> Result<ResourceContents, ResourceError> {
     let FilePath { path } = args.parse()?;
+    let limit = store.limits().max_bytes;
     let read = tokio::task::spawn_blocking(move || store.read(&path)).await?;
-    if read.is_changed {
-        notify.resources_changed();
-    }
+    read.changes.announce(&notify);
     match read.outcome {
-        Ok((file, bytes)) => Ok(file.contents(bytes)),
+        Ok((file, FileBytes::Ready(bytes))) => Ok(file.contents(bytes)),
+        Ok((file, FileBytes::Generated(generator))) => {
+            Ok(file.contents(generator.bytes(limit).await?))
+        }
         Err(ReadError::Unknown) => Err(NotFound.into()),
         Err(ReadError::Changed) => Err(ResourceError::new(
             "the file has changed since its digest was computed; call `skills/get` again, or restart \

@@ -5,18 +5,17 @@ use std::sync::Arc;
 
 use mcp_types::CacheHint;
 
-use super::catalog::Catalog;
 use super::error::SkillsError;
 use super::folder::Folder;
 use super::inline::InlineSkill;
 use super::limits::SkillsLimits;
-use super::store::{Sources, Store};
+use super::store::Store;
 
 /// Number of skills on a page.
 const PAGE_SIZE: usize = 50;
 
 /// The skills of a server, from folders and from code. Add them with
-/// [`AddSkills::skills`](super::AddSkills::skills).
+/// [`AddSkills::skills`](super::AddSkills::skills). Clones share their skills, see [`put`](Self::put).
 ///
 /// Each folder with a `SKILL.md` is a skill, at any depth. Its URI is
 /// `skill://<path below the folder>/SKILL.md`; if the folder itself has a `SKILL.md`, it is the only skill at
@@ -40,9 +39,7 @@ const PAGE_SIZE: usize = 50;
 #[derive(Debug, Clone)]
 #[must_use = "pass it to `Server::skills`"]
 pub struct Skills {
-    sources: Sources,
-    catalog: Catalog,
-    is_watched: bool,
+    pub(super) store: Arc<Store>,
     pub(super) cache: CacheHint,
     pub(super) page_size: usize,
 }
@@ -52,9 +49,7 @@ impl Skills {
     /// [`add_dir`](Self::add_dir).
     pub fn new() -> Self {
         Self {
-            sources: Sources::default(),
-            catalog: Catalog::default(),
-            is_watched: false,
+            store: Arc::default(),
             cache: CacheHint::default(),
             page_size: PAGE_SIZE,
         }
@@ -75,10 +70,9 @@ impl Skills {
     /// # Errors
     ///
     /// Returns a [`SkillsError`] like [`dir`](Self::dir), or if a URI exists already.
-    pub fn add_dir(mut self, path: impl AsRef<Path>) -> Result<Self, SkillsError> {
-        let folder = Folder::open(path.as_ref())?;
-        self.sources.folders.push(Arc::new(folder));
-        self.rebuilt()
+    pub fn add_dir(self, path: impl AsRef<Path>) -> Result<Self, SkillsError> {
+        self.store.add_folder(Folder::open(path.as_ref())?)?;
+        Ok(self)
     }
 
     /// Adds a skill from code.
@@ -88,29 +82,66 @@ impl Skills {
     /// Returns a [`SkillsError`] if the skill violates a limit or a naming rule, or if its URI exists
     /// already.
     #[expect(clippy::should_implement_trait, reason = "adds a skill, not a number")]
-    pub fn add(mut self, skill: InlineSkill) -> Result<Self, SkillsError> {
-        self.sources.add(&skill)?;
-        self.rebuilt()
-    }
-
-    fn rebuilt(mut self) -> Result<Self, SkillsError> {
-        self.catalog = self.sources.build(&self.catalog)?;
+    pub fn add(self, skill: InlineSkill) -> Result<Self, SkillsError> {
+        self.store.edit(|state| state.add(&skill))?;
         Ok(self)
     }
 
+    /// Adds a skill from code, or replaces the one from code with its URI, also while a server runs. Keep a
+    /// clone for this: clones share their skills.
+    ///
+    /// A client that has loaded the former skill reads no files of the new one, because their digests differ;
+    /// it loads the skill again. Clients that have subscribed are notified that the list of resources and the
+    /// changed files have changed, if the skills were added with
+    /// [`AddSkills::skills`](super::AddSkills::skills).
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`SkillsError`] if the skill violates a limit or a naming rule, or if a folder has its URI.
+    /// The skills are unchanged then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    /// use mcp::skills::{InlineSkill, Skills};
+    ///
+    /// # fn main() -> mcp::Result<()> {
+    /// let hours = |text: &str| InlineSkill::new("hours", "When people answer", text);
+    /// let skills = Skills::new().add(hours("Monday to Friday.\n"))?;
+    /// let server = Server::new("shop", "1.0.0").skills(skills.clone());
+    /// // Later, on any task or thread:
+    /// skills.put(hours("Monday to Thursday.\n"))?;
+    /// skills.remove("skill://hours/SKILL.md");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn put(&self, skill: InlineSkill) -> Result<(), SkillsError> {
+        self.store.edit(|state| state.put(&skill))
+    }
+
+    /// Removes a skill from code by its URI, also while a server runs; see [`put`](Self::put). Returns false if
+    /// there is none.
+    pub fn remove(&self, uri: &str) -> bool {
+        // Fewer skills violate no limit.
+        self.store
+            .edit(|state| Ok(state.remove(uri)))
+            .unwrap_or(false)
+    }
+
     /// Sets the limits of skills that are added afterwards.
-    pub fn limits(mut self, limits: SkillsLimits) -> Self {
-        self.sources.limits = limits;
+    pub fn limits(self, limits: SkillsLimits) -> Self {
+        self.store.set_limits(limits);
         self
     }
 
     /// Follows changes of the folders: each request looks for files whose size or time has changed, and
-    /// computes their digests again. Clients that have subscribed are notified of changed resources when a
+    /// computes their digests again. Clients that have subscribed are notified of changed files when a
     /// request notices them. A mistake in a changed skill goes to the log, and the former skills stay.
     ///
     /// Costs a walk of the folders for each `skills/list`, `skills/get` and directory read.
-    pub fn watch(mut self) -> Self {
-        self.is_watched = true;
+    pub fn watch(self) -> Self {
+        self.store.set_watched();
         self
     }
 
@@ -129,11 +160,7 @@ impl Skills {
 
     /// Returns the URIs of all skills, sorted. Nested skills are included.
     pub fn uris(&self) -> Vec<String> {
-        self.catalog.skills.keys().cloned().collect()
-    }
-
-    pub(super) fn into_store(self) -> Store {
-        Store::new(self.sources, self.catalog, self.is_watched)
+        self.store.catalog().skills.keys().cloned().collect()
     }
 }
 

@@ -1,157 +1,134 @@
-//! The current catalog, and its refresh when files change.
+//! The current catalog: its changes by the program, and its refresh when files change.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use mcp_server::Notify;
 use parking_lot::{Mutex, RwLock};
 
-use super::catalog::{Catalog, is_in_skill};
+use super::catalog::{Catalog, CatalogChanges};
 use super::error::SkillsError;
 use super::file::SkillFile;
 use super::folder::Folder;
-use super::inline::InlineSkill;
+use super::generator::Generator;
 use super::limits::SkillsLimits;
-use crate::frontmatter;
-use crate::uri::{INSTRUCTIONS, is_plain_file_path};
+use super::state::{Scan, State};
 
-/// The sources of skills.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Sources {
-    pub(super) folders: Vec<Arc<Folder>>,
-    pub(super) inline: Vec<Arc<SkillFile>>,
-    pub(super) limits: SkillsLimits,
-}
-
-impl Sources {
-    /// Adds a skill from code.
-    pub(super) fn add(&mut self, skill: &InlineSkill) -> Result<(), SkillsError> {
-        let root = root_of(skill)?;
-        for (path, bytes) in skill.all_files() {
-            if !is_plain_file_path(path) {
-                return Err(SkillsError::InvalidPath(path.to_owned()));
-            }
-            let file = SkillFile::in_memory(format!("{root}/{path}"), bytes)?;
-            self.inline.push(Arc::new(file));
-        }
-        Ok(())
-    }
-
-    /// Builds the catalog. Files of `known` that did not change are not read again.
-    pub(super) fn build(&self, known: &Catalog) -> Result<Catalog, SkillsError> {
-        let mut files = self.inline.clone();
-        let mut directories = Vec::new();
-        for folder in &self.folders {
-            let found = folder.walk(&self.limits)?;
-            let paths: HashSet<&str> = found.files.iter().map(|file| &*file.path).collect();
-            let is_instructions = |path: &str| paths.contains(path);
-            // The total size bounds the size of each file.
-            let limit = self.limits.max_bytes;
-            for found in &found.files {
-                if !is_in_skill(&found.path, is_instructions) {
-                    continue;
-                }
-                let current = known.files.get(&found.path);
-                let current = current.filter(|file| file.is_current(found)).cloned();
-                let file = match current {
-                    Some(file) => file,
-                    None => Arc::new(SkillFile::on_disk(folder, found, limit)?),
-                };
-                if file.size > limit {
-                    let uri = file.uri.clone();
-                    return Err(SkillsError::TooManyBytes { uri, limit });
-                }
-                files.push(file);
-            }
-            let in_skills = found.directories.into_iter();
-            directories.extend(in_skills.filter(|path| is_in_skill(path, is_instructions)));
-        }
-        Catalog::build(files, &directories, &self.limits)
-    }
-}
-
-/// Returns the path of a skill from code: its prefix and its name.
-fn root_of(skill: &InlineSkill) -> Result<String, SkillsError> {
-    let text = std::str::from_utf8(&skill.markdown);
-    let text = text.map_err(|_| SkillsError::NotUtf8(INSTRUCTIONS.to_owned()))?;
-    let document = frontmatter::parse(text).map_err(|reason| SkillsError::Frontmatter {
-        file: INSTRUCTIONS.to_owned(),
-        reason,
-    })?;
-    let name = document.frontmatter.get("name").and_then(|it| it.as_str());
-    // An invalid name is reported with the file.
-    let name = name.unwrap_or_default();
-    match &skill.prefix {
-        Some(prefix) if !is_plain_file_path(prefix) => {
-            Err(SkillsError::InvalidPath(prefix.clone()))
-        }
-        Some(prefix) => Ok(format!("{prefix}/{name}")),
-        None => Ok(name.to_owned()),
-    }
-}
-
-/// The skills of a running server.
-#[derive(Debug)]
+/// The skills of a server.
+#[derive(Debug, Default)]
 pub(super) struct Store {
-    sources: Sources,
-    is_watched: bool,
+    state: Mutex<State>,
     current: RwLock<Arc<Catalog>>,
-    /// Held while the catalog is rebuilt.
-    refresh: Mutex<()>,
+    /// Held while the folders are walked. `state` is never locked meanwhile.
+    walk: Mutex<()>,
+    /// The servers that announce changes by the program.
+    servers: Mutex<Vec<Notify>>,
 }
 
-/// The catalog, and whether this call has replaced it.
+/// The catalog, and the changes that this call has noticed.
 pub(super) struct Checked {
     pub(super) catalog: Arc<Catalog>,
-    pub(super) is_changed: bool,
+    pub(super) changes: CatalogChanges,
 }
 
 impl Store {
-    pub(super) fn new(sources: Sources, catalog: Catalog, is_watched: bool) -> Self {
-        Self {
-            sources,
-            is_watched,
-            current: RwLock::new(Arc::new(catalog)),
-            refresh: Mutex::new(()),
-        }
+    /// Returns the current catalog.
+    pub(super) fn catalog(&self) -> Arc<Catalog> {
+        self.current.read().clone()
+    }
+
+    pub(super) fn limits(&self) -> SkillsLimits {
+        self.state.lock().limits
+    }
+
+    pub(super) fn set_limits(&self, limits: SkillsLimits) {
+        self.state.lock().limits = limits;
+    }
+
+    pub(super) fn set_watched(&self) {
+        self.state.lock().is_watched = true;
+    }
+
+    /// Adds a server that announces changes by the program.
+    pub(super) fn add_server(&self, notify: Notify) {
+        self.servers.lock().push(notify);
+    }
+
+    /// Changes the skills from code, and announces the changes. An error changes nothing.
+    pub(super) fn edit<T>(
+        &self,
+        change: impl FnOnce(&mut State) -> Result<T, SkillsError>,
+    ) -> Result<T, SkillsError> {
+        let (value, changes) = {
+            let mut state = self.state.lock();
+            let mut next = state.clone();
+            let value = change(&mut next)?;
+            (value, self.replace(&mut state, next)?)
+        };
+        let servers = self.servers.lock().clone();
+        servers.iter().for_each(|server| changes.announce(server));
+        Ok(value)
+    }
+
+    fn replace(&self, state: &mut State, next: State) -> Result<CatalogChanges, SkillsError> {
+        let catalog = Arc::new(next.catalog()?);
+        *state = next;
+        let mut current = self.current.write();
+        let changes = current.changes_to(&catalog);
+        *current = catalog;
+        Ok(changes)
+    }
+
+    /// Adds the skills of a folder. Blocks on files.
+    pub(super) fn add_folder(&self, folder: Folder) -> Result<(), SkillsError> {
+        self.walk(Some(folder), true).map(drop)
+    }
+
+    /// Walks the folders, and one more, and replaces the catalog. With `by_stamp`, files with the same stamp
+    /// are not read again.
+    fn walk(&self, folder: Option<Folder>, by_stamp: bool) -> Result<CatalogChanges, SkillsError> {
+        let _held = self.walk.lock();
+        let (mut folders, limits) = {
+            let state = self.state.lock();
+            (state.folders.clone(), state.limits)
+        };
+        folders.extend(folder.map(Arc::new));
+        let known = match by_stamp {
+            true => self.catalog(),
+            false => Arc::default(),
+        };
+        let scan = Scan::new(&folders, &limits, &known)?;
+        let mut state = self.state.lock();
+        let mut next = state.clone();
+        next.folders = folders;
+        next.scan = scan;
+        self.replace(&mut state, next)
     }
 
     /// Returns the catalog. Looks for changed files first if the folders are watched. Blocks on files.
     pub(super) fn check(&self) -> Checked {
-        let current = self.current.read().clone();
-        if !self.is_watched || self.sources.folders.is_empty() {
-            return Checked {
-                catalog: current,
-                is_changed: false,
-            };
+        match self.is_watched() {
+            true => self.refresh(true),
+            false => Checked {
+                catalog: self.catalog(),
+                changes: CatalogChanges::default(),
+            },
         }
-        self.rebuild(true)
     }
 
-    /// Rebuilds the catalog. With `by_stamp`, files with the same stamp are not read again.
-    fn rebuild(&self, by_stamp: bool) -> Checked {
-        let _held = self.refresh.lock();
-        let current = self.current.read().clone();
-        let known = match by_stamp {
-            true => current.clone(),
-            false => Arc::default(),
-        };
-        let built = match self.sources.build(&known) {
-            Ok(built) => built,
-            Err(error) => {
-                tracing::warn!(%error, "changed skills not served: the former ones stay");
-                return Checked {
-                    catalog: current,
-                    is_changed: false,
-                };
-            }
-        };
-        let is_changed = !built.has_same_files(&current);
-        let catalog = Arc::new(built);
-        *self.current.write() = catalog.clone();
+    fn is_watched(&self) -> bool {
+        let state = self.state.lock();
+        state.is_watched && !state.folders.is_empty()
+    }
+
+    fn refresh(&self, by_stamp: bool) -> Checked {
+        let changes = self.walk(None, by_stamp).unwrap_or_else(|error| {
+            tracing::warn!(%error, "changed skills not served: the former ones stay");
+            CatalogChanges::default()
+        });
         Checked {
-            catalog,
-            is_changed,
+            catalog: self.catalog(),
+            changes,
         }
     }
 
@@ -160,37 +137,49 @@ impl Store {
     /// Bytes that differ from the published digest are never returned: the catalog is rebuilt if the
     /// folders are watched, and the file is refused otherwise.
     pub(super) fn read(&self, path: &str) -> ReadFile {
-        let catalog = self.current.read().clone();
-        let Some(file) = catalog.files.get(path).cloned() else {
-            let checked = self.check();
-            let file = checked.catalog.files.get(path).cloned();
-            return match file {
-                Some(file) => read_file(file, checked.is_changed),
-                None => ReadFile {
-                    outcome: Err(ReadError::Unknown),
-                    is_changed: checked.is_changed,
-                },
-            };
-        };
-        let read = read_file(file, false);
-        if read.outcome.is_ok() || !self.is_watched {
-            return read;
+        let file = self.catalog().files.get(path).cloned();
+        let is_known = file.is_some();
+        if let Some(file) = file {
+            let outcome = read_file(file);
+            if outcome.is_ok() || !self.is_watched() {
+                let changes = CatalogChanges::default();
+                return ReadFile { outcome, changes };
+            }
         }
-        let checked = self.rebuild(false);
-        match checked.catalog.files.get(path).cloned() {
-            Some(file) => read_file(file, checked.is_changed),
-            None => ReadFile {
-                outcome: Err(ReadError::Unknown),
-                is_changed: checked.is_changed,
-            },
+        let Checked { catalog, changes } = match is_known {
+            true => self.refresh(false),
+            false => self.check(),
+        };
+        let file = catalog.files.get(path).cloned();
+        ReadFile {
+            outcome: file.map_or(Err(ReadError::Unknown), read_file),
+            changes,
         }
     }
 }
 
-/// A file that was read, and whether the catalog was replaced meanwhile.
+impl CatalogChanges {
+    /// Notifies the subscribed clients of a server.
+    pub(super) fn announce(&self, server: &Notify) {
+        if self.is_list_changed {
+            server.resources_changed();
+        }
+        for uri in &self.changed_files {
+            server.resource_updated(uri.as_str());
+        }
+    }
+}
+
+/// A file that was read, and the changes that were noticed meanwhile.
 pub(super) struct ReadFile {
-    pub(super) outcome: Result<(Arc<SkillFile>, Bytes), ReadError>,
-    pub(super) is_changed: bool,
+    pub(super) outcome: Result<(Arc<SkillFile>, FileBytes), ReadError>,
+    pub(super) changes: CatalogChanges,
+}
+
+/// The bytes of a file, or the function that writes them.
+pub(super) enum FileBytes {
+    Ready(Bytes),
+    Generated(Generator),
 }
 
 pub(super) enum ReadError {
@@ -201,14 +190,13 @@ pub(super) enum ReadError {
     Failed(SkillsError),
 }
 
-fn read_file(file: Arc<SkillFile>, is_changed: bool) -> ReadFile {
-    let outcome = match file.read() {
-        Ok(Some(bytes)) => Ok((file, bytes)),
+fn read_file(file: Arc<SkillFile>) -> Result<(Arc<SkillFile>, FileBytes), ReadError> {
+    if let Some(generator) = file.generator().cloned() {
+        return Ok((file, FileBytes::Generated(generator)));
+    }
+    match file.read() {
+        Ok(Some(bytes)) => Ok((file, FileBytes::Ready(bytes))),
         Ok(None) => Err(ReadError::Changed),
         Err(error) => Err(ReadError::Failed(error)),
-    };
-    ReadFile {
-        outcome,
-        is_changed,
     }
 }
