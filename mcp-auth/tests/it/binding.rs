@@ -21,6 +21,7 @@ use crate::issuer::{Issuer, now};
 
 const RESOURCE: &str = "http://localhost/mcp";
 const LIMIT: Duration = Duration::from_secs(10);
+const FILE: &str = "file:///notes";
 const RANDOM: &str = "11111111-1111-4111-8111-111111111111";
 
 #[derive(Elicit)]
@@ -52,6 +53,7 @@ impl World {
             .tool(Tool::new("ask").handler(ask))
             .tool(render.task(TaskMode::Always))
             .tool(Tool::new("stream").handler(stream).scopes(["files:stream"]))
+            .resource(Resource::new(FILE).read(|_: Notify, _: Log| "notes"))
             .tool(
                 Tool::new("delete")
                     .handler(|| "deleted")
@@ -174,6 +176,10 @@ fn call(id: u32, tool: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
 }
 
+fn message(id: u32, method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
 /// Tokens of the owner, of another subject, and of the owner's subject through another client.
 struct Tokens {
     owner: String,
@@ -243,6 +249,9 @@ async fn sessions_and_streams_of_others_answer_like_unknown_ones() {
         json!({"jsonrpc": "2.0", "id": question, "result": accept}),
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
         json!({"jsonrpc": "2.0", "id": 8, "method": "ping"}),
+        message(9, "resources/subscribe", json!({"uri": FILE})),
+        message(10, "resources/unsubscribe", json!({"uri": FILE})),
+        message(11, "logging/setLevel", json!({"level": "debug"})),
     ];
     for (who, token) in &tokens.foreign {
         for message in &messages {
@@ -278,6 +287,10 @@ async fn sessions_and_streams_of_others_answer_like_unknown_ones() {
         legacy(Method::GET, &tokens.refreshed, Some(&session)).header("last-event-id", event);
     let resumed = world.send(resume.body(Full::default()).unwrap()).await;
     assert_eq!(resumed.status, 200, "{resumed:?}");
+    for message in &messages[5..] {
+        let owned = world.legacy(&tokens.owner, &session, message).await;
+        assert_eq!(owned.json()["result"], json!({}), "{message} {owned:?}");
+    }
     let accept = json!({"action": "accept", "content": {"name": "Ada"}});
     let answer = json!({"jsonrpc": "2.0", "id": question, "result": accept});
     let accepted = world.legacy(&tokens.refreshed, &session, &answer).await;
