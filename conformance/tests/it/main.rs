@@ -1,6 +1,8 @@
 //! Tests of the programs for the conformance suite.
 
 #[cfg(test)]
+mod apps;
+#[cfg(test)]
 mod client;
 #[cfg(test)]
 mod cluster;

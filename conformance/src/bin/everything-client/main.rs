@@ -2,6 +2,8 @@
 //!
 //! The suite passes the URL of the server as the last argument, and the name of the scenario in the
 //! environment variable `MCP_CONFORMANCE_SCENARIO`.
+//!
+//! The scenario `apps`, which the suite does not have, shows the apps of `everything-server`.
 
 #![allow(
     clippy::print_stdout,
@@ -9,6 +11,7 @@
     reason = "the suite stores the output"
 )]
 
+mod apps;
 mod arguments;
 mod authorization;
 mod scenarios;
@@ -32,6 +35,7 @@ async fn main() -> ExitCode {
     let run = async {
         match scenario.strip_prefix("auth/") {
             Some(scenario) => authorization::run(scenario, &url).await,
+            None if scenario == "apps" => apps::run(&url, scenarios::mode()).await,
             None => scenarios::run(&scenario, &url).await,
         }
     };

@@ -13,6 +13,7 @@
 
 #![allow(clippy::print_stderr, reason = "prints its URL")]
 
+mod apps;
 mod authorize;
 mod cancel;
 mod capabilities;
@@ -108,5 +109,5 @@ fn server(tasks: Tasks) -> mcp::Result<Server> {
         .tasks(tasks.poll_interval(Duration::from_millis(200)))
         .tool(schema::json_schema_2020_12_tool())
         .skills(skills::skills()?);
-    Ok(extensions::add(server))
+    Ok(extensions::add(apps::add(server)))
 }
