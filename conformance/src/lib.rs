@@ -1,6 +1,7 @@
-//! Test files that `everything-server` returns as content, and clusters of it.
+//! Test files that `everything-server` returns as content, clusters of it, and views of MCP Apps.
 
 pub mod cluster;
+pub mod view_process;
 
 /// A PNG image with one red pixel.
 pub const PNG: &[u8] = &[

@@ -44,6 +44,7 @@ const PROGRAMS: [&str; 7] = [
     authorization::SERVER,
     authorization::CLIENT,
     extensions::HOST,
+    extensions::BROWSER_HOST,
 ];
 
 /// Runs the command. Returns true if at least one case ran and none failed.

@@ -10,7 +10,7 @@ use std::error::Error;
 use std::process::Stdio;
 use std::time::Duration;
 
-use futures_util::{sink, stream};
+use conformance::view_process;
 use mcp::apps::{DisplayMode, HostBridge, HostContext, Theme};
 use mcp::core::Principal;
 use mcp::events::{
@@ -20,7 +20,7 @@ use mcp::events::{
 use mcp::middleware::{Exchange, Next, from_fn};
 use mcp::prelude::*;
 use serde_json::json;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -67,37 +67,62 @@ async fn client() -> Result<Client, Failure> {
     let server = Server::new("weather", "1.0.0")
         .tool(Tool::new("secret").model_only().handler(|| "for models"))
         .tool(Tool::new("refresh").app_only().handler(|| "for views"))
-        .resource(Resource::new("data://1").read(|| "some data"));
+        .resource(Resource::new("data://1").read(|| "some data"))
+        .resource(Resource::new("data://2").read(|| "more data").unlisted());
     Ok(Client::connect(mcp::InProcess(server)).await?)
 }
 
+/// Reports the end of a handler that never ends by itself.
+struct ReportOnDrop<F: Fn(String)>(F);
+
+impl<F: Fn(String)> Drop for ReportOnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)("cancelled".to_owned());
+    }
+}
+
 async fn host_view(mut child: Child) -> Result<(), Failure> {
-    let stdout = BufReader::new(child.stdout.take().ok_or("no stdout")?).lines();
-    let stdin = child.stdin.take().ok_or("no stdin")?;
-    let incoming = stream::unfold(stdout, async |mut lines| {
-        let line = lines.next_line().await.ok()??;
-        Some((line, lines))
-    });
-    let outgoing = sink::unfold(stdin, async |mut stdin, mut line: String| {
-        line.push('\n');
-        stdin.write_all(line.as_bytes()).await?;
-        stdin.flush().await?;
-        Ok::<_, std::io::Error>(stdin)
-    });
+    let (incoming, outgoing) = view_process::connect(&mut child)?;
     let (sender, mut steps) = mpsc::channel::<String>(16);
     let report = move |step: String| {
         // Fails if a step repeats without end.
         let _ = sender.try_send(step);
     };
-    let (link, message, log, size) = (report.clone(), report.clone(), report.clone(), report);
+    let (link, message, log, size) = (
+        report.clone(),
+        report.clone(),
+        report.clone(),
+        report.clone(),
+    );
+    let (file, sample, cancelled, teardown) =
+        (report.clone(), report.clone(), report.clone(), report);
     let bridge = HostBridge::new("interop-host", "1.0.0")
         .context(HostContext::new().theme(Theme::Dark))
         .serve(client().await?)
+        .with_list_changes()
         .with_model_context()
         .on_open_link(move |url| {
-            link(format!("link {url}"));
+            let guard = (url.path() == "/slow").then(|| ReportOnDrop(cancelled.clone()));
+            if guard.is_none() {
+                link(format!("link {url}"));
+            }
+            async move {
+                match guard {
+                    Some(_guard) => std::future::pending().await,
+                    None => Ok(()),
+                }
+            }
+        })
+        .on_download(move |files| {
+            let names: Vec<_> = files.files().map(|(name, _)| name).collect();
+            file(format!("download {}", names.join(", ")));
             async { Ok(()) }
         })
+        .on_sample(false, move |params| {
+            sample(format!("sample {}", params.max_tokens));
+            async { Ok(CreateMessageResult::new("model", Content::text("4"))) }
+        })
+        .on_teardown_request(move || teardown("teardown requested".to_owned()))
         .on_message(move |it| {
             message(format!(
                 "message {}",
@@ -116,11 +141,17 @@ async fn host_view(mut child: Child) -> Result<(), Failure> {
     view.send_result(&CallToolResult::from_text("sunny"))
         .await?;
     view.send_context(&HostContext::new().locale("it")).await?;
+    view.send_tools_changed().await?;
+    view.send_resources_changed().await?;
     let expected = [
         "link https://example.com/",
+        "cancelled",
+        "download report.csv",
+        "sample 5",
         "message hello",
         "log \"all checks passed\"",
         "size Some(200.0)",
+        "teardown requested",
     ];
     for expected in expected {
         let step = timeout(LIMIT, steps.recv())

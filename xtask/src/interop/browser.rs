@@ -40,8 +40,9 @@ impl Browser {
             Ok(driver) => driver,
             Err(reason) => return Ok(Err(reason)),
         };
-        let Some(chromium) = PROGRAMS.into_iter().find_map(on_path) else {
-            return Ok(Err("Chromium is not installed".to_owned()));
+        let chromium = match find_chromium() {
+            Ok(chromium) => chromium,
+            Err(reason) => return Ok(Err(reason)),
         };
         let program = out.join("login-browser");
         let words = driver.words().chain([chromium.as_path()]);
@@ -66,6 +67,12 @@ impl Browser {
             .env_remove("XDG_CURRENT_DESKTOP")
             .env_remove("DESKTOP_SESSION")
     }
+}
+
+/// Finds Chromium, or returns the reason why it cannot be used.
+pub(super) fn find_chromium() -> std::result::Result<PathBuf, String> {
+    let found = PROGRAMS.into_iter().find_map(on_path);
+    found.ok_or_else(|| "Chromium is not installed".to_owned())
 }
 
 /// Finds a program in the folders of `PATH`.

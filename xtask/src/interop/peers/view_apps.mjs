@@ -26,6 +26,10 @@ const result = new Promise((resolve) => { app.ontoolresult = resolve; });
 const context = new Promise((resolve) => { app.onhostcontextchanged = resolve; });
 app.onlisttools = async () => ({ tools: [{ name: "zoom", inputSchema: { type: "object" } }] });
 app.oncalltool = async ({ name }) => ({ content: [{ type: "text", text: `called ${name}` }] });
+const changed = [];
+for (const list of ["tools", "resources"]) {
+  app.setNotificationHandler(`notifications/${list}/list_changed`, () => { changed.push(list); });
+}
 app.onteardown = async () => { setTimeout(() => process.exit(0), 200); return {}; };
 
 await app.connect(new Lines());
@@ -34,16 +38,33 @@ assert.equal(app.getHostContext().theme, "dark");
 assert.equal((await result).content[0].text, "sunny");
 assert.deepEqual(seen, [["partial", "Ro"], ["input", "Rome"]]);
 assert.equal((await context).locale, "it");
+const { serverTools, serverResources } = app.getHostCapabilities();
+assert.ok(serverTools.listChanged && serverResources.listChanged);
 
 const called = await app.callServerTool({ name: "refresh", arguments: {} });
 assert.equal(called.content[0].text, "for views");
 await assert.rejects(app.callServerTool({ name: "secret", arguments: {} }), /language model/);
-const read = await app.readServerResource({ uri: "data://1" });
-assert.equal(read.contents[0].text, "some data");
+const { resources } = await app.listServerResources();
+assert.deepEqual(resources.map(({ uri }) => uri), ["data://1"]);
+for (const [uri, text] of [["data://1", "some data"], ["data://2", "more data"]]) {
+  const read = await app.readServerResource({ uri });
+  assert.equal(read.contents[0].text, text);
+}
+assert.deepEqual(changed, ["tools", "resources"]);
 assert.ok(!(await app.openLink({ url: "https://example.com/" })).isError);
 await assert.rejects(app.openLink({ url: "javascript:alert(1)" }));
+const slow = new AbortController();
+const opened = app.openLink({ url: "https://example.com/slow" }, { signal: slow.signal });
+setTimeout(() => slow.abort("the user left"), 100);
+await assert.rejects(opened);
+const report = { uri: "file:///tmp/report.csv", mimeType: "text/csv", text: "a,b" };
+assert.ok(!(await app.downloadFile({ contents: [{ type: "resource", resource: report }] })).isError);
+const question = { role: "user", content: { type: "text", text: "2 + 2" } };
+const sampled = await app.createSamplingMessage({ messages: [question], maxTokens: 5 });
+assert.equal(sampled.content.text, "4");
 await app.sendMessage({ role: "user", content: [{ type: "text", text: "hello" }] });
 await app.updateModelContext({ structuredContent: { zoom: 3 } });
 assert.equal((await app.requestDisplayMode({ mode: "fullscreen" })).mode, "fullscreen");
 await app.sendLog({ level: "info", data: "all checks passed" });
 await app.sendSizeChanged({ width: 320, height: 200 });
+await app.requestTeardown();
