@@ -65,6 +65,11 @@ impl Notify {
         self.publish(ChangeEvent::Resource { uri: uri.into() });
     }
 
+    /// Returns true after the server was dropped: nothing is announced any more.
+    pub fn is_gone(&self) -> bool {
+        self.0.strong_count() == 0
+    }
+
     fn publish(&self, event: ChangeEvent) {
         let Some(shared) = self.0.upgrade() else {
             return;

@@ -49,9 +49,11 @@ impl Store {
         self.state.lock().is_watched = true;
     }
 
-    /// Adds a server that announces changes by the program.
+    /// Adds a server that announces changes by the program, until it is dropped.
     pub(super) fn add_server(&self, notify: Notify) {
-        self.servers.lock().push(notify);
+        let mut servers = self.servers.lock();
+        servers.retain(|server| !server.is_gone());
+        servers.push(notify);
     }
 
     /// Changes the skills from code, and announces the changes. An error changes nothing.
@@ -198,5 +200,23 @@ fn read_file(file: Arc<SkillFile>) -> Result<(Arc<SkillFile>, FileBytes), ReadEr
         Ok(Some(bytes)) => Ok((file, FileBytes::Ready(bytes))),
         Ok(None) => Err(ReadError::Changed),
         Err(error) => Err(ReadError::Failed(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_server::Server;
+
+    use super::Store;
+
+    #[test]
+    fn dropped_servers_are_forgotten() {
+        let store = Store::default();
+        let server = Server::new("s", "1");
+        store.add_server(server.notify());
+        for _ in 0..10 {
+            store.add_server(Server::new("short-lived", "1").notify());
+        }
+        assert_eq!(store.servers.lock().len(), 2);
     }
 }
