@@ -147,3 +147,73 @@ async fn domain_without_catalog_is_an_error() {
         assert!(matches!(error, DiscoveryError::InvalidDomain(_)), "{error}");
     }
 }
+
+/// Requests a document without a token. Returns the status and the body.
+#[cfg(feature = "auth")]
+async fn fetch(url: &str) -> (u16, String) {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    let (domain, path) = url
+        .strip_prefix("http://")
+        .unwrap()
+        .split_once('/')
+        .unwrap();
+    let mut stream = tokio::net::TcpStream::connect(domain).await.unwrap();
+    let request = format!("GET /{path} HTTP/1.1\r\nhost: {domain}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    let (head, body) = response.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap();
+    (status.parse().unwrap(), body.to_owned())
+}
+
+#[cfg(feature = "auth")]
+#[tokio::test]
+async fn card_of_a_protected_server_is_public_and_its_endpoint_is_not() {
+    use mcp::auth::{ResourceServer, StaticTokens};
+    use mcp::http::server::CardService;
+
+    let resource = |domain: &str| {
+        let tokens = StaticTokens::new().token("secret", "ada", ["read"]);
+        ResourceServer::new(format!("http://{domain}/mcp")).static_tokens(tokens)
+    };
+    // Once by the server of this library, and once in a web application.
+    let (plain, own_domain) = listener().await;
+    let serve = mcp::Serve::new(Server::new("docs", "1.0.0"))
+        .authorize(resource(&own_domain))
+        .card(card())
+        .shutdown_on(std::future::pending());
+    tokio::spawn(serve.run(plain));
+    let (in_app, app_domain) = listener().await;
+    let auth = resource(&app_domain).build().unwrap();
+    let cards = CardService::new(&card(), "/mcp").unwrap();
+    let endpoint = StreamableHttp::new(Server::new("docs", "1.0.0"));
+    let app = cards
+        .paths()
+        .iter()
+        .fold(Router::new(), |app, path| {
+            app.route_service(path, cards.clone())
+        })
+        .route_service("/mcp", auth.protect(endpoint));
+    tokio::spawn(axum::serve(in_app, app).into_future());
+
+    for domain in [own_domain, app_domain] {
+        let url = |path: &str| format!("http://{domain}{path}");
+        let (status, catalog) = fetch(&url(CATALOG)).await;
+        assert_eq!(status, 200);
+        assert!(catalog.contains("com.example/docs"), "{catalog}");
+        let (status, body) = fetch(&url("/mcp/server-card")).await;
+        assert_eq!(status, 200);
+        let found: ServerCard = serde_json::from_str(&body).unwrap();
+        assert_eq!(found, card());
+        let found = Client::discover_domain(&domain).await.unwrap();
+        assert_eq!(*found[0].card.as_ref().unwrap(), card());
+        assert_eq!(fetch(&url("/mcp")).await.0, 401);
+        let refused = Client::connect(url("/mcp")).await.unwrap_err();
+        assert!(refused.to_string().contains("401"), "{refused}");
+        let builder = Client::builder().bearer_token("secret");
+        let client = builder.connect(url("/mcp")).await.unwrap();
+        assert_eq!(client.server_info().unwrap().name, "docs");
+    }
+}
