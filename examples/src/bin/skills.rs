@@ -1,4 +1,5 @@
-//! Skills of a folder and of the program, and a client that loads one after an approval.
+//! Skills of a folder and of the program, one of which changes while the server runs, and a client that
+//! loads one after an approval.
 //!
 //! `cargo run -p examples --bin skills`
 
@@ -11,25 +12,38 @@ use mcp::prelude::*;
 use mcp::skills::{InlineSkill, Skills};
 use tokio::net::TcpListener;
 
+const HOURS: &str = "skill://support-hours/SKILL.md";
+
 #[tokio::main]
 async fn main() -> mcp::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/mcp", listener.local_addr()?);
-    let serving = tokio::spawn(Serve::new(listener, StreamableHttp::new(server()?)).into_future());
+    let skills = skills()?;
+    let server = Server::new("shop", "1.0.0").skills(skills.clone());
+    let serving = tokio::spawn(Serve::new(listener, StreamableHttp::new(server)).into_future());
     load(&url).await?;
+    // The program changes its own skill; a new load has the new text.
+    skills.put(hours("Monday to Thursday, 9 to 17 h.\n"))?;
+    let client = Client::connect(&url).await?;
+    let hours = client.skills().await?.load(HOURS).await?;
+    println!("{}", hours.instructions());
+    client.close().await?;
     serving.abort();
     Ok(())
 }
 
-fn server() -> mcp::Result<Server> {
+fn skills() -> mcp::Result<Skills> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("skills");
-    let limits = InlineSkill::new(
-        "support-hours",
-        "When people answer questions",
-        "Monday to Friday, 9 to 17 h.\n",
-    );
-    let skills = Skills::dir(folder)?.watch().add(limits)?;
-    Ok(Server::new("shop", "1.0.0").skills(skills))
+    // A function writes this file each time that a client reads it.
+    let orders = InlineSkill::new("orders", "How to find open orders", "Read open.csv.\n")
+        .dynamic_file("open.csv", async || Ok("id,state\n7,open\n"));
+    let skills = Skills::dir(folder)?.watch();
+    let skills = skills.add(hours("Monday to Friday, 9 to 17 h.\n"))?;
+    Ok(skills.add(orders)?)
+}
+
+fn hours(text: &str) -> InlineSkill {
+    InlineSkill::new("support-hours", "When people answer questions", text)
 }
 
 async fn load(url: &str) -> mcp::Result<()> {
