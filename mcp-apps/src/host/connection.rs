@@ -1,6 +1,5 @@
 //! The loop that reads and writes the messages of a view.
 
-use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use mcp_types::{Cancelled, ErrorObject, Implementation, Method, RawObject, Reque
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::JoinSet;
 
 use super::bridge::{HostBridge, ModeHandler, NotificationHandler};
 use super::message::{Incoming, Kind, call, response};
@@ -28,9 +27,7 @@ type Queued = (NotificationHandler, RawObject);
 pub(super) struct Connection {
     bridge: HostBridge,
     conversation: Arc<Conversation>,
-    running: JoinSet<RequestId>,
-    /// The running requests of the view, for their cancellation.
-    cancellable: HashMap<RequestId, AbortHandle>,
+    running: JoinSet<()>,
 }
 
 /// Closes the conversation, also when the future of the connection is dropped.
@@ -48,7 +45,6 @@ impl Connection {
             bridge,
             conversation,
             running: JoinSet::new(),
-            cancellable: HashMap::new(),
         }
     }
 
@@ -82,12 +78,7 @@ impl Connection {
         let mut incoming = pin!(incoming);
         loop {
             let text = tokio::select! {
-                Some(ended) = self.running.join_next() => {
-                    if let Ok(id) = ended {
-                        self.cancellable.remove(&id);
-                    }
-                    continue;
-                }
+                Some(_) = self.running.join_next() => continue,
                 text = incoming.next() => text,
             };
             let Some(text) = text else { return Ok(()) };
@@ -170,13 +161,15 @@ impl Connection {
     }
 
     /// Ends a running request of the view. It receives no answer.
-    fn cancel(&mut self, params: &RawObject) -> Result<(), ViewError> {
+    fn cancel(&self, params: &RawObject) -> Result<(), ViewError> {
         let Ok(cancelled) = read::<Cancelled>(params) else {
             return self.conversation.count_invalid();
         };
+        let conversation = &self.conversation;
         let id = cancelled.request_id;
+        let running = id.and_then(|id| conversation.state.lock().running.remove(&id));
         // The request may have been answered in the meantime.
-        if let Some(running) = id.and_then(|id| self.cancellable.remove(&id)) {
+        if let Some(running) = running {
             running.abort();
         }
         Ok(())
@@ -260,7 +253,7 @@ impl Connection {
             let message = "too many requests are running; wait for their answers";
             return Err(ErrorObject::new(codes::BAD_REQUEST, message));
         }
-        if self.cancellable.contains_key(&id) {
+        if self.conversation.state.lock().running.contains_key(&id) {
             let message = "a request with this id is running";
             return Err(ErrorObject::new(codes::INVALID_REQUEST, message));
         }
@@ -279,8 +272,10 @@ impl Connection {
                 }
             };
         let task = answer_request(self.conversation.clone(), id.clone(), answer);
+        // The task removes the id, and waits for the lock if it is that fast.
+        let mut state = self.conversation.state.lock();
         let running = self.running.spawn(task);
-        self.cancellable.insert(id, running);
+        state.running.insert(id, running);
         Ok(())
     }
 
@@ -300,12 +295,12 @@ impl Connection {
     }
 }
 
-/// Runs a handler within its time limit, and sends its answer. Returns the id of the request.
+/// Runs a handler within its time limit, and sends its answer.
 async fn answer_request(
     conversation: Arc<Conversation>,
     id: RequestId,
     answer: BoxFuture<'static, Answer>,
-) -> RequestId {
+) {
     let limit = conversation.limits.handler_timeout;
     let answer = match tokio::time::timeout(limit, catch_panic(answer)).await {
         Ok(Ok(answer)) => answer,
@@ -321,11 +316,12 @@ async fn answer_request(
             Err(ErrorObject::new(codes::BAD_REQUEST, message))
         }
     };
+    // A view may use the id again as soon as it has the answer.
+    conversation.state.lock().running.remove(&id);
     if let Some(text) = response(&id, &answer) {
         // An error means that the writer has ended, which ends the connection.
         let _ = conversation.outbox.send(text).await;
     }
-    id
 }
 
 /// Sets the display mode, and returns the one that results.

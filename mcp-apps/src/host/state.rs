@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use mcp_types::{ErrorObject, Implementation, RawObject, RequestId};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::AbortHandle;
 
 use super::bridge::ViewLimits;
 use super::types::{AppCapabilities, DisplayMode, ModelContext, ViewError};
@@ -52,6 +53,8 @@ pub(super) struct State {
     pub(super) info: Option<Implementation>,
     pub(super) mode: DisplayMode,
     pub(super) model_context: Option<ModelContext>,
+    /// The running requests of the view, for their cancellation.
+    pub(super) running: HashMap<RequestId, AbortHandle>,
     pending: HashMap<RequestId, oneshot::Sender<Answer>>,
     last_id: i64,
     invalid: usize,
@@ -69,6 +72,7 @@ impl Conversation {
                 info: None,
                 mode: DisplayMode::default(),
                 model_context: None,
+                running: HashMap::new(),
                 pending: HashMap::new(),
                 last_id: 0,
                 invalid: 0,

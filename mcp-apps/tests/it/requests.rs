@@ -257,3 +257,14 @@ async fn panic_of_a_handler_is_an_internal_error() {
         assert!(!answer.to_string().contains("the text of the panic"));
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn id_of_an_answered_request_can_be_used_again() {
+    let bridge = bridge().on_open_link(async |_| Ok(()));
+    let (_view, mut scripted, _connection) = connect_ready(bridge, json!({})).await;
+    for _ in 0..500 {
+        let params = json!({"url": "https://a.example"});
+        let opened = scripted.request("ui/open-link", params).await;
+        assert_eq!(opened["result"], json!({}), "{opened}");
+    }
+}
