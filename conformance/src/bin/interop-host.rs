@@ -72,67 +72,72 @@ async fn client() -> Result<Client, Failure> {
     Ok(Client::connect(mcp::InProcess(server)).await?)
 }
 
-/// Reports the end of a handler that never ends by itself.
-struct ReportOnDrop<F: Fn(String)>(F);
+/// The steps of the view that the host has seen.
+#[derive(Clone)]
+struct Report(mpsc::Sender<String>);
 
-impl<F: Fn(String)> Drop for ReportOnDrop<F> {
-    fn drop(&mut self) {
-        (self.0)("cancelled".to_owned());
+impl Report {
+    fn step(&self, step: String) {
+        // Fails if a step repeats without end.
+        let _ = self.0.try_send(step);
     }
 }
 
-async fn host_view(mut child: Child) -> Result<(), Failure> {
-    let (incoming, outgoing) = view_process::connect(&mut child)?;
-    let (sender, mut steps) = mpsc::channel::<String>(16);
-    let report = move |step: String| {
-        // Fails if a step repeats without end.
-        let _ = sender.try_send(step);
-    };
-    let (link, message, log, size) = (
-        report.clone(),
-        report.clone(),
-        report.clone(),
-        report.clone(),
-    );
-    let (file, sample, cancelled, teardown) =
-        (report.clone(), report.clone(), report.clone(), report);
-    let bridge = HostBridge::new("interop-host", "1.0.0")
+/// Reports the end of a handler that never ends by itself.
+struct ReportOnDrop(Report);
+
+impl Drop for ReportOnDrop {
+    fn drop(&mut self) {
+        self.0.step("cancelled".to_owned());
+    }
+}
+
+/// A host with all handlers. Links to `/slow` are never opened.
+fn bridge(client: Client, report: &Report) -> HostBridge {
+    let [link, file, sample, message, log, size, teardown] =
+        std::array::from_fn(|_| report.clone());
+    HostBridge::new("interop-host", "1.0.0")
         .context(HostContext::new().theme(Theme::Dark))
-        .serve(client().await?)
+        .serve(client)
         .with_list_changes()
         .with_model_context()
         .on_open_link(move |url| {
-            let guard = (url.path() == "/slow").then(|| ReportOnDrop(cancelled.clone()));
-            if guard.is_none() {
-                link(format!("link {url}"));
+            let is_slow = url.path() == "/slow";
+            let slow = is_slow.then(|| ReportOnDrop(link.clone()));
+            if slow.is_none() {
+                link.step(format!("link {url}"));
             }
             async move {
-                match guard {
-                    Some(_guard) => std::future::pending().await,
+                match slow {
+                    Some(_slow) => std::future::pending().await,
                     None => Ok(()),
                 }
             }
         })
         .on_download(move |files| {
             let names: Vec<_> = files.files().map(|(name, _)| name).collect();
-            file(format!("download {}", names.join(", ")));
+            file.step(format!("download {}", names.join(", ")));
             async { Ok(()) }
         })
         .on_sample(false, move |params| {
-            sample(format!("sample {}", params.max_tokens));
+            sample.step(format!("sample {}", params.max_tokens));
             async { Ok(CreateMessageResult::new("model", Content::text("4"))) }
         })
-        .on_teardown_request(move || teardown("teardown requested".to_owned()))
         .on_message(move |it| {
-            message(format!(
-                "message {}",
-                it.content[0].as_text().unwrap_or_default()
-            ));
+            let text = it.content[0].as_text().unwrap_or_default();
+            message.step(format!("message {text}"));
             async { Ok(()) }
         })
         .on_display_mode(&[DisplayMode::Fullscreen], async |mode| mode)
-        .on_log(move |it| log(format!("log {}", it.data)))
-        .on_size(move |it| size(format!("size {:?}", it.height)));
+        .on_log(move |it| log.step(format!("log {}", it.data)))
+        .on_size(move |it| size.step(format!("size {:?}", it.height)))
+        .on_teardown_request(move || teardown.step("teardown requested".to_owned()))
+}
+
+async fn host_view(mut child: Child) -> Result<(), Failure> {
+    let (incoming, outgoing) = view_process::connect(&mut child)?;
+    let (sender, mut steps) = mpsc::channel::<String>(16);
+    let bridge = bridge(client().await?, &Report(sender));
     let (view, connection) = bridge.connect(incoming, outgoing);
     let connection = tokio::spawn(connection);
 

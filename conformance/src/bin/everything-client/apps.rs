@@ -60,13 +60,13 @@ async fn show(client: &Client, tools: &[Tool], tool: &Tool, uri: &str) -> Result
 
 /// The two ends of a queue of messages.
 fn pipe() -> (
-    std::pin::Pin<Box<dyn Sink<String, Error = mpsc::error::SendError<String>> + Send>>,
-    stream::BoxStream<'static, String>,
+    impl Sink<String> + Send + Unpin,
+    impl Stream<Item = String> + Send + Unpin,
 ) {
     let (sender, receiver) = mpsc::channel(16);
     let sink = sink::unfold(sender, async |sender: mpsc::Sender<String>, text| {
         sender.send(text).await?;
-        Ok(sender)
+        Ok::<_, mpsc::error::SendError<String>>(sender)
     });
     let stream = stream::unfold(receiver, async |mut receiver| {
         let text = receiver.recv().await?;
