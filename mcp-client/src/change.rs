@@ -51,7 +51,11 @@ impl Change {
             Self::Resources => filter.resources_list_changed,
             Self::Resource { uri } => filter.covers(uri),
             Self::Missed(_) => true,
-            Self::Other { .. } => !filter.extra.is_empty() || !filter.task_ids.is_empty(),
+            Self::Other { .. } => {
+                !filter.extra.is_empty()
+                    || !filter.task_ids.is_empty()
+                    || filter.events_list_changed
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use futures_util::stream::{self, BoxStream};
+use mcp_types::meta::keys;
 use mcp_types::{ListenResult, Method, SubscriptionFilter};
 
 use filter::offered;
@@ -116,8 +117,7 @@ pub(crate) fn serve(
         .resource_subscriptions
         .retain(|uri| changes.check_access(uri, &facts, &subscriber).is_ok());
     let watch = changes.watch(granted.clone());
-    let offers = &service.profile().capabilities;
-    watch.add_extensions(extension::common(&facts.capabilities, offers));
+    watch.add_extensions(extensions_of(&granted, &facts, service));
     let start = move |granted| {
         let (subscription, acknowledged) = ServerSubscription::start(granted);
         let running = RunningSubscription {
@@ -149,6 +149,22 @@ pub(crate) fn serve(
             running.run(acknowledged, notifications, hooks.end).await
         }),
     }
+}
+
+/// Returns the extensions whose notifications a subscription receives: those that both sides declare. The
+/// events extension has a field of the filter instead.
+fn extensions_of(
+    granted: &SubscriptionFilter,
+    facts: &ClientFacts,
+    service: &dyn Service,
+) -> Vec<Box<str>> {
+    let offers = &service.profile().capabilities;
+    let mut ids = extension::common(&facts.capabilities, offers);
+    ids.retain(|id| **id != *keys::EVENTS_EXTENSION);
+    if granted.events_list_changed {
+        ids.push(keys::EVENTS_EXTENSION.into());
+    }
+    ids
 }
 
 struct RunningSubscription {

@@ -64,6 +64,13 @@ pub struct SubscriptionFilter {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub task_ids: Vec<String>,
+    /// Changes of the list of event types (events extension, draft).
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Not::not"
+    )]
+    pub events_list_changed: bool,
     /// Selections of other extensions.
     #[serde(flatten)]
     pub extra: ExtraFields,
@@ -107,6 +114,13 @@ impl SubscriptionFilter {
     #[must_use]
     pub fn task(mut self, id: impl Into<String>) -> Self {
         self.task_ids.push(id.into());
+        self
+    }
+
+    /// Selects changes of the list of event types (events extension, draft).
+    #[must_use]
+    pub fn events_changed(mut self) -> Self {
+        self.events_list_changed = true;
         self
     }
 

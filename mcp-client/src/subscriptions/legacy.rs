@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures_util::future::{Either, select};
 use futures_util::stream;
 use mcp_core::SessionRequest;
+use mcp_types::meta::keys;
 use mcp_types::{ListChangedCapability, ServerCapabilities, SubscribeParams, SubscriptionFilter};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
@@ -104,6 +105,8 @@ fn granted_lists(
         requested.prompts_list_changed && declares(&capabilities.prompts);
     granted.resources_list_changed = requested.resources_list_changed
         && resources.is_some_and(|resources| resources.list_changed == Some(true));
+    granted.events_list_changed =
+        requested.events_list_changed && capabilities.has_extension(keys::EVENTS_EXTENSION);
     granted
 }
 

@@ -67,6 +67,7 @@ impl Subscription {
             &requested.resource_subscriptions,
             &granted.resource_subscriptions,
         );
+        refused.events_list_changed = requested.events_list_changed && !granted.events_list_changed;
         refused.task_ids = difference(&requested.task_ids, &granted.task_ids);
         refused
     }

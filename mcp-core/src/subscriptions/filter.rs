@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
+use mcp_types::ext::events;
 use mcp_types::ext::tasks::{GET, TaskParams};
+use mcp_types::meta::keys;
 use mcp_types::{
     Page, RawObject, ReadResourceParams, RequestId, ServerCapabilities, SubscriptionFilter,
 };
@@ -79,14 +81,16 @@ pub(crate) fn check_client(facts: &ClientFacts, id: &RequestId) -> Result<(), Fa
 // spec: SUB-03
 pub(super) fn offered(
     filter: SubscriptionFilter,
-    offers: &ServerCapabilities,
+    capabilities: &ServerCapabilities,
 ) -> SubscriptionFilter {
-    let offers = |event: ChangeEvent| event.is_offered(offers);
+    let offers = |event: ChangeEvent| event.is_offered(capabilities);
     let mut granted = SubscriptionFilter::new();
     granted.tools_list_changed = filter.tools_list_changed && offers(ChangeEvent::Tools);
     granted.prompts_list_changed = filter.prompts_list_changed && offers(ChangeEvent::Prompts);
     granted.resources_list_changed =
         filter.resources_list_changed && offers(ChangeEvent::Resources);
+    granted.events_list_changed =
+        filter.events_list_changed && capabilities.has_extension(keys::EVENTS_EXTENSION);
     if offers(ChangeEvent::Resource { uri: "".into() }) {
         let mut seen = HashSet::new();
         granted.resource_subscriptions = filter.resource_subscriptions;
@@ -122,6 +126,7 @@ pub(crate) fn authorize(
         resources_list_changed: resources,
         resource_subscriptions: uris,
         task_ids: tasks,
+        events_list_changed: events,
         ..
     } = filter;
     *tools = *tools && admits(Call::ListTools(Page::first()));
@@ -134,6 +139,11 @@ pub(crate) fn authorize(
             params: RawObject::from_value(&TaskParams::new(id)).ok(),
         })
     });
+    *events = *events
+        && admits(Call::Other {
+            method: events::LIST.into(),
+            params: None,
+        });
     match refused {
         Some(fault) if filter.is_empty() => Err(fault),
         _ => Ok(()),

@@ -14,6 +14,8 @@ pub const STREAM: &str = "events/stream";
 pub const SUBSCRIBE: &str = "events/subscribe";
 /// Ends the delivery of events to a URL.
 pub const UNSUBSCRIBE: &str = "events/unsubscribe";
+/// Notifies that the event types have changed.
+pub const LIST_CHANGED: &str = "notifications/events/list_changed";
 
 /// The event type or the subscription does not exist (provisional).
 pub const NOT_FOUND: i64 = codes::EVENTS_NOT_FOUND;

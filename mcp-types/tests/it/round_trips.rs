@@ -348,13 +348,14 @@ fn input() -> BoxedStrategy<InputRequest> {
 }
 
 fn filter() -> impl Strategy<Value = SubscriptionFilter> {
-    let flags = any::<(bool, bool, bool)>();
+    let flags = any::<(bool, bool, bool, bool)>();
     (flags, vec(text(), 0..3), vec(text(), 0..3), unknown()).prop_map(
-        |((tools, prompts, resources), uris, ids, extra)| {
+        |((tools, prompts, resources, events), uris, ids, extra)| {
             let mut filter = SubscriptionFilter::new();
             filter.tools_list_changed = tools;
             filter.prompts_list_changed = prompts;
             filter.resources_list_changed = resources;
+            filter.events_list_changed = events;
             (filter.resource_subscriptions, filter.task_ids, filter.extra) =
                 (uris, ids, extra.into());
             filter
