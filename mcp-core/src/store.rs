@@ -1,4 +1,5 @@
-//! Stores of sessions, stream events and tasks, which outlive a connection, a node or a process.
+//! Stores of sessions, stream events, tasks, published events and webhooks, which outlive a connection,
+//! a node or a process.
 //!
 //! A server without stores keeps sessions in memory and does not keep events. Nodes that share stores
 //! continue each other's sessions and streams.
@@ -10,6 +11,7 @@ mod memory_tasks;
 mod relay;
 mod sessions;
 mod tasks;
+mod webhooks;
 
 use std::error::Error;
 
@@ -20,6 +22,7 @@ pub use memory_tasks::MemoryTaskStore;
 pub use relay::{MemoryRelay, RelayEvent, RelayInbox, RelayMessage, RelayTarget, SessionRelay};
 pub use sessions::{MemorySessionStore, SessionStore};
 pub use tasks::{TaskLimits, TaskRecord, TaskStore, TaskWrite};
+pub use webhooks::{WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
 
 /// The failure of a store.
 ///

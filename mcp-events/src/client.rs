@@ -3,7 +3,9 @@
 mod query;
 mod receiver;
 mod stream;
+mod subscription;
 
 pub use query::{EventClient, EventQuery, WebhookTarget};
 pub use receiver::{ReceiveError, ReceiverFuture, WebhookEvent, WebhookReceiver};
 pub use stream::{EventStream, EventUpdate};
+pub use subscription::WebhookSubscription;

@@ -3,14 +3,15 @@
 #[cfg(feature = "server")]
 use std::sync::Arc;
 
-use mcp_core::extension::{CustomRequest, Extension};
-use mcp_types::ext::events::{LIST, POLL, STREAM, SUBSCRIBE, UNSUBSCRIBE};
+use mcp_core::extension::{CustomNotification, CustomRequest, Extension};
+use mcp_types::ext::events::{LIST, LIST_CHANGED, POLL, STREAM, SUBSCRIBE, UNSUBSCRIBE};
 use mcp_types::meta::keys;
 use mcp_types::{JsonObject, RawObject};
 use serde::{Deserialize, Serialize};
 
 use crate::wire::{
-    ListEventsResult, PollParams, PollResult, Selector, SubscribeParams, SubscribeResult,
+    ListEventsParams, ListEventsResult, PollParams, PollResult, Selector, SubscribeParams,
+    SubscribeResult,
 };
 
 /// The extension of both sides. On a server it contains the event types, and publishes events; clones
@@ -47,27 +48,58 @@ impl Extension for Events {
     type ClientSettings = JsonObject;
 }
 
-macro_rules! requests {
-    ($($request:ident($method:expr): $params:ty => $result:ty;)*) => {
-        $(
-            pub(crate) struct $request;
+pub(crate) struct ListEvents;
 
-            impl CustomRequest for $request {
-                const METHOD: &'static str = $method;
-                type Extension = Events;
-                type Params = $params;
-                type Result = $result;
-            }
-        )*
-    };
+impl CustomRequest for ListEvents {
+    const METHOD: &'static str = LIST;
+    type Extension = Events;
+    type Params = ListEventsParams;
+    type Result = ListEventsResult;
 }
 
-requests! {
-    ListEvents(LIST): JsonObject => ListEventsResult;
-    PollEvents(POLL): PollParams => PollResult;
-    StreamEvents(STREAM): Selector => RawObject;
-    Subscribe(SUBSCRIBE): SubscribeParams => SubscribeResult;
-    Unsubscribe(UNSUBSCRIBE): SubscribeParams => RawObject;
+pub(crate) struct PollEvents;
+
+impl CustomRequest for PollEvents {
+    const METHOD: &'static str = POLL;
+    type Extension = Events;
+    type Params = PollParams;
+    type Result = PollResult;
+}
+
+pub(crate) struct StreamEvents;
+
+impl CustomRequest for StreamEvents {
+    const METHOD: &'static str = STREAM;
+    type Extension = Events;
+    type Params = Selector;
+    type Result = RawObject;
+}
+
+pub(crate) struct Subscribe;
+
+impl CustomRequest for Subscribe {
+    const METHOD: &'static str = SUBSCRIBE;
+    type Extension = Events;
+    type Params = SubscribeParams;
+    type Result = SubscribeResult;
+}
+
+pub(crate) struct Unsubscribe;
+
+impl CustomRequest for Unsubscribe {
+    const METHOD: &'static str = UNSUBSCRIBE;
+    type Extension = Events;
+    type Params = SubscribeParams;
+    type Result = RawObject;
+}
+
+/// The event types have changed.
+pub(crate) struct ListChanged;
+
+impl CustomNotification for ListChanged {
+    const METHOD: &'static str = LIST_CHANGED;
+    type Extension = Events;
+    type Params = ();
 }
 
 /// The names of the notifications of a stream.
@@ -76,7 +108,6 @@ pub(crate) mod notification {
     pub(crate) const EVENT: &str = "notifications/events/event";
     pub(crate) const HEARTBEAT: &str = "notifications/events/heartbeat";
     pub(crate) const ERROR: &str = "notifications/events/error";
-    #[cfg(feature = "client")]
     pub(crate) const TERMINATED: &str = "notifications/events/terminated";
 }
 

@@ -62,16 +62,18 @@ mod wire;
 #[cfg(feature = "client")]
 pub use client::{
     EventClient, EventQuery, EventStream, EventUpdate, ReceiveError, ReceiverFuture, WebhookEvent,
-    WebhookReceiver, WebhookTarget,
+    WebhookReceiver, WebhookSubscription, WebhookTarget,
 };
 pub use extension::Events;
 pub use mcp_core::egress::Zone;
-pub use mcp_core::store::{EventLog, LogPage, LoggedEvent};
-pub use secret::{InvalidSecret, InvalidSignature, WebhookSecret};
+pub use mcp_core::store::{
+    EventLog, LogPage, LoggedEvent, WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite,
+};
+pub use secret::{InvalidSecret, InvalidSignature, NoRandomness, WebhookSecret};
 #[cfg(feature = "server")]
 pub use server::{
-    EventLimits, EventType, MemoryEventLog, PublishError, WebhookFailure, WebhookPost,
-    WebhookResponse, WebhookTransport, Webhooks,
+    EventLimits, EventType, MemoryEventLog, MemoryWebhookStore, PublishError, WebhookFailure,
+    WebhookPost, WebhookResponse, WebhookTransport, Webhooks,
 };
 #[cfg(all(feature = "server", feature = "webhook"))]
 pub use server::{HttpWebhooks, SystemResolver, WebhookResolver};

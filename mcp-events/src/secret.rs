@@ -46,16 +46,21 @@ pub struct InvalidSecret;
 #[non_exhaustive]
 pub struct InvalidSignature;
 
+/// The operating system has no random numbers: secrets and challenges cannot be created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the operating system has no random numbers; no secret was created")]
+#[non_exhaustive]
+pub struct NoRandomness;
+
 impl WebhookSecret {
     /// Creates a secret of 32 random bytes.
     ///
     /// # Errors
     ///
-    /// Returns [`InvalidSecret`] if the operating system has no random numbers.
-    pub fn generate() -> Result<Self, InvalidSecret> {
-        let mut bytes = vec![0; 32];
-        getrandom::fill(&mut bytes).map_err(|_| InvalidSecret)?;
-        Ok(Self(bytes))
+    /// Returns [`NoRandomness`] if the operating system has no random numbers.
+    pub fn generate() -> Result<Self, NoRandomness> {
+        let bytes: [u8; 32] = random_bytes(getrandom::fill)?;
+        Ok(Self(bytes.to_vec()))
     }
 
     /// Reads a secret.
@@ -120,23 +125,44 @@ impl fmt::Debug for WebhookSecret {
     }
 }
 
-/// Returns random bytes as hexadecimal digits. Without random numbers, the digits are those of the time.
+/// Returns random bytes as hexadecimal digits.
+///
+/// # Errors
+///
+/// Returns [`NoRandomness`] if the operating system has no random numbers. A predictable secret is worse
+/// than none.
 #[cfg(feature = "server")]
-pub(crate) fn random_hex<const N: usize>() -> String {
-    let mut bytes = [0_u8; N];
-    if getrandom::fill(&mut bytes).is_err() {
-        let now = crate::clock::now().to_be_bytes();
-        bytes
-            .iter_mut()
-            .zip(now.iter().rev())
-            .for_each(|(byte, now)| *byte = *now);
-    }
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+pub(crate) fn random_hex<const N: usize>() -> Result<String, NoRandomness> {
+    let bytes: [u8; N] = random_bytes(getrandom::fill)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Fills bytes from a source of random numbers.
+fn random_bytes<const N: usize, E>(
+    fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+) -> Result<[u8; N], NoRandomness> {
+    let mut bytes = [0; N];
+    fill(&mut bytes).map_err(|_| NoRandomness)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::WebhookSecret;
+    use super::{NoRandomness, WebhookSecret, random_bytes};
+
+    #[test]
+    fn source_without_random_numbers_is_an_error_and_not_a_predictable_secret() {
+        let failing = |bytes: &mut [u8]| {
+            bytes.fill(1);
+            Err(())
+        };
+        assert_eq!(random_bytes::<32, _>(failing), Err(NoRandomness));
+        let working = |bytes: &mut [u8]| {
+            bytes.fill(1);
+            Ok::<_, ()>(())
+        };
+        assert_eq!(random_bytes(working), Ok([1; 32]));
+    }
 
     // The example of the Standard Webhooks specification.
     #[test]

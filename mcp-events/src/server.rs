@@ -3,34 +3,47 @@
 //! | module | content, lowest first |
 //! |---|---|
 //! | `errors` | errors with the codes of the extension |
+//! | `unique` | ids |
 //! | `memory_log` | the event log in memory |
+//! | `memory_webhooks` | the subscriptions of webhooks in memory |
 //! | `event_type` | event types with their filters |
+//! | `webhooks` | settings and transports of webhooks |
 //! | `egress` | checked URLs, and HTTP to them |
-//! | `webhooks` | settings of webhooks, stored subscriptions |
+//! | `retry_after` | waits that webhooks ask for |
+//! | `subscription` | subscriptions as they are stored |
 //! | `shared` | the event types, the log and the limits of a server |
-//! | `publish` | the settings of a server, and publishing |
 //! | `select` | the events that a request selects |
 //! | `delivery` | the task that delivers to one webhook |
+//! | `deliveries` | the deliveries of this node, and their leases |
+//! | `publish` | the settings of a server, and publishing |
+//! | `verification` | the agreement of a URL to receive events |
 //! | `subscribe` | `events/subscribe` and `events/unsubscribe` |
 //! | `methods` | `events/list`, `events/poll`, `events/stream` |
 
+mod deliveries;
 mod delivery;
 #[cfg(feature = "webhook")]
 mod egress;
 mod errors;
 mod event_type;
 mod memory_log;
+mod memory_webhooks;
 mod methods;
 mod publish;
+mod retry_after;
 mod select;
 mod shared;
 mod subscribe;
+mod subscription;
+mod unique;
+mod verification;
 mod webhooks;
 
 #[cfg(feature = "webhook")]
 pub use egress::{HttpWebhooks, SystemResolver, WebhookResolver};
 pub use event_type::EventType;
 pub use memory_log::MemoryEventLog;
+pub use memory_webhooks::MemoryWebhookStore;
 pub(crate) use shared::Shared;
 pub use shared::{EventLimits, PublishError};
 pub use webhooks::{WebhookFailure, WebhookPost, WebhookResponse, WebhookTransport, Webhooks};

@@ -32,6 +32,16 @@ pub struct EventDescriptor {
     pub input_schema: JsonObject,
     /// JSON Schema of the payload.
     pub payload_schema: JsonObject,
+    /// Further metadata (`_meta`).
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<JsonObject>,
+}
+
+/// Parameters of `events/list`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ListEventsParams {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cursor: Option<String>,
 }
 
 /// Result of `events/list`.
@@ -62,6 +72,9 @@ pub struct EventOccurrence {
     /// The position after the event. `None`: the event cannot be read again.
     #[serde(default)]
     pub cursor: Option<String>,
+    /// Further metadata (`_meta`).
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<JsonObject>,
 }
 
 /// Selection of events: the parameters that all methods share.
@@ -116,6 +129,30 @@ pub(crate) struct Position {
     pub(crate) cursor: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) truncated: Option<bool>,
+}
+
+/// Parameters of `notifications/events/terminated`, and a control message of webhooks.
+#[cfg(feature = "client")]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub(crate) struct Termination {
+    #[serde(default)]
+    error: Option<TerminationError>,
+}
+
+#[cfg(feature = "client")]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+struct TerminationError {
+    #[serde(default)]
+    message: String,
+}
+
+#[cfg(feature = "client")]
+impl Termination {
+    /// The reason that the server gives, at most 1,000 characters.
+    pub(crate) fn reason(self) -> String {
+        let message = self.error.unwrap_or_default().message;
+        message.chars().take(1000).collect()
+    }
 }
 
 /// The target of a webhook.
@@ -176,4 +213,56 @@ pub struct DeliveryStatus {
     /// The time of the first failure since the last delivery, in ISO 8601.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_since: Option<String>,
+    /// True while the server waits because the webhook has asked for it (`Retry-After`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<bool>,
+    /// The length of that wait, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+}
+
+/// The path of [`ReceiverFile`].
+pub(crate) const RECEIVER_FILE: &str = "/.well-known/mcp-webhook-receiver.json";
+
+/// The paths of a host that agree to receive events. A path that ends with a slash includes all paths
+/// below it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ReceiverFile {
+    pub(crate) receivers: Vec<String>,
+}
+
+impl ReceiverFile {
+    /// Returns true if a path is listed.
+    #[cfg(feature = "server")]
+    pub(crate) fn covers(&self, path: &str) -> bool {
+        self.receivers.iter().any(|receiver| {
+            receiver.starts_with('/')
+                && (path == receiver || receiver.ends_with('/') && path.starts_with(receiver))
+        })
+    }
+}
+
+#[cfg(all(test, feature = "server"))]
+mod tests {
+    use super::ReceiverFile;
+
+    #[test]
+    fn receiver_file_covers_its_paths_and_folders_only() {
+        let file = |receiver: &str| ReceiverFile {
+            receivers: vec![receiver.to_owned()],
+        };
+        for (receiver, path, is_covered) in [
+            ("/hooks/", "/hooks/a/b", true),
+            ("/hooks/", "/hooks/", true),
+            ("/hooks/", "/hooks", false),
+            ("/hooks", "/hooks", true),
+            ("/hooks", "/hooks/a", false),
+            ("/hooks", "/hooksandmore", false),
+            ("/", "/a", true),
+            ("", "/a", false),
+            ("hooks/", "/hooks/a", false),
+        ] {
+            assert_eq!(file(receiver).covers(path), is_covered, "{receiver} {path}");
+        }
+    }
 }

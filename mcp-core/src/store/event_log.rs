@@ -1,5 +1,7 @@
 //! Logs of the events that a server publishes (events extension).
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use mcp_types::RawObject;
 
@@ -43,6 +45,25 @@ pub trait EventLog: Send + Sync + 'static {
     ///
     /// Returns [`StoreError`] when the log fails.
     async fn wait(&self, name: &str, after: &str) -> Result<(), StoreError>;
+}
+
+#[async_trait]
+impl<L: EventLog + ?Sized> EventLog for Arc<L> {
+    async fn append(&self, event: LoggedEvent) -> Result<String, StoreError> {
+        (**self).append(event).await
+    }
+
+    async fn end(&self, name: &str) -> Result<String, StoreError> {
+        (**self).end(name).await
+    }
+
+    async fn read(&self, name: &str, after: &str, limit: usize) -> Result<LogPage, StoreError> {
+        (**self).read(name, after, limit).await
+    }
+
+    async fn wait(&self, name: &str, after: &str) -> Result<(), StoreError> {
+        (**self).wait(name, after).await
+    }
 }
 
 /// An event in a log.

@@ -9,7 +9,8 @@ use serde_json::Value;
 use crate::extension::{Events, ListEvents, PollEvents, Subscribe, Unsubscribe};
 use crate::secret::WebhookSecret;
 use crate::wire::{
-    ListEventsResult, PollParams, PollResult, Selector, SubscribeParams, SubscribeResult, Target,
+    ListEventsParams, ListEventsResult, PollParams, PollResult, Selector, SubscribeParams,
+    SubscribeResult, Target,
 };
 
 /// The events of a server, for a client that was built with [`Events`](crate::Events).
@@ -137,9 +138,17 @@ impl EventClient {
         Ok(Self { extension })
     }
 
-    /// Lists the event types.
+    /// Lists the event types: the first page.
     pub fn list<'a>(&self) -> PreparedCall<'a, ListEventsResult> {
-        self.extension.request::<ListEvents>(&JsonObject::new())
+        self.extension
+            .request::<ListEvents>(&ListEventsParams::default())
+    }
+
+    /// Lists the event types after a page, whose `next_cursor` is the cursor.
+    pub fn list_page<'a>(&self, cursor: impl Into<String>) -> PreparedCall<'a, ListEventsResult> {
+        let cursor = Some(cursor.into());
+        self.extension
+            .request::<ListEvents>(&ListEventsParams { cursor })
     }
 
     /// Reads the events after a position. Without one, the result has no events, and the position of
@@ -151,8 +160,9 @@ impl EventClient {
         })
     }
 
-    /// Subscribes with a webhook, or renews the subscription with the same event type, arguments and
-    /// URL. Another secret replaces the earlier one.
+    /// Subscribes with a webhook once, or renews the subscription with the same event type, arguments and
+    /// URL. Another secret replaces the earlier one. Use
+    /// [`keep_subscribed`](Self::keep_subscribed) to renew it in time.
     pub fn subscribe<'a>(
         &self,
         query: EventQuery,

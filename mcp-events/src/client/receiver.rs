@@ -18,7 +18,7 @@ use tower_service::Service;
 
 use crate::clock;
 use crate::secret::WebhookSecret;
-use crate::wire::EventOccurrence;
+use crate::wire::{EventOccurrence, RECEIVER_FILE, ReceiverFile, Termination};
 
 /// The largest message.
 const MAX_BODY: usize = 256 << 10;
@@ -49,6 +49,8 @@ pub enum WebhookEvent {
     Terminated {
         /// The id of the subscription.
         subscription: String,
+        /// The reason that the server gives.
+        reason: String,
     },
 }
 
@@ -105,7 +107,7 @@ type Handler = dyn Fn(WebhookEvent) -> BoxFuture<'static, bool> + Send + Sync;
 ///     true
 /// });
 /// let router: Router = Router::new().route_service("/hooks/orders", receiver);
-/// # Ok::<(), mcp::events::InvalidSecret>(())
+/// # Ok::<(), mcp::events::NoRandomness>(())
 /// ```
 #[derive(Clone)]
 pub struct WebhookReceiver {
@@ -126,6 +128,8 @@ struct Control {
     kind: String,
     challenge: Option<String>,
     cursor: Option<String>,
+    #[serde(flatten)]
+    termination: Termination,
 }
 
 /// A verified body.
@@ -147,6 +151,31 @@ impl WebhookReceiver {
             seen: Arc::default(),
             handler: Arc::new(move |message| Box::pin(handler(message))),
         }
+    }
+
+    /// The path of the file that lists the receivers of a host:
+    /// `/.well-known/mcp-webhook-receiver.json`.
+    pub const FILE: &'static str = RECEIVER_FILE;
+
+    /// Creates the file that lists the receivers of a host. A server may read it instead of sending a
+    /// challenge. A path that ends with a slash includes all paths below it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use axum::Router;
+    /// use axum::routing::get;
+    /// use mcp::events::WebhookReceiver;
+    ///
+    /// let file = WebhookReceiver::file(["/hooks/"]);
+    /// assert_eq!(file, r#"{"receivers":["/hooks/"]}"#);
+    /// let router: Router = Router::new().route(WebhookReceiver::FILE, get(async || file));
+    /// ```
+    pub fn file(receivers: impl IntoIterator<Item = impl Into<String>>) -> String {
+        let file = ReceiverFile {
+            receivers: receivers.into_iter().map(Into::into).collect(),
+        };
+        json!(file).to_string()
     }
 
     /// Replaces the secrets. During a rotation, both the old and the new one are needed.
@@ -223,7 +252,10 @@ fn read(body: &[u8], subscription: String) -> Result<Verified, ReceiveError> {
                 subscription,
                 cursor: control.cursor,
             },
-            ("terminated", _) => WebhookEvent::Terminated { subscription },
+            ("terminated", _) => WebhookEvent::Terminated {
+                subscription,
+                reason: control.termination.reason(),
+            },
             _ => return Err(ReceiveError::Body),
         };
         return Ok(Verified::Message(message));

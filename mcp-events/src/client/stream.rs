@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 
 use super::query::{EventClient, EventQuery};
 use crate::extension::{StreamEvents, notification};
-use crate::wire::{EventOccurrence, PollParams, Position};
+use crate::wire::{EventOccurrence, PollParams, Position, Termination};
 
 /// Updates that wait for the program.
 const QUEUE: usize = 256;
@@ -40,13 +40,19 @@ pub enum EventUpdate {
     Event(EventOccurrence),
     /// Events before the next one are lost.
     Gap,
+    /// The server has ended the stream, for example because the event type was removed. The last item.
+    Terminated {
+        /// The reason that the server gives.
+        reason: String,
+    },
 }
 
 /// A stream of events that mends itself: it connects again after a failure or a long silence, continues
 /// at the last position, and leaves out repeated events. With a server that has no streams, and in
 /// sessions of older revisions, it polls.
 ///
-/// An error is the last item: the event type does not exist, or the caller may not receive it. If the
+/// An error or [`EventUpdate::Terminated`] is the last item: the event type does not exist, or the caller may
+/// not receive it. If the
 /// program reads slowly, the stream waits. Dropping it ends the request.
 #[derive(Debug)]
 pub struct EventStream {
@@ -95,8 +101,8 @@ struct Received {
     cursor: Option<String>,
     ids: HashSet<String>,
     order: VecDeque<String>,
-    /// The server ended the stream.
-    terminated: bool,
+    /// The reason for which the server ended the stream.
+    terminated: Option<String>,
     /// The queue was full: the stream starts again at the last queued event.
     overflowed: bool,
 }
@@ -143,12 +149,17 @@ impl Reader {
             if has_progressed {
                 wait = FIRST_WAIT;
             }
+            let terminated = self.received.lock().terminated.take();
+            if let Some(reason) = terminated {
+                self.deliver(EventUpdate::Terminated { reason }).await;
+                return;
+            }
             match ended {
                 Err(error) if !polls && code(&error) == Some(UNSUPPORTED) => {
                     polls = true;
                     continue;
                 }
-                Err(error) if is_final(&error) || self.received.lock().terminated => {
+                Err(error) if is_final(&error) => {
                     let _ = self.sender.send(Err(error)).await;
                     return;
                 }
@@ -157,10 +168,6 @@ impl Reader {
                     continue;
                 }
                 Ok(None) | Err(_) => {}
-            }
-            let is_terminated = self.received.lock().terminated;
-            if is_terminated {
-                return;
             }
             sleep(wait).await;
             wait = (wait * 2).min(LONGEST_WAIT);
@@ -283,7 +290,8 @@ fn receive(
             }
         }
         notification::TERMINATED => {
-            received.terminated = true;
+            let end = from_params::<Termination>(json).unwrap_or_default();
+            received.terminated = Some(end.reason());
             return false;
         }
         notification::ERROR => tracing::warn!("the server reports a failure of its event log"),
@@ -293,7 +301,7 @@ fn receive(
 }
 
 /// Returns true for errors that do not pass by waiting.
-fn is_final(error: &Error) -> bool {
+pub(super) fn is_final(error: &Error) -> bool {
     let finals = [
         codes::METHOD_NOT_FOUND,
         codes::INVALID_PARAMS,

@@ -1,201 +1,327 @@
-//! The task that delivers events to one webhook.
+//! The delivery of events to one webhook.
 
-use std::sync::Arc;
+use std::sync::Weak;
+use std::time::Duration;
 
 use bytes::Bytes;
+use mcp_core::store::StoreError;
+use mcp_types::ext::events::NOT_FOUND;
 use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{sleep, timeout};
 
-use super::select::Selection;
+use super::retry_after;
+use super::select::{Page, Selection};
 use super::shared::Shared;
-use super::webhooks::{Webhook, WebhookFailure, WebhookPost, WebhookResponse, Webhooks};
+use super::subscription::{Progress, Subscription};
+use super::unique::unique_id;
+use super::webhooks::{WebhookFailure, WebhookPost, WebhookResponse, Webhooks};
 use crate::clock;
-use crate::secret::random_hex;
+use crate::wire::{DeliveryMode, DeliveryStatus};
 
 /// The largest body of a message.
 const MAX_BODY: usize = 256 << 10;
 /// The events that the task reads at once.
 const PAGE: usize = 100;
-/// The wait after a failure of the log.
-const LOG_RETRY: std::time::Duration = std::time::Duration::from_secs(5);
+/// The wait after a failure of the log or the store.
+const STORE_RETRY: Duration = Duration::from_secs(5);
+/// The wait for an event type that this node does not have, as during a rolling update.
+const TYPE_RETRY: Duration = Duration::from_secs(60);
 
 /// The end of the attempts to deliver one message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Delivered {
     Accepted,
     /// The webhook does not accept this message.
     Dropped,
-    /// The webhook is gone.
-    Gone,
+    /// The webhook or its subscription is gone, or another node delivers to it.
+    Ended,
 }
 
-/// Delivers until the subscription ends. The table drops the task when the subscription is removed.
-pub(super) async fn run(shared: Arc<Shared>, webhook: Arc<Webhook>, selection: Selection) {
-    let Some(webhooks) = shared.webhooks.get() else {
+/// The continuation of a delivery.
+enum Next {
+    Now,
+    /// After an event of this type and this position.
+    Wait(String, String),
+    /// After this time, or a change of the event types.
+    Later(Duration),
+    Ended,
+}
+
+/// One subscription of this node.
+struct Delivery<'a> {
+    shared: &'a Shared,
+    webhooks: &'a Webhooks,
+    id: &'a str,
+}
+
+/// Delivers until the subscription ends. The caller aborts the task when this node loses the lease.
+pub(super) async fn run(shared: Weak<Shared>, id: String) {
+    let Some(mut types) = shared.upgrade().map(|it| it.types_changed()) else {
         return;
     };
-    let mut cursor = webhook.state.lock().cursor.clone();
-    // Events before the next one are lost for this webhook.
-    let mut has_gap = false;
+    // An event type that this node had, and has no longer, was removed by the program.
+    let mut has_type = false;
     loop {
-        if webhook.state.lock().ends <= Instant::now() {
-            break;
-        }
-        let page = match selection.page(&shared, &cursor, PAGE).await {
-            Ok(page) => page,
-            Err(error) => {
-                tracing::error!(%error, "the event log failed");
-                sleep(LOG_RETRY).await;
-                continue;
-            }
+        // A waiting task does not keep the server alive.
+        let Some(strong) = shared.upgrade() else {
+            return;
         };
-        has_gap |= page.truncated;
+        let next = match strong.webhooks.get() {
+            Some(webhooks) => {
+                let delivery = Delivery {
+                    shared: &strong,
+                    webhooks,
+                    id: &id,
+                };
+                delivery.step(&mut has_type).await
+            }
+            None => return,
+        };
+        let log = strong.shared_log();
+        drop(strong);
+        let pause = match next {
+            Ok(Next::Now) => continue,
+            Ok(Next::Ended) => return,
+            Ok(Next::Wait(name, cursor)) => {
+                tokio::select! {
+                    waited = log.wait(&name, &cursor) => match waited {
+                        Ok(()) => continue,
+                        Err(error) => failed(&id, &error),
+                    },
+                    _ = types.changed() => continue,
+                }
+            }
+            Ok(Next::Later(pause)) => pause,
+            Err(error) => failed(&id, &error),
+        };
+        tokio::select! {
+            () = sleep(pause) => {}
+            _ = types.changed() => {}
+        }
+    }
+}
+
+fn failed(id: &str, error: &StoreError) -> Duration {
+    tracing::error!(subscription = id, %error, "events cannot be delivered to a webhook; trying again");
+    STORE_RETRY
+}
+
+impl Delivery<'_> {
+    /// Delivers the next part of the log.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError`] when the log or the store fails. The position is that of the last delivered
+    /// event.
+    async fn step(&self, has_type: &mut bool) -> Result<Next, StoreError> {
+        let Some((subscription, mut progress)) = self.webhooks.load(self.id).await? else {
+            return Ok(Next::Ended);
+        };
+        let caller = Some((&subscription.subscriber).into());
+        let selector = subscription.selector();
+        let selection = Selection::new(self.shared, &selector, DeliveryMode::Webhook, caller);
+        let Ok(selection) = selection else {
+            return self
+                .without_type(&subscription, &mut progress, *has_type)
+                .await;
+        };
+        *has_type = true;
+        let page = selection.page(self.shared, &progress.cursor, PAGE).await?;
+        if self.deliver_page(&mut progress, &page).await? == Delivered::Ended {
+            return Ok(Next::Ended);
+        }
+        Ok(match page.has_more {
+            true => Next::Now,
+            false => Next::Wait(subscription.name, page.cursor),
+        })
+    }
+
+    /// Ends the subscription if the program has removed the event type.
+    async fn without_type(
+        &self,
+        subscription: &Subscription,
+        progress: &mut Progress,
+        was_removed: bool,
+    ) -> Result<Next, StoreError> {
+        if !was_removed {
+            tracing::warn!(
+                subscription = self.id,
+                event = subscription.name,
+                "this node cannot deliver the events of a webhook; it waits for the event type"
+            );
+            return Ok(Next::Later(TYPE_RETRY));
+        }
+        let error = json!({"code": NOT_FOUND, "message": "the event type was removed"});
+        let body = json!({"type": "terminated", "error": error});
+        if self.control(progress, "terminated", &body).await? != Delivered::Ended {
+            self.remove().await?;
+        }
+        Ok(Next::Ended)
+    }
+
+    async fn deliver_page(
+        &self,
+        progress: &mut Progress,
+        page: &Page,
+    ) -> Result<Delivered, StoreError> {
+        let before = progress.clone();
+        progress.gap |= page.truncated;
         for event in &page.events {
-            if has_gap {
-                let gap = json!({"type": "gap", "cursor": cursor});
-                match control(webhooks, &webhook, "gap", &gap).await {
-                    Delivered::Gone => return end(webhooks, &webhook),
-                    Delivered::Accepted => has_gap = false,
+            if progress.gap {
+                let gap = json!({"type": "gap", "cursor": progress.cursor});
+                match self.control(progress, "gap", &gap).await? {
+                    Delivered::Ended => return Ok(Delivered::Ended),
+                    Delivered::Accepted => progress.gap = false,
                     Delivered::Dropped => {}
                 }
             }
-            match deliver(webhooks, &webhook, &event.event_id, event).await {
-                Delivered::Gone => return end(webhooks, &webhook),
+            match self.deliver(progress, &event.event_id, event).await? {
+                Delivered::Ended => return Ok(Delivered::Ended),
                 Delivered::Accepted => {}
-                Delivered::Dropped => has_gap = true,
+                Delivered::Dropped => progress.gap = true,
             }
             if let Some(position) = &event.cursor {
-                cursor.clone_from(position);
-                webhook.state.lock().cursor.clone_from(position);
+                progress.cursor.clone_from(position);
+            }
+            if !self.webhooks.advance(self.id, progress).await? {
+                return Ok(Delivered::Ended);
             }
         }
-        cursor = page.cursor;
-        webhook.state.lock().cursor.clone_from(&cursor);
-        if page.has_more {
-            continue;
+        progress.cursor.clone_from(&page.cursor);
+        let is_new = page.events.is_empty() && *progress != before
+            || page
+                .events
+                .last()
+                .is_some_and(|last| last.cursor.as_ref() != Some(&page.cursor));
+        if is_new && !self.webhooks.advance(self.id, progress).await? {
+            return Ok(Delivered::Ended);
         }
-        let ends = webhook.state.lock().ends;
-        tokio::select! {
-            waited = shared.log().wait(selection.name(), &cursor) => if waited.is_err() {
-                sleep(LOG_RETRY).await;
-            },
-            () = sleep_until(ends) => {}
-            () = webhook.renewed.notified() => {}
-        }
+        Ok(Delivered::Accepted)
     }
-    end(webhooks, &webhook);
-}
 
-/// Removes the subscription, without aborting the task that calls it before its end.
-fn end(webhooks: &Webhooks, webhook: &Arc<Webhook>) {
-    let mut table = webhooks.table.lock();
-    let stored = table.subscriptions.get(&webhook.id);
-    if stored.is_some_and(|stored| Arc::ptr_eq(stored, webhook)) {
-        table.subscriptions.remove(&webhook.id);
+    async fn remove(&self) -> Result<(), StoreError> {
+        self.webhooks
+            .timed(self.webhooks.store.remove(self.id))
+            .await?;
+        Ok(())
     }
-}
 
-/// Sends a control message.
-async fn control(webhooks: &Webhooks, webhook: &Webhook, kind: &str, body: &Value) -> Delivered {
-    let id = format!("msg_{kind}_{}", random_hex::<12>());
-    deliver(webhooks, webhook, &id, body).await
-}
+    /// Sends a control message.
+    async fn control(
+        &self,
+        progress: &mut Progress,
+        kind: &str,
+        body: &Value,
+    ) -> Result<Delivered, StoreError> {
+        let message = format!("msg_{kind}_{}", unique_id());
+        self.deliver(progress, &message, body).await
+    }
 
-/// Sends a message, and repeats it while the webhook fails.
-async fn deliver(
-    webhooks: &Webhooks,
-    webhook: &Webhook,
-    id: &str,
-    body: &impl Serialize,
-) -> Delivered {
-    let body = match serde_json::to_vec(body) {
-        Ok(body) if body.len() <= MAX_BODY => Bytes::from(body),
-        _ => {
-            tracing::error!(
-                subscription = webhook.id,
-                "an event is too large for a webhook"
-            );
-            return Delivered::Dropped;
-        }
-    };
-    let mut waits = webhooks.settings.backoff.iter();
-    loop {
-        let response = attempt(webhooks, webhook, id, body.clone()).await;
-        let error = match &response {
-            Ok(response) if (200..300).contains(&response.status) => {
-                record_success(webhook);
-                return Delivered::Accepted;
-            }
-            Ok(response) if response.status == 410 => return Delivered::Gone,
-            Ok(response) => format!("HTTP status {}", response.status),
-            Err(failure) => failure.to_string(),
-        };
-        record_failure(webhook, &error);
-        let is_final = matches!(&response, Ok(response) if response.status == 413);
-        match waits.next() {
-            Some(wait) if !is_final => sleep(*wait).await,
+    /// Sends a message, and repeats it while the webhook fails.
+    async fn deliver(
+        &self,
+        progress: &mut Progress,
+        message: &str,
+        body: &impl Serialize,
+    ) -> Result<Delivered, StoreError> {
+        let body = match serde_json::to_vec(body) {
+            Ok(body) if body.len() <= MAX_BODY => Bytes::from(body),
             _ => {
-                tracing::warn!(
-                    subscription = webhook.id,
-                    error,
-                    "an event was not delivered"
+                tracing::error!(
+                    subscription = self.id,
+                    "an event is too large for a webhook"
                 );
-                return Delivered::Dropped;
+                return Ok(Delivered::Dropped);
             }
+        };
+        let mut waits = self.webhooks.settings.backoff.iter();
+        loop {
+            // Another node may have changed the secret, or ended the subscription.
+            let Some((subscription, _)) = self.webhooks.load(self.id).await? else {
+                return Ok(Delivered::Ended);
+            };
+            let response =
+                attempt(self.webhooks, &subscription, self.id, message, body.clone()).await?;
+            let status = response.as_ref().map_or(0, |response| response.status);
+            match status {
+                200..300 => {
+                    record_success(&mut progress.status);
+                    return Ok(Delivered::Accepted);
+                }
+                410 => {
+                    self.remove().await?;
+                    return Ok(Delivered::Ended);
+                }
+                _ => {}
+            }
+            let error = match &response {
+                Ok(response) => format!("HTTP status {}", response.status),
+                Err(failure) => failure.to_string(),
+            };
+            let asked = response.ok().and_then(|response| {
+                retry_after::wait(&response, (self.webhooks.settings.clock)())
+            });
+            let wait = waits.next().filter(|_| status != 413);
+            let wait = wait.map(|wait| asked.map_or(*wait, |asked| asked.max(*wait)));
+            record_failure(&mut progress.status, &error, asked.and(wait));
+            if !self.webhooks.advance(self.id, progress).await? {
+                return Ok(Delivered::Ended);
+            }
+            let Some(wait) = wait else {
+                tracing::warn!(subscription = self.id, error, "an event was not delivered");
+                return Ok(Delivered::Dropped);
+            };
+            sleep(wait).await;
         }
     }
 }
 
 /// Sends a message once, with the current time and signatures.
+///
+/// # Errors
+///
+/// Returns [`StoreError`] for a stored URL that this version cannot read.
 pub(super) async fn attempt(
     webhooks: &Webhooks,
-    webhook: &Webhook,
+    subscription: &Subscription,
     id: &str,
+    message: &str,
     body: Bytes,
-) -> Result<WebhookResponse, WebhookFailure> {
+) -> Result<Result<WebhookResponse, WebhookFailure>, StoreError> {
     let timestamp = clock::now() / 1000;
-    let signatures = {
-        let mut state = webhook.state.lock();
-        let now = Instant::now();
-        state.earlier.take_if(|(_, ends)| *ends <= now);
-        let mut signatures = state.secret.sign(id, timestamp, &body);
-        if let Some((earlier, _)) = &state.earlier {
-            signatures.push(' ');
-            signatures.push_str(&earlier.sign(id, timestamp, &body));
-        }
-        signatures
-    };
+    let signatures = subscription.sign(webhooks.now(), message, timestamp, &body);
     let post = WebhookPost {
-        url: webhook.url.clone(),
+        url: subscription.url()?,
         headers: vec![
             ("content-type", "application/json".to_owned()),
-            ("webhook-id", id.to_owned()),
+            ("webhook-id", message.to_owned()),
             ("webhook-timestamp", timestamp.to_string()),
             ("webhook-signature", signatures),
-            ("x-mcp-subscription-id", webhook.id.clone()),
+            ("x-mcp-subscription-id", id.to_owned()),
         ],
         body,
     };
-    let sent = timeout(
-        webhooks.settings.post_timeout,
-        webhooks.transport.post(post),
-    )
-    .await;
-    sent.unwrap_or(Err(WebhookFailure::Timeout))
+    let limit = webhooks.settings.post_timeout;
+    let sent = timeout(limit, webhooks.transport.post(post)).await;
+    Ok(sent.unwrap_or(Err(WebhookFailure::Timeout)))
 }
 
-fn record_success(webhook: &Webhook) {
-    let status = &mut webhook.state.lock().status;
+fn record_success(status: &mut DeliveryStatus) {
     status.active = true;
     status.last_delivery_at = Some(clock::format(clock::now()));
     status.failed_since = None;
+    status.throttled = None;
+    status.retry_after_ms = None;
 }
 
-fn record_failure(webhook: &Webhook, error: &str) {
-    let status = &mut webhook.state.lock().status;
+/// Records a failure. `throttled`: the wait that the webhook has asked for.
+fn record_failure(status: &mut DeliveryStatus, error: &str, throttled: Option<Duration>) {
     status.active = false;
     status.last_error = Some(error.to_owned());
     status
         .failed_since
         .get_or_insert_with(|| clock::format(clock::now()));
+    status.throttled = throttled.map(|_| true);
+    status.retry_after_ms = throttled.map(|wait| wait.as_millis() as u64);
 }

@@ -8,6 +8,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
+use http::header::RETRY_AFTER;
 use http::{HeaderName, HeaderValue, Request};
 use http_body_util::BodyExt as _;
 use mcp_core::egress::Zone;
@@ -93,8 +94,10 @@ impl HttpWebhooks {
         Ok(Self { http, zone })
     }
 
-    async fn exchange(mut self, post: WebhookPost) -> Result<WebhookResponse, WebhookFailure> {
-        let request = request(post)?;
+    async fn exchange(
+        mut self,
+        request: Request<Bytes>,
+    ) -> Result<WebhookResponse, WebhookFailure> {
         poll_fn(|cx| self.http.poll_ready(cx))
             .await
             .map_err(|error| failure(&error))?;
@@ -104,6 +107,8 @@ impl HttpWebhooks {
             .await
             .map_err(|error| failure(&error))?;
         let status = response.status().as_u16();
+        let retry_after = response.headers().get(RETRY_AFTER);
+        let retry_after = retry_after.and_then(|value| value.to_str().ok().map(str::to_owned));
         let mut body = pin!(response.into_body());
         let mut whole = BytesMut::new();
         while let Some(frame) = body.frame().await {
@@ -117,7 +122,9 @@ impl HttpWebhooks {
                 break;
             }
         }
-        Ok(WebhookResponse::new(status, whole.freeze()))
+        let mut response = WebhookResponse::new(status, whole.freeze());
+        response.retry_after = retry_after;
+        Ok(response)
     }
 }
 
@@ -136,7 +143,18 @@ impl WebhookTransport for HttpWebhooks {
         let transport = self.clone();
         Box::pin(async move {
             transport.check(&post.url)?;
-            transport.exchange(post).await
+            let request = request(post)?;
+            transport.exchange(request).await
+        })
+    }
+
+    fn get(&self, url: Url) -> BoxFuture<'static, Result<WebhookResponse, WebhookFailure>> {
+        let transport = self.clone();
+        Box::pin(async move {
+            transport.check(&url)?;
+            let request = Request::get(url.as_str()).body(Bytes::new());
+            let request = request.map_err(|_| WebhookFailure::Refused(INVALID.to_owned()))?;
+            transport.exchange(request).await
         })
     }
 }
@@ -164,8 +182,10 @@ fn reason_against(url: &Url, zone: Zone) -> Option<&'static str> {
     None
 }
 
+const INVALID: &str = "it is no valid request";
+
 fn request(post: WebhookPost) -> Result<Request<Bytes>, WebhookFailure> {
-    let refused = |_| WebhookFailure::Refused("it is no valid request".to_owned());
+    let refused = |_| WebhookFailure::Refused(INVALID.to_owned());
     let mut request = Request::post(post.url.as_str());
     for (name, value) in post.headers {
         let value = HeaderValue::try_from(value)

@@ -9,6 +9,8 @@ use mcp_types::ext::events::{
 };
 use serde_json::{Value, json};
 
+use crate::secret::NoRandomness;
+
 fn error(code: i64, message: impl Into<String>, data: &Value) -> RequestError {
     let error = ErrorObject::new(code, message).with_data(data);
     RequestError::fault(Fault::Protocol(error))
@@ -59,4 +61,32 @@ pub(super) fn callback(reason: &str, message: &str) -> RequestError {
 pub(super) fn log_failed(failure: &StoreError) -> RequestError {
     tracing::error!(error = %failure, "the event log failed");
     RequestError::fault(Fault::internal("the event log failed; try again later"))
+}
+
+/// The failure of the store of webhooks, whose message is not for clients.
+pub(super) fn store_failed(failure: &StoreError) -> RequestError {
+    tracing::error!(error = %failure, "the store of webhooks failed");
+    RequestError::fault(Fault::internal(
+        "the store of webhooks failed; try again later",
+    ))
+}
+
+/// The server cannot create a challenge. A predictable one would prove nothing.
+pub(super) fn no_randomness(failure: NoRandomness) -> RequestError {
+    tracing::error!(error = %failure, "a webhook cannot be verified");
+    RequestError::fault(Fault::internal(
+        "the server has no random numbers; try again later",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::no_randomness;
+    use crate::secret::NoRandomness;
+
+    #[test]
+    fn missing_random_numbers_are_an_internal_error() {
+        let error = no_randomness(NoRandomness);
+        assert!(format!("{error:?}").contains("no random numbers"));
+    }
 }

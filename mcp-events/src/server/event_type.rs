@@ -73,6 +73,7 @@ impl<T: JsonSchema + 'static> EventType<T> {
             delivery: Vec::new(),
             input_schema: no_arguments,
             payload_schema: schema::<T>(),
+            meta: None,
         };
         let check = |arguments: &JsonObject| match arguments.is_empty() {
             true => Ok(()),
@@ -93,6 +94,18 @@ impl<T: JsonSchema + 'static> EventType<T> {
     #[must_use]
     pub fn describe(mut self, description: impl Into<String>) -> Self {
         self.entry.descriptor.description = Some(description.into());
+        self
+    }
+
+    /// Adds further metadata (`_meta`) for clients.
+    #[must_use]
+    pub fn meta(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        let meta = self
+            .entry
+            .descriptor
+            .meta
+            .get_or_insert_with(JsonObject::new);
+        meta.insert(name.into(), value.into());
         self
     }
 

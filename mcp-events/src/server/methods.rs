@@ -6,22 +6,26 @@ use std::time::Duration;
 use mcp_core::extension::to_object;
 use mcp_core::{Outlet, Principal};
 use mcp_server::{CallContext, FromCall, Rejection, RequestError, ServerExtension, ServerSetup};
-use mcp_types::{JsonObject, RawObject, codes};
+use mcp_types::ext::events::NOT_FOUND;
+use mcp_types::{RawObject, codes};
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
 use super::select::{Page, Selection};
 use super::shared::Shared;
-use super::{errors, subscribe};
+use super::{deliveries, errors, subscribe};
 use crate::extension::{
     Events, EventsSettings, ListEvents, PollEvents, StreamEvents, Subscribe, Unsubscribe,
     notification,
 };
 use crate::wire::{
-    DeliveryMode, ListEventsResult, PollParams, PollResult, Position, Selector, SubscribeParams,
+    DeliveryMode, ListEventsParams, ListEventsResult, PollParams, PollResult, Position, Selector,
+    SubscribeParams,
 };
 
+/// The number of event types in a page of the list.
+const LIST_PAGE: usize = 100;
 /// The number of events that a stream reads at once.
 const STREAM_PAGE: usize = 100;
 /// The wait after a failure of the log.
@@ -44,29 +48,22 @@ impl FromCall for EventCaller {
 
 impl ServerExtension for Events {
     fn settings(&self) -> EventsSettings {
-        EventsSettings::default()
+        EventsSettings { list_changed: true }
     }
 
     fn register(self, setup: &mut ServerSetup<Self>) {
         setup.allow_undeclared_clients();
+        *self.shared.broadcaster.write() = Some(setup.broadcaster());
+        deliveries::start(&self.shared);
         // Some hosts look for the capability here.
         setup.capability("events", json!({}));
         for problem in self.shared.problems() {
             setup.requires(problem, |_| false);
         }
         let shared = self.shared.clone();
-        setup.request::<ListEvents, _>(move |_: JsonObject| {
-            let events = shared
-                .types()
-                .iter()
-                .map(|it| it.descriptor.clone())
-                .collect();
-            async move {
-                ListEventsResult {
-                    events,
-                    next_cursor: None,
-                }
-            }
+        setup.request::<ListEvents, _>(move |params: ListEventsParams| {
+            let page = list(&shared, params.cursor.as_deref());
+            async move { page }
         });
         let shared = self.shared.clone();
         setup.request::<PollEvents, _>(move |params: PollParams, caller: EventCaller| {
@@ -86,7 +83,7 @@ impl ServerExtension for Events {
         let shared = self.shared.clone();
         setup.request::<Unsubscribe, _>(move |params: SubscribeParams, caller: EventCaller| {
             let shared = shared.clone();
-            async move { subscribe::unsubscribe(&shared, &params, caller.principal) }
+            async move { subscribe::unsubscribe(&shared, &params, caller.principal).await }
         });
     }
 }
@@ -122,6 +119,25 @@ impl Shared {
         let limit = self.limits().streams.min(Semaphore::MAX_PERMITS);
         self.streams.get_or_init(|| Arc::new(Semaphore::new(limit)))
     }
+}
+
+/// Returns a page of the event types. Its cursor is the name of its last one.
+fn list(shared: &Shared, cursor: Option<&str>) -> Result<ListEventsResult, RequestError> {
+    let types = shared.types();
+    let mut rest = &types[..];
+    if let Some(cursor) = cursor {
+        let last = rest.iter().position(|it| it.descriptor.name == cursor);
+        let last = last.ok_or_else(|| RequestError::invalid_params("`cursor`: unknown"))?;
+        rest = &rest[last + 1..];
+    }
+    let page = rest.iter().take(LIST_PAGE);
+    let events: Vec<_> = page.map(|it| it.descriptor.clone()).collect();
+    let has_more = rest.len() > events.len();
+    let next_cursor = events.last().filter(|_| has_more);
+    Ok(ListEventsResult {
+        next_cursor: next_cursor.map(|last| last.name.clone()),
+        events,
+    })
 }
 
 async fn poll(
@@ -163,7 +179,16 @@ async fn stream(
     let mut cursor = start.map_err(|error| errors::log_failed(&error))?;
     let outlet = &caller.outlet;
     let mut is_active = false;
+    let mut types = shared.types_changed();
     loop {
+        if shared
+            .find(|entry| entry.descriptor.name == selection.name())
+            .is_none()
+        {
+            let error = json!({"code": NOT_FOUND, "message": "the event type was removed"});
+            notify(outlet, notification::TERMINATED, &json!({ "error": error })).await;
+            return Ok(RawObject::empty());
+        }
         let page = match selection.page(shared, &cursor, STREAM_PAGE).await {
             Ok(page) => page,
             Err(error) => {
@@ -189,6 +214,7 @@ async fn stream(
         }
         let wait = shared.log().wait(selection.name(), &cursor);
         tokio::select! {
+            _ = types.changed() => {}
             waited = wait => if let Err(error) = waited {
                 tracing::error!(%error, "the event log failed");
                 tokio::time::sleep(LOG_RETRY).await;

@@ -8,13 +8,14 @@ use mcp_core::store::{EventLog, LoggedEvent};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::deliveries;
 use super::event_type::EventType;
 use super::memory_log::MemoryEventLog;
 use super::shared::{EventLimits, PublishError, Shared};
+use super::unique::unique_id;
 use super::webhooks::Webhooks;
 use crate::clock;
 use crate::extension::Events;
-use crate::secret::random_hex;
 
 impl Events {
     /// The extension, with the log of a server in memory.
@@ -32,8 +33,53 @@ impl Events {
     /// Adds an event type.
     #[must_use]
     pub fn event<T: JsonSchema + 'static>(self, event: EventType<T>) -> Self {
-        self.shared.types.write().push(Arc::new(event.entry));
+        self.shared.change_types(|types| {
+            types.push(Arc::new(event.entry));
+            true
+        });
         self
+    }
+
+    /// Adds an event type while the server runs, or replaces the one with the same name. Clients that
+    /// subscribe to changes of the list are notified.
+    ///
+    /// In a cluster, change the event types on each node.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::events::{EventType, Events};
+    ///
+    /// #[derive(serde::Serialize, schemars::JsonSchema)]
+    /// struct OrderPlaced {
+    ///     order: u64,
+    /// }
+    ///
+    /// let events = Events::new();
+    /// let server = mcp::Server::new("shop", "1.0.0").extension(events.clone());
+    /// events.add_event(EventType::<OrderPlaced>::new("order.placed").poll());
+    /// assert!(events.remove_event("order.placed"));
+    /// ```
+    pub fn add_event<T: JsonSchema + 'static>(&self, event: EventType<T>) {
+        let entry = Arc::new(event.entry);
+        self.shared.change_types(|types| {
+            let name = &entry.descriptor.name;
+            types.retain(|known| known.descriptor.name != *name);
+            types.push(entry);
+            true
+        });
+    }
+
+    /// Removes an event type. Returns false if there is none with this name.
+    ///
+    /// Its streams and the subscriptions of webhooks end with `terminated`. Clients that subscribe to
+    /// changes of the list are notified.
+    pub fn remove_event(&self, name: &str) -> bool {
+        self.shared.change_types(|types| {
+            let before = types.len();
+            types.retain(|known| known.descriptor.name != name);
+            types.len() < before
+        })
     }
 
     /// Changes the limits.
@@ -78,7 +124,8 @@ impl Events {
             reason: error.to_string(),
         })?;
         shared.check_size(name, &data)?;
-        let id = format!("evt_{}", random_hex::<16>());
+        deliveries::start(shared);
+        let id = format!("evt_{}", unique_id());
         let event = LoggedEvent::new(id, name, clock::now(), data);
         shared.timed(shared.log().append(event)).await?;
         Ok(())

@@ -143,5 +143,6 @@ fn occurrence(cursor: String, event: LoggedEvent) -> Option<EventOccurrence> {
         timestamp: clock::format(event.timestamp),
         data: event.data.parse().ok()?,
         cursor: Some(cursor),
+        meta: None,
     })
 }

@@ -5,12 +5,14 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mcp_core::store::{EventLog, StoreError};
+use mcp_server::Broadcaster;
 use mcp_types::RawObject;
 use parking_lot::RwLock;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 use super::event_type::TypeEntry;
 use super::webhooks::Webhooks;
+use crate::extension::ListChanged;
 
 /// The limits of the events of a server.
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +77,11 @@ pub enum PublishError {
 
 /// The state that the handlers and the publishers share.
 pub(crate) struct Shared {
-    pub(super) types: RwLock<Vec<Arc<TypeEntry>>>,
+    types: RwLock<Vec<Arc<TypeEntry>>>,
+    /// Counts the changes of the event types.
+    types_changed: watch::Sender<u64>,
+    /// Notifies the clients of the server that was registered last.
+    pub(super) broadcaster: RwLock<Option<Broadcaster>>,
     log: Arc<dyn EventLog>,
     pub(super) limits: RwLock<EventLimits>,
     pub(super) streams: OnceLock<Arc<Semaphore>>,
@@ -86,6 +92,8 @@ impl Shared {
     pub(super) fn new(log: Arc<dyn EventLog>) -> Self {
         Self {
             types: RwLock::default(),
+            types_changed: watch::Sender::new(0),
+            broadcaster: RwLock::default(),
             log,
             limits: RwLock::default(),
             streams: OnceLock::new(),
@@ -101,8 +109,33 @@ impl Shared {
         &*self.log
     }
 
+    /// The log, for a task that waits and does not keep the server alive.
+    pub(super) fn shared_log(&self) -> Arc<dyn EventLog> {
+        self.log.clone()
+    }
+
     pub(super) fn types(&self) -> Vec<Arc<TypeEntry>> {
         self.types.read().clone()
+    }
+
+    /// Changes the event types if `change` returns true, and notifies streams, deliveries and clients.
+    pub(super) fn change_types(
+        &self,
+        change: impl FnOnce(&mut Vec<Arc<TypeEntry>>) -> bool,
+    ) -> bool {
+        let is_changed = change(&mut self.types.write());
+        if is_changed {
+            self.types_changed.send_modify(|count| *count += 1);
+            if let Some(clients) = &*self.broadcaster.read() {
+                clients.send::<ListChanged>(&());
+            }
+        }
+        is_changed
+    }
+
+    /// Observes changes of the event types.
+    pub(super) fn types_changed(&self) -> watch::Receiver<u64> {
+        self.types_changed.subscribe()
     }
 
     pub(super) fn find(&self, is_wanted: impl Fn(&TypeEntry) -> bool) -> Option<Arc<TypeEntry>> {

@@ -3,24 +3,21 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use bytes::Bytes;
 use hmac_sha256::Hash;
 use mcp_core::Principal;
+use mcp_core::store::WebhookWrite;
 use mcp_server::RequestError;
 use mcp_types::{JsonObject, RawObject};
-use parking_lot::Mutex;
-use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::Notify;
-use tokio::time::Instant;
 use url::Url;
 
 use super::select::Selection;
 use super::shared::Shared;
-use super::webhooks::{Webhook, WebhookFailure, WebhookState, Webhooks};
-use super::{delivery, errors};
+use super::subscription::{Progress, Subscription};
+use super::webhooks::Webhooks;
+use super::{deliveries, errors, verification};
 use crate::clock;
-use crate::secret::{WebhookSecret, random_hex};
+use crate::secret::WebhookSecret;
 use crate::wire::{DeliveryMode, DeliveryStatus, SubscribeParams, SubscribeResult};
 
 /// The shortest time until a subscription has to be renewed.
@@ -56,66 +53,122 @@ pub(super) async fn subscribe(
     let secret = params.delivery.secret.as_deref().unwrap_or_default();
     let secret = WebhookSecret::parse(secret)
         .map_err(|error| RequestError::invalid_params(format!("`delivery.secret`: {error}")))?;
-    webhooks
-        .transport
+    let transport = &webhooks.transport;
+    transport
         .check(&url)
-        .map_err(|failure| refused(&failure))?;
+        .map_err(|failure| verification::refused(&failure))?;
     let owner = owner_of(&caller);
-    let id = id_of(&owner, &url, selection.name(), &selection.arguments);
-    let ttl = granted_ttl(webhooks, params.ttl_ms, &caller)?;
-
-    let known = webhooks.table.lock().subscriptions.get(&id).cloned();
-    if let Some(webhook) = known {
-        renew(webhooks, &webhook, secret, ttl);
-        return Ok(result(&webhook, ttl, false));
+    let request = Request {
+        shared,
+        webhooks,
+        id: id_of(&owner, &url, selection.name(), &selection.arguments),
+        owner,
+        ttl: granted_ttl(webhooks, params.ttl_ms, &caller)?,
+    };
+    deliveries::start(shared);
+    let subscription = Subscription {
+        url: url.to_string(),
+        name: selection.name().to_owned(),
+        arguments: selection.arguments.clone(),
+        max_age_ms: selector.max_age_ms,
+        subscriber: (&caller).into(),
+        secret,
+        earlier: None,
+    };
+    let known = webhooks.load(&request.id).await;
+    match known.map_err(|error| errors::store_failed(&error))? {
+        Some((known, progress)) => request.renew(subscription, known, progress).await,
+        None => {
+            let cursor = selector.cursor.as_ref();
+            request.create(subscription, &selection, cursor).await
+        }
     }
-    let start = selection.start(shared, selector.cursor.as_ref()).await;
-    let start = start.map_err(|error| errors::log_failed(&error))?;
-    let first = selection.page(shared, &start, 1).await;
-    let truncated = first.map_err(|error| errors::log_failed(&error))?.truncated;
-    let webhook = Arc::new(Webhook {
-        id: id.clone(),
-        owner: owner.clone(),
-        url: url.clone(),
-        state: Mutex::new(WebhookState {
-            secret,
-            earlier: None,
-            ends: Instant::now() + ttl,
+}
+
+/// A checked request for a subscription.
+struct Request<'a> {
+    shared: &'a Shared,
+    webhooks: &'a Webhooks,
+    id: String,
+    owner: String,
+    ttl: Duration,
+}
+
+impl Request<'_> {
+    async fn renew(
+        self,
+        mut subscription: Subscription,
+        known: Subscription,
+        progress: Progress,
+    ) -> Result<SubscribeResult, RequestError> {
+        let rotation = self.webhooks.settings.rotation;
+        subscription.keep_earlier(known, self.webhooks.now(), rotation);
+        self.put(&subscription, &progress).await?;
+        Ok(self.result(progress, false))
+    }
+
+    async fn create(
+        self,
+        subscription: Subscription,
+        selection: &Selection,
+        cursor: Option<&String>,
+    ) -> Result<SubscribeResult, RequestError> {
+        let start = selection.start(self.shared, cursor).await;
+        let start = start.map_err(|error| errors::log_failed(&error))?;
+        let first = selection.page(self.shared, &start, 1).await;
+        let truncated = first.map_err(|error| errors::log_failed(&error))?.truncated;
+        verification::verify(self.webhooks, &subscription, &self.id, &self.owner).await?;
+        let progress = Progress {
             cursor: start,
+            gap: false,
             status: DeliveryStatus {
                 active: true,
                 ..DeliveryStatus::default()
             },
-            task: None,
-        }),
-        renewed: Notify::new(),
-    });
-    check_limits(webhooks, &owner)?;
-    let is_verified = webhooks.table.lock().is_verified(&owner, &url);
-    if !is_verified {
-        verify(webhooks, &webhook).await?;
+        };
+        self.put(&subscription, &progress).await?;
+        Ok(self.result(progress, truncated))
     }
-    let mut table = webhooks.table.lock();
-    table.set_verified(&owner, &url);
-    if table.subscriptions.len() >= webhooks.settings.max_subscriptions {
-        return Err(errors::exhausted(
-            "subscriptions",
-            webhooks.settings.max_subscriptions,
-        ));
+
+    /// Stores the subscription. A node without deliveries to it may claim it at once.
+    async fn put(
+        &self,
+        subscription: &Subscription,
+        progress: &Progress,
+    ) -> Result<(), RequestError> {
+        let failed = |error| errors::store_failed(&error);
+        let record = subscription.record(&self.id, &self.owner, progress);
+        let record = record.map_err(failed)?;
+        let limits = &self.webhooks.settings.limits;
+        let put = self.webhooks.store.put(record, self.ttl, limits);
+        let written = self.webhooks.timed(put).await.map_err(failed)?;
+        match written {
+            WebhookWrite::Full => Err(errors::exhausted("subscriptions", limits.subscriptions)),
+            WebhookWrite::OwnerFull => Err(errors::exhausted(
+                "subscriptions of a caller",
+                limits.subscriptions_per_owner,
+            )),
+            _ => {
+                self.webhooks.changed.notify_one();
+                Ok(())
+            }
+        }
     }
-    // A second request for the same subscription may have been faster; this one replaces it.
-    let task = tokio::spawn(delivery::run(shared.clone(), webhook.clone(), selection));
-    webhook.state.lock().task = Some(task.abort_handle());
-    if let Some(replaced) = table.subscriptions.insert(id, webhook.clone())
-        && let Some(task) = replaced.state.lock().task.take()
-    {
-        task.abort();
+
+    fn result(self, progress: Progress, truncated: bool) -> SubscribeResult {
+        let ends = clock::now().saturating_add(self.ttl.as_millis() as u64);
+        SubscribeResult {
+            id: self.id,
+            refresh_before: Some(clock::format(ends)),
+            cursor: Some(progress.cursor),
+            truncated,
+            delivery_status: Some(progress.status),
+        }
     }
-    Ok(result(&webhook, ttl, truncated))
 }
 
 /// Ends a subscription.
-pub(super) fn unsubscribe(
+pub(super) async fn unsubscribe(
     shared: &Shared,
     params: &SubscribeParams,
     principal: Option<Principal>,
@@ -126,13 +179,17 @@ pub(super) fn unsubscribe(
     let url = read_url(&params.delivery.url)?;
     let arguments = params.selector.arguments.clone().unwrap_or_default();
     let id = id_of(&owner_of(&caller), &url, &params.selector.name, &arguments);
-    let removed = shared
-        .webhooks
-        .get()
-        .and_then(|webhooks| webhooks.remove(&id));
-    removed
-        .map(|_| RawObject::empty())
-        .ok_or_else(errors::no_subscription)
+    let Some(webhooks) = shared.webhooks.get() else {
+        return Err(errors::no_subscription());
+    };
+    let removed = webhooks.timed(webhooks.store.remove(&id)).await;
+    match removed.map_err(|error| errors::store_failed(&error))? {
+        true => {
+            webhooks.changed.notify_one();
+            Ok(RawObject::empty())
+        }
+        false => Err(errors::no_subscription()),
+    }
 }
 
 fn read_url(text: &str) -> Result<Url, RequestError> {
@@ -197,91 +254,4 @@ fn granted_ttl(
         Ok(left) => Ok(ttl.min(left)),
         Err(_) => Err(errors::forbidden("the authorization has ended")),
     }
-}
-
-/// Extends a subscription. An earlier secret signs for a while, too.
-fn renew(webhooks: &Webhooks, webhook: &Webhook, secret: WebhookSecret, ttl: Duration) {
-    let mut state = webhook.state.lock();
-    let now = Instant::now();
-    if state.secret != secret {
-        let earlier = std::mem::replace(&mut state.secret, secret);
-        state.earlier = Some((earlier, now + webhooks.settings.rotation));
-    }
-    state.ends = now + ttl;
-    drop(state);
-    webhook.renewed.notify_one();
-}
-
-fn result(webhook: &Webhook, ttl: Duration, truncated: bool) -> SubscribeResult {
-    let state = webhook.state.lock();
-    let ends = clock::now().saturating_add(ttl.as_millis() as u64);
-    SubscribeResult {
-        id: webhook.id.clone(),
-        refresh_before: Some(clock::format(ends)),
-        cursor: Some(state.cursor.clone()),
-        truncated,
-        delivery_status: Some(state.status.clone()),
-    }
-}
-
-fn check_limits(webhooks: &Webhooks, owner: &str) -> Result<(), RequestError> {
-    let settings = &webhooks.settings;
-    let table = webhooks.table.lock();
-    if table.subscriptions.len() >= settings.max_subscriptions {
-        return Err(errors::exhausted(
-            "subscriptions",
-            settings.max_subscriptions,
-        ));
-    }
-    let of_owner = table
-        .subscriptions
-        .values()
-        .filter(|webhook| webhook.owner == owner);
-    match of_owner.count() >= settings.max_per_principal {
-        true => Err(errors::exhausted(
-            "subscriptions of a caller",
-            settings.max_per_principal,
-        )),
-        false => Ok(()),
-    }
-}
-
-/// Asks the URL to repeat a random text: only a receiver of this extension does.
-async fn verify(webhooks: &Webhooks, webhook: &Webhook) -> Result<(), RequestError> {
-    #[derive(Deserialize)]
-    struct Echo {
-        challenge: String,
-    }
-
-    let challenge = random_hex::<32>();
-    let body = json!({"type": "verification", "challenge": challenge}).to_string();
-    let id = format!("msg_verification_{}", random_hex::<12>());
-    let response = delivery::attempt(webhooks, webhook, &id, Bytes::from(body)).await;
-    let response = response.map_err(|failure| refused(&failure))?;
-    let status = response.status;
-    match status {
-        200..300 => {}
-        400..500 => return Err(status_error("http_4xx", status)),
-        500.. => return Err(status_error("http_5xx", status)),
-        _ => return Err(status_error("challenge_failed", status)),
-    }
-    let echo: Option<Echo> = serde_json::from_slice(&response.body).ok();
-    match echo.is_some_and(|echo| echo.challenge == challenge) {
-        true => Ok(()),
-        false => Err(errors::callback(
-            "challenge_failed",
-            "the URL did not repeat the challenge; answer `verification` with {\"challenge\": …}",
-        )),
-    }
-}
-
-fn status_error(reason: &str, status: u16) -> RequestError {
-    errors::callback(
-        reason,
-        &format!("the URL answered the challenge with HTTP status {status}"),
-    )
-}
-
-fn refused(failure: &WebhookFailure) -> RequestError {
-    errors::callback(failure.reason(), &format!("`delivery.url`: {failure}"))
 }

@@ -1,23 +1,19 @@
-//! The settings of webhooks, and the subscriptions.
+//! The settings of webhooks.
 
-use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use mcp_core::BoxFuture;
-use parking_lot::Mutex;
+use mcp_core::store::{StoreError, WebhookLimits, WebhookStore};
 use tokio::sync::Notify;
-use tokio::task::AbortHandle;
-use tokio::time::Instant;
 use url::Url;
 
-use crate::secret::WebhookSecret;
-use crate::wire::DeliveryStatus;
-
-/// The number of verified URLs that are remembered.
-const MAX_VERIFIED: usize = 10_000;
+use super::memory_webhooks::MemoryWebhookStore;
+use super::unique::unique_id;
+use crate::clock;
 
 /// A message to a webhook.
 #[derive(Debug, Clone)]
@@ -39,6 +35,8 @@ pub struct WebhookResponse {
     pub status: u16,
     /// The body, at most 64 KiB of it.
     pub body: Bytes,
+    /// The header `Retry-After`: seconds, or a date.
+    pub retry_after: Option<String>,
 }
 
 impl WebhookResponse {
@@ -47,7 +45,15 @@ impl WebhookResponse {
         Self {
             status,
             body: body.into(),
+            retry_after: None,
         }
+    }
+
+    /// Sets the header `Retry-After`.
+    #[must_use]
+    pub fn retry_after(mut self, value: impl Into<String>) -> Self {
+        self.retry_after = Some(value.into());
+        self
     }
 }
 
@@ -94,12 +100,32 @@ pub trait WebhookTransport: Send + Sync + 'static {
         &self,
         post: WebhookPost,
     ) -> BoxFuture<'static, Result<WebhookResponse, WebhookFailure>>;
+
+    /// Reads a file of a receiver: `/.well-known/mcp-webhook-receiver.json`, which may stand for the
+    /// answer to a challenge. The caller limits the time. Without an implementation, no file is read.
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`WebhookFailure`] if there is no response.
+    fn get(&self, url: Url) -> BoxFuture<'static, Result<WebhookResponse, WebhookFailure>> {
+        let reason = format!("this transport reads no file of {}", url.scheme());
+        Box::pin(async move { Err(WebhookFailure::Refused(reason)) })
+    }
 }
 
 /// The settings of webhooks.
 ///
-/// Subscriptions are kept in memory: after a restart clients have to subscribe again, which they do
-/// before `refreshBefore`.
+/// Subscriptions are kept in memory, or in a [`store`](Self::store) that several nodes share. In memory
+/// they end with the process: clients subscribe again when they renew them, before `refreshBefore`.
+///
+/// Nodes that share a store deliver each event once: one node holds the lease of a subscription for 30
+/// seconds, and extends it every 10 seconds. When that node dies, another one continues within 40
+/// seconds, at the first event that was not recorded as delivered. The event that was in transit may
+/// arrive twice, with the same `webhook-id`. A node that cannot reach the store stops its deliveries when
+/// its leases end.
+///
+/// Deliveries start when the server is built in a tokio runtime, otherwise with the first call of
+/// `events/subscribe` or `publish`.
 ///
 /// # Examples
 ///
@@ -122,58 +148,27 @@ pub trait WebhookTransport: Send + Sync + 'static {
 pub struct Webhooks {
     pub(super) transport: Arc<dyn WebhookTransport>,
     pub(super) settings: WebhookSettings,
-    pub(super) table: Mutex<Table>,
+    pub(super) store: Arc<dyn WebhookStore>,
+    /// The name of this node in the leases of the store.
+    pub(super) node: String,
+    /// The deliveries of this node are running.
+    pub(super) is_started: AtomicBool,
+    /// Wakes the deliveries: this node has changed a subscription.
+    pub(super) changed: Arc<Notify>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct WebhookSettings {
-    pub(super) max_subscriptions: usize,
-    pub(super) max_per_principal: usize,
+    pub(super) limits: WebhookLimits,
     pub(super) default_ttl: Duration,
     pub(super) max_ttl: Duration,
     /// The time for which an earlier secret signs, too.
     pub(super) rotation: Duration,
     pub(super) post_timeout: Duration,
+    pub(super) store_timeout: Duration,
     /// The waits before the second and each further attempt.
     pub(super) backoff: Vec<Duration>,
-}
-
-/// The subscriptions, and the URLs that have answered a challenge.
-#[derive(Debug, Default)]
-pub(super) struct Table {
-    pub(super) subscriptions: HashMap<String, Arc<Webhook>>,
-    verified: HashSet<(String, String)>,
-}
-
-/// A subscription.
-#[derive(Debug)]
-pub(super) struct Webhook {
-    pub(super) id: String,
-    /// The issuer and the subject of the subscriber.
-    pub(super) owner: String,
-    pub(super) url: Url,
-    pub(super) state: Mutex<WebhookState>,
-    /// Wakes the task after a renewal.
-    pub(super) renewed: Notify,
-}
-
-#[derive(Debug)]
-pub(super) struct WebhookState {
-    pub(super) secret: WebhookSecret,
-    /// The secret before the current one, and the end of its use.
-    pub(super) earlier: Option<(WebhookSecret, Instant)>,
-    pub(super) ends: Instant,
-    pub(super) cursor: String,
-    pub(super) status: DeliveryStatus,
-    pub(super) task: Option<AbortHandle>,
-}
-
-impl Drop for WebhookState {
-    fn drop(&mut self) {
-        if let Some(task) = &self.task {
-            task.abort();
-        }
-    }
+    pub(super) clock: fn() -> SystemTime,
 }
 
 impl Webhooks {
@@ -182,23 +177,43 @@ impl Webhooks {
         Self {
             transport: Arc::new(transport),
             settings: WebhookSettings {
-                max_subscriptions: 1000,
-                max_per_principal: 100,
+                limits: WebhookLimits::default(),
                 default_ttl: Duration::from_secs(3600),
                 max_ttl: Duration::from_secs(24 * 3600),
                 rotation: Duration::from_secs(3600),
                 post_timeout: Duration::from_secs(10),
+                store_timeout: Duration::from_secs(5),
                 backoff: [5, 30, 120, 300].map(Duration::from_secs).to_vec(),
+                clock: SystemTime::now,
             },
-            table: Mutex::default(),
+            store: Arc::new(MemoryWebhookStore::new()),
+            node: unique_id(),
+            is_started: AtomicBool::new(false),
+            changed: Arc::default(),
         }
+    }
+
+    /// Keeps the subscriptions in a store, which several nodes may share. Default: a
+    /// [`MemoryWebhookStore`].
+    #[must_use]
+    pub fn store(mut self, store: impl WebhookStore) -> Self {
+        self.store = Arc::new(store);
+        self
+    }
+
+    /// Sets the clock for the end of earlier secrets and for dates in `Retry-After`. Default:
+    /// [`SystemTime::now`].
+    #[must_use]
+    pub fn clock(mut self, clock: fn() -> SystemTime) -> Self {
+        self.settings.clock = clock;
+        self
     }
 
     /// Sets the number of subscriptions of all clients, and of one principal. Default: 1,000 and 100.
     #[must_use]
     pub fn max_subscriptions(mut self, all: usize, of_one: usize) -> Self {
-        self.settings.max_subscriptions = all;
-        self.settings.max_per_principal = of_one;
+        self.settings.limits.subscriptions = all;
+        self.settings.limits.subscriptions_per_owner = of_one;
         self
     }
 
@@ -226,27 +241,22 @@ impl Webhooks {
         self
     }
 
-    /// Removes a subscription.
-    pub(super) fn remove(&self, id: &str) -> Option<Arc<Webhook>> {
-        let webhook = self.table.lock().subscriptions.remove(id)?;
-        let task = webhook.state.lock().task.take();
-        if let Some(task) = task {
-            task.abort();
-        }
-        Some(webhook)
-    }
-}
-
-impl Table {
-    pub(super) fn is_verified(&self, owner: &str, url: &Url) -> bool {
-        self.verified.contains(&(owner.to_owned(), url.to_string()))
+    /// Limits the time of an operation of the store.
+    pub(super) async fn timed<T>(
+        &self,
+        operation: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        let timed = tokio::time::timeout(self.settings.store_timeout, operation).await;
+        timed.unwrap_or_else(|_| {
+            Err(StoreError::new(
+                "the store of webhooks did not answer in time",
+            ))
+        })
     }
 
-    pub(super) fn set_verified(&mut self, owner: &str, url: &Url) {
-        if self.verified.len() >= MAX_VERIFIED {
-            self.verified.clear();
-        }
-        self.verified.insert((owner.to_owned(), url.to_string()));
+    /// The time in milliseconds since 1970.
+    pub(super) fn now(&self) -> u64 {
+        clock::millis((self.settings.clock)())
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use mcp::core::{BoxFuture, Principal};
 use mcp::events::{
-    EventClient, EventType, Events, WebhookFailure, WebhookPost, WebhookResponse, WebhookTransport,
-    Webhooks,
+    EventClient, EventLog, EventType, Events, MemoryEventLog, WebhookFailure, WebhookPost,
+    WebhookResponse, WebhookTransport, Webhooks,
 };
 use mcp::middleware::{Exchange, Next, from_fn};
 use mcp::prelude::*;
@@ -30,13 +30,18 @@ pub(crate) struct Ping {}
 
 /// A type with all deliveries and a filter, and one that can only be polled.
 pub(crate) fn events() -> Events {
+    events_with(MemoryEventLog::new())
+}
+
+/// The same types with a log that nodes may share.
+pub(crate) fn events_with(log: impl EventLog) -> Events {
     let order = EventType::<Order>::new("order.placed")
         .describe("An order")
         .poll()
         .push()
         .webhook();
     let order = order.filter(|since: &Since, order: &Order, _| order.number >= since.number);
-    Events::new()
+    Events::with_log(log)
         .event(order)
         .event(EventType::<Ping>::new("ping").poll())
 }
@@ -82,8 +87,11 @@ pub(crate) fn code(error: &mcp::client::Error) -> i64 {
 pub(crate) struct Endpoint {
     posts: Arc<Mutex<VecDeque<WebhookPost>>>,
     arrived: Arc<Notify>,
-    /// The statuses of the next responses. Afterwards: 200.
-    pub(crate) statuses: Arc<Mutex<VecDeque<u16>>>,
+    /// The statuses of the next responses, and their `Retry-After`. Afterwards: 200.
+    statuses: Arc<Mutex<VecDeque<(u16, Option<String>)>>>,
+    /// The well-known file of the host, and the URLs from which it was read.
+    file: String,
+    files: Arc<Mutex<Vec<String>>>,
     /// Answers challenges with something else.
     is_stranger: bool,
 }
@@ -113,7 +121,23 @@ impl Endpoint {
     }
 
     pub(crate) fn answer(&self, statuses: &[u16]) {
+        let statuses = statuses.iter().map(|status| (*status, None));
         self.statuses.lock().unwrap().extend(statuses);
+    }
+
+    /// Answers the next message with `Retry-After`.
+    pub(crate) fn answer_busy(&self, status: u16, retry_after: &str) {
+        let answer = (status, Some(retry_after.to_owned()));
+        self.statuses.lock().unwrap().push_back(answer);
+    }
+
+    pub(crate) fn with_file(mut self, file: &str) -> Self {
+        file.clone_into(&mut self.file);
+        self
+    }
+
+    pub(crate) fn files(&self) -> Vec<String> {
+        self.files.lock().unwrap().clone()
     }
 }
 
@@ -135,13 +159,22 @@ impl WebhookTransport for Endpoint {
         post: WebhookPost,
     ) -> BoxFuture<'static, Result<WebhookResponse, WebhookFailure>> {
         let json = body(&post);
-        let status = self.statuses.lock().unwrap().pop_front().unwrap_or(200);
+        let answer = self.statuses.lock().unwrap().pop_front();
+        let (status, retry_after) = answer.unwrap_or((200, None));
         let echo = match (self.is_stranger, json.get("challenge")) {
             (false, Some(challenge)) => serde_json::json!({ "challenge": challenge }).to_string(),
             _ => "hello".to_owned(),
         };
         self.posts.lock().unwrap().push_back(post);
         self.arrived.notify_one();
-        Box::pin(async move { Ok(WebhookResponse::new(status, echo)) })
+        let mut response = WebhookResponse::new(status, echo);
+        response.retry_after = retry_after;
+        Box::pin(async move { Ok(response) })
+    }
+
+    fn get(&self, url: url::Url) -> BoxFuture<'static, Result<WebhookResponse, WebhookFailure>> {
+        self.files.lock().unwrap().push(url.to_string());
+        let response = WebhookResponse::new(200, self.file.clone());
+        Box::pin(async move { Ok(response) })
     }
 }

@@ -1,7 +1,13 @@
 //! Listing and polling events.
 
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use mcp::Change;
+use mcp::ClientBuilder;
 use mcp::events::{DeliveryMode, EventClient, EventQuery, EventType, Events};
 use mcp::prelude::*;
+use mcp::types::SubscriptionFilter;
 use mcp_testing::Pair;
 use serde_json::json;
 
@@ -19,7 +25,7 @@ async fn capability_is_declared_in_both_places() {
     assert_eq!(capabilities["events"], json!({}));
     assert_eq!(
         capabilities["extensions"]["io.modelcontextprotocol/events"],
-        json!({"listChanged": false})
+        json!({"listChanged": true})
     );
 }
 
@@ -158,4 +164,54 @@ fn mistakes_in_event_types_are_setup_errors() {
         error.contains("another name for the second event type `a`"),
         "{error}"
     );
+}
+
+#[tokio::test]
+async fn long_list_of_event_types_has_pages() {
+    let mut events = Events::new();
+    for number in 0..250 {
+        let event = EventType::<Ping>::new(format!("ping.{number}")).poll();
+        events = events.event(event.meta("com.example/rank", number));
+    }
+    let client = client_of(server(&events)).await;
+    let mut page = client.list().await.unwrap();
+    let mut sizes = vec![page.events.len()];
+    while let Some(cursor) = page.next_cursor {
+        page = client.list_page(cursor).await.unwrap();
+        sizes.push(page.events.len());
+    }
+    assert_eq!(sizes, [100, 100, 50]);
+    let last = page.events.last().unwrap();
+    assert_eq!(last.name, "ping.249");
+    assert_eq!(last.meta.as_ref().unwrap()["com.example/rank"], 249);
+    let error = client.list_page("unknown").await.unwrap_err();
+    assert_eq!(code(&error), -32602);
+}
+
+#[tokio::test]
+async fn changed_list_of_event_types_reaches_clients_that_subscribe_to_it() {
+    let none: [String; 0] = [];
+    let subscribe = async |client: ClientBuilder, filter: SubscriptionFilter| {
+        let events = plain_events();
+        let server = server(&events).tool(Tool::new("none").handler(|| ""));
+        let client = client.connect(mcp::InProcess(server)).await.unwrap();
+        let changes = client.subscribe(none.clone()).filter(filter);
+        (events, changes.await.unwrap())
+    };
+    let filter = SubscriptionFilter::new().events_changed();
+    let (events, mut changes) = subscribe(Client::builder(), filter).await;
+    assert!(changes.granted().events_list_changed);
+    assert!(!events.remove_event("nothing"));
+    events.add_event(EventType::<Ping>::new("pong").poll());
+    let Change::Other { method, .. } = changes.next().await.unwrap().unwrap() else {
+        panic!("another change");
+    };
+    assert_eq!(method.as_ref(), "notifications/events/list_changed");
+    // A client that declares the extension, and subscribes to another list.
+    let declares = Client::builder().extension(Events::new());
+    let filter = SubscriptionFilter::new().tools_changed();
+    let (events, mut changes) = subscribe(declares, filter).await;
+    events.add_event(EventType::<Ping>::new("pong").poll());
+    let next = tokio::time::timeout(Duration::from_millis(50), changes.next());
+    assert!(next.await.is_err());
 }

@@ -152,3 +152,21 @@ async fn streams_beyond_the_limit_are_refused_until_one_ends() {
     drop(first);
     assert_eq!(next_number(&mut second).await, 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn stream_of_a_removed_event_type_is_terminated() {
+    let events = plain_events();
+    let client = client_of(server(&events)).await;
+    let query = EventQuery::new("order.placed").argument("number", 0);
+    let cursor = client.poll(query.clone()).await.unwrap().cursor.unwrap();
+    events.publish(&Order { number: 1 }).await.unwrap();
+    let mut stream = client.stream(query.cursor(&cursor));
+    assert_eq!(next_number(&mut stream).await, 1);
+    events.remove_event("order.placed");
+    let last = stream.next().await.unwrap().unwrap();
+    let EventUpdate::Terminated { reason } = last else {
+        panic!("{last:?}");
+    };
+    assert_eq!(reason, "the event type was removed");
+    assert!(stream.next().await.is_none());
+}

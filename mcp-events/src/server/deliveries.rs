@@ -1,0 +1,100 @@
+//! The deliveries of this node: one task for each subscription whose lease it holds.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{Instant, sleep};
+
+use super::delivery;
+use super::shared::Shared;
+
+/// The time for which a node delivers to a subscription without extending its lease.
+const LEASE: Duration = Duration::from_secs(30);
+/// The time between two extensions of the leases.
+const INTERVAL: Duration = Duration::from_secs(10);
+/// The subscriptions without a lease that a node claims at once, so that several nodes share them.
+const CLAIMS: usize = 100;
+
+/// Starts the deliveries of this node, once. Does nothing outside of a tokio runtime.
+pub(super) fn start(shared: &Arc<Shared>) {
+    let Some(webhooks) = shared.webhooks.get() else {
+        return;
+    };
+    let Ok(runtime) = Handle::try_current() else {
+        return;
+    };
+    if !webhooks.is_started.swap(true, Ordering::Relaxed) {
+        runtime.spawn(supervise(Arc::downgrade(shared)));
+    }
+}
+
+/// Extends the leases, and starts and stops tasks, until the server is dropped.
+async fn supervise(shared: Weak<Shared>) {
+    let mut running = Running::default();
+    let mut lease_ends = Instant::now();
+    loop {
+        let Some(strong) = shared.upgrade() else {
+            return;
+        };
+        let Some(webhooks) = strong.webhooks.get() else {
+            return;
+        };
+        let start = Instant::now();
+        // When the store has failed for so long, other nodes may hold the leases soon.
+        if lease_ends <= start + webhooks.settings.store_timeout {
+            running.stop();
+        }
+        let claim = webhooks.store.claim(&webhooks.node, LEASE, CLAIMS);
+        match webhooks.timed(claim).await {
+            Ok(ids) => {
+                lease_ends = start + LEASE;
+                running.update(&shared, ids);
+            }
+            Err(error) => tracing::error!(%error, "the leases of webhooks cannot be extended"),
+        }
+        let changed = webhooks.changed.clone();
+        drop(strong);
+        tokio::select! {
+            () = changed.notified() => {}
+            () = sleep(INTERVAL) => {}
+        }
+    }
+}
+
+/// The running tasks. They end with this value.
+#[derive(Debug, Default)]
+struct Running {
+    tasks: JoinSet<()>,
+    by_id: HashMap<String, AbortHandle>,
+}
+
+impl Running {
+    /// Stops the tasks of other subscriptions, and starts those that are missing.
+    fn update(&mut self, shared: &Weak<Shared>, ids: Vec<String>) {
+        let ids: HashSet<String> = ids.into_iter().collect();
+        self.by_id.retain(|id, task| {
+            let is_kept = ids.contains(id);
+            if !is_kept {
+                task.abort();
+            }
+            is_kept && !task.is_finished()
+        });
+        for id in ids {
+            if !self.by_id.contains_key(&id) {
+                let run = delivery::run(shared.clone(), id.clone());
+                self.by_id.insert(id, self.tasks.spawn(run));
+            }
+        }
+        // Frees the memory of finished tasks.
+        while self.tasks.try_join_next().is_some() {}
+    }
+
+    fn stop(&mut self) {
+        self.by_id.clear();
+        self.tasks.abort_all();
+    }
+}
