@@ -9,12 +9,14 @@ use tokio::runtime::Handle;
 use crate::RedisError;
 use crate::changes::RedisBus;
 use crate::connection::{Connection, SharedConnection};
+use crate::event_log::RedisEventLog;
 use crate::events::RedisEvents;
 use crate::keys::Keys;
 use crate::pub_sub::PubSub;
 use crate::relay::RedisRelay;
 use crate::sessions::RedisSessions;
 use crate::tasks::RedisTasks;
+use crate::webhooks::RedisWebhooks;
 
 /// A Redis server that the nodes of an endpoint share. Clones share the connections: one for commands,
 /// and one for subscriptions.
@@ -134,6 +136,21 @@ impl Redis {
             self.keys(),
             self.timeout,
         )
+    }
+
+    /// Creates the log of published events, for `Events::with_log`.
+    pub fn event_log(&self) -> RedisEventLog {
+        RedisEventLog::new(
+            self.connection.clone(),
+            self.pub_sub(),
+            self.keys(),
+            self.timeout,
+        )
+    }
+
+    /// Creates the store of webhooks, for `Webhooks::store`.
+    pub fn webhooks(&self) -> RedisWebhooks {
+        RedisWebhooks::new(self.connection.clone(), self.keys(), self.timeout)
     }
 
     /// Joins the relay between the nodes. [`sessions`](Self::sessions) does it by itself; call it to

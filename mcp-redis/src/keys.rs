@@ -52,6 +52,37 @@ impl Keys {
         format!("{}:tasks", self.0)
     }
 
+    /// The keys of the published events of one type.
+    pub(crate) fn event_log(&self, name: &str) -> [String; 2] {
+        let key = |part| format!("{}:{{event:{name}}}:{part}", self.0);
+        [key("log"), key("position")]
+    }
+
+    /// The key that marks an event as published.
+    pub(crate) fn event_mark(&self, name: &str, event: &str) -> String {
+        format!("{}:{{event:{name}}}:mark:{event}", self.0)
+    }
+
+    /// The channel of published events.
+    pub(crate) fn published_events(&self) -> String {
+        format!("{}:events", self.0)
+    }
+
+    /// The key of a subscription of a webhook.
+    pub(crate) fn webhook(&self, id: &str) -> String {
+        format!("{}:{{webhooks}}:webhook:{id}", self.0)
+    }
+
+    /// The keys of the webhooks' expiry, owners and leases.
+    pub(crate) fn webhooks(&self) -> [String; 3] {
+        ["expiry", "owners", "leases"].map(|name| format!("{}:{{webhooks}}:{name}", self.0))
+    }
+
+    /// The key of the URLs that have agreed to receive events.
+    pub(crate) fn verified_webhooks(&self) -> String {
+        format!("{}:{{webhooks}}:verified", self.0)
+    }
+
     /// The channel for messages to all nodes.
     pub(crate) fn relay(&self) -> String {
         format!("{}:relay", self.0)
@@ -81,6 +112,10 @@ mod tests {
         assert_eq!(keys.task("a"), "shop:v1:{tasks}:task:a");
         assert_eq!(keys.task_and_totals("a")[3], "shop:v1:{tasks}:totals");
         assert_eq!(keys.task_node("n"), "shop:v1:{tasks}:node:n");
+        assert_eq!(keys.event_log("a")[0], "shop:v1:{event:a}:log");
+        assert_eq!(keys.event_mark("a", "e"), "shop:v1:{event:a}:mark:e");
+        assert_eq!(keys.webhook("w"), "shop:v1:{webhooks}:webhook:w");
+        assert_eq!(keys.webhooks()[2], "shop:v1:{webhooks}:leases");
         assert_eq!(keys.node(7), "shop:v1:relay:7");
     }
 }

@@ -1,8 +1,9 @@
 //! Several nodes of a server behind one address, on Redis.
 //!
 //! [`Redis`] is the connection. It provides a [`SessionStore`](mcp_core::store::SessionStore), an
-//! [`EventStore`](mcp_core::store::EventStore), a [`TaskStore`](mcp_core::store::TaskStore) and a
-//! [`ChangeBus`](mcp_core::ChangeBus). Nodes that use the same server and [`prefix`](Redis::prefix) serve
+//! [`EventStore`](mcp_core::store::EventStore), a [`TaskStore`](mcp_core::store::TaskStore), a
+//! [`ChangeBus`](mcp_core::ChangeBus), and for the events extension an
+//! [`EventLog`](mcp_core::store::EventLog) and a [`WebhookStore`](mcp_core::store::WebhookStore). Nodes that use the same server and [`prefix`](Redis::prefix) serve
 //! one endpoint: any of them answers any request.
 //!
 //! ```no_run
@@ -39,15 +40,24 @@
 //! | `P:v1:{tasks}:task:ID` | hash | the record of a task as JSON, its revision and its last write; about 700 bytes without a result | that of the task |
 //! | `P:v1:{tasks}:expiry`, `sizes`, `totals` | sorted set, hashes | time of expiry, size and owner of each task; number of tasks of each owner and size of all; about 250 bytes per task | as long as a task |
 //! | `P:v1:{tasks}:node:NODE` | string | mark of a node that runs tasks | 30 s, renewed every 10 s |
+//! | `P:v1:{event:NAME}:log` | stream | the published events of one type; about 100 bytes more than each payload, with an id of 36 bytes | maximum age of published events |
+//! | `P:v1:{event:NAME}:position` | hash | epoch, newest and newest dropped event, size of the payloads; about 200 bytes | unlimited |
+//! | `P:v1:{event:NAME}:mark:EVENT` | string | mark of a published event, so that it is stored once; about 200 bytes | 10 s, and the timeout |
+//! | `P:v1:{webhooks}:webhook:ID` | hash | a subscription of a webhook **with its secret**, and its progress; about 700 bytes | that of the subscription |
+//! | `P:v1:{webhooks}:expiry`, `owners`, `leases` | sorted set, hashes | time of expiry, owner and lease of each subscription; about 500 bytes per subscription | unlimited |
+//! | `P:v1:{webhooks}:verified` | sorted set | digests of the last 10,000 URLs that have agreed to receive events; about 150 bytes each | unlimited |
 //! | `P:v1:stream-number` | string | number of the last GET stream | unlimited |
 //! | `P:v1:changes` | hash | number of the last change | unlimited |
 //!
 //! The sizes are those of `MEMORY USAGE` with Redis 7.0; the test
-//! `memory_per_session_event_stream_and_task_is_as_documented` checks them.
+//! `memory_per_session_event_stream_and_task_is_as_documented` checks them, and
+//! `memory_per_published_event_and_webhook_is_as_documented`. The secrets of webhooks are stored as they are:
+//! protect Redis like a database of passwords.
 //!
 //! | channel | messages |
 //! |---|---|
 //! | `P:v1:changes` | changes of lists and resources |
+//! | `P:v1:events` | names of the types of published events |
 //! | `P:v1:tasks` | ids of changed tasks |
 //! | `P:v1:relay` | cancellations, changed and ended sessions, opened GET streams |
 //! | `P:v1:relay:NODE` | responses of clients to requests of the node `NODE` |
@@ -70,8 +80,8 @@
 //! |---|---|
 //! | `error`, `keys`, `writer` | errors, names of keys, channels and writes |
 //! | `connection` | commands with timeouts and retries |
-//! | `pub_sub` | the connection of subscriptions |
-//! | `changes`, `events`, `relay`, `tasks` | the parts that use Redis |
+//! | `pub_sub`, `watchers` | the connection of subscriptions; waits for messages |
+//! | `changes`, `events`, `event_log`, `relay`, `tasks`, `webhooks` | the parts that use Redis |
 //! | `sessions` | the store of sessions, with the relay between its nodes |
 //! | `client` | [`Redis`] |
 
@@ -79,18 +89,23 @@ mod changes;
 mod client;
 mod connection;
 mod error;
+mod event_log;
 mod events;
 mod keys;
 mod pub_sub;
 mod relay;
 mod sessions;
 mod tasks;
+mod watchers;
+mod webhooks;
 mod writer;
 
 pub use changes::RedisBus;
 pub use client::Redis;
 pub use error::RedisError;
+pub use event_log::RedisEventLog;
 pub use events::RedisEvents;
 pub use relay::RedisRelay;
 pub use sessions::RedisSessions;
 pub use tasks::RedisTasks;
+pub use webhooks::RedisWebhooks;

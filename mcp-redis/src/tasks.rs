@@ -1,7 +1,5 @@
 //! The store of tasks.
 
-mod watchers;
-
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,8 +13,8 @@ use crate::RedisError;
 use crate::connection::{ScriptCall, SharedConnection, millis};
 use crate::keys::Keys;
 use crate::pub_sub::{PubSub, Receiver};
+use crate::watchers::Watchers;
 use crate::writer::Writer;
-use watchers::Watchers;
 
 /// The longest wait for a message about a change. Afterwards the task is read again: Redis does not
 /// publish that a task has expired.

@@ -3,6 +3,8 @@
 #![cfg(test)]
 
 mod changes;
+mod event_log;
+mod event_nodes;
 mod failures;
 mod partition;
 mod relay;
@@ -11,3 +13,4 @@ mod sizes;
 mod stores;
 mod task_nodes;
 mod tasks;
+mod webhooks;

@@ -1,4 +1,4 @@
-//! Waits for changes of tasks that other nodes publish.
+//! Waits for messages of other nodes that name what has changed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use tokio::sync::Notify;
 
 use crate::pub_sub::Receiver;
 
-/// The tasks whose changes this node waits for.
+/// The names whose changes this node waits for, such as ids of tasks.
 #[derive(Debug, Default)]
-pub(super) struct Watchers(Mutex<HashMap<Box<str>, Watched>>);
+pub(crate) struct Watchers(Mutex<HashMap<Box<str>, Watched>>);
 
 #[derive(Debug, Default)]
 struct Watched {
@@ -20,38 +20,38 @@ struct Watched {
 }
 
 impl Watchers {
-    /// Starts to observe a task, until the guard is dropped.
-    pub(super) fn watch(self: &Arc<Self>, id: &str) -> WatchGuard {
-        let mut tasks = self.0.lock();
-        let watched = tasks.entry(id.into()).or_default();
+    /// Starts to observe a name, until the guard is dropped.
+    pub(crate) fn watch(self: &Arc<Self>, name: &str) -> WatchGuard {
+        let mut names = self.0.lock();
+        let watched = names.entry(name.into()).or_default();
         watched.count += 1;
         WatchGuard {
             changed: watched.changed.clone(),
             watchers: self.clone(),
-            id: id.into(),
+            name: name.into(),
         }
     }
 
     #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.lock().len()
     }
 }
 
 /// One wait for a change.
-pub(super) struct WatchGuard {
-    pub(super) changed: Arc<Notify>,
+pub(crate) struct WatchGuard {
+    pub(crate) changed: Arc<Notify>,
     watchers: Arc<Watchers>,
-    id: Box<str>,
+    name: Box<str>,
 }
 
 impl Drop for WatchGuard {
     fn drop(&mut self) {
-        let mut tasks = self.watchers.0.lock();
-        if let Some(watched) = tasks.get_mut(&self.id) {
+        let mut names = self.watchers.0.lock();
+        if let Some(watched) = names.get_mut(&self.name) {
             watched.count -= 1;
             if watched.count == 0 {
-                tasks.remove(&self.id);
+                names.remove(&self.name);
             }
         }
     }
@@ -60,15 +60,15 @@ impl Drop for WatchGuard {
 #[async_trait]
 impl Receiver for Watchers {
     fn receive(&self, payload: &[u8]) {
-        let Ok(id) = str::from_utf8(payload) else {
+        let Ok(name) = str::from_utf8(payload) else {
             return;
         };
-        if let Some(watched) = self.0.lock().get(id) {
+        if let Some(watched) = self.0.lock().get(name) {
             watched.changed.notify_waiters();
         }
     }
 
-    /// Changes before the subscription may have been missed: each task is read again.
+    /// Changes before the subscription may have been missed: everything is read again.
     async fn subscribed(&self) {
         for watched in self.0.lock().values() {
             watched.changed.notify_waiters();
@@ -83,7 +83,7 @@ mod tests {
     use super::{Receiver, Watchers};
 
     #[tokio::test]
-    async fn change_wakes_the_watchers_of_its_task_and_guards_leave_nothing() {
+    async fn change_wakes_the_watchers_of_its_name_and_guards_leave_nothing() {
         let watchers = Arc::new(Watchers::default());
         let (a, b) = (watchers.watch("a"), watchers.watch("b"));
         let (changed_a, changed_b) = (a.changed.clone(), b.changed.clone());

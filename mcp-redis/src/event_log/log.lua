@@ -1,0 +1,45 @@
+-- Functions of the scripts of the event log.
+-- KEYS[1]: the events of one type, a stream with the fields i (id), t (time) and d (payload).
+-- KEYS[2]: a hash with `epoch` (distinguishes the cursors of this log from those of lost data), `last` (id
+-- of the newest event), `floor` (id of the newest dropped event) and `bytes` (size of the payloads).
+local log, meta = KEYS[1], KEYS[2]
+local START = '0-0'
+
+local function parse(id)
+  local time, number = id:match('^(%d+)-(%d+)$')
+  return tonumber(time), tonumber(number)
+end
+
+local function is_after(a, b)
+  local a_time, a_number = parse(a)
+  local b_time, b_number = parse(b)
+  return a_time > b_time or (a_time == b_time and a_number > b_number)
+end
+
+-- Returns epoch, last and floor. Events that have expired or were evicted together are dropped ones.
+local function state()
+  local fields = redis.call('HMGET', meta, 'epoch', 'last', 'floor')
+  local last, floor = fields[2] or START, fields[3] or START
+  if last ~= START and redis.call('EXISTS', log) == 0 then floor = last end
+  return fields[1], last, floor
+end
+
+-- Drops the oldest events beyond the limits.
+local function trim(max_events, max_bytes, max_age)
+  local time = redis.call('TIME')
+  local oldest = time[1] * 1000 + math.floor(time[2] / 1000) - max_age
+  local length = redis.call('XLEN', log)
+  local bytes = tonumber(redis.call('HGET', meta, 'bytes') or '0')
+  local dropped = nil
+  while length > 0 do
+    local first = redis.call('XRANGE', log, '-', '+', 'COUNT', 1)[1]
+    if not first then break end
+    local age = parse(first[1])
+    if length <= max_events and bytes <= max_bytes and age >= oldest then break end
+    length = length - 1
+    redis.call('XTRIM', log, 'MAXLEN', length)
+    bytes = bytes - #first[2][6]
+    dropped = first[1]
+  end
+  if dropped then redis.call('HSET', meta, 'bytes', bytes, 'floor', dropped) end
+end

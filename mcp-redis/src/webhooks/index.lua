@@ -1,0 +1,29 @@
+-- Functions of the scripts of the store of webhooks.
+-- KEYS[1]: a sorted set with the time of expiry of each subscription. KEYS[2]: a hash with its owner.
+-- KEYS[3]: a hash with its lease, `until|node`.
+-- KEYS[4], where a script concerns one subscription: a hash with s (subscription), p (progress) and o (owner).
+local expiry, owners, leases, webhook = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+
+local function now()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+local function forget(id)
+  redis.call('ZREM', expiry, id)
+  redis.call('HDEL', owners, id)
+  redis.call('HDEL', leases, id)
+end
+
+-- Returns the ids of subscriptions that have expired.
+local function expired(time)
+  return redis.call('ZRANGEBYSCORE', expiry, '-inf', string.format('%.0f', time))
+end
+
+-- Returns the holder of a lease, or nil when it has ended.
+local function holder(id, time)
+  local lease = redis.call('HGET', leases, id)
+  if not lease then return nil end
+  local ends, node = lease:match('^(%d+)|(.*)$')
+  return tonumber(ends) > time and node or nil
+end
