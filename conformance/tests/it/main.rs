@@ -6,3 +6,5 @@ mod apps;
 mod client;
 #[cfg(test)]
 mod cluster;
+#[cfg(test)]
+mod events;

@@ -14,6 +14,7 @@
 mod apps;
 mod arguments;
 mod authorization;
+mod events;
 mod scenarios;
 
 use std::process::ExitCode;

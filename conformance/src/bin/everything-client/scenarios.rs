@@ -1,12 +1,13 @@
 //! The scenarios of the suite.
 
+use mcp::events::Events;
 use mcp::prelude::*;
 use mcp::skills::SkillResources;
 use mcp::types::{JsonObject, PrimitiveSchema, ProtocolVersion};
 use mcp::{HttpChannel, InputError, Result};
 use serde_json::{Value, json};
 
-use crate::arguments;
+use crate::{arguments, events};
 
 /// Runs a scenario and closes the client, which deletes a session.
 pub(crate) async fn run(scenario: &str, url: &str) -> Result<()> {
@@ -34,6 +35,7 @@ async fn run_with(client: &Client, scenario: &str) -> Result<()> {
         "sep-2640-client-verify-digest"
         | "sep-2640-client-verify-size"
         | "sep-2640-client-verify-frontmatter" => load_skills(client).await,
+        name if name.starts_with("events-") => events::run(client, name).await,
         _ => Err(std::io::Error::other("unknown scenario").into()),
     }
 }
@@ -47,6 +49,7 @@ async fn connect(scenario: &str, url: &str) -> Result<Client> {
         .on_elicit(|form: ElicitRequest| async move { accept(&form) })
         .on_sample(|_| async { CreateMessageResult::new("test-model", "test") })
         .roots(["file:///"])
+        .extension(Events::new())
         .mode(mode())
         .connect(channel)
         .await

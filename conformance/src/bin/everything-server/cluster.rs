@@ -3,6 +3,7 @@
 use std::io::Error;
 use std::time::Duration;
 
+use mcp::events::Events;
 use mcp::http::{HealthChecks, Serve, termination};
 use mcp::prelude::*;
 use mcp::redis::Redis;
@@ -10,13 +11,15 @@ use mcp::tasks::Tasks;
 use mcp::{Sessions, StateKeys};
 use tokio::net::TcpListener;
 
+use crate::extensions;
+
 /// The time in which a proxy learns that the node ends.
 const DRAIN_DELAY: Duration = Duration::from_millis(300);
 
 /// Serves until SIGTERM, and then lets running calls finish.
 pub(crate) async fn serve(
     listener: TcpListener,
-    server: fn(Tasks) -> mcp::Result<Server>,
+    server: fn(Tasks, Events) -> mcp::Result<Server>,
     url: &str,
     prefix: String,
 ) -> mcp::Result<()> {
@@ -25,7 +28,8 @@ pub(crate) async fn serve(
     // All nodes have the same key. This program is for tests only.
     let keys = StateKeys::new("a key of the nodes of this test program");
     let keys = keys.map_err(Error::other)?.accept_unsolicited_answers();
-    let server = server(Tasks::with_store(redis.tasks()))?
+    let events = extensions::events(redis.event_log(), redis.webhooks())?;
+    let server = server(Tasks::with_store(redis.tasks()), events)?
         .request_state_keys(keys)
         .change_bus(redis.bus());
     let endpoint = StreamableHttp::new(server)

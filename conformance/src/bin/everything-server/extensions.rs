@@ -1,6 +1,13 @@
 //! Events; the apps are in `apps.rs`.
 
-use mcp::events::{EventType, Events};
+use std::io::Error;
+
+use mcp::core::Principal;
+use mcp::events::{
+    EventLog, EventType, Events, HttpWebhooks, MemoryEventLog, MemoryWebhookStore, SystemResolver,
+    WebhookStore, Webhooks, Zone,
+};
+use mcp::middleware::{Exchange, Next, from_fn};
 use mcp::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,12 +17,35 @@ struct Counted {
     count: u64,
 }
 
+/// Returns true with the argument `--webhooks`: events are posted to receivers on this machine, and all
+/// callers are one principal.
+fn has_webhooks() -> bool {
+    std::env::args().any(|argument| argument == "--webhooks")
+}
+
+/// The events of one process.
+pub(crate) fn events_in_memory() -> mcp::Result<Events> {
+    events(MemoryEventLog::new(), MemoryWebhookStore::new())
+}
+
+/// The events of a server, in a log and a store that nodes may share.
+pub(crate) fn events(log: impl EventLog, store: impl WebhookStore) -> mcp::Result<Events> {
+    let counted = EventType::<Counted>::new("test.counted").poll().push();
+    let events = Events::with_log(log);
+    if !has_webhooks() {
+        return Ok(events.event(counted));
+    }
+    let transport = HttpWebhooks::with_resolver(Zone::Loopback, SystemResolver);
+    let transport = transport.map_err(Error::other)?;
+    let webhooks = Webhooks::new(transport).store(store);
+    Ok(events.event(counted.webhook()).webhooks(webhooks))
+}
+
 /// Adds the extensions and their tools.
-pub(crate) fn add(server: Server) -> Server {
-    let events = Events::new().event(EventType::<Counted>::new("test.counted").poll().push());
+pub(crate) fn add(server: Server, events: Events) -> Server {
     let publisher = events.clone();
     let trigger = Tool::new("test_publish_event").describe("Publishes an event");
-    server
+    let server = server
         .tool(trigger.handler(move || {
             let publisher = publisher.clone();
             async move {
@@ -23,5 +53,14 @@ pub(crate) fn add(server: Server) -> Server {
                 Ok::<_, ToolError>("published")
             }
         }))
-        .extension(events)
+        .extension(events);
+    if !has_webhooks() {
+        return server;
+    }
+    server.layer(from_fn(|mut exchange: Exchange, next: Next| async move {
+        exchange
+            .extensions
+            .insert(Principal::new("test", "everyone"));
+        next.run(exchange).await
+    }))
 }

@@ -5,8 +5,11 @@
 //!
 //! `--authorize ISSUER_URL` demands access tokens of this issuer, see `authorize.rs`.
 //!
-//! With `--redis URL` and `--prefix PREFIX` it is one node of a cluster: its sessions, events, changes
-//! and tasks are in Redis. `GET /health` answers while the process runs, `GET /ready` while Redis answers as well.
+//! With `--redis URL` and `--prefix PREFIX` it is one node of a cluster: its sessions, events, changes,
+//! tasks and webhooks are in Redis. `GET /health` answers while the process runs, `GET /ready` while Redis
+//! answers as well.
+//!
+//! With `--webhooks` it posts events to receivers on this machine, and all callers are one principal.
 //!
 //! `--telemetry` exports traces and metrics by the `OTEL_*` variables, over every transport, and serves
 //! metrics for Prometheus at `GET /metrics`.
@@ -36,6 +39,7 @@ use std::time::Duration;
 
 use mcp::StateKeys;
 use mcp::core::store::MemoryEventStore;
+use mcp::events::Events;
 use mcp::http::{Serve, termination};
 use mcp::prelude::*;
 use mcp::tasks::Tasks;
@@ -50,7 +54,7 @@ async fn main() -> mcp::Result<()> {
         false => None,
     };
     if has("--stdio") {
-        let server = server(Tasks::in_memory())?;
+        let server = server(Tasks::in_memory(), extensions::events_in_memory()?)?;
         return match export {
             Some(_) => mcp::serve_stdio(server.layer(Telemetry::server())).await,
             None => mcp::serve_stdio(server).await,
@@ -71,7 +75,9 @@ async fn main() -> mcp::Result<()> {
     let keys = StateKeys::random()?.accept_unsolicited_answers();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let Some(options) = authorize::Options::read(&arguments)? {
-        let server = authorize::protect_tools(server(Tasks::in_memory())?).request_state_keys(keys);
+        let server =
+            authorize::protect_tools(server(Tasks::in_memory(), extensions::events_in_memory()?)?)
+                .request_state_keys(keys);
         let endpoint = StreamableHttp::new(server).events(MemoryEventStore::new());
         let protection = options.resource_server(&url).build()?;
         let mut serve = Serve::new(listener, protection.protect(endpoint));
@@ -80,7 +86,8 @@ async fn main() -> mcp::Result<()> {
         }
         return Ok(serve.shutdown_on(termination()).await?);
     }
-    let server = server(Tasks::in_memory())?.request_state_keys(keys);
+    let server =
+        server(Tasks::in_memory(), extensions::events_in_memory()?)?.request_state_keys(keys);
     if let Some(export) = export {
         return export.serve(listener, server).await;
     }
@@ -97,7 +104,7 @@ fn option(name: &str) -> Option<String> {
     arguments.nth(1)
 }
 
-fn server(tasks: Tasks) -> mcp::Result<Server> {
+fn server(tasks: Tasks, events: Events) -> mcp::Result<Server> {
     let server = Server::of(tools::Everything)
         .merge(Arc::new(cancel::Probes::default()).tools())
         .merge(resources::Resources::routes())
@@ -109,5 +116,5 @@ fn server(tasks: Tasks) -> mcp::Result<Server> {
         .tasks(tasks.poll_interval(Duration::from_millis(200)))
         .tool(schema::json_schema_2020_12_tool())
         .skills(skills::skills()?);
-    Ok(extensions::add(apps::add(server)))
+    Ok(extensions::add(apps::add(server), events))
 }
