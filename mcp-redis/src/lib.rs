@@ -43,9 +43,9 @@
 //! | `P:v1:{event:NAME}:log` | stream | the published events of one type; about 100 bytes more than each payload, with an id of 36 bytes | maximum age of published events |
 //! | `P:v1:{event:NAME}:position` | hash | epoch, newest and newest dropped event, size of the payloads; about 200 bytes | unlimited |
 //! | `P:v1:{event:NAME}:mark:EVENT` | string | mark of a published event, so that it is stored once; about 200 bytes | 10 s, and the timeout |
-//! | `P:v1:{webhooks}:webhook:ID` | hash | a subscription of a webhook **with its secret**, and its progress; about 700 bytes | that of the subscription |
-//! | `P:v1:{webhooks}:expiry`, `owners`, `leases` | sorted set, hashes | time of expiry, owner and lease of each subscription; about 500 bytes per subscription | unlimited |
-//! | `P:v1:{webhooks}:verified` | sorted set | digests of the last 10,000 URLs that have agreed to receive events; about 150 bytes each | unlimited |
+//! | `P:v1:{webhooks}:webhook:ID` | hash | a subscription of a webhook **with its secret**, and its progress; about 900 bytes | that of the subscription |
+//! | `P:v1:{webhooks}:expiry`, `owners`, `leases` | sorted set, hashes | time of expiry, owner and lease of each subscription; about 400 bytes per subscription | unlimited |
+//! | `P:v1:{webhooks}:verified` | sorted set | digests of the last 10,000 URLs that have agreed to receive events; about 170 bytes each | unlimited |
 //! | `P:v1:stream-number` | string | number of the last GET stream | unlimited |
 //! | `P:v1:changes` | hash | number of the last change | unlimited |
 //!
@@ -69,10 +69,11 @@
 //! | failure | effect |
 //! |---|---|
 //! | Redis does not answer, or is stopped | each operation waits for at most [`Redis::timeout`] and tries again in that time (`slow_redis_fails_an_operation_in_time_and_recovers`, `stopped_redis_fails_operations_until_it_runs_again`); then requests of sessions are answered with the status 500, and events are sent without an id. Calls of 2026-07-28 need no Redis. |
-//! | Redis restarts | the connections are restored by themselves, and an operation in flight is repeated once (`operation_during_a_restart_is_repeated_and_events_are_stored_once`, `tasks_survive_a_restart_of_redis`). Data that Redis did not save is lost: clients open new sessions, and streams are not continued with a gap (`events_that_redis_lost_are_not_skipped_silently`). Subscribers are notified of all their lists and resources if they may have missed a change (`interrupted_subscriber_is_notified_of_everything_it_may_have_missed`). |
+//! | Redis does not answer, or is out of memory, while events are published | `publish` returns an error, and polls fail with an internal error; streams continue afterwards (`full_or_slow_redis_refuses_events_in_time_and_recovers`). A node that cannot extend its leases stops its deliveries of webhooks before they end. |
+//! | Redis restarts | the connections are restored by themselves, and an operation in flight is repeated once (`operation_during_a_restart_is_repeated_and_events_are_stored_once`, `tasks_survive_a_restart_of_redis`). Data that Redis did not save is lost: clients open new sessions, and streams are not continued with a gap (`events_that_redis_lost_are_not_skipped_silently`); clients learn that published events are lost (`published_events_that_redis_lost_are_a_gap`), and one that was repeated is stored once (`events_published_during_a_restart_are_stored_once_and_in_order`). Subscribers are notified of all their lists and resources if they may have missed a change (`interrupted_subscriber_is_notified_of_everything_it_may_have_missed`). |
 //! | Redis is out of memory | new sessions, changed sessions and events are refused, as above; existing sessions continue (`full_redis_refuses_writes_and_serves_existing_sessions`). |
 //! | a node is partitioned from Redis | as if Redis were stopped, for this node only. Afterwards its subscribers are notified of all their lists and resources if there were changes (`node_that_was_cut_off_for_ten_seconds_fails_in_time_and_recovers`). |
-//! | a node is killed | its running calls fail at their clients, at the latest with their timeouts. Sessions continue on other nodes. Its tasks are reported failed when its mark expires, after at most 30 s (`task_of_a_killed_server_is_reported_failed_after_its_lease`). |
+//! | a node is killed | its running calls fail at their clients, at the latest with their timeouts. Sessions continue on other nodes. Its tasks are reported failed when its mark expires, after at most 30 s (`task_of_a_killed_server_is_reported_failed_after_its_lease`). Its webhooks are delivered by another node within 40 s (`webhooks_of_a_killed_server_are_delivered_by_another_one`). |
 //!
 //! Modules in layers, lowest first. Each uses only modules above it in the table:
 //!

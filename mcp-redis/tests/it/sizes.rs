@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mcp_core::store::{
-    EventStore, SessionStore, StoredEvent, StreamId, TaskLimits, TaskRecord, TaskStore,
+    EventLog, EventStore, LoggedEvent, SessionStore, StoredEvent, StreamId, TaskLimits, TaskRecord,
+    TaskStore, WebhookLimits, WebhookRecord, WebhookStore,
 };
+use mcp_types::RawObject;
 use mcp_types::ext::tasks::Task;
 use redis::cmd;
 
@@ -74,4 +76,82 @@ async fn memory_per_session_event_stream_and_task_is_as_documented() {
         (50..400).contains(&index),
         "{index} bytes per task in the indexes"
     );
+}
+
+#[tokio::test]
+async fn memory_per_published_event_and_webhook_is_as_documented() {
+    const COUNT: usize = 1_000;
+    const PAYLOAD: usize = 200;
+
+    let Some(server) = RedisServer::start().await else {
+        return;
+    };
+    let redis = server.connect().await;
+    let log = redis.event_log();
+    let data = format!(r#"{{"x":"{}"}}"#, "x".repeat(PAYLOAD - 8));
+    for number in 0..COUNT {
+        let data = RawObject::from_text(&*data).unwrap();
+        let event = LoggedEvent::new(event_id(number), "order.placed", 1_785_240_000_007, data);
+        log.append(event).await.unwrap();
+    }
+    let stored = memory(&server, "test:v1:{event:order.placed}:log").await;
+    let event = stored / COUNT - PAYLOAD;
+    let position = memory(&server, "test:v1:{event:order.placed}:position").await;
+    let mark = format!(
+        "test:v1:{{event:order.placed}}:mark:{}",
+        event_id(COUNT - 1)
+    );
+    let mark = memory(&server, &mark).await;
+
+    let webhooks = redis.webhooks();
+    let limits = WebhookLimits::default();
+    for number in 0..COUNT {
+        let id = format!("sub_{number:032x}");
+        let owner = format!(r#"["https://login.example.com","user-{number:04}"]"#);
+        let subscription = format!(r#"{{"url":"{}"}}"#, "x".repeat(350));
+        let progress = format!(r#"{{"cursor":"{}"}}"#, "x".repeat(120));
+        let record = WebhookRecord::new(&id, &owner, subscription, progress);
+        webhooks.put(record, TTL, &limits).await.unwrap();
+        let url = format!("https://agent-{number}.example.com/hooks");
+        webhooks.set_verified(&owner, &url).await.unwrap();
+    }
+    webhooks.claim(&event_id(0), TTL, COUNT).await.unwrap();
+    let key = format!("test:v1:{{webhooks}}:webhook:sub_{:032x}", 1);
+    let webhook = memory(&server, &key).await;
+    let mut indexes = 0;
+    for name in ["expiry", "owners", "leases"] {
+        indexes += memory(&server, &format!("test:v1:{{webhooks}}:{name}")).await;
+    }
+    let index = indexes / COUNT;
+    let verified = memory(&server, "test:v1:{webhooks}:verified").await / COUNT;
+    println!(
+        "event {event} position {position} mark {mark} webhook {webhook} index {index} \
+         verified {verified}"
+    );
+    assert!(
+        (50..200).contains(&event),
+        "{event} bytes per event, without its payload"
+    );
+    assert!(
+        (100..400).contains(&position),
+        "{position} bytes per event type"
+    );
+    assert!((100..300).contains(&mark), "{mark} bytes per mark");
+    assert!(
+        (500..1_000).contains(&webhook),
+        "{webhook} bytes per webhook"
+    );
+    assert!(
+        (250..700).contains(&index),
+        "{index} bytes per webhook in the indexes"
+    );
+    assert!(
+        (80..250).contains(&verified),
+        "{verified} bytes per agreement"
+    );
+}
+
+/// An id of usual length.
+fn event_id(number: usize) -> String {
+    format!("evt_{number:032x}")
 }
