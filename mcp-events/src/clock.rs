@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+#[cfg(feature = "server")]
 pub(crate) use mcp_core::iso_8601::format;
 
 /// Returns the current time in milliseconds since 1970.

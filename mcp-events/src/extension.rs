@@ -3,8 +3,8 @@
 #[cfg(feature = "server")]
 use std::sync::Arc;
 
-use mcp_core::extension::{CustomNotification, CustomRequest, Extension};
-use mcp_types::ext::events::{LIST, LIST_CHANGED, POLL, STREAM, SUBSCRIBE, UNSUBSCRIBE};
+use mcp_core::extension::{CustomRequest, Extension};
+use mcp_types::ext::events::{LIST, POLL, STREAM, SUBSCRIBE, UNSUBSCRIBE};
 use mcp_types::meta::keys;
 use mcp_types::{JsonObject, RawObject};
 use serde::{Deserialize, Serialize};
@@ -94,10 +94,12 @@ impl CustomRequest for Unsubscribe {
 }
 
 /// The event types have changed.
+#[cfg(feature = "server")]
 pub(crate) struct ListChanged;
 
-impl CustomNotification for ListChanged {
-    const METHOD: &'static str = LIST_CHANGED;
+#[cfg(feature = "server")]
+impl mcp_core::extension::CustomNotification for ListChanged {
+    const METHOD: &'static str = mcp_types::ext::events::LIST_CHANGED;
     type Extension = Events;
     type Params = ();
 }

@@ -74,7 +74,7 @@ pub struct EventOccurrence {
     pub cursor: Option<String>,
     /// Further metadata (`_meta`).
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
+    pub meta: Option<Box<JsonObject>>,
 }
 
 /// Selection of events: the parameters that all methods share.

@@ -77,7 +77,7 @@ impl LogScripts {
 }
 
 /// The reply of the script `read`: epoch, truncated, more, events (id, event id, time, payload).
-type Page = (String, String, String, Vec<(String, String, u64, String)>);
+type EventPage = (String, String, String, Vec<(String, String, u64, String)>);
 
 impl RedisEventLog {
     pub(crate) fn new(
@@ -216,7 +216,7 @@ impl EventLog for RedisEventLog {
             epoch, id, &limit, &bytes, &limits[0], &limits[1], &limits[2],
         ];
         let keys = self.keys.event_log(name);
-        let (epoch, truncated, more, events): Page = self
+        let (epoch, truncated, more, events): EventPage = self
             .run(operation, &self.scripts.read, &keys, &arguments)
             .await?;
         let mut page = LogPage::default();

@@ -152,7 +152,7 @@ impl Delivery<'_> {
             );
             return Ok(Next::Later(TYPE_RETRY));
         }
-        let error = json!({"code": NOT_FOUND, "message": "the event type was removed"});
+        let error = json!({"code": NOT_FOUND, "message": "the event type was removed or changed"});
         let body = json!({"type": "terminated", "error": error});
         if self.control(progress, "terminated", &body).await? != Delivered::Ended {
             self.remove().await?;

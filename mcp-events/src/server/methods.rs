@@ -16,8 +16,8 @@ use super::select::{Page, Selection};
 use super::shared::Shared;
 use super::{deliveries, errors, subscribe};
 use crate::extension::{
-    Events, EventsSettings, ListEvents, PollEvents, StreamEvents, Subscribe, Unsubscribe,
-    notification,
+    Events, EventsSettings, ListChanged, ListEvents, PollEvents, StreamEvents, Subscribe,
+    Unsubscribe, notification,
 };
 use crate::wire::{
     DeliveryMode, ListEventsParams, ListEventsResult, PollParams, PollResult, Position, Selector,
@@ -53,7 +53,9 @@ impl ServerExtension for Events {
 
     fn register(self, setup: &mut ServerSetup<Self>) {
         setup.allow_undeclared_clients();
-        *self.shared.broadcaster.write() = Some(setup.broadcaster());
+        let clients = setup.broadcaster();
+        self.shared
+            .set_notify_clients(move || clients.send::<ListChanged>(&()));
         deliveries::start(&self.shared);
         // Some hosts look for the capability here.
         setup.capability("events", json!({}));

@@ -5,14 +5,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mcp_core::store::{EventLog, StoreError};
-use mcp_server::Broadcaster;
 use mcp_types::RawObject;
 use parking_lot::RwLock;
 use tokio::sync::{Semaphore, watch};
 
 use super::event_type::TypeEntry;
 use super::webhooks::Webhooks;
-use crate::extension::ListChanged;
 
 /// The limits of the events of a server.
 #[derive(Debug, Clone, Copy)]
@@ -75,13 +73,15 @@ pub enum PublishError {
     Log(#[from] StoreError),
 }
 
+type NotifyClients = Box<dyn Fn() + Send + Sync>;
+
 /// The state that the handlers and the publishers share.
 pub(crate) struct Shared {
     types: RwLock<Vec<Arc<TypeEntry>>>,
     /// Counts the changes of the event types.
     types_changed: watch::Sender<u64>,
     /// Notifies the clients of the server that was registered last.
-    pub(super) broadcaster: RwLock<Option<Broadcaster>>,
+    notify_clients: RwLock<Option<NotifyClients>>,
     log: Arc<dyn EventLog>,
     pub(super) limits: RwLock<EventLimits>,
     pub(super) streams: OnceLock<Arc<Semaphore>>,
@@ -93,7 +93,7 @@ impl Shared {
         Self {
             types: RwLock::default(),
             types_changed: watch::Sender::new(0),
-            broadcaster: RwLock::default(),
+            notify_clients: RwLock::default(),
             log,
             limits: RwLock::default(),
             streams: OnceLock::new(),
@@ -126,11 +126,16 @@ impl Shared {
         let is_changed = change(&mut self.types.write());
         if is_changed {
             self.types_changed.send_modify(|count| *count += 1);
-            if let Some(clients) = &*self.broadcaster.read() {
-                clients.send::<ListChanged>(&());
+            if let Some(notify) = &*self.notify_clients.read() {
+                notify();
             }
         }
         is_changed
+    }
+
+    /// Sets the function that notifies clients of changed event types.
+    pub(super) fn set_notify_clients(&self, notify: impl Fn() + Send + Sync + 'static) {
+        *self.notify_clients.write() = Some(Box::new(notify));
     }
 
     /// Observes changes of the event types.

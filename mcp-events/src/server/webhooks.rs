@@ -195,6 +195,9 @@ impl Webhooks {
 
     /// Keeps the subscriptions in a store, which several nodes may share. Default: a
     /// [`MemoryWebhookStore`].
+    ///
+    /// The delivery of an event is two operations of the store, and each further attempt two more. Each
+    /// node extends its leases with one operation every 10 seconds.
     #[must_use]
     pub fn store(mut self, store: impl WebhookStore) -> Self {
         self.store = Arc::new(store);

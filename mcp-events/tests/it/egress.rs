@@ -171,3 +171,31 @@ async fn redirect_is_not_followed() {
     assert_eq!(code(&error), -32027);
     assert!(error.to_string().contains("HTTP status 307"), "{error}");
 }
+
+#[tokio::test]
+async fn files_and_waits_are_read_over_http_from_allowed_addresses_only() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let file = WebhookReceiver::file(["/hooks/"]);
+    let answer = async move || ([("retry-after", "17")], file);
+    let router: Router = Router::new().route(WebhookReceiver::FILE, axum::routing::get(answer));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let script = Script::new(&["127.0.0.1", "169.254.169.254"]);
+    let transport = HttpWebhooks::with_resolver(Zone::Loopback, script).unwrap();
+    let url = format!("http://agent.localhost:{port}{}", WebhookReceiver::FILE);
+    let url: url::Url = url.parse().unwrap();
+    let response = transport.get(url.clone()).await.unwrap();
+    assert_eq!(response.body, r#"{"receivers":["/hooks/"]}"#);
+    assert_eq!(response.retry_after.as_deref(), Some("17"));
+    let refused = transport.get(url).await.unwrap_err();
+    assert!(
+        refused.to_string().contains("the URL is refused"),
+        "{refused}"
+    );
+    let metadata = "https://169.254.169.254/latest".parse().unwrap();
+    let refused = transport.get(metadata).await.unwrap_err();
+    assert!(
+        refused.to_string().contains("the URL is refused"),
+        "{refused}"
+    );
+}

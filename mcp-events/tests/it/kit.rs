@@ -33,7 +33,7 @@ pub(crate) fn events() -> Events {
     events_with(MemoryEventLog::new())
 }
 
-/// The same types with a log that nodes may share.
+/// Event types with a log that nodes may share.
 pub(crate) fn events_with(log: impl EventLog) -> Events {
     let order = EventType::<Order>::new("order.placed")
         .describe("An order")

@@ -9,6 +9,7 @@
 
 mod egress;
 mod kit;
+mod leases;
 mod log;
 mod methods;
 mod receiver;
