@@ -82,13 +82,16 @@ pub(crate) fn code(error: &mcp::client::Error) -> i64 {
     }
 }
 
+/// A status and `Retry-After`.
+type Answer = (u16, Option<String>);
+
 /// A webhook that records the messages that it receives.
 #[derive(Clone, Default)]
 pub(crate) struct Endpoint {
     posts: Arc<Mutex<VecDeque<WebhookPost>>>,
     arrived: Arc<Notify>,
     /// The statuses of the next responses, and their `Retry-After`. Afterwards: 200.
-    statuses: Arc<Mutex<VecDeque<(u16, Option<String>)>>>,
+    statuses: Arc<Mutex<VecDeque<Answer>>>,
     /// The well-known file of the host, and the URLs from which it was read.
     file: String,
     files: Arc<Mutex<Vec<String>>>,
