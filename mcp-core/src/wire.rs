@@ -38,7 +38,10 @@ pub use legacy::batch;
 pub use modern::Envelope;
 pub use reply::{DecodeError, EncodedReply};
 pub use server::Wire;
-use write::{RequestHead, splice_json, write_error, write_json, write_request, write_scalar};
+use write::{
+    RequestHead, splice_json, splice_tool_result, write_error, write_json, write_request,
+    write_scalar,
+};
 
 /// The server's half of the wire of 2026-07-28.
 pub static MODERN: &dyn Wire = &modern::Modern;

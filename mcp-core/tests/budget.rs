@@ -10,14 +10,12 @@ use mcp_types::{CallToolResult, Implementation, Message, ProtocolVersion, Reques
 
 /// Parsing, classifying and decoding a modern `tools/call`. One allocation each: the members of
 /// `params` and of `_meta`, the name, the raw JSON of the arguments, of the client's identity and of
-/// `_meta`, and the shared facts about the client. Two more for nested objects, which `serde_json`
-/// tracks in a vector: one for the message, one for `_meta`.
-const READ_MODERN: u64 = 9;
+/// `_meta`, and the shared facts about the client.
+const READ_MODERN: u64 = 7;
 
 /// Parsing, classifying and decoding a `tools/call` of a session: the two lists of members, the name,
-/// the raw JSON of the arguments and of `_meta`, and the progress token. One more for nested objects,
-/// which `serde_json` tracks in a vector.
-const READ_LEGACY: u64 = 7;
+/// the raw JSON of the arguments and of `_meta`, and the progress token.
+const READ_LEGACY: u64 = 6;
 
 /// Encoding a small text result: one buffer, large enough from the start.
 const WRITE: u64 = 1;

@@ -12,6 +12,7 @@ mod params;
 mod parse;
 mod parse_error;
 mod read_params;
+mod split;
 
 pub use error::ErrorObject;
 pub use id::RequestId;

@@ -12,8 +12,8 @@ use serde_json::value::RawValue;
 use crate::legacy_tasks::{TaskMetadata, TaskSupport};
 use crate::setters::setters;
 use crate::{
-    ContentBlock, Cursor, ExtraFields, Icon, JsonObject, Meta, RawObject, ToolResultContent,
-    ToolUseContent, de,
+    ContentBlock, Cursor, ExtraFields, Icon, JsonObject, Meta, RawObject, TextContent,
+    ToolResultContent, ToolUseContent, de,
 };
 
 /// Definition of a tool, as `tools/list` returns it.
@@ -379,6 +379,30 @@ impl CallToolResult {
             .filter_map(ContentBlock::as_text)
             .collect();
         texts.join("\n")
+    }
+
+    /// Returns the text if the result is one text block and nothing else. For the wires of `mcp-core`.
+    #[doc(hidden)]
+    pub fn sole_text(&self) -> Option<&str> {
+        let Self {
+            content,
+            structured_content: None,
+            is_error: None,
+            meta: None,
+        } = self
+        else {
+            return None;
+        };
+        match &content[..] {
+            [
+                ContentBlock::Text(TextContent {
+                    text,
+                    annotations: None,
+                    meta: None,
+                }),
+            ] => Some(text),
+            _ => None,
+        }
     }
 
     /// Returns the structured content as a [`Value`]. `None` if there is none.

@@ -18,12 +18,12 @@ use crate::de::Str;
 /// The members of a message.
 #[derive(Default)]
 pub(super) struct Envelope<'a> {
-    version: Option<RawJson<'a>>,
-    id: Option<RawJson<'a>>,
-    method: Option<RawJson<'a>>,
-    params: Option<Params<'a>>,
-    result: Option<RawJson<'a>>,
-    error: Option<RawJson<'a>>,
+    pub(super) version: Option<RawJson<'a>>,
+    pub(super) id: Option<RawJson<'a>>,
+    pub(super) method: Option<RawJson<'a>>,
+    pub(super) params: Option<Params<'a>>,
+    pub(super) result: Option<RawJson<'a>>,
+    pub(super) error: Option<RawJson<'a>>,
     problem: Problem,
 }
 

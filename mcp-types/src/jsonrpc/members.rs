@@ -34,6 +34,15 @@ impl<'a> Members<'a> {
         self.0.len()
     }
 
+    /// Adds a member. Returns `None` if its name occurs already, or if there are too many members.
+    pub(super) fn add_new(&mut self, name: &'a str, value: RawJson<'a>) -> Option<()> {
+        if self.0.len() == MAX_MEMBERS || self.get(name).is_some() {
+            return None;
+        }
+        self.0.push((Cow::Borrowed(name), value));
+        Some(())
+    }
+
     /// Adds a member of the object at `path`. A repeated member or one too many is a problem.
     pub(super) fn add(
         &mut self,

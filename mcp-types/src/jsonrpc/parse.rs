@@ -1,6 +1,7 @@
 //! The parser for single messages.
 
 use super::envelope::Envelope;
+use super::split::split;
 use super::{Message, ParseError};
 
 impl<'a> Message<'a> {
@@ -29,7 +30,7 @@ impl<'a> Message<'a> {
         let text = ParseError::utf8(text)?;
         match first_byte(text) {
             Some(b'[') => Err(ParseError::Batch),
-            Some(b'{') => Envelope::read(text)
+            Some(b'{') => read(text)
                 .map_err(|error| ParseError::syntax(&error))?
                 .into_message(),
             _ => Err(ParseError::unexpected_kind(
@@ -37,6 +38,13 @@ impl<'a> Message<'a> {
                 "a message is a JSON object",
             )),
         }
+    }
+}
+
+fn read(text: &str) -> serde_json::Result<Envelope<'_>> {
+    match split(text) {
+        Some(envelope) => Ok(envelope),
+        None => Envelope::read(text),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeOwned, Error};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::RawJson;
@@ -22,9 +23,8 @@ use super::RawJson;
 /// assert_eq!(raw.as_str(), r#"{"a": 1}"#);
 /// # Ok::<(), mcp::types::RawObjectError>(())
 /// ```
-#[derive(Clone, Serialize)]
-#[serde(transparent)]
-pub struct RawObject(Box<RawValue>);
+#[derive(Clone)]
+pub struct RawObject(Box<str>);
 
 /// Error for JSON that is not an object.
 #[derive(Debug, thiserror::Error)]
@@ -64,28 +64,27 @@ impl RawObject {
     /// Returns [`RawObjectError::NotAnObject`] if `raw` is another kind of value.
     pub fn from_raw(raw: RawJson<'_>) -> Result<Self, RawObjectError> {
         check(raw.as_str())?;
-        Ok(Self(raw.to_boxed()))
+        Ok(Self(raw.as_str().into()))
     }
 
     fn from_boxed(raw: Box<RawValue>) -> Result<Self, RawObjectError> {
         check(raw.get())?;
-        Ok(Self(raw))
+        Ok(Self(raw.into()))
     }
 
     /// Returns the object without members.
     pub fn empty() -> Self {
-        // The literal is an object.
-        Self::from_text("{}").unwrap_or_else(|_| Self(RawValue::NULL.to_owned()))
+        Self("{}".into())
     }
 
     /// Returns the JSON as a string.
     pub fn as_str(&self) -> &str {
-        self.0.get()
+        &self.0
     }
 
     /// Returns the object as a borrowed JSON value.
     pub fn as_raw(&self) -> RawJson<'_> {
-        RawJson::new(&self.0)
+        RawJson::from_valid(&self.0)
     }
 
     /// Reads the object as `T`.
@@ -124,6 +123,14 @@ impl PartialEq for RawObject {
             raw.parse().ok()
         }
         self.as_str() == other.as_str() || value(self) == value(other)
+    }
+}
+
+impl Serialize for RawObject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // Only `serde_json` can create a `RawValue`, and it reads the JSON for that.
+        let raw: &RawValue = serde_json::from_str(&self.0).map_err(S::Error::custom)?;
+        raw.serialize(serializer)
     }
 }
 

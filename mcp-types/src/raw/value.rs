@@ -26,20 +26,21 @@ use serde_json::value::RawValue;
 /// # Ok::<(), mcp::types::ParseError>(())
 /// ```
 #[derive(Clone, Copy)]
-pub struct RawJson<'a>(&'a RawValue);
+pub struct RawJson<'a>(&'a str);
 
 impl<'a> RawJson<'a> {
     pub(crate) fn new(raw: &'a RawValue) -> Self {
-        Self(raw)
+        Self(raw.get())
     }
 
-    pub(super) fn to_boxed(self) -> Box<RawValue> {
-        self.0.to_owned()
+    /// The value in `json`, which the caller has validated. It has no blanks around it.
+    pub(crate) fn from_valid(json: &'a str) -> Self {
+        Self(json)
     }
 
     /// Returns the JSON as a string.
     pub fn as_str(self) -> &'a str {
-        self.0.get()
+        self.0
     }
 
     /// Returns `true` if the value is `null`.
@@ -123,9 +124,9 @@ impl<'de> Visitor<'de> for ObjectMembersVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ObjectMembers<'de>, A::Error> {
         let mut members = Vec::new();
         while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
-            let decoded = RawJson(name).text();
+            let decoded = RawJson::new(name).text();
             let name = decoded.unwrap_or_else(|| name.get().trim_matches('"').into());
-            members.push((name, RawJson(value)));
+            members.push((name, RawJson::new(value)));
         }
         Ok(ObjectMembers(members))
     }

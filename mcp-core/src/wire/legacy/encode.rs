@@ -9,7 +9,7 @@ use super::errors;
 use crate::wire::narrow::{Narrow, narrowed};
 use crate::wire::{
     ClientRequestContext, EncodedReply, ReplyContext, RequestHead, calls, sessions, splice_json,
-    write_error, write_json, write_request, write_scalar,
+    splice_tool_result, write_error, write_json, write_request, write_scalar,
 };
 use crate::{ClientRequest, Fault, Listing, Reply, ResultBody};
 
@@ -56,7 +56,7 @@ fn result(body: ResultBody, version: ProtocolVersion, out: &mut EncodedReply) {
         ResultBody::CallTool(mut body) => {
             body.narrow(version);
             out.head.push(b'{');
-            splice_json(&mut out.head, &body);
+            splice_tool_result(&mut out.head, &body);
         }
         ResultBody::ReadResource(body) => whole(body, version, out),
         ResultBody::GetPrompt(body) => whole(body, version, out),

@@ -14,8 +14,8 @@ use super::errors;
 use crate::reply::Listing;
 use crate::wire::narrow::{self, Narrow, fitting, narrowed};
 use crate::wire::{
-    ClientRequestContext, EncodedReply, ReplyContext, calls, splice_json, write_error, write_json,
-    write_scalar,
+    ClientRequestContext, EncodedReply, ReplyContext, calls, splice_json, splice_tool_result,
+    write_error, write_json, write_scalar,
 };
 use crate::{ClientRequest, Reply, ResultBody};
 
@@ -84,7 +84,7 @@ fn complete(
         ResultBody::CallTool(mut body) => {
             body.narrow(VERSION);
             write_stamp(head, constants::COMPLETE, None, body.meta.take(), context);
-            splice_json(head, &body);
+            splice_tool_result(head, &body);
         }
         ResultBody::GetPrompt(mut body) => {
             body.narrow(VERSION);
