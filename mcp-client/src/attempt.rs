@@ -190,9 +190,11 @@ impl Attempt<'_, '_> {
         token: Option<&ProgressToken>,
     ) -> bool {
         let wire = wire::client_for_version(self.version);
-        let Some(notification) = wire.decode_server_notification(notification) else {
+        let received = notification;
+        let Some(notification) = wire.decode_server_notification(received) else {
             return false;
         };
+        self.client.inner.observe_server_notification(received);
         let is_progress = matches!(
             &notification,
             ServerNotification::Progress { token: given, .. } if Some(given) == token

@@ -6,7 +6,9 @@ use mcp_core::{
     ClientRequest, Connection, Exchange, Fault, Observation, ObservedMessage, ObservedSession,
     Observer, SessionRequest,
 };
-use mcp_types::{InputRequest, Meta, ProtocolVersion, RawObject, Request, RequestId};
+use mcp_types::{
+    InputRequest, Meta, Method, Notification, ProtocolVersion, RawObject, Request, RequestId,
+};
 use serde::Deserialize;
 
 use crate::client::ClientInner;
@@ -63,6 +65,22 @@ impl ClientInner {
         let message = ObservedMessage::sent(method, self.version());
         let message = message.connection(self.connection());
         Some(self.observer()?.message(&message))
+    }
+
+    /// Observes a notification of the server.
+    pub(crate) fn observe_server_notification(&self, notification: &Notification<'_>) {
+        let Some(observer) = self.observer() else {
+            return;
+        };
+        let params = &notification.params;
+        let meta = params.object("_meta").ok().flatten();
+        let is_update = notification.method == Method::ResourceUpdated.as_str();
+        let uri: Option<String> = params.required("uri").ok().filter(|_| is_update);
+        let message = ObservedMessage::received(&notification.method, self.version())
+            .meta(meta.as_ref())
+            .uri(uri.as_deref())
+            .connection(self.connection());
+        observer.message(&message).end(Ok(()));
     }
 
     /// Starts the observation of a request of the server in a session.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use mcp_core::{
     ClientNotification, ClientRequest, OneWayMessage, Reply, ResultBody, SessionRequest,
 };
-use mcp_types::{InitializeParams, ProtocolVersion, SubscribeParams};
+use mcp_types::{InitializeParams, Meta, ProtocolVersion, SubscribeParams};
 use tokio::time::timeout;
 
 use crate::attempt;
@@ -48,10 +48,22 @@ pub(crate) async fn notify(
     inner: &ClientInner,
     notification: &ClientNotification,
 ) -> Result<(), ErrorKind> {
-    let Some(message) = OneWayMessage::notification(notification, inner.version()) else {
+    let version = inner.version();
+    let encode = |meta: Option<&Meta>| OneWayMessage::notification(notification, meta, version);
+    let Some(mut message) = encode(None) else {
         return Ok(());
     };
     let observation = inner.observe_notification(&message.mirrored.method);
+    // The context of the notification is known only after its span was started.
+    let meta = observation.as_ref().map(|it| it.inject(Meta::default()));
+    if let Some(observed) = meta
+        .as_ref()
+        .filter(|meta| !meta.is_empty())
+        .map(Some)
+        .and_then(encode)
+    {
+        message = observed;
+    }
     let sent = send(inner, message).await;
     if let Some(observation) = observation {
         let fault = sent.as_ref().err().map(ErrorKind::to_fault);

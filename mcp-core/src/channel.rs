@@ -132,14 +132,19 @@ impl OneWayMessage {
         }
     }
 
-    /// Encodes a notification. Returns `None` when the revision does not have it.
+    /// Encodes a notification. Returns `None` when the revision does not have it. `meta` are additional
+    /// keys of `_meta`.
     pub fn notification(
         notification: &ClientNotification,
+        meta: Option<&Meta>,
         version: ProtocolVersion,
     ) -> Option<Self> {
         let mut body = Vec::new();
-        let is_written =
-            wire::client_for_version(version).encode_client_notification(notification, &mut body);
+        let is_written = wire::client_for_version(version).encode_client_notification_with(
+            notification,
+            meta,
+            &mut body,
+        );
         let method = notification
             .method()
             .map(Method::as_str)
@@ -172,7 +177,11 @@ impl OneWayMessage {
             return None;
         }
         let cancelled = Cancelled::new(id.clone());
-        Self::notification(&ClientNotification::Cancelled(cancelled), mirrored.version)
+        Self::notification(
+            &ClientNotification::Cancelled(cancelled),
+            None,
+            mirrored.version,
+        )
     }
 }
 

@@ -1,6 +1,8 @@
-//! A snapshot of what an endpoint holds and has refused.
+//! Snapshots for metrics and health checks: of an endpoint, of authorization, and of tasks.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A snapshot of what an endpoint holds and has refused, for metrics and health checks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -8,10 +10,97 @@ use std::collections::BTreeMap;
 pub struct EndpointMetrics {
     /// Open sessions of legacy clients.
     pub sessions: u64,
-    /// Open event streams: of calls, of subscriptions, and of sessions.
+    /// Open event streams: of calls, of subscriptions, and of sessions. A pipe has none.
     pub streams: u64,
     /// Running `subscriptions/listen` requests.
     pub subscriptions: u64,
+    /// Bytes of messages that wait in queues until clients read them.
+    pub queued_bytes: u64,
     /// The number of requests that were refused before a service was called, by HTTP status.
     pub refused: BTreeMap<u16, u64>,
+    /// The number of messages on a pipe that were refused before a service was called, by JSON-RPC
+    /// error code.
+    pub refused_by_code: BTreeMap<i64, u64>,
+}
+
+/// A snapshot of the decisions about access tokens since the start of the server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AuthMetrics {
+    /// Requests with a valid token.
+    pub accepted: u64,
+    /// Refused requests, by reason: the error code of the challenge, or `no_token`.
+    pub refused: BTreeMap<&'static str, u64>,
+}
+
+/// A snapshot of the tasks of one node.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskMetrics {
+    /// Tasks that this node runs, by status: `working` and `input_required`.
+    pub open: BTreeMap<&'static str, u64>,
+    /// Tasks of this node that have ended since its start, by status: `completed`, `failed` or
+    /// `cancelled`. Expired tasks count as `cancelled`.
+    pub ended: BTreeMap<&'static str, u64>,
+}
+
+/// A total of queued bytes, to which several queues contribute. Clones share the total.
+#[derive(Debug, Clone, Default)]
+pub struct QueuedBytes(Arc<AtomicU64>);
+
+impl QueuedBytes {
+    /// Returns the total, in bytes.
+    pub fn total(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Returns the share of one queue, which is empty.
+    pub(crate) fn share(&self) -> QueueShare {
+        QueueShare {
+            total: self.clone(),
+            own: 0,
+        }
+    }
+}
+
+/// The share of one queue in a total. Dropping it removes its bytes.
+#[derive(Debug)]
+pub(crate) struct QueueShare {
+    total: QueuedBytes,
+    own: u64,
+}
+
+impl QueueShare {
+    /// Sets the number of bytes of this queue.
+    pub(crate) fn set(&mut self, bytes: u64) {
+        // Wraps on both sides, so a decrease is the addition of its complement.
+        let change = bytes.wrapping_sub(self.own);
+        self.total.0.fetch_add(change, Ordering::Relaxed);
+        self.own = bytes;
+    }
+}
+
+impl Drop for QueueShare {
+    fn drop(&mut self) {
+        self.set(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::QueuedBytes;
+
+    #[test]
+    fn total_is_the_sum_of_the_queues_that_exist() {
+        let total = QueuedBytes::default();
+        let (mut first, mut second) = (total.share(), total.share());
+        first.set(10);
+        second.set(7);
+        first.set(3);
+        assert_eq!(total.total(), 10);
+        drop(second);
+        assert_eq!(total.total(), 3);
+        drop(first);
+        assert_eq!(total.total(), 0);
+    }
 }

@@ -111,7 +111,7 @@ pub use channel::{
     OutgoingRequest,
 };
 pub use connection::{ClientAddress, Connection, SessionId, Transport};
-pub use endpoint_metrics::EndpointMetrics;
+pub use endpoint_metrics::{AuthMetrics, EndpointMetrics, QueuedBytes, TaskMetrics};
 pub use exchange::Exchange;
 pub use extensions::Extensions;
 pub use facts::{ClientFacts, ClientProfile, Principal, RequiredScopes, ServerProfile};
@@ -124,6 +124,7 @@ pub use inbound::InboundRequest;
 pub use inbound_notification::InboundNotification;
 pub use input::{BackChannel, BackChannelError, Input, InputState, MessageSink, TaskChannel};
 pub use notification::{ClientNotification, ServerNotification};
+pub(crate) use observe::NotificationObserver;
 pub use observe::{Observation, ObservedMessage, ObservedSession, Observer};
 pub use outlet::{NotificationBuffer, NotificationSink, Outlet};
 pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};

@@ -66,6 +66,23 @@ impl ServerNotification {
             Self::Other { method, .. } => return Method::from_name(method),
         })
     }
+
+    /// Returns the name of the method, also of one of an extension.
+    pub fn method_name(&self) -> &str {
+        match (self, self.method()) {
+            (Self::Other { method, .. }, _) => method,
+            (_, Some(method)) => method.as_str(),
+            (_, None) => "",
+        }
+    }
+
+    /// Returns the URI of the resource that the notification names.
+    pub fn uri(&self) -> Option<&str> {
+        match self {
+            Self::ResourceUpdated { uri } => Some(uri),
+            _ => None,
+        }
+    }
 }
 
 /// A notification of a client.

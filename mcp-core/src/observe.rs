@@ -2,11 +2,12 @@
 //! that it sends, and sessions.
 
 use std::fmt;
+use std::sync::Arc;
 
 use mcp_types::{Meta, ProtocolVersion, RawObject, RequestId};
 use tracing::Span;
 
-use crate::{Connection, Extensions, Fault};
+use crate::{Connection, Extensions, Fault, ServerNotification};
 
 /// Receives the messages of a server or a client that its layers do not see: the handshake, `ping`,
 /// `server/discover`, subscriptions, notifications, and requests to the other side. Telemetry uses
@@ -47,6 +48,29 @@ pub trait Observation: Send + Sync + 'static {
 impl fmt::Debug for dyn Observation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Observation")
+    }
+}
+
+/// Observes the notifications that a server sends on one stream or connection.
+#[derive(Debug)]
+pub(crate) struct NotificationObserver {
+    pub(crate) observer: Arc<dyn Observer>,
+    pub(crate) version: ProtocolVersion,
+    pub(crate) connection: Option<&'static Connection>,
+}
+
+impl NotificationObserver {
+    /// Starts the observation of a notification. Returns it with the keys that are added to `_meta`.
+    pub(crate) fn start(
+        &self,
+        notification: &ServerNotification,
+    ) -> (Box<dyn Observation>, Option<Meta>) {
+        let message = ObservedMessage::sent(notification.method_name(), self.version)
+            .uri(notification.uri())
+            .connection(self.connection);
+        let observation = self.observer.message(&message);
+        let meta = observation.inject(Meta::default());
+        (observation, Some(meta).filter(|meta| !meta.is_empty()))
     }
 }
 

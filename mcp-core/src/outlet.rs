@@ -7,12 +7,12 @@ use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use mcp_types::{LogMessage, LoggingLevel, ProgressToken, ProgressUpdate, RawObject};
+use mcp_types::{LogMessage, LoggingLevel, Meta, ProgressToken, ProgressUpdate, RawObject};
 use parking_lot::Mutex;
 
 pub use buffer::NotificationBuffer;
 
-use crate::{ServerNotification, TaskChannel, catch_panic_sync};
+use crate::{NotificationObserver, ServerNotification, TaskChannel, catch_panic_sync};
 
 /// A bounded queue of notifications that a transport empties.
 pub trait NotificationSink: Send + Sync {
@@ -21,6 +21,23 @@ pub trait NotificationSink: Send + Sync {
 
     /// Queues a notification, or drops it when there is no space.
     fn try_send(&self, notification: &ServerNotification);
+
+    /// Queues a notification with further keys of `_meta`. Sinks that encode no messages leave them out,
+    /// as the default does.
+    fn poll_send_with(
+        &self,
+        cx: &mut Context<'_>,
+        notification: &ServerNotification,
+        _meta: Option<&Meta>,
+    ) -> Poll<()> {
+        self.poll_send(cx, notification)
+    }
+
+    /// Queues a notification with further keys of `_meta`, or drops it. See
+    /// [`poll_send_with`](Self::poll_send_with).
+    fn try_send_with(&self, notification: &ServerNotification, _meta: Option<&Meta>) {
+        self.try_send(notification);
+    }
 }
 
 /// Sends progress and log messages of one call, as far as its client asked for them.
@@ -38,6 +55,7 @@ struct OpenOutlet {
     /// The outlet that this one was [mapped](Outlet::map) from, and the function.
     mapped: Option<(Arc<Self>, Box<MapFn>)>,
     task: Option<TaskOutlet>,
+    observer: Option<Arc<NotificationObserver>>,
 }
 
 /// The outlet of a call that may become a task.
@@ -111,7 +129,16 @@ impl Outlet {
             sink,
             mapped: None,
             task: None,
+            observer: None,
         })))
+    }
+
+    /// Lets an observer see the notifications that are sent. Has no effect on a clone, and on an outlet
+    /// that sends nothing.
+    pub(crate) fn observe(&mut self, observer: impl FnOnce() -> Option<NotificationObserver>) {
+        if let Some(inner) = self.0.as_mut().and_then(Arc::get_mut) {
+            inner.observer = observer().map(Arc::new);
+        }
     }
 
     /// Passes each notification through a function before it is sent. The function returns the
@@ -150,6 +177,7 @@ impl Outlet {
                 level: inner.level,
                 last_progress: Mutex::new(Some(f64::NEG_INFINITY)),
                 sink: inner.sink.clone(),
+                observer: inner.observer.clone(),
                 mapped: Some((inner, Box::new(map))),
                 task: None,
             })
@@ -188,6 +216,7 @@ impl Outlet {
             sink: Arc::new(TaskSink(channel.clone())),
             mapped: None,
             task: Some(TaskOutlet { direct, channel }),
+            observer: None,
         })))
     }
 
@@ -298,7 +327,12 @@ impl OpenOutlet {
             return;
         }
         if let Some(notification) = self.map(notification) {
-            poll_fn(|cx| self.sink.poll_send(cx, &notification)).await;
+            let Some(observer) = &self.observer else {
+                return poll_fn(|cx| self.sink.poll_send(cx, &notification)).await;
+            };
+            let (observation, meta) = observer.start(&notification);
+            poll_fn(|cx| self.sink.poll_send_with(cx, &notification, meta.as_ref())).await;
+            observation.end(Ok(()));
         }
     }
 
@@ -308,7 +342,12 @@ impl OpenOutlet {
                 direct.try_send(notification);
             }
         } else if let Some(notification) = self.map(notification) {
-            self.sink.try_send(&notification);
+            let Some(observer) = &self.observer else {
+                return self.sink.try_send(&notification);
+            };
+            let (observation, meta) = observer.start(&notification);
+            self.sink.try_send_with(&notification, meta.as_ref());
+            observation.end(Ok(()));
         }
     }
 

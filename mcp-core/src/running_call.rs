@@ -11,8 +11,8 @@ use bytes::Bytes;
 use crate::panic::catch_panic_sync;
 use crate::wire::EncodedReply;
 use crate::{
-    BoxFuture, Extensions, Fault, Framing, InboundRequest, NotificationBuffer, Outlet, Reply,
-    ReplyTarget, Service,
+    BoxFuture, Connection, Extensions, Fault, Framing, InboundRequest, NotificationBuffer,
+    NotificationObserver, Outlet, Reply, ReplyTarget, Service,
 };
 
 /// A running call: the future of a service, and the buffer of its notifications.
@@ -76,10 +76,17 @@ impl RunningCall {
         service: &dyn Service,
         inbound: InboundRequest,
         target: ReplyTarget,
-        outlet: Outlet,
+        mut outlet: Outlet,
         buffer: Option<Arc<NotificationBuffer>>,
         extensions: Extensions,
     ) -> Self {
+        outlet.observe(|| {
+            Some(NotificationObserver {
+                observer: service.observer()?,
+                version: inbound.version(),
+                connection: extensions.transport().map(Connection::of),
+            })
+        });
         let serve = || inbound.serve(service, &target.profile, outlet.clone(), extensions);
         let future = catch_panic_sync(serve).unwrap_or_else(|_| Box::pin(ready(panicked())));
         Self {

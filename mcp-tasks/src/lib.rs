@@ -37,6 +37,7 @@
 //! | module | content |
 //! |---|---|
 //! | `clock` | timestamps |
+//! | `counters` | counters of the tasks of this node, for metrics |
 //! | `ids` | ids that cannot be guessed |
 //! | `outcome` | the result or the error of a finished call |
 //! | `link` | the connection of a running call to its task: questions and progress |
@@ -49,6 +50,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod clock;
+mod counters;
 mod ids;
 mod link;
 mod methods;

@@ -16,6 +16,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until, timeout};
 use tracing::Instrument;
 
+use crate::counters::OpenTask;
 use crate::link::TaskLink;
 use crate::outcome::Outcome;
 use crate::shared::{Changed, RunningGuard, Shared, declares_tasks, undeclared};
@@ -153,6 +154,7 @@ impl Runner {
             return;
         }
         let task = Box::new(self.record.task.clone());
+        let mut open = self.shared.counters.open();
         // From here on, the task asks and reports.
         self.link.promote();
         let id = self.record.task.task_id.clone();
@@ -170,7 +172,7 @@ impl Runner {
                     Outcome::internal("internal error")
                 }
             },
-            stopped = self.follow() => match stopped {
+            stopped = self.follow(&mut open) => match stopped {
                 Stopped::Over => return,
                 Stopped::TooLarge => Outcome::internal("the task asks more than the store can hold"),
             },
@@ -179,7 +181,7 @@ impl Runner {
                 return;
             }
         };
-        self.finish(&id, outcome).await;
+        self.finish(&id, outcome, &mut open).await;
     }
 
     /// Stores the task. A later `tasks/get` finds it.
@@ -204,7 +206,7 @@ impl Runner {
     }
 
     /// Writes questions and progress of the call to the store, and delivers the answers from there.
-    async fn follow(&mut self) -> Stopped {
+    async fn follow(&mut self, open: &mut OpenTask) -> Stopped {
         let mut next_report = Instant::now();
         loop {
             let revision = self.record.revision;
@@ -224,7 +226,7 @@ impl Runner {
                 }
             }
             next_report = Instant::now() + REPORT_PAUSE;
-            match self.exchange().await {
+            match self.exchange(open).await {
                 Ok(None) => {}
                 Ok(Some(stopped)) => return stopped,
                 // The error is in the log.
@@ -237,7 +239,7 @@ impl Runner {
     }
 
     /// Delivers answers, then stores the open questions and the status message.
-    async fn exchange(&mut self) -> Result<Option<Stopped>, Fault> {
+    async fn exchange(&mut self, counted: &mut OpenTask) -> Result<Option<Stopped>, Fault> {
         let link = &self.link;
         let changed = self.shared.change(&self.record.task.task_id, |mut record| {
             link.deliver(&record.answers);
@@ -247,8 +249,12 @@ impl Runner {
             Ok(record)
         });
         match changed.await? {
-            Changed::Same(record) if record.task.status.is_terminal() => Ok(Some(Stopped::Over)),
+            Changed::Same(record) if record.task.status.is_terminal() => {
+                counted.set(&record.task.status);
+                Ok(Some(Stopped::Over))
+            }
             Changed::Stored(record) | Changed::Same(record) => {
+                counted.set(&record.task.status);
                 self.record = record;
                 Ok(None)
             }
@@ -258,7 +264,7 @@ impl Runner {
     }
 
     /// Stores the outcome. A task that was cancelled or has expired stays as it is.
-    async fn finish(&self, id: &str, outcome: Outcome) {
+    async fn finish(&self, id: &str, outcome: Outcome, counted: &mut OpenTask) {
         let store = async |outcome: &Outcome| {
             let change = |record| Ok(Shared::finished(record, outcome));
             self.shared.change(id, change).await
@@ -272,7 +278,10 @@ impl Runner {
             tracing::error!(id, "the result of a task does not fit into the store");
             let outcome = Outcome::internal("the result of the task is too large to be stored");
             // The error is in the log.
-            let _ = store(&outcome).await;
+            stored = store(&outcome).await;
+        }
+        if let Ok(Changed::Stored(record) | Changed::Same(record)) = stored {
+            counted.set(&record.task.status);
         }
     }
 }

@@ -13,6 +13,7 @@ use mcp_types::meta::keys;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::counters::Counters;
 use crate::outcome::Outcome;
 
 /// The longest time of one call of the store.
@@ -33,6 +34,7 @@ pub(crate) struct Shared {
     pub(crate) poll_interval: Duration,
     /// The size of one record, in bytes.
     pub(crate) max_task_bytes: usize,
+    pub(crate) counters: Arc<Counters>,
     state: Mutex<NodeState>,
 }
 
@@ -64,6 +66,7 @@ impl Shared {
             ttl: Some(Duration::from_secs(3600)),
             poll_interval: Duration::from_secs(1),
             max_task_bytes: 4 << 20,
+            counters: Arc::default(),
             state: Mutex::default(),
         }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use mcp_core::store::{MemoryTaskStore, TaskStore};
 use mcp_core::{
     BoxFuture, ClientFacts, Exchange, Fault, Principal, Reply, ServerProfile, TaskCall,
-    TaskChanges, TaskEngine, TaskMode, TaskSubscriptions,
+    TaskChanges, TaskEngine, TaskMetrics, TaskMode, TaskSubscriptions,
 };
 use mcp_types::RawObject;
 use tokio::time::Instant;
@@ -91,6 +91,23 @@ impl Tasks {
     #[must_use]
     pub fn max_task_bytes(self, bytes: usize) -> Self {
         self.configure(|shared| shared.max_task_bytes = bytes)
+    }
+
+    /// Returns a function that reads how many tasks this node runs and has ended, for metrics. Call it
+    /// before the tasks are passed to the server.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::tasks::Tasks;
+    ///
+    /// let tasks = Tasks::in_memory();
+    /// let metrics = tasks.metrics_reader();
+    /// assert_eq!(metrics().open["working"], 0);
+    /// ```
+    pub fn metrics_reader(&self) -> impl Fn() -> TaskMetrics + Send + Sync + 'static + use<> {
+        let counters = self.0.counters.clone();
+        move || counters.read()
     }
 
     fn configure(mut self, change: impl FnOnce(&mut Shared)) -> Self {

@@ -2,12 +2,14 @@
 //!
 //! | module | contents, lowest first |
 //! |---|---|
+//! | `counters` | counters of a pipe, for metrics |
 //! | `settings` | limits and options of a server |
 //! | `calls` | the running calls of a pipe |
 //! | `driver` | the task that handles every message of a pipe |
 //! | `server` | [`StdioServer`] |
 
 mod calls;
+mod counters;
 mod driver;
 mod server;
 mod settings;

@@ -164,6 +164,12 @@ impl WriteQueue {
         self.has_bytes.notify_one();
     }
 
+    /// Returns the number of queued bytes.
+    #[cfg(feature = "server")]
+    pub(crate) fn len(&self) -> usize {
+        self.state.lock().bytes.len()
+    }
+
     /// Records that the other side has accepted bytes.
     pub(crate) fn record_write(&self) {
         self.writes.fetch_add(1, Ordering::Relaxed);

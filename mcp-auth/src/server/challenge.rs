@@ -45,6 +45,11 @@ impl Refusal {
         }
     }
 
+    /// Returns the reason in metrics.
+    pub(super) fn reason(&self) -> &'static str {
+        self.error().0.unwrap_or("no_token")
+    }
+
     /// The error code, a text for developers, and the scheme that the error is about.
     fn error(&self) -> (Option<&'static str>, &'static str, Option<Scheme>) {
         match self {

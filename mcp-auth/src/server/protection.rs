@@ -1,14 +1,17 @@
 //! [`Protection`]: the check of a request.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
 use http::request::Parts;
 use http::{Extensions, HeaderMap, Response};
-use mcp_core::{Principal, RequiredScopes, catch_panic, catch_panic_sync};
+use mcp_core::{AuthMetrics, Principal, RequiredScopes, catch_panic, catch_panic_sync};
+use parking_lot::Mutex;
 use tokio::time::timeout;
 
 use super::cache::{Digest, ExpiringCache};
@@ -67,6 +70,20 @@ pub(super) struct ProtectionState {
     /// Longest time of one verification.
     pub(super) time_limit: Duration,
     pub(super) verified: Arc<ExpiringCache<Arc<Caller>>>,
+    pub(super) decisions: Decisions,
+}
+
+/// Counters of decisions, for metrics.
+#[derive(Default)]
+pub(super) struct Decisions {
+    accepted: AtomicU64,
+    refused: Mutex<BTreeMap<&'static str, u64>>,
+}
+
+impl Decisions {
+    fn refuse(&self, refusal: &Refusal) {
+        *self.refused.lock().entry(refusal.reason()).or_default() += 1;
+    }
 }
 
 /// A caller whose token is valid.
@@ -103,6 +120,29 @@ impl Protection {
     /// without the path of the resource.
     pub fn metadata_paths(&self) -> impl Iterator<Item = &str> {
         self.0.metadata_paths.iter().map(String::as_str)
+    }
+
+    /// The decisions about access tokens until now, for metrics. All clones return the same. A request
+    /// whose handler needs further scopes counts as accepted and as refused (`insufficient_scope`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::auth::{ResourceServer, StaticTokens};
+    ///
+    /// # fn main() -> Result<(), mcp::auth::AuthError> {
+    /// let tokens = StaticTokens::new().token("secret", "ada", ["files:read"]);
+    /// let protection = ResourceServer::new("http://127.0.0.1/mcp").static_tokens(tokens).build()?;
+    /// assert_eq!(protection.metrics().accepted, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn metrics(&self) -> AuthMetrics {
+        let decisions = &self.0.decisions;
+        let mut metrics = AuthMetrics::default();
+        metrics.accepted = decisions.accepted.load(Ordering::Relaxed);
+        metrics.refused = decisions.refused.lock().clone();
+        metrics
     }
 
     /// The identifier of the resource: its public URL.
@@ -367,6 +407,7 @@ impl ProtectionState {
         if self.keeps_token {
             head.extensions.insert(credentials.token.clone());
         }
+        self.decisions.accepted.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
@@ -377,6 +418,7 @@ impl ProtectionState {
             let names = required.scopes.iter().map(String::as_str);
             let scopes = self.required.union(&Scopes::from_names(names));
             let refusal = Refusal::InsufficientScope(scheme, scopes);
+            self.decisions.refuse(&refusal);
             self.challenges.add(response.headers_mut(), &refusal);
         }
         if scheme == Scheme::Dpop {
@@ -386,6 +428,7 @@ impl ProtectionState {
 
     /// Returns the response to a request that is not admitted.
     pub(super) fn refuse(&self, refusal: &Refusal) -> Response<Bytes> {
+        self.decisions.refuse(refusal);
         let nonce = match (self.policy, refusal) {
             (DpopPolicy::Off, _) | (_, Refusal::Unavailable) => None,
             _ => self.proofs.nonce(),

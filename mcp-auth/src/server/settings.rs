@@ -15,7 +15,7 @@ use super::issuer::Issuer;
 use super::jwt::{Algorithm, ClaimRules};
 use super::metadata::MetadataService;
 use super::proof::{DpopPolicy, NonceKey, ProofChecker};
-use super::protection::{InsertClaims, Protection, ProtectionState, ReadClaims};
+use super::protection::{Decisions, InsertClaims, Protection, ProtectionState, ReadClaims};
 use super::static_tokens::StaticTokens;
 use super::verifier::{TokenVerifier, VerifyError};
 use crate::egress::{Egress, EgressRules, Zone, zone_of_url};
@@ -391,6 +391,7 @@ impl ResourceServer {
             keeps_token: self.keeps_token,
             time_limit: self.limits.discovery,
             verified,
+            decisions: Decisions::default(),
         })))
     }
 

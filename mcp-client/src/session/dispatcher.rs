@@ -109,7 +109,11 @@ impl Dispatcher {
 
     fn handle_notification(&mut self, inner: &ClientInner, notification: &Notification<'_>) {
         let wire = wire::client_for_version(inner.version());
-        match wire.decode_server_notification(notification) {
+        let decoded = wire.decode_server_notification(notification);
+        if decoded.is_some() {
+            inner.observe_server_notification(notification);
+        }
+        match decoded {
             // spec: CAN-04, CAN-05
             Some(ServerNotification::Cancelled(cancelled)) => {
                 let id = cancelled.request_id;

@@ -222,7 +222,11 @@ async fn next_event(
             if subscription.is_some_and(|id| id != stream.id) {
                 return Ok(ListenEvent::Ignored);
             }
-            Ok(match wire.decode_server_notification(&notification) {
+            let decoded = wire.decode_server_notification(&notification);
+            if decoded.is_some() {
+                inner.observe_server_notification(&notification);
+            }
+            Ok(match decoded {
                 Some(ServerNotification::Acknowledged(granted)) => ListenEvent::Granted(granted),
                 // spec: CAN-09, GAP-01
                 Some(ServerNotification::Cancelled(cancelled))

@@ -243,6 +243,28 @@ impl Session {
         }
     }
 
+    /// Encodes a notification to the client, which the observer of the service sees. Returns false and
+    /// writes nothing when the revision does not have it.
+    #[must_use = "false means that nothing was written"]
+    pub fn encode_notification(
+        &self,
+        notification: &ServerNotification,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let observed = self.observer.as_ref();
+        let Some((observation, meta)) = observed.map(|it| it.notify(notification)) else {
+            return self
+                .wire
+                .encode_server_notification(notification, None, out);
+        };
+        let meta = meta.as_ref();
+        let is_written = self
+            .wire
+            .encode_server_notification_with(notification, None, meta, out);
+        observation.end(Ok(()));
+        is_written
+    }
+
     /// Polls for the next change to notify the client of. Pending until the session is ready.
     /// Changes of resources that the subscriber may not read are skipped. Only the task that polled
     /// last is woken.

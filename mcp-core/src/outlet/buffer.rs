@@ -5,10 +5,11 @@ use std::fmt;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use mcp_types::RequestId;
+use mcp_types::{Meta, RequestId};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::NotificationSink;
+use crate::endpoint_metrics::{QueueShare, QueuedBytes};
 use crate::wire::Wire;
 use crate::{Framing, ServerNotification};
 
@@ -47,11 +48,21 @@ struct BufferState {
     writers: Vec<Waker>,
     /// Woken when a writer starts to wait.
     writer_watcher: Option<Waker>,
+    /// The share of this buffer in the queued bytes of its endpoint.
+    share: Option<QueueShare>,
 }
 
 impl BufferState {
     fn is_empty(&self) -> bool {
         self.bytes.is_empty() && self.newest.is_empty()
+    }
+
+    /// Updates the share in the queued bytes. Called after each change.
+    fn count(&mut self) {
+        let bytes = self.bytes.len() + self.newest.len();
+        if let Some(share) = &mut self.share {
+            share.set(bytes as u64);
+        }
     }
 }
 
@@ -115,6 +126,13 @@ impl NotificationBuffer {
         state.bytes.len() + state.newest.len()
     }
 
+    /// Adds the bytes of this buffer to `total` while they wait for the reader.
+    pub fn count_in(&self, total: &QueuedBytes) {
+        let mut state = self.state.lock();
+        state.share = Some(total.share());
+        state.count();
+    }
+
     /// Returns true if the buffer is empty.
     pub fn is_empty(&self) -> bool {
         self.state.lock().is_empty()
@@ -149,6 +167,7 @@ impl NotificationBuffer {
             bytes.extend_from_slice(&newest);
         }
         state.stalled = false;
+        state.count();
         let writers = std::mem::take(&mut state.writers);
         drop(state);
         writers.into_iter().for_each(Waker::wake);
@@ -231,6 +250,7 @@ impl NotificationBuffer {
 
     /// Releases the lock, then wakes the reader.
     fn wake_reader(mut state: MutexGuard<'_, BufferState>) {
+        state.count();
         let reader = state.reader.take();
         drop(state);
         reader.into_iter().for_each(Waker::wake);
@@ -238,19 +258,20 @@ impl NotificationBuffer {
 
     /// Releases the lock, then wakes the reader and all writers.
     fn wake_all(mut state: MutexGuard<'_, BufferState>) {
+        state.count();
         let reader = state.reader.take();
         let writers = std::mem::take(&mut state.writers);
         drop(state);
         reader.into_iter().chain(writers).for_each(Waker::wake);
     }
 
-    fn encode(&self, notification: &ServerNotification, out: &mut Vec<u8>) {
+    fn encode(&self, notification: &ServerNotification, meta: Option<&Meta>, out: &mut Vec<u8>) {
         let start = out.len();
         let subscription = self.subscription.as_ref().or(self.stream.as_ref());
         out.extend_from_slice(self.framing.prefix);
         if self
             .wire
-            .encode_server_notification(notification, subscription, out)
+            .encode_server_notification_with(notification, subscription, meta, out)
         {
             out.extend_from_slice(self.framing.suffix);
         } else {
@@ -261,6 +282,19 @@ impl NotificationBuffer {
 
 impl NotificationSink for NotificationBuffer {
     fn poll_send(&self, cx: &mut Context<'_>, notification: &ServerNotification) -> Poll<()> {
+        self.poll_send_with(cx, notification, None)
+    }
+
+    fn try_send(&self, notification: &ServerNotification) {
+        self.try_send_with(notification, None);
+    }
+
+    fn poll_send_with(
+        &self,
+        cx: &mut Context<'_>,
+        notification: &ServerNotification,
+        meta: Option<&Meta>,
+    ) -> Poll<()> {
         let mut state = self.state.lock();
         if state.finished {
             return Poll::Ready(());
@@ -268,10 +302,10 @@ impl NotificationSink for NotificationBuffer {
         let may_replace =
             state.stalled || self.replaces_when_full || state.writers.len() >= Self::MAX_WRITERS;
         if state.bytes.len() < self.limit {
-            self.encode(notification, &mut state.bytes);
+            self.encode(notification, meta, &mut state.bytes);
         } else if self.subscription.is_none() && may_replace {
             state.newest.clear();
-            self.encode(notification, &mut state.newest);
+            self.encode(notification, meta, &mut state.newest);
         } else {
             if !state
                 .writers
@@ -289,7 +323,7 @@ impl NotificationSink for NotificationBuffer {
         Poll::Ready(())
     }
 
-    fn try_send(&self, notification: &ServerNotification) {
+    fn try_send_with(&self, notification: &ServerNotification, meta: Option<&Meta>) {
         let mut state = self.state.lock();
         if state.finished {
             return;
@@ -298,7 +332,7 @@ impl NotificationSink for NotificationBuffer {
             state.dropped_logs += 1;
             return;
         }
-        self.encode(notification, &mut state.bytes);
+        self.encode(notification, meta, &mut state.bytes);
         Self::wake_reader(state);
     }
 }

@@ -1,6 +1,6 @@
 //! The client's half of a wire.
 
-use mcp_types::{Notification, Request, RequestId, Response};
+use mcp_types::{Meta, Notification, Request, RequestId, Response};
 
 use super::{ClientRequestContext, DecodeError, DecodedServerRequest, Wire};
 use crate::{ClientNotification, ClientRequest, ClientResponse, Fault, Reply, ServerNotification};
@@ -44,6 +44,18 @@ pub trait ClientWire: Wire {
     fn encode_client_notification(
         &self,
         notification: &ClientNotification,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        self.encode_client_notification_with(notification, None, out)
+    }
+
+    /// Encodes a notification as [`encode_client_notification`](Self::encode_client_notification) does,
+    /// with further keys of `_meta`.
+    #[must_use = "false means that nothing was written"]
+    fn encode_client_notification_with(
+        &self,
+        notification: &ClientNotification,
+        meta: Option<&Meta>,
         out: &mut Vec<u8>,
     ) -> bool;
 

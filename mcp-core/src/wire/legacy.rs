@@ -7,7 +7,7 @@ mod decode;
 mod encode;
 mod errors;
 
-use mcp_types::{ErrorObject, Notification, ProtocolVersion, Request, RequestId, Response};
+use mcp_types::{ErrorObject, Meta, Notification, ProtocolVersion, Request, RequestId, Response};
 
 use super::server::sealed::Sealed;
 use super::{
@@ -74,13 +74,14 @@ impl Wire for Legacy {
         write_error(out, id, &self.error(fault));
     }
 
-    fn encode_server_notification(
+    fn encode_server_notification_with(
         &self,
         notification: &ServerNotification,
         subscription: Option<&RequestId>,
+        meta: Option<&Meta>,
         out: &mut Vec<u8>,
     ) -> bool {
-        notifications::write_server(notification, subscription, self.version, out)
+        notifications::write_server(notification, (subscription, meta), self.version, out)
     }
 
     fn decode_client_notification(
@@ -141,12 +142,13 @@ impl ClientWire for Legacy {
         None
     }
 
-    fn encode_client_notification(
+    fn encode_client_notification_with(
         &self,
         notification: &ClientNotification,
+        meta: Option<&Meta>,
         out: &mut Vec<u8>,
     ) -> bool {
-        notifications::write_client(notification, self.version, out)
+        notifications::write_client(notification, meta, self.version, out)
     }
 
     fn decode_server_request(&self, request: &Request<'_>) -> Result<DecodedServerRequest, Fault> {

@@ -8,7 +8,7 @@ mod encode;
 mod envelope;
 mod errors;
 
-use mcp_types::{ErrorObject, Notification, ProtocolVersion, Request, RequestId, Response};
+use mcp_types::{ErrorObject, Meta, Notification, ProtocolVersion, Request, RequestId, Response};
 
 use super::server::sealed::Sealed;
 use super::{
@@ -56,13 +56,14 @@ impl Wire for Modern {
         write_error(out, id, &to_error(fault));
     }
 
-    fn encode_server_notification(
+    fn encode_server_notification_with(
         &self,
         notification: &ServerNotification,
         subscription: Option<&RequestId>,
+        meta: Option<&Meta>,
         out: &mut Vec<u8>,
     ) -> bool {
-        notifications::write_server(notification, subscription, VERSION, out)
+        notifications::write_server(notification, (subscription, meta), VERSION, out)
     }
 
     fn decode_client_notification(
@@ -119,12 +120,13 @@ impl ClientWire for Modern {
         notifications::subscription_id(notification)
     }
 
-    fn encode_client_notification(
+    fn encode_client_notification_with(
         &self,
         notification: &ClientNotification,
+        meta: Option<&Meta>,
         out: &mut Vec<u8>,
     ) -> bool {
-        notifications::write_client(notification, VERSION, out)
+        notifications::write_client(notification, meta, VERSION, out)
     }
 
     fn decode_server_request(&self, request: &Request<'_>) -> Result<DecodedServerRequest, Fault> {

@@ -130,11 +130,11 @@ pub(super) fn subscription_id(notification: &Notification<'_>) -> Option<Request
     serde_json::from_str(notification.params.meta(keys::SUBSCRIPTION_ID)?.as_str()).ok()
 }
 
-/// Encodes a notification of a server, with the id of its subscription. Returns false when the
-/// revision does not have it, or does not allow it on that stream.
+/// Encodes a notification of a server, with the id of its subscription and further metadata. Returns
+/// false when the revision does not have it, or does not allow it on that stream.
 pub(super) fn write_server(
     notification: &ServerNotification,
-    subscription: Option<&RequestId>,
+    (subscription, meta): (Option<&RequestId>, Option<&Meta>),
     to: ProtocolVersion,
     out: &mut Vec<u8>,
 ) -> bool {
@@ -145,36 +145,50 @@ pub(super) fn write_server(
     if !exists || to.is_modern() && !fits_stream(notification, subscription) {
         return false;
     }
-    let stamp_id = subscription.filter(|_| to.is_modern());
+    let stamp = Stamp {
+        subscription: subscription.filter(|_| to.is_modern()),
+        meta,
+    };
     match notification {
         ServerNotification::Progress { token, progress } => {
-            write_progress(token, progress, to, out)
+            write_progress(token, progress, stamp, to, out)
         }
-        ServerNotification::Log(message) => write(Method::LogMessage.as_str(), message, out),
+        ServerNotification::Log(message) => match meta {
+            None => write(Method::LogMessage.as_str(), message, out),
+            Some(_) => {
+                let mut message = message.clone();
+                message.meta = stamp.add(message.meta);
+                write(Method::LogMessage.as_str(), &message, out);
+            }
+        },
         ServerNotification::Cancelled(cancelled) => {
-            return write_cancelled(cancelled, stamp_id, to, out);
+            return write_cancelled(cancelled, stamp, to, out);
         }
-        ServerNotification::ToolsChanged => write_stamped(Method::ToolsChanged, stamp_id, out),
-        ServerNotification::PromptsChanged => write_stamped(Method::PromptsChanged, stamp_id, out),
-        ServerNotification::ResourcesChanged => {
-            write_stamped(Method::ResourcesChanged, stamp_id, out)
-        }
+        ServerNotification::ToolsChanged => write_stamped(Method::ToolsChanged, stamp, out),
+        ServerNotification::PromptsChanged => write_stamped(Method::PromptsChanged, stamp, out),
+        ServerNotification::ResourcesChanged => write_stamped(Method::ResourcesChanged, stamp, out),
         ServerNotification::ResourceUpdated { uri } => {
             let mut params = ResourceUpdated::new(uri);
-            params.meta = stamp(None, stamp_id);
+            params.meta = stamp.add(None);
             write(Method::ResourceUpdated.as_str(), &params, out);
         }
         ServerNotification::Acknowledged(filter) => {
             let mut params = SubscriptionAcknowledged::default();
             params.notifications.clone_from(filter);
-            params.meta = stamp(None, stamp_id);
+            params.meta = stamp.add(None);
             write(Method::SubscriptionAcknowledged.as_str(), &params, out);
         }
         ServerNotification::ElicitationComplete(complete) => {
-            write(Method::ElicitationComplete.as_str(), complete, out);
+            let params = RawObject::from_value(complete).ok();
+            write_other(
+                Method::ElicitationComplete.as_str(),
+                params.as_ref(),
+                stamp,
+                out,
+            );
         }
         ServerNotification::Other { method, params } => {
-            write_other(method, params.as_ref(), stamp_id, out)
+            write_other(method, params.as_ref(), stamp, out)
         }
     }
     true
@@ -193,9 +207,11 @@ fn fits_stream(notification: &ServerNotification, subscription: Option<&RequestI
     }
 }
 
-/// Encodes a notification of a client. Returns false when the revision does not have it.
+/// Encodes a notification of a client with further metadata. Returns false when the revision does not
+/// have it.
 pub(super) fn write_client(
     notification: &ClientNotification,
+    meta: Option<&Meta>,
     to: ProtocolVersion,
     out: &mut Vec<u8>,
 ) -> bool {
@@ -206,19 +222,23 @@ pub(super) fn write_client(
     if !exists {
         return false;
     }
+    let stamp = Stamp {
+        subscription: None,
+        meta,
+    };
     match notification {
         // spec: PROG-07
         ClientNotification::Progress { .. } if to.is_modern() => return false,
         ClientNotification::Progress { token, progress } => {
-            write_progress(token, progress, to, out)
+            write_progress(token, progress, stamp, to, out)
         }
         ClientNotification::Cancelled(cancelled) => {
-            return write_cancelled(cancelled, None, to, out);
+            return write_cancelled(cancelled, stamp, to, out);
         }
-        ClientNotification::Initialized => write_stamped(Method::Initialized, None, out),
-        ClientNotification::RootsChanged => write_stamped(Method::RootsChanged, None, out),
+        ClientNotification::Initialized => write_stamped(Method::Initialized, stamp, out),
+        ClientNotification::RootsChanged => write_stamped(Method::RootsChanged, stamp, out),
         ClientNotification::Other { method, params } => {
-            write_other(method, params.as_ref(), None, out)
+            write_other(method, params.as_ref(), stamp, out)
         }
     }
     true
@@ -227,10 +247,12 @@ pub(super) fn write_client(
 fn write_progress(
     token: &ProgressToken,
     progress: &ProgressUpdate,
+    stamp: Stamp<'_>,
     to: ProtocolVersion,
     out: &mut Vec<u8>,
 ) {
     let mut params = ProgressParams::new(token.clone(), progress.clone());
+    params.meta = stamp.add(None);
     // spec: PROG-02
     if !to.has_annotations_and_audio() {
         params.message = None;
@@ -240,7 +262,7 @@ fn write_progress(
 
 fn write_cancelled(
     cancelled: &Cancelled,
-    subscription: Option<&RequestId>,
+    stamp: Stamp<'_>,
     to: ProtocolVersion,
     out: &mut Vec<u8>,
 ) -> bool {
@@ -248,14 +270,14 @@ fn write_cancelled(
         return false;
     }
     let mut params = cancelled.clone();
-    params.meta = stamp(params.meta, subscription);
+    params.meta = stamp.add(params.meta);
     write(Method::Cancelled.as_str(), &params, out);
     true
 }
 
 /// Writes a notification without parameters of its own.
-fn write_stamped(method: Method, subscription: Option<&RequestId>, out: &mut Vec<u8>) {
-    match stamp(None, subscription) {
+fn write_stamped(method: Method, stamp: Stamp<'_>, out: &mut Vec<u8>) {
+    match stamp.add(None) {
         Some(meta) => {
             let mut params = mcp_types::PlainNotification::default();
             params.meta = Some(meta);
@@ -268,13 +290,8 @@ fn write_stamped(method: Method, subscription: Option<&RequestId>, out: &mut Vec
     }
 }
 
-fn write_other(
-    method: &str,
-    params: Option<&RawObject>,
-    subscription: Option<&RequestId>,
-    out: &mut Vec<u8>,
-) {
-    let Some(id) = subscription else {
+fn write_other(method: &str, params: Option<&RawObject>, stamp: Stamp<'_>, out: &mut Vec<u8>) {
+    if stamp.is_empty() {
         return match params {
             Some(params) => write(method, params, out),
             None => {
@@ -282,7 +299,7 @@ fn write_other(
                 out.push(b'}');
             }
         };
-    };
+    }
     let mut members = params
         .and_then(|raw| raw.parse::<JsonObject>().ok())
         .unwrap_or_default();
@@ -290,17 +307,44 @@ fn write_other(
         .entry("_meta")
         .or_insert_with(|| JsonObject::new().into());
     if let Some(meta) = meta.as_object_mut() {
-        meta.insert(keys::SUBSCRIPTION_ID.to_owned(), id.clone().into());
+        if let Some(id) = stamp.subscription {
+            meta.insert(keys::SUBSCRIPTION_ID.to_owned(), id.clone().into());
+        }
+        for (key, value) in stamp.meta.into_iter().flat_map(|meta| meta.as_object()) {
+            meta.insert(key.clone(), value.clone());
+        }
     }
     write(method, &members, out);
 }
 
-/// Adds the id of the subscription to `_meta`.
-// spec: META-13
-fn stamp(meta: Option<Meta>, subscription: Option<&RequestId>) -> Option<Meta> {
-    match subscription {
-        Some(id) => Some(meta.unwrap_or_default().for_subscription(id)),
-        None => meta,
+/// Keys that are added to `_meta`: the id of the subscription, and the keys of observers.
+#[derive(Clone, Copy)]
+struct Stamp<'a> {
+    subscription: Option<&'a RequestId>,
+    meta: Option<&'a Meta>,
+}
+
+impl Stamp<'_> {
+    fn is_empty(&self) -> bool {
+        self.subscription.is_none() && self.meta.is_none()
+    }
+
+    // spec: META-13, META-14
+    fn add(&self, meta: Option<Meta>) -> Option<Meta> {
+        let meta = match (meta, self.meta) {
+            (Some(meta), Some(added)) => {
+                let mut members = meta.as_object().clone();
+                for (key, value) in added.as_object() {
+                    members.insert(key.clone(), value.clone());
+                }
+                Some(members.into())
+            }
+            (meta, added) => meta.or_else(|| added.cloned()),
+        };
+        match self.subscription {
+            Some(id) => Some(meta.unwrap_or_default().for_subscription(id)),
+            None => meta,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use mcp_types::{ErrorObject, Notification, ProtocolVersion, Request, RequestId, Response};
+use mcp_types::{ErrorObject, Meta, Notification, ProtocolVersion, Request, RequestId, Response};
 
 use super::{DecodeError, DecodedRequest, EncodedReply, ReplyContext, ServerRequestContext};
 use crate::{ClientNotification, ClientResponse, Fault, Reply, ServerNotification, ServerRequest};
@@ -51,6 +51,20 @@ pub trait Wire: sealed::Sealed + Debug + Send + Sync {
         &self,
         notification: &ServerNotification,
         subscription: Option<&RequestId>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        self.encode_server_notification_with(notification, subscription, None, out)
+    }
+
+    /// Encodes a notification as [`encode_server_notification`](Self::encode_server_notification) does,
+    /// with further keys of `_meta`.
+    // spec: META-13, META-14
+    #[must_use = "false means that nothing was written"]
+    fn encode_server_notification_with(
+        &self,
+        notification: &ServerNotification,
+        subscription: Option<&RequestId>,
+        meta: Option<&Meta>,
         out: &mut Vec<u8>,
     ) -> bool;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use http::StatusCode;
+use mcp_core::QueuedBytes;
 use parking_lot::Mutex;
 
 /// Counters of an endpoint, shared by its clones.
@@ -12,6 +13,8 @@ use parking_lot::Mutex;
 pub(super) struct Counters {
     streams: AtomicU64,
     subscriptions: AtomicU64,
+    /// Bytes of notifications and replies that clients have not read.
+    pub(super) queued: QueuedBytes,
     refused: Mutex<BTreeMap<u16, u64>>,
 }
 

@@ -118,6 +118,9 @@ pub(super) fn start(
     }
     let (notifications, permit) = (options.notifications, options.permit);
     let call = HttpCall::start(service, target, request, extensions, notifications, permit);
+    if let Some(buffer) = call.notifications() {
+        buffer.count_in(&config.streams.counters.queued);
+    }
     Box::new(CallResponse {
         call: Some(call),
         config: Arc::clone(config),

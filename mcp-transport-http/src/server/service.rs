@@ -251,6 +251,7 @@ impl StreamableHttp {
         metrics.sessions = self.session_count() as u64;
         metrics.streams = counters.streams();
         metrics.subscriptions = counters.subscriptions();
+        metrics.queued_bytes = counters.queued.total();
         metrics.refused = counters.refused();
         metrics
     }

@@ -68,6 +68,7 @@ enum Event {
 impl Driver {
     pub(super) fn new(service: Arc<dyn Service>, settings: ServerSettings, pipe: Pipe) -> Self {
         let calls = Calls::new(pipe.write_queue.clone());
+        settings.counters.set_queue(&pipe.write_queue);
         let mut settings = settings;
         settings.extensions.set_transport(Transport::Pipe);
         let subscriber = Subscriber::new(settings.extensions.clone(), settings.gate.clone());
@@ -179,6 +180,7 @@ impl Driver {
         if let Some(session) = &self.session {
             session.close();
         }
+        self.settings.counters.set_sessions(0);
         self.draining.send_replace(true);
         let deadline = start + finite(self.settings.drain_timeout);
         tokio::select! {
@@ -309,8 +311,12 @@ impl Driver {
         }
         if inbound.is_subscription() {
             let mut draining = self.draining.subscribe();
-            // An error means that the driver was dropped together with its calls.
-            inbound.end_subscription_on(async move { drop(draining.wait_for(|now| *now).await) });
+            let counted = self.settings.counters.subscription();
+            inbound.end_subscription_on(async move {
+                // An error means that the driver was dropped together with its calls.
+                let _ = draining.wait_for(|now| *now).await;
+                drop(counted);
+            });
             inbound.pace_subscription(|| Box::pin(sleep(SUBSCRIPTION_INTERVAL)));
         }
         let extensions = self.settings.extensions.clone();
@@ -373,6 +379,7 @@ impl Driver {
         if let Some(previous) = self.session.replace(Arc::new(session)) {
             previous.close();
         }
+        self.settings.counters.set_sessions(1);
         Ok(HandledRequest::Reply(reply))
     }
 
@@ -447,8 +454,8 @@ impl Driver {
     /// Notifies the client of a legacy session of a change. Modern clients use subscriptions.
     fn notify(&self, notification: &ServerNotification) {
         let mut message = Vec::new();
-        let wire = self.legacy_wire();
-        if wire.encode_server_notification(notification, None, &mut message) {
+        let session = self.session.as_ref();
+        if session.is_some_and(|session| session.encode_notification(notification, &mut message)) {
             self.push(&message);
         }
     }
@@ -461,6 +468,7 @@ impl Driver {
     }
 
     fn refuse(&self, wire: &dyn Wire, id: Option<&RequestId>, fault: &Fault) {
+        self.settings.counters.refuse(wire.error(fault).code);
         let mut message = Vec::new();
         wire.encode_error(fault, id, &mut message);
         self.push(&message);

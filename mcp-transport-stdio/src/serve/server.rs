@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_core::{Gate, Service, catch_panic};
+use mcp_core::{EndpointMetrics, Gate, Service, catch_panic};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::Instrument;
 
@@ -110,6 +110,25 @@ impl StdioServer {
     pub fn without_guard(mut self) -> Self {
         self.settings.guard = false;
         self
+    }
+
+    /// Returns a function that reads what this server holds and has refused, for metrics and health
+    /// checks. It works before, while and after the server serves. A pipe has at most one session,
+    /// and no streams.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::StdioServer;
+    /// use mcp::prelude::*;
+    ///
+    /// let server = StdioServer::new(Server::new("clock", "1.0.0"));
+    /// let metrics = server.metrics_reader();
+    /// assert_eq!(metrics().queued_bytes, 0);
+    /// ```
+    pub fn metrics_reader(&self) -> impl Fn() -> EndpointMetrics + Send + Sync + 'static + use<> {
+        let counters = self.settings.counters.clone();
+        move || counters.read()
     }
 
     /// Serves over the standard streams of this process, until the client closes its side. Can be

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use mcp_core::{Extensions, Gate};
 
+use super::counters::Counters;
+
 /// Limits and options of a server. [`StdioServer`](super::StdioServer) documents each of them.
 pub(super) struct ServerSettings {
     pub(super) line_limit: usize,
@@ -14,6 +16,7 @@ pub(super) struct ServerSettings {
     pub(super) extensions: Extensions,
     /// Redirects the standard streams while the server uses them.
     pub(super) guard: bool,
+    pub(super) counters: Arc<Counters>,
 }
 
 impl Default for ServerSettings {
@@ -25,6 +28,7 @@ impl Default for ServerSettings {
             gate: None,
             extensions: Extensions::new(),
             guard: true,
+            counters: Arc::default(),
         }
     }
 }

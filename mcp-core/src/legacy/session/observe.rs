@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use mcp_types::{Method, Notification, Request};
+use mcp_types::{Meta, Method, Notification, Request};
 use parking_lot::Mutex;
 
 use crate::{
-    Connection, Fault, Observation, ObservedMessage, ObservedSession, Observer, ServerRequest,
-    Service, SessionRequest, Transport,
+    Connection, Fault, NotificationObserver, Observation, ObservedMessage, ObservedSession,
+    Observer, ServerNotification, ServerRequest, Service, SessionRequest, Transport,
 };
 use mcp_types::{ProtocolVersion, RawObject, RequestId};
 
@@ -89,6 +89,20 @@ impl SessionObserver {
         let meta = notification.params.object("_meta").ok().flatten();
         let message = self.received(&notification.method).meta(meta.as_ref());
         self.observer.message(&message).end(Ok(()));
+    }
+
+    /// Starts the observation of a notification to the client. Returns it with the keys that are added
+    /// to `_meta`.
+    pub(super) fn notify(
+        &self,
+        notification: &ServerNotification,
+    ) -> (Box<dyn Observation>, Option<Meta>) {
+        let observer = NotificationObserver {
+            observer: self.observer.clone(),
+            version: self.version,
+            connection: self.connection,
+        };
+        observer.start(notification)
     }
 
     /// Starts the observation of a request to the client.

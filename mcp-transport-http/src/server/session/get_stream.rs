@@ -6,8 +6,8 @@ use bytes::Bytes;
 use futures_util::stream;
 use http::Response;
 use http::request::Parts;
+use mcp_core::legacy::Session;
 use mcp_core::store::{EventStore, RelayEvent};
-use mcp_core::wire::Wire;
 use mcp_core::{BoxFuture, ServerNotification, Subscriber};
 
 use super::super::config::Config;
@@ -133,7 +133,7 @@ impl StandaloneStream {
                 change = std::future::poll_fn(|cx| protocol.poll_change(cx, &self.subscriber)) => change,
                 comment = self.keep_alive.comment() => return Some(comment),
             };
-            if let Some(message) = encode(protocol.wire(), change) {
+            if let Some(message) = encode(protocol, &change) {
                 // Not inside of `select!`: the end of the stream does not interrupt the store.
                 events = store(&self.session, message).await;
             }
@@ -188,8 +188,9 @@ async fn store(session: &HttpSession, message: Bytes) -> Bytes {
 }
 
 /// Encodes a notification about a change. Returns `None` when the revision does not have it.
-fn encode(wire: &dyn Wire, change: ServerNotification) -> Option<Bytes> {
+fn encode(session: &Session, change: &ServerNotification) -> Option<Bytes> {
     let mut message = Vec::new();
-    wire.encode_server_notification(&change, None, &mut message)
+    session
+        .encode_notification(change, &mut message)
         .then(|| message.into())
 }

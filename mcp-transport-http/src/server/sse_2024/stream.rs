@@ -98,8 +98,7 @@ impl SseConnectionStream {
         let protocol = &session.protocol;
         while let Poll::Ready(change) = protocol.poll_change(cx, &self.subscriber) {
             let mut message = Vec::new();
-            let wire = protocol.wire();
-            if wire.encode_server_notification(&change, None, &mut message) {
+            if protocol.encode_notification(&change, &mut message) {
                 output.push(&message);
             }
         }

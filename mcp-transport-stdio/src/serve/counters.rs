@@ -1,0 +1,63 @@
+//! Counters of a pipe, for metrics.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+use mcp_core::EndpointMetrics;
+use parking_lot::Mutex;
+
+use crate::write_queue::WriteQueue;
+
+/// Counters of a pipe.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    sessions: AtomicU64,
+    subscriptions: AtomicU64,
+    /// Refused messages by JSON-RPC error code. The codes are those of the protocol, so they are few.
+    refused: Mutex<BTreeMap<i64, u64>>,
+    queue: OnceLock<Weak<WriteQueue>>,
+}
+
+impl Counters {
+    /// Sets the queue of the pipe. One server serves one pipe.
+    pub(super) fn set_queue(&self, queue: &Arc<WriteQueue>) {
+        let _ = self.queue.set(Arc::downgrade(queue));
+    }
+
+    /// Sets the number of open sessions.
+    pub(super) fn set_sessions(&self, sessions: u64) {
+        self.sessions.store(sessions, Ordering::Relaxed);
+    }
+
+    /// Counts a refused message.
+    pub(super) fn refuse(&self, code: i64) {
+        *self.refused.lock().entry(code).or_default() += 1;
+    }
+
+    /// Counts a subscription until the guard is dropped.
+    pub(super) fn subscription(self: &Arc<Self>) -> CountedSubscription {
+        self.subscriptions.fetch_add(1, Ordering::Relaxed);
+        CountedSubscription(self.clone())
+    }
+
+    /// Returns a snapshot.
+    pub(super) fn read(&self) -> EndpointMetrics {
+        let queue = self.queue.get().and_then(Weak::upgrade);
+        let mut metrics = EndpointMetrics::default();
+        metrics.sessions = self.sessions.load(Ordering::Relaxed);
+        metrics.subscriptions = self.subscriptions.load(Ordering::Relaxed);
+        metrics.queued_bytes = queue.map_or(0, |queue| queue.len() as u64);
+        metrics.refused_by_code = self.refused.lock().clone();
+        metrics
+    }
+}
+
+/// A counted subscription. Dropping it decreases the counter.
+pub(super) struct CountedSubscription(Arc<Counters>);
+
+impl Drop for CountedSubscription {
+    fn drop(&mut self) {
+        self.0.subscriptions.fetch_sub(1, Ordering::Relaxed);
+    }
+}
