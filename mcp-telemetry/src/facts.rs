@@ -11,6 +11,7 @@ use mcp_core::{
 };
 use mcp_types::{Method, ProtocolVersion, RequestId};
 use opentelemetry::KeyValue;
+use smallvec::SmallVec;
 
 use crate::error_type::{Failure, OTHER};
 use crate::known_names::{KnownNames, NameKind};
@@ -31,6 +32,9 @@ pub(crate) mod names {
     pub(crate) const SERVER_ADDRESS: &str = "server.address";
     pub(crate) const SERVER_PORT: &str = "server.port";
 }
+
+/// The attributes of one measurement, on the stack.
+pub(crate) type Attributes = SmallVec<[KeyValue; 12]>;
 
 /// The `gen_ai.operation.name` of tool calls.
 pub(crate) const EXECUTE_TOOL: &str = "execute_tool";
@@ -113,7 +117,6 @@ pub(crate) struct Network {
     pub(crate) protocol_version: Option<&'static str>,
     /// The server as its client knows it.
     pub(crate) server: Option<(Arc<str>, Option<u16>)>,
-    pub(crate) client: Option<IpAddr>,
 }
 
 impl Network {
@@ -138,11 +141,45 @@ impl Network {
                 _ => None,
             }),
             server: host,
-            client: extensions
-                .and_then(Extensions::get::<ClientAddress>)
-                .map(|address| address.ip()),
         }
     }
+}
+
+/// Facts that spans contain and metrics do not. They are read only for a span that is recorded.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Details<'a> {
+    pub(crate) id: Option<&'a RequestId>,
+    pub(crate) session: Option<&'a SessionId>,
+    pub(crate) client: Option<IpAddr>,
+}
+
+impl<'a> Details<'a> {
+    /// The details of a call that passes a layer.
+    pub(crate) fn of_exchange(exchange: &'a Exchange) -> Self {
+        Self {
+            id: exchange.id.as_ref(),
+            // The stateless revision has no sessions, so a value there would be one of another layer.
+            session: match exchange.facts.version.is_modern() {
+                true => None,
+                false => exchange.extensions.get(),
+            },
+            client: client(&exchange.extensions),
+        }
+    }
+
+    /// The details of a message that layers do not see.
+    pub(crate) fn of_message(message: &ObservedMessage<'a>) -> Self {
+        Self {
+            id: message.id,
+            session: None,
+            client: message.extensions.and_then(client),
+        }
+    }
+}
+
+fn client(extensions: &Extensions) -> Option<IpAddr> {
+    let address: &ClientAddress = extensions.get()?;
+    Some(address.ip())
 }
 
 /// The attributes of one operation.
@@ -154,9 +191,7 @@ pub(crate) struct Facts {
     pub(crate) uri: Option<Box<str>>,
     /// The URI as the message has it, if that has parts that are often secrets.
     pub(crate) secret_uri: Option<Box<str>>,
-    pub(crate) id: Option<RequestId>,
     pub(crate) version: ProtocolVersion,
-    pub(crate) session: Option<SessionId>,
     pub(crate) network: Network,
 }
 
@@ -172,13 +207,7 @@ impl Facts {
             target: target(&name, known),
             uri: name.public_uri().map(|uri| uri.into()),
             secret_uri: secret_uri(&name),
-            id: exchange.id.clone(),
             version,
-            // The stateless revision has no sessions, so a value there would be one of another layer.
-            session: match version.is_modern() {
-                true => None,
-                false => extensions.get().cloned(),
-            },
             network: Network::new(extensions.get(), Some(extensions)),
         }
     }
@@ -193,18 +222,16 @@ impl Facts {
             target: None,
             uri: name.public_uri().map(|uri| uri.into()),
             secret_uri: secret_uri(&name),
-            id: message.id.cloned(),
             version: message.version,
-            session: None,
             network: Network::new(message.connection, message.extensions),
         }
     }
 
     /// Returns the name of the span.
-    pub(crate) fn span_name(&self) -> String {
+    pub(crate) fn span_name(&self) -> Cow<'_, str> {
         match &self.target {
-            Some(target) => format!("{} {}", self.method.as_str(), target.text),
-            None => self.method.as_str().to_owned(),
+            Some(target) => format!("{} {}", self.method.as_str(), target.text).into(),
+            None => self.method.as_str().into(),
         }
     }
 
@@ -229,6 +256,26 @@ impl Facts {
         prompt.map(|prompt| &*prompt.text)
     }
 
+    /// Returns the host of the server, on the side of its client.
+    pub(crate) fn server_address(&self) -> Option<&str> {
+        let (host, _) = self.network.server.as_ref().filter(|_| self.is_sent)?;
+        Some(host)
+    }
+
+    /// Returns the port of the server, on the side of its client.
+    pub(crate) fn server_port(&self) -> Option<i64> {
+        let (_, port) = self.network.server.as_ref().filter(|_| self.is_sent)?;
+        port.map(i64::from)
+    }
+
+    /// Returns the address of the client, unless this side knows an address of the server.
+    pub(crate) fn client_address(&self, client: Option<IpAddr>) -> Option<String> {
+        match self.server_address() {
+            Some(_) => None,
+            None => client.map(|address| address.to_string()),
+        }
+    }
+
     /// Makes the names known, because the server has confirmed them.
     pub(crate) fn confirm(&mut self, known: &KnownNames) {
         if let Some(target) = &mut self.target {
@@ -240,8 +287,8 @@ impl Facts {
     }
 
     /// Returns the attributes of the metric.
-    pub(crate) fn attributes(&self, failure: Option<&Failure>, with_uri: bool) -> Vec<KeyValue> {
-        let mut attributes = Vec::with_capacity(12);
+    pub(crate) fn attributes(&self, failure: Option<&Failure>, with_uri: bool) -> Attributes {
+        let mut attributes = Attributes::new();
         attributes.push(self.method.attribute());
         attributes.push(KeyValue::new(names::VERSION, self.version.as_str()));
         if let Some(target) = &self.target {
@@ -280,7 +327,7 @@ fn target(name: &RequestName<'_>, known: &KnownNames) -> Option<Name> {
     }
 }
 
-fn push_failure(failure: &Failure, attributes: &mut Vec<KeyValue>) {
+fn push_failure(failure: &Failure, attributes: &mut Attributes) {
     if failure.is_custom {
         attributes.push(KeyValue::new(names::ERROR_TYPE, OTHER));
         return;
@@ -291,7 +338,7 @@ fn push_failure(failure: &Failure, attributes: &mut Vec<KeyValue>) {
     }
 }
 
-fn push_network(network: &Network, is_client: bool, attributes: &mut Vec<KeyValue>) {
+fn push_network(network: &Network, is_client: bool, attributes: &mut Attributes) {
     let pairs = [
         (names::TRANSPORT, network.transport),
         (names::PROTOCOL, network.protocol),
@@ -316,8 +363,9 @@ pub(crate) fn session_attributes(
     network: &Network,
     is_client: bool,
     failure: Option<&Failure>,
-) -> Vec<KeyValue> {
-    let mut attributes = vec![KeyValue::new(names::VERSION, version.as_str())];
+) -> Attributes {
+    let mut attributes = Attributes::new();
+    attributes.push(KeyValue::new(names::VERSION, version.as_str()));
     if let Some(failure) = failure {
         attributes.push(KeyValue::new(names::ERROR_TYPE, failure.error_type.clone()));
     }

@@ -1,6 +1,7 @@
 //! Export by the `OTEL_*` variables.
 
-use std::env;
+use std::env::{self, VarError};
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{Layer, fmt};
+use tracing_subscriber::{Layer, fmt as log};
 
 use crate::init_error::InitError;
 use crate::log_format::TraceIds;
@@ -68,9 +69,9 @@ pub fn init(service_name: &str) -> Result<Guard, InitError> {
         reason: format!("{error}"),
     })?;
     let (guard, layer) = export(service_name)?;
-    let logs = fmt::layer()
+    let logs = log::layer()
         .with_writer(io::stderr)
-        .event_format(TraceIds::new(fmt::format()));
+        .event_format(TraceIds::new(log::format()));
     tracing_subscriber::registry()
         .with(layer.with_filter(filter.clone()))
         .with(logs.with_filter(filter))
@@ -126,6 +127,7 @@ where
     if is_set("OTEL_SDK_DISABLED", "true") {
         return Ok((guard, None));
     }
+    check_endpoints()?;
     let client = Arc::new(tls::client(uses_tls())?);
     let resource = resource(service_name);
     let mut meters = configure(SdkMeterProvider::builder()).with_resource(resource.clone());
@@ -168,14 +170,40 @@ fn is_set(variable: &str, value: &str) -> bool {
     env::var(variable).is_ok_and(|given| given.trim().eq_ignore_ascii_case(value))
 }
 
+/// The variables of endpoints.
+const ENDPOINTS: [&str; 3] = [
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+];
+
+/// Checks the endpoints before the exporters read them, whose errors contain the values.
+fn check_endpoints() -> Result<(), InitError> {
+    for variable in ENDPOINTS {
+        let invalid = |reason: String| InitError::Endpoint { variable, reason };
+        let value = match env::var(variable) {
+            Ok(value) => value,
+            Err(VarError::NotPresent) => continue,
+            Err(VarError::NotUnicode(_)) => return Err(invalid("it is not UTF-8".to_owned())),
+        };
+        if value.is_empty() {
+            continue;
+        }
+        let url = value.parse::<http::Uri>();
+        let url = url.map_err(|error| invalid(error.to_string()))?;
+        let is_http = matches!(url.scheme_str(), Some("http" | "https"));
+        if !is_http || url.host().is_none_or(str::is_empty) {
+            return Err(invalid(
+                "it has no scheme http or https, or no host".to_owned(),
+            ));
+        }
+    }
+    Ok(())
+}
+
 fn uses_tls() -> bool {
-    let endpoints = [
-        "OTEL_EXPORTER_OTLP_ENDPOINT",
-        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
-        "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
-    ];
     let is_https = |url: String| url.trim_start().to_ascii_lowercase().starts_with("https:");
-    endpoints
+    ENDPOINTS
         .iter()
         .any(|variable| env::var(variable).is_ok_and(is_https))
 }
@@ -192,7 +220,7 @@ fn resource(service_name: &str) -> Resource {
 }
 
 /// Exports what is left when it is dropped.
-#[derive(Debug, Default)]
+#[derive(Default)]
 #[must_use = "dropping the guard ends the export"]
 pub struct Guard {
     meters: Option<SdkMeterProvider>,
@@ -216,6 +244,16 @@ impl Guard {
     }
 }
 
+/// The providers are left out, because exporters contain headers with credentials.
+impl fmt::Debug for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guard")
+            .field("meters", &self.meters.is_some())
+            .field("tracers", &self.tracers.is_some())
+            .finish()
+    }
+}
+
 impl Drop for Guard {
     fn drop(&mut self) {
         if let Some(tracers) = self.tracers.take()
@@ -228,5 +266,137 @@ impl Drop for Guard {
         {
             tracing::warn!(%error, "metrics were not exported");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Each case runs in a process of its own, because variables belong to the process.
+
+    use std::env;
+    use std::process::Command;
+
+    use opentelemetry::Key;
+    use tracing_subscriber::Registry;
+
+    use super::{export, init, resource};
+
+    const SECRET: &str = "hunter2";
+
+    /// Runs `child` with variables, and returns what it printed.
+    fn run(case: &str, variables: &[(&str, &str)]) -> String {
+        let mut child = Command::new(env::current_exe().unwrap());
+        child
+            .args(["--exact", "init::tests::child", "--ignored", "--nocapture"])
+            .env("CASE", case)
+            .envs(variables.iter().copied());
+        let output = child.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        text + &String::from_utf8(output.stderr).unwrap()
+    }
+
+    #[test]
+    #[ignore = "runs in the processes of the other tests"]
+    #[allow(clippy::print_stdout, reason = "the other tests read it")]
+    fn child() {
+        match env::var("CASE").unwrap().as_str() {
+            "export" => match export::<Registry>("shop") {
+                Ok((guard, layer)) => println!("{guard:?} layer: {}", layer.is_some()),
+                Err(error) => println!("{error} {error:?}"),
+            },
+            "init" => match init("shop") {
+                Ok(_guard) => println!("again: {:?}", init("shop").unwrap_err()),
+                Err(error) => println!("{error}"),
+            },
+            _ => println!(
+                "service: {:?}",
+                resource("shop").get(&Key::new("service.name"))
+            ),
+        }
+    }
+
+    #[test]
+    fn both_signals_are_exported_unless_variables_switch_them_off() {
+        for (variables, expected) in [
+            (vec![], "Guard { meters: true, tracers: true } layer: true"),
+            (
+                vec![("OTEL_TRACES_EXPORTER", "none")],
+                "Guard { meters: true, tracers: false } layer: false",
+            ),
+            (
+                vec![("OTEL_SDK_DISABLED", "TRUE")],
+                "Guard { meters: false, tracers: false } layer: false",
+            ),
+        ] {
+            // No collector listens there, and no metric leaves the process.
+            let mut all = vec![
+                ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9"),
+                ("OTEL_METRICS_EXPORTER", "none"),
+            ];
+            all.extend(variables.iter().copied());
+            let output = run("export", &all);
+            assert!(output.contains(expected), "{variables:?}: {output}");
+        }
+    }
+
+    #[test]
+    fn bad_endpoint_is_an_error_that_names_the_variable_and_not_the_value() {
+        for variable in super::ENDPOINTS {
+            for value in [
+                "not a url hunter2",
+                "http://user:hunter2@",
+                "user:hunter2@host:4318",
+                "ftp://user:hunter2@host",
+                "http://[hunter2",
+            ] {
+                let output = run("export", &[(variable, value)]);
+                assert!(
+                    output.contains(&format!("`{variable}` is no URL")),
+                    "{output}"
+                );
+                assert!(!output.contains(SECRET), "{output}");
+            }
+        }
+    }
+
+    #[test]
+    fn headers_and_passwords_are_not_printed() {
+        let output = run(
+            "export",
+            &[
+                (
+                    "OTEL_EXPORTER_OTLP_ENDPOINT",
+                    "http://user:hunter2@127.0.0.1:9",
+                ),
+                ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer hunter2"),
+            ],
+        );
+        assert!(output.contains("layer: true"), "{output}");
+        assert!(!output.contains(SECRET), "{output}");
+    }
+
+    #[test]
+    fn service_is_named_by_variables_or_else_by_the_program() {
+        for (variables, expected) in [
+            (vec![], "shop"),
+            (vec![("OTEL_SERVICE_NAME", "store")], "store"),
+            (
+                vec![("OTEL_RESOURCE_ATTRIBUTES", "service.name=mall")],
+                "mall",
+            ),
+        ] {
+            let output = run("resource", &variables);
+            assert!(output.contains(expected), "{output}");
+        }
+    }
+
+    #[test]
+    fn filter_and_second_subscriber_are_errors() {
+        let off = ("OTEL_SDK_DISABLED", "true");
+        let output = run("init", &[off, ("RUST_LOG", "shop=loud")]);
+        assert!(output.contains("`RUST_LOG` is no list"), "{output}");
+        let output = run("init", &[off]);
+        assert!(output.contains("again: Subscriber"), "{output}");
     }
 }

@@ -9,6 +9,18 @@ pub enum InitError {
     /// A variable is invalid.
     #[error("the export cannot be configured by the `OTEL_` variables: {0}")]
     Exporter(#[from] ExporterBuildError),
+    /// An endpoint is no URL for the export. The message does not contain the value, because URLs may
+    /// contain passwords.
+    #[error(
+        "`{variable}` is no URL for the export: {reason}; set it to the URL of a collector, such as \
+         http://localhost:4318"
+    )]
+    Endpoint {
+        /// The name of the variable.
+        variable: &'static str,
+        /// The cause.
+        reason: String,
+    },
     /// The HTTP client cannot be built.
     #[error("the HTTP client of the export cannot be built: {reason}")]
     Client {

@@ -9,6 +9,7 @@
 //! | `instruments` | the four histograms |
 //! | `error_type` | `error.type` and the status of a fault |
 //! | `operational` | metrics beyond the conventions |
+//! | `measured_store` | latency of stores |
 //! | `facts` | the attributes of one operation |
 //! | `settings` | the settings of a layer |
 //! | `operation` | one operation: its span and its duration |
@@ -26,6 +27,7 @@ mod init_error;
 mod instruments;
 mod known_names;
 mod log_format;
+mod measured_store;
 mod observer;
 mod operation;
 mod operational;
@@ -38,7 +40,10 @@ pub use init::{ExportLayer, Guard, export, export_with, init};
 pub use init_error::InitError;
 pub use instruments::BOUNDARIES;
 pub use log_format::TraceIds;
-pub use operational::{MeasuredStore, watch_endpoint, watch_endpoint_with};
+pub use measured_store::MeasuredStore;
+pub use operational::{
+    watch_auth, watch_auth_with, watch_endpoint, watch_endpoint_with, watch_tasks, watch_tasks_with,
+};
 pub use telemetry::Telemetry;
 
 /// The API of OpenTelemetry, in the version that this crate uses.

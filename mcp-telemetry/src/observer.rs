@@ -8,7 +8,7 @@ use mcp_types::{Meta, Method, ProtocolVersion};
 use tracing::Span;
 
 use crate::error_type::Failure;
-use crate::facts::{Facts, Network, session_attributes};
+use crate::facts::{Details, Facts, Network, session_attributes};
 use crate::operation::Operation;
 use crate::settings::Settings;
 use crate::trace_context::http_trace::Head;
@@ -20,12 +20,12 @@ pub(crate) struct TelemetryObserver(pub(crate) Arc<Settings>);
 impl Observer for TelemetryObserver {
     fn message(&self, message: &ObservedMessage<'_>) -> Box<dyn Observation> {
         let facts = Facts::of_message(message, &self.0.names);
-        let mut operation = Operation::start(self.0.clone(), facts);
+        let mut operation =
+            Operation::start(self.0.clone(), facts, || Details::of_message(message));
         operation.may_be_dropped = message.method == Method::Listen.as_str();
-        if !message.is_sent {
-            let meta = message.meta.and_then(|meta| meta.parse::<Meta>().ok());
+        if !message.is_sent && !operation.span().is_disabled() {
             let head = message.extensions.map(Head::new);
-            operation.set_parent(meta.as_ref(), head.as_ref());
+            operation.set_parent(message.meta, head.as_ref());
         }
         Box::new(MessageObservation {
             is_sent: message.is_sent,

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use mcp_core::{Call, Exchange, Reply, ResultBody, catch_panic_sync};
-use mcp_types::Meta;
+use mcp_types::{Meta, RawObject, RequestId};
 use tracing::Span;
 use tracing::field::Empty;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 use crate::error_type::Failure;
-use crate::facts::{EXECUTE_TOOL, Facts};
+use crate::facts::{Details, EXECUTE_TOOL, Facts};
 use crate::known_names::{KnownNames, NameKind};
 use crate::settings::Settings;
 use crate::trace_context::{self, http_trace};
@@ -33,9 +33,13 @@ pub(crate) struct Operation {
 }
 
 impl Operation {
-    pub(crate) fn start(settings: Arc<Settings>, facts: Facts) -> Self {
+    pub(crate) fn start<'a>(
+        settings: Arc<Settings>,
+        facts: Facts,
+        details: impl Fn() -> Details<'a>,
+    ) -> Self {
         Self {
-            span: span(&facts),
+            span: span(&facts, details),
             settings,
             facts,
             started: Instant::now(),
@@ -49,8 +53,9 @@ impl Operation {
     }
 
     /// Sets the parent of a message that was received.
-    pub(crate) fn set_parent(&self, meta: Option<&Meta>, http: Option<&http_trace::Head<'_>>) {
-        trace_context::set_parent(&self.span, meta, http);
+    pub(crate) fn set_parent(&self, meta: Option<&RawObject>, http: Option<&http_trace::Head<'_>>) {
+        let meta = meta.and_then(trace_context::read_meta);
+        trace_context::set_parent(&self.span, meta.as_ref(), http);
     }
 
     /// Adds the context of the operation to the `_meta` of the message.
@@ -192,83 +197,52 @@ fn learn(names: &KnownNames, reply: &Reply) {
     }
 }
 
-fn span(facts: &Facts) -> Span {
-    /// Makes a span with the fields of the conventions.
+/// Makes the span. Every value is passed at once, because each later `record` locks the span. The macro
+/// evaluates the values only for a span that a subscriber records.
+fn span<'a>(facts: &Facts, details: impl Fn() -> Details<'a>) -> Span {
     macro_rules! make {
         ($name:literal, $kind:literal) => {
             tracing::info_span!(
                 target: "mcp",
                 $name,
-                otel.name = Empty,
+                otel.name = truncate(&facts.span_name(), MAX_FIELD_BYTES),
                 otel.kind = $kind,
                 otel.status_code = Empty,
                 otel.status_description = Empty,
-                mcp.method.name = Empty,
+                mcp.method.name = truncate(facts.method.as_str(), MAX_FIELD_BYTES),
                 mcp.protocol.version = facts.version.as_str(),
-                mcp.session.id = Empty,
-                mcp.resource.uri = Empty,
+                mcp.session.id = details().session.map(|id| field(id.as_str())),
+                mcp.resource.uri = facts.uri.as_deref().map(field),
                 error.type = Empty,
-                gen_ai.tool.name = Empty,
-                gen_ai.prompt.name = Empty,
-                gen_ai.operation.name = Empty,
+                gen_ai.tool.name = facts.tool().map(field),
+                gen_ai.prompt.name = facts.prompt().map(field),
+                gen_ai.operation.name = facts.tool().map(|_| EXECUTE_TOOL),
                 gen_ai.tool.call.arguments = Empty,
                 gen_ai.tool.call.result = Empty,
-                jsonrpc.request.id = Empty,
+                jsonrpc.request.id = request_id(details().id).as_deref().map(field),
                 rpc.response.status_code = Empty,
                 network.transport = facts.network.transport,
                 network.protocol.name = facts.network.protocol,
                 network.protocol.version = facts.network.protocol_version,
-                server.address = Empty,
-                server.port = Empty,
-                client.address = Empty,
+                server.address = facts.server_address().map(field),
+                server.port = facts.server_port(),
+                client.address = facts.client_address(details().client).as_deref(),
             )
         };
     }
-    let span = match facts.is_sent {
+    match facts.is_sent {
         true => make!("mcp.client", "client"),
         false => make!("mcp.server", "server"),
-    };
-    if !span.is_disabled() {
-        record(&span, facts);
     }
-    span
 }
 
-fn record(span: &Span, facts: &Facts) {
-    let text = |key: &str, value: &str| {
-        span.record(key, truncate(value, MAX_FIELD_BYTES));
-    };
-    text("otel.name", &facts.span_name());
-    text("mcp.method.name", facts.method.as_str());
-    if let Some(tool) = facts.tool() {
-        text("gen_ai.tool.name", tool);
-        text("gen_ai.operation.name", EXECUTE_TOOL);
-    }
-    if let Some(prompt) = facts.prompt() {
-        text("gen_ai.prompt.name", prompt);
-    }
-    if let Some(uri) = &facts.uri {
-        text("mcp.resource.uri", uri);
-    }
-    if let Some(id) = &facts.id {
-        text("jsonrpc.request.id", &id.to_string());
-    }
-    if let Some(session) = &facts.session {
-        text("mcp.session.id", session.as_str());
-    }
-    match (&facts.network.server, facts.is_sent) {
-        (Some((host, port)), true) => {
-            text("server.address", host);
-            if let Some(port) = port {
-                span.record("server.port", i64::from(*port));
-            }
-        }
-        _ => {
-            if let Some(client) = facts.network.client {
-                text("client.address", &client.to_string());
-            }
-        }
-    }
+/// Shortens a string of a peer to the length of a field.
+fn field(text: &str) -> &str {
+    truncate(text, MAX_FIELD_BYTES)
+}
+
+fn request_id(id: Option<&RequestId>) -> Option<String> {
+    id.map(ToString::to_string)
 }
 
 /// Calls a closure of the user. A panic leaves the content out.

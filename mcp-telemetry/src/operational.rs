@@ -1,33 +1,32 @@
 //! Metrics beyond the conventions, with the prefix `mcp.sdk.`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
-use mcp_core::EndpointMetrics;
-use mcp_core::legacy::SessionRecord;
-use mcp_core::store::{
-    EventStore, Replay, ReplayError, SessionRelay, SessionStore, StoreError, StoredEvent, StreamId,
-};
+use mcp_core::{AuthMetrics, EndpointMetrics, TaskMetrics};
 use opentelemetry::KeyValue;
-use opentelemetry::metrics::{Histogram, Meter};
+use opentelemetry::metrics::Meter;
 
-use crate::instruments::{BOUNDARIES, global_meter};
+use crate::instruments::global_meter;
 
 /// Reports what an endpoint holds as metrics of the global meter: `mcp.sdk.sessions`,
-/// `mcp.sdk.streams` and `mcp.sdk.subscriptions` as they are at each export, and
-/// `mcp.sdk.requests.refused` by `http.response.status_code`.
+/// `mcp.sdk.streams`, `mcp.sdk.subscriptions` and `mcp.sdk.queue.size` (bytes) as they are at each
+/// export, and `mcp.sdk.requests.refused` by `http.response.status_code`. On a pipe, refused requests
+/// are counted by `rpc.response.status_code`.
 ///
 /// # Examples
 ///
 /// ```
-/// use mcp::StreamableHttp;
 /// use mcp::prelude::*;
 /// use mcp::telemetry;
+/// use mcp::{StdioServer, StreamableHttp};
 ///
 /// let endpoint = StreamableHttp::new(Server::new("shop", "1.0.0"));
 /// let watched = endpoint.clone();
 /// telemetry::watch_endpoint(move || watched.metrics());
+///
+/// let pipe = StdioServer::new(Server::new("shop", "1.0.0"));
+/// telemetry::watch_endpoint(pipe.metrics_reader());
 /// ```
 pub fn watch_endpoint(read: impl Fn() -> EndpointMetrics + Send + Sync + 'static) {
     watch_endpoint_with(&global_meter(), read);
@@ -66,138 +65,132 @@ pub fn watch_endpoint_with(
         "Running subscriptions",
         |metrics| metrics.subscriptions,
     );
-    meter
-        .u64_observable_counter("mcp.sdk.requests.refused")
-        .with_unit("{request}")
-        .with_description("Requests that were refused before a service was called")
-        .with_callback(move |counter| {
-            for (status, count) in read().refused {
+    gauge(
+        "mcp.sdk.queue.size",
+        "By",
+        "Bytes of messages that wait until clients read them",
+        |metrics| metrics.queued_bytes,
+    );
+    counter(
+        meter,
+        ("mcp.sdk.requests.refused", "{request}"),
+        "Requests that were refused before a service was called",
+        move || {
+            let metrics = read();
+            let by_status = metrics.refused.into_iter().map(|(status, count)| {
                 let status = KeyValue::new("http.response.status_code", i64::from(status));
-                counter.observe(count, &[status]);
+                (status, count)
+            });
+            let by_code = metrics.refused_by_code.into_iter().map(|(code, count)| {
+                let code = KeyValue::new("rpc.response.status_code", code.to_string());
+                (code, count)
+            });
+            by_status.chain(by_code).collect()
+        },
+    );
+}
+
+/// Reports the decisions about access tokens as metrics of the global meter: `mcp.sdk.auth.requests` by
+/// `outcome`, which is `accepted` or `refused`, and for refused ones by `reason`.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::auth::{ResourceServer, StaticTokens};
+/// use mcp::telemetry;
+///
+/// # fn main() -> Result<(), mcp::auth::AuthError> {
+/// let tokens = StaticTokens::new().token("secret", "ada", ["files:read"]);
+/// let protection = ResourceServer::new("http://127.0.0.1/mcp").static_tokens(tokens).build()?;
+/// let watched = protection.clone();
+/// telemetry::watch_auth(move || watched.metrics());
+/// # Ok(())
+/// # }
+/// ```
+pub fn watch_auth(read: impl Fn() -> AuthMetrics + Send + Sync + 'static) {
+    watch_auth_with(&global_meter(), read);
+}
+
+/// Reports the decisions about access tokens as metrics of `meter`. See [`watch_auth`].
+pub fn watch_auth_with(meter: &Meter, read: impl Fn() -> AuthMetrics + Send + Sync + 'static) {
+    meter
+        .u64_observable_counter("mcp.sdk.auth.requests")
+        .with_unit("{request}")
+        .with_description("Requests whose access token was checked")
+        .with_callback(move |counter| {
+            let metrics = read();
+            let outcome = |outcome| KeyValue::new("outcome", outcome);
+            counter.observe(metrics.accepted, &[outcome("accepted")]);
+            for (reason, count) in metrics.refused {
+                let reason = KeyValue::new("reason", reason);
+                counter.observe(count, &[outcome("refused"), reason]);
             }
         })
         .build();
 }
 
-/// An event store or session store whose operations are recorded in the histogram `mcp.sdk.store.operation.duration`
-/// (seconds), with the attributes `operation` and, after a failure, `error.type`.
+/// Reports the tasks of this node as metrics of the global meter: `mcp.sdk.tasks`, those that run, and
+/// `mcp.sdk.tasks.ended`, both by `status`.
 ///
 /// # Examples
 ///
 /// ```
-/// use mcp::core::store::MemoryEventStore;
-/// use mcp::telemetry::MeasuredStore;
+/// use mcp::prelude::*;
+/// use mcp::tasks::Tasks;
+/// use mcp::telemetry;
 ///
-/// let store = MeasuredStore::new(MemoryEventStore::new());
+/// let tasks = Tasks::in_memory();
+/// telemetry::watch_tasks(tasks.metrics_reader());
+/// let server = Server::new("studio", "1.0.0").tasks(tasks);
 /// ```
-#[derive(Debug)]
-pub struct MeasuredStore<S> {
-    store: S,
-    duration: Histogram<f64>,
+pub fn watch_tasks(read: impl Fn() -> TaskMetrics + Send + Sync + 'static) {
+    watch_tasks_with(&global_meter(), read);
 }
 
-impl<S> MeasuredStore<S> {
-    /// Measures a store with the global meter.
-    pub fn new(store: S) -> Self {
-        Self::with_meter(store, &global_meter())
-    }
-
-    /// Measures a store with `meter`.
-    pub fn with_meter(store: S, meter: &Meter) -> Self {
-        let duration = meter
-            .f64_histogram("mcp.sdk.store.operation.duration")
-            .with_unit("s")
-            .with_description("The duration of one operation of a store")
-            .with_boundaries(BOUNDARIES.to_vec())
-            .build();
-        Self { store, duration }
-    }
-
-    fn record(&self, operation: &'static str, since: Duration, is_failed: bool) {
-        let operation = KeyValue::new("operation", operation);
-        let failure = KeyValue::new("error.type", crate::error_type::OTHER);
-        match is_failed {
-            true => self
-                .duration
-                .record(since.as_secs_f64(), &[operation, failure]),
-            false => self.duration.record(since.as_secs_f64(), &[operation]),
-        }
-    }
+/// Reports the tasks of this node as metrics of `meter`. See [`watch_tasks`].
+pub fn watch_tasks_with(meter: &Meter, read: impl Fn() -> TaskMetrics + Send + Sync + 'static) {
+    let read: Arc<dyn Fn() -> TaskMetrics + Send + Sync> = Arc::new(read);
+    let open = read.clone();
+    meter
+        .u64_observable_gauge("mcp.sdk.tasks")
+        .with_unit("{task}")
+        .with_description("Running tasks of this node")
+        .with_callback(move |gauge| {
+            for (status, count) in by_status(open().open) {
+                gauge.observe(count, &[status]);
+            }
+        })
+        .build();
+    counter(
+        meter,
+        ("mcp.sdk.tasks.ended", "{task}"),
+        "Tasks of this node that have ended",
+        move || by_status(read().ended),
+    );
 }
 
-#[async_trait]
-impl<S: EventStore> EventStore for MeasuredStore<S> {
-    async fn append(&self, stream: StreamId<'_>, event: StoredEvent) -> Result<u64, StoreError> {
-        let start = Instant::now();
-        let result = self.store.append(stream, event).await;
-        self.record("append", start.elapsed(), result.is_err());
-        result
-    }
-
-    async fn after(&self, stream: StreamId<'_>, after: Option<u64>) -> Result<Replay, ReplayError> {
-        let start = Instant::now();
-        let result = self.store.after(stream, after).await;
-        let is_failed = matches!(result, Err(ReplayError::Store(_)));
-        self.record("after", start.elapsed(), is_failed);
-        result
-    }
-
-    async fn forget(&self, session: &str) -> Result<(), StoreError> {
-        let start = Instant::now();
-        let result = self.store.forget(session).await;
-        self.record("forget", start.elapsed(), result.is_err());
-        result
-    }
+fn by_status(counts: BTreeMap<&'static str, u64>) -> Vec<(KeyValue, u64)> {
+    let counts = counts.into_iter();
+    counts
+        .map(|(status, count)| (KeyValue::new("status", status), count))
+        .collect()
 }
 
-#[async_trait]
-impl<S: SessionStore> SessionStore for MeasuredStore<S> {
-    async fn load(&self, id: &str) -> Result<Option<SessionRecord>, StoreError> {
-        let start = Instant::now();
-        let result = self.store.load(id).await;
-        self.record("load", start.elapsed(), result.is_err());
-        result
-    }
-
-    async fn insert(
-        &self,
-        id: &str,
-        record: SessionRecord,
-        ttl: Duration,
-    ) -> Result<bool, StoreError> {
-        let start = Instant::now();
-        let result = self.store.insert(id, record, ttl).await;
-        self.record("insert", start.elapsed(), result.is_err());
-        result
-    }
-
-    async fn replace(
-        &self,
-        id: &str,
-        record: SessionRecord,
-        ttl: Duration,
-    ) -> Result<bool, StoreError> {
-        let start = Instant::now();
-        let result = self.store.replace(id, record, ttl).await;
-        self.record("replace", start.elapsed(), result.is_err());
-        result
-    }
-
-    async fn touch(&self, id: &str, ttl: Duration) -> Result<bool, StoreError> {
-        let start = Instant::now();
-        let result = self.store.touch(id, ttl).await;
-        self.record("touch", start.elapsed(), result.is_err());
-        result
-    }
-
-    async fn remove(&self, id: &str) -> Result<(), StoreError> {
-        let start = Instant::now();
-        let result = self.store.remove(id).await;
-        self.record("remove", start.elapsed(), result.is_err());
-        result
-    }
-
-    fn relay(&self) -> Option<Arc<dyn SessionRelay>> {
-        self.store.relay()
-    }
+/// Builds a counter with a name and a unit that is read at each export, with one attribute per value.
+fn counter(
+    meter: &Meter,
+    (name, unit): (&'static str, &'static str),
+    description: &'static str,
+    read: impl Fn() -> Vec<(KeyValue, u64)> + Send + Sync + 'static,
+) {
+    meter
+        .u64_observable_counter(name)
+        .with_unit(unit)
+        .with_description(description)
+        .with_callback(move |counter| {
+            for (attribute, count) in read() {
+                counter.observe(count, &[attribute]);
+            }
+        })
+        .build();
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use mcp_core::tower::{Middleware, Next};
 use mcp_core::{BoxFuture, Exchange, Observer, Reply};
-use mcp_types::{CallToolResult, Meta, RawObject};
+use mcp_types::{CallToolResult, RawObject};
 use opentelemetry::metrics::Meter;
 use tracing::Instrument;
 
-use crate::facts::Facts;
+use crate::facts::{Details, Facts};
 use crate::observer::TelemetryObserver;
 use crate::operation::Operation;
 use crate::settings::Settings;
@@ -126,8 +126,8 @@ impl Middleware for Telemetry {
             is_client,
         } = self;
         Next::new(move |exchange| match is_client {
-            true => send(&settings, exchange, next.clone()),
-            false => receive(&settings, exchange, next.clone()),
+            true => send(&settings, exchange, &next),
+            false => receive(&settings, exchange, &next),
         })
     }
 
@@ -137,22 +137,26 @@ impl Middleware for Telemetry {
 }
 
 /// Runs a call that a server has received.
-fn receive(settings: &Arc<Settings>, exchange: Exchange, next: Next) -> BoxFuture<'static, Reply> {
+fn receive(settings: &Arc<Settings>, exchange: Exchange, next: &Next) -> BoxFuture<'static, Reply> {
     let facts = Facts::of_exchange(&exchange, false, &settings.names);
-    let operation = Operation::start(settings.clone(), facts);
+    let details = || Details::of_exchange(&exchange);
+    let operation = Operation::start(settings.clone(), facts, details);
     if !operation.span().is_disabled() {
-        let meta = exchange.meta.as_ref();
-        let meta = meta.and_then(|meta| meta.parse::<Meta>().ok());
         let head = Head::new(&exchange.extensions);
-        operation.set_parent(meta.as_ref(), Some(&head));
+        operation.set_parent(exchange.meta.as_ref(), Some(&head));
     }
     run(operation, exchange, next)
 }
 
 /// Runs a call that a client sends.
-fn send(settings: &Arc<Settings>, mut exchange: Exchange, next: Next) -> BoxFuture<'static, Reply> {
+fn send(
+    settings: &Arc<Settings>,
+    mut exchange: Exchange,
+    next: &Next,
+) -> BoxFuture<'static, Reply> {
     let facts = Facts::of_exchange(&exchange, true, &settings.names);
-    let operation = Operation::start(settings.clone(), facts);
+    let details = || Details::of_exchange(&exchange);
+    let operation = Operation::start(settings.clone(), facts, details);
     let context = operation.context();
     if trace_context::is_sent(&context) {
         exchange.update_meta(|meta| trace_context::inject(&context, meta));
@@ -160,13 +164,18 @@ fn send(settings: &Arc<Settings>, mut exchange: Exchange, next: Next) -> BoxFutu
     run(operation, exchange, next)
 }
 
-fn run(operation: Operation, exchange: Exchange, next: Next) -> BoxFuture<'static, Reply> {
+/// Starts the call at once: a future that contained the exchange would copy it.
+fn run(operation: Operation, exchange: Exchange, next: &Next) -> BoxFuture<'static, Reply> {
     operation.record_arguments(&exchange);
     let span = operation.span().clone();
+    let reply = span.in_scope(|| next.run(exchange));
     let running = async move {
-        let reply = next.run(exchange).await;
+        let reply = reply.await;
         operation.finish_reply(&reply);
         reply
     };
-    Box::pin(running.instrument(span))
+    match span.is_disabled() {
+        true => Box::pin(running),
+        false => Box::pin(running.instrument(span)),
+    }
 }

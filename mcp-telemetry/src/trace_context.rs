@@ -1,8 +1,9 @@
 //! The W3C trace context in `_meta`.
 // spec: META-14
 
-use mcp_types::Meta;
 use mcp_types::meta as w3c;
+use mcp_types::meta::keys;
+use mcp_types::{Meta, RawObject};
 use opentelemetry::Context;
 use opentelemetry::KeyValue;
 use opentelemetry::baggage::BaggageExt;
@@ -17,6 +18,13 @@ const BAGGAGE: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'.')
     .remove(b'~');
+
+/// Parses `_meta`. `None` without a trace context, so that the other keys are not parsed for nothing.
+pub(crate) fn read_meta(meta: &RawObject) -> Option<Meta> {
+    let has = |key: &str| meta.as_str().contains(key);
+    let has_context = has(keys::TRACEPARENT) || has(keys::BAGGAGE);
+    has_context.then(|| meta.parse().ok())?
+}
 
 /// Returns the context in `_meta`. `None` without a valid `traceparent` and without baggage.
 pub(crate) fn extract(meta: &Meta) -> Option<Context> {

@@ -4,7 +4,7 @@ use mcp::middleware::{Exchange, Next, from_fn};
 use mcp::prelude::*;
 use mcp::telemetry::opentelemetry::baggage::BaggageExt;
 use mcp::telemetry::opentelemetry::trace::{SpanKind, TraceContextExt};
-use mcp::telemetry::opentelemetry::{Context, KeyValue};
+use mcp::telemetry::opentelemetry::{Context, KeyValue, SpanId};
 use mcp::telemetry::tracing_opentelemetry::OpenTelemetrySpanExt;
 use mcp::{Client, ProtocolVersion};
 use mcp_testing::Pair;
@@ -46,20 +46,20 @@ async fn call_is_one_trace_from_the_caller_to_the_server() {
     }
 }
 
-#[tokio::test]
-async fn proxy_is_in_the_middle_of_one_trace() {
+type MakePair = fn(Server) -> Pair;
+
+/// Calls a tool of a server whose handler calls on, with a client of this library.
+async fn check_proxy(front: (MakePair, ProtocolVersion), behind: (MakePair, ProtocolVersion)) {
     let recorder = Recorder::start();
+    let traced_client = || Client::builder().layer(recorder.client_layer());
     let origin = server().layer(recorder.server_layer());
-    let upstream = Pair::http(origin)
-        .client(Client::builder().layer(recorder.client_layer()))
-        .start()
-        .await
-        .unwrap();
-    let behind = upstream.client.clone();
+    let upstream = behind.0(origin).client(traced_client()).revision(behind.1);
+    let upstream = upstream.start().await.unwrap();
+    let client = upstream.client.clone();
     let forward = move || {
-        let behind = behind.clone();
+        let client = client.clone();
         async move {
-            let result = behind.call("add", json!({})).await;
+            let result = client.call("add", json!({})).await;
             result
                 .map(|result| result.text().to_owned())
                 .map_err(|error| ToolError::new(error.to_string()))
@@ -68,14 +68,10 @@ async fn proxy_is_in_the_middle_of_one_trace() {
     let proxy = Server::new("proxy", "1.0.0")
         .tool(Tool::new("forward").handler(forward))
         .layer(recorder.server_layer());
-    let front = Pair::stdio(proxy)
-        .revision(ProtocolVersion::V2025_11_25)
-        .client(Client::builder().layer(recorder.client_layer()))
-        .start()
-        .await
-        .unwrap();
-    front.client.call("forward", json!({})).await.unwrap();
-    front.close().await.unwrap();
+    let downstream = front.0(proxy).client(traced_client()).revision(front.1);
+    let downstream = downstream.start().await.unwrap();
+    downstream.client.call("forward", json!({})).await.unwrap();
+    downstream.close().await.unwrap();
     upstream.close().await.unwrap();
 
     let chain = [
@@ -84,10 +80,26 @@ async fn proxy_is_in_the_middle_of_one_trace() {
         recorder.span(&SpanKind::Client, "tools/call add"),
         recorder.span(&SpanKind::Server, "tools/call add"),
     ];
+    assert_eq!(chain[0].parent_span_id, SpanId::INVALID);
     for pair in chain.windows(2) {
         assert_eq!(pair[1].parent_span_id, pair[0].span_context.span_id());
         let trace = |n: usize| pair[n].span_context.trace_id();
         assert_eq!(trace(0), trace(1));
+    }
+}
+
+#[tokio::test]
+async fn proxy_is_in_the_middle_of_one_trace_over_each_transport_and_era() {
+    let kinds: [(MakePair, ProtocolVersion); 4] = [
+        (Pair::http, ProtocolVersion::V2026_07_28),
+        (Pair::http, ProtocolVersion::V2025_11_25),
+        (Pair::stdio, ProtocolVersion::V2026_07_28),
+        (Pair::stdio, ProtocolVersion::V2025_11_25),
+    ];
+    for front in kinds {
+        for behind in kinds {
+            check_proxy(front, behind).await;
+        }
     }
 }
 

@@ -86,9 +86,11 @@ async fn main() -> mcp::Result<()> {
         }
         return Ok(serve.shutdown_on(termination()).await?);
     }
-    let server =
-        server(Tasks::in_memory(), extensions::events_in_memory()?)?.request_state_keys(keys);
+    let tasks = Tasks::in_memory();
+    let task_metrics = tasks.metrics_reader();
+    let server = server(tasks, extensions::events_in_memory()?)?.request_state_keys(keys);
     if let Some(export) = export {
+        mcp::telemetry::watch_tasks(task_metrics);
         return export.serve(listener, server).await;
     }
     let endpoint = StreamableHttp::new(server).events(MemoryEventStore::new());
