@@ -12,6 +12,9 @@ use crate::workspace::Workspace;
 
 const PROMETHEUS: &str = "prometheus";
 
+/// The page whose PromQL queries Prometheus answers.
+const GUIDE: &str = "mcp/src/docs/telemetry.md";
+
 /// Returns the cases.
 pub(super) fn cases(workspace: &Workspace, peers: &Peers, home: &Path) -> Vec<Case> {
     let script = |arguments: &[PathBuf]| {
@@ -22,7 +25,8 @@ pub(super) fn cases(workspace: &Workspace, peers: &Peers, home: &Path) -> Vec<Ca
             command
         })
     };
-    let prometheus = install_prometheus(home).and_then(|program| script(&[program]));
+    let prometheus = install_prometheus(home)
+        .and_then(|program| script(&[program, workspace.root().join(GUIDE)]));
     vec![
         case(
             "our server -> OTLP receiver in Python",

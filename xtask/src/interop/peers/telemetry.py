@@ -1,18 +1,21 @@
 """Receives OTLP, and lets a real Prometheus scrape the server.
 
-Arguments: the program of the server, and the program `prometheus` (or nothing: without Prometheus).
-Prints one line for each span and metric that the OTLP receiver decoded, and the answer of Prometheus.
+Arguments: the program of the server, and for Prometheus its program and the guide page, each of whose
+queries it answers. Prints one line for each span and metric that the OTLP receiver decoded, and for each
+answer of Prometheus.
 """
 
 import http.server
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -25,6 +28,9 @@ PARENT_ID = "b7ad6b7169203331"
 PROTOCOL = "io.modelcontextprotocol/protocolVersion"
 CLIENT = "io.modelcontextprotocol/clientInfo"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+
+# Metrics that the server of the test does not have: their queries must only be valid.
+WITHOUT_DATA = ["mcp_sdk_auth_"]
 
 spans = []
 metrics = {}
@@ -106,7 +112,37 @@ def start_server(program, endpoint):
     sys.exit("the server does not start")
 
 
-def call(url):
+def post(url, message, **further):
+    headers = {
+        "content-type": "application/json",
+        "accept": "application/json, text/event-stream",
+    }
+    headers.update({name.replace("_", "-"): value for name, value in further.items()})
+    body = json.dumps(message).encode()
+    request = urllib.request.Request(url, body, headers)
+    with urllib.request.urlopen(request, timeout=LIMIT) as response:
+        response.read()
+        return response.headers
+
+
+def make_traffic(url):
+    """A failed call, a refused request, and a session that ends."""
+    call(url, "test_error_handling")
+    try:
+        post(url, {}, host="attacker.example")
+        sys.exit("a foreign host is not refused")
+    except urllib.error.HTTPError as error:
+        assert error.code == 403, error
+    client = {"name": "interop", "version": "1"}
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    session = post(url, message)["mcp-session-id"]
+    headers = {"mcp-session-id": session, "mcp-protocol-version": "2025-11-25"}
+    request = urllib.request.Request(url, headers=headers, method="DELETE")
+    urllib.request.urlopen(request, timeout=LIMIT).close()
+
+
+def call(url, tool="test_simple_text"):
     """A tool call of 2026-07-28, with a trace context in `_meta`."""
     meta = {
         "traceparent": f"00-{TRACE_ID}-{PARENT_ID}-01",
@@ -114,14 +150,14 @@ def call(url):
         CLIENT: {"name": "interop", "version": "1"},
         CAPABILITIES: {},
     }
-    params = {"name": "test_simple_text", "arguments": {}, "_meta": meta}
+    params = {"name": tool, "arguments": {}, "_meta": meta}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     headers = {
         "content-type": "application/json",
         "accept": "application/json, text/event-stream",
         "mcp-protocol-version": "2026-07-28",
         "mcp-method": "tools/call",
-        "mcp-name": "test_simple_text",
+        "mcp-name": tool,
     }
     request = urllib.request.Request(url, json.dumps(message).encode(), headers)
     with urllib.request.urlopen(request, timeout=LIMIT) as response:
@@ -157,7 +193,33 @@ def free_port():
         return server.server_port
 
 
-def check_prometheus(program, url):
+def queries(page):
+    """The queries in the second column of the table of the dashboard."""
+    with open(page, encoding="utf-8") as file:
+        dashboard = file.read().split("# A dashboard", 1)[1].split("\n# ", 1)[0]
+    rows = [line.strip().strip("|").split("|", 1) for line in dashboard.splitlines() if line.startswith("| ")]
+    found = [query for row in rows for query in re.findall(r"`([^`]+)`", row[1])]
+    assert len(found) >= 8, found
+    return found
+
+
+def check_guide(port, url, page):
+    """Each query of the page has an answer. Traffic goes on, because a rate needs two samples."""
+    for query in queries(page):
+
+        def answer():
+            make_traffic(url)
+            return ask(port, query)
+
+        if any(name in query for name in WITHOUT_DATA):
+            wait_for(f"valid answer to {query}", lambda: ask(port, query) is not None)
+            print("valid", query)
+        else:
+            wait_for(f"answer to {query}", answer)
+            print("answered", query)
+
+
+def check_prometheus(program, page, url):
     host = urllib.parse.urlsplit(url).netloc
     port = free_port()
     with tempfile.TemporaryDirectory() as home:
@@ -195,6 +257,7 @@ def check_prometheus(program, url):
                 "(mcp_server_operation_duration_seconds_bucket))"
             )
             wait_for("quantile", lambda: ask(port, quantile))
+            check_guide(port, url, page)
             print("prometheus: ok")
         finally:
             prometheus.send_signal(signal.SIGTERM)
@@ -220,7 +283,7 @@ def main():
     try:
         call(url)
         if len(sys.argv) > 2:
-            check_prometheus(sys.argv[2], url)
+            check_prometheus(sys.argv[2], sys.argv[3], url)
         else:
             check_otlp()
     finally:
