@@ -57,7 +57,7 @@ async fn pipe_reports_its_session_and_refused_messages() {
     let (reader, mut writer) = tokio::io::split(ours);
     let mut lines = BufReader::new(reader).lines();
     let mut answers = Vec::new();
-    for line in ["not JSON", UNKNOWN, INITIALIZE] {
+    for line in ["not JSON", NAMELESS, INITIALIZE] {
         writer
             .write_all(format!("{line}\n").as_bytes())
             .await
@@ -69,7 +69,7 @@ async fn pipe_reports_its_session_and_refused_messages() {
         "mcp.sdk.sessions [{session}] | 1",
         "mcp.sdk.queue.size [By] | 0",
         "mcp.sdk.requests.refused [{request}] rpc.response.status_code=-32700 | 1",
-        "mcp.sdk.requests.refused [{request}] rpc.response.status_code=-32601 | 1",
+        "mcp.sdk.requests.refused [{request}] rpc.response.status_code=-32602 | 1",
     ] {
         assert!(
             numbers.contains(line),
@@ -160,7 +160,7 @@ async fn tasks_are_reported_by_status() {
 }
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
-const UNKNOWN: &str = r#"{"jsonrpc":"2.0","id":2,"method":"shop/unknown","params":{}}"#;
+const NAMELESS: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{}}"#;
 
 #[test]
 fn store_reports_its_operations() {

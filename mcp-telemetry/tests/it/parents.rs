@@ -193,3 +193,32 @@ fn see_server(recorder: &Recorder) -> Server {
         .tool(Tool::new("see").handler(see))
         .layer(recorder.server_layer())
 }
+
+#[tokio::test]
+async fn progress_is_in_the_trace_of_its_call() {
+    for version in [ProtocolVersion::V2026_07_28, ProtocolVersion::V2025_11_25] {
+        for pair in [Pair::http as MakePair, Pair::stdio] {
+            let recorder = Recorder::start();
+            let work = async |progress: Progress| {
+                progress.report(1.0, 2.0, "half").await;
+                "done"
+            };
+            let server = Server::new("shop", "1.0.0")
+                .tool(Tool::new("work").handler(work))
+                .layer(recorder.server_layer());
+            let client = Client::builder().layer(recorder.client_layer());
+            let pair = pair(server).client(client).revision(version);
+            let pair = pair.start().await.unwrap();
+            let call = pair.client.call("work", json!({}));
+            call.on_progress(|_| {}).await.unwrap();
+            pair.close().await.unwrap();
+
+            let call = recorder.span(&SpanKind::Server, "tools/call work");
+            let sent = recorder.span(&SpanKind::Client, "notifications/progress");
+            let received = recorder.span(&SpanKind::Server, "notifications/progress");
+            assert_eq!(sent.parent_span_id, call.span_context.span_id());
+            assert_eq!(received.parent_span_id, sent.span_context.span_id());
+            assert!(received.parent_span_is_remote);
+        }
+    }
+}

@@ -453,3 +453,39 @@ fn plain_tool_result_is_written_like_its_type() {
         }
     }
 }
+
+// spec: META-13, META-14
+#[test]
+fn notification_carries_the_keys_of_an_observer_beside_its_subscription() {
+    let meta = Meta::default().with("traceparent", "t");
+    let id = RequestId::from(7);
+    let update = ServerNotification::ResourceUpdated {
+        uri: "a://b".into(),
+    };
+    let log = LogMessage::new(LoggingLevel::Info, "x");
+    let other = ServerNotification::Other {
+        method: "shop/sold".into(),
+        params: None,
+    };
+    for (note, subscription) in [
+        (ServerNotification::ToolsChanged, Some(&id)),
+        (update, Some(&id)),
+        (other, Some(&id)),
+        (ServerNotification::Log(log), None),
+    ] {
+        let mut text = Vec::new();
+        assert!(MODERN.encode_server_notification_with(
+            &note,
+            subscription,
+            Some(&meta),
+            &mut text
+        ));
+        let value: Value = serde_json::from_slice(&text).unwrap();
+        let meta = &value["params"]["_meta"];
+        assert_eq!(meta["traceparent"], "t", "{value}");
+        assert_eq!(
+            meta.as_object().unwrap().len(),
+            1 + usize::from(subscription.is_some())
+        );
+    }
+}
