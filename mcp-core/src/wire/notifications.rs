@@ -145,7 +145,7 @@ pub(super) fn write_server(
     if !exists || to.is_modern() && !fits_stream(notification, subscription) {
         return false;
     }
-    let stamp = Stamp {
+    let stamp = MetaStamp {
         subscription: subscription.filter(|_| to.is_modern()),
         meta,
     };
@@ -222,7 +222,7 @@ pub(super) fn write_client(
     if !exists {
         return false;
     }
-    let stamp = Stamp {
+    let stamp = MetaStamp {
         subscription: None,
         meta,
     };
@@ -247,7 +247,7 @@ pub(super) fn write_client(
 fn write_progress(
     token: &ProgressToken,
     progress: &ProgressUpdate,
-    stamp: Stamp<'_>,
+    stamp: MetaStamp<'_>,
     to: ProtocolVersion,
     out: &mut Vec<u8>,
 ) {
@@ -262,7 +262,7 @@ fn write_progress(
 
 fn write_cancelled(
     cancelled: &Cancelled,
-    stamp: Stamp<'_>,
+    stamp: MetaStamp<'_>,
     to: ProtocolVersion,
     out: &mut Vec<u8>,
 ) -> bool {
@@ -276,7 +276,7 @@ fn write_cancelled(
 }
 
 /// Writes a notification without parameters of its own.
-fn write_stamped(method: Method, stamp: Stamp<'_>, out: &mut Vec<u8>) {
+fn write_stamped(method: Method, stamp: MetaStamp<'_>, out: &mut Vec<u8>) {
     match stamp.add(None) {
         Some(meta) => {
             let mut params = mcp_types::PlainNotification::default();
@@ -290,7 +290,7 @@ fn write_stamped(method: Method, stamp: Stamp<'_>, out: &mut Vec<u8>) {
     }
 }
 
-fn write_other(method: &str, params: Option<&RawObject>, stamp: Stamp<'_>, out: &mut Vec<u8>) {
+fn write_other(method: &str, params: Option<&RawObject>, stamp: MetaStamp<'_>, out: &mut Vec<u8>) {
     if stamp.is_empty() {
         return match params {
             Some(params) => write(method, params, out),
@@ -319,12 +319,12 @@ fn write_other(method: &str, params: Option<&RawObject>, stamp: Stamp<'_>, out: 
 
 /// Keys that are added to `_meta`: the id of the subscription, and the keys of observers.
 #[derive(Clone, Copy)]
-struct Stamp<'a> {
+struct MetaStamp<'a> {
     subscription: Option<&'a RequestId>,
     meta: Option<&'a Meta>,
 }
 
-impl Stamp<'_> {
+impl MetaStamp<'_> {
     fn is_empty(&self) -> bool {
         self.subscription.is_none() && self.meta.is_none()
     }
