@@ -14,6 +14,7 @@
         feature = "skills",
         feature = "apps",
         feature = "events",
+        feature = "catalogue",
         feature = "telemetry"
     )),
     allow(
@@ -55,6 +56,10 @@ pub use mcp_auth as auth;
 /// User interfaces of tools (MCP Apps).
 #[cfg(feature = "apps")]
 pub use mcp_apps as apps;
+
+/// Snapshots of what a server offers, and breaking changes between them.
+#[cfg(feature = "catalogue")]
+pub use mcp_catalogue as catalogue;
 
 /// Events of servers, by poll, stream and webhook (draft of 5 October 2026).
 #[cfg(feature = "events")]

@@ -9,7 +9,7 @@ use crate::modules::{Crate, Import, ROOT, Target, crates, definition};
 use crate::sources::{Sources, attributes, is_hidden};
 
 /// The libraries. An item is listed in the first one that exports it by name.
-const LIBRARIES: [&str; 17] = [
+const LIBRARIES: [&str; 18] = [
     "mcp",
     "mcp-types",
     "mcp-core",
@@ -20,6 +20,7 @@ const LIBRARIES: [&str; 17] = [
     "mcp-telemetry",
     "mcp-skills",
     "mcp-apps",
+    "mcp-catalogue",
     "mcp-events",
     "mcp-gateway",
     "mcp-macros",

@@ -12,7 +12,7 @@ use crate::workspace::{PREFIX, Workspace, folder_of};
 
 /// The allowed dependencies inside the workspace, by folder. Development dependencies are not
 /// restricted.
-const LAYERS: [(&str, &[&str]); 23] = [
+const LAYERS: [(&str, &[&str]); 24] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
     ("mcp-server", &["mcp-core", "mcp-types"]),
@@ -21,6 +21,7 @@ const LAYERS: [(&str, &[&str]); 23] = [
     ("mcp-auth", &["mcp-core", "mcp-transport-http", "mcp-types"]),
     ("mcp-tasks", &["mcp-core", "mcp-types"]),
     ("mcp-telemetry", &["mcp-core", "mcp-types"]),
+    ("mcp-catalogue", &["mcp-client"]),
     (
         "mcp-skills",
         &["mcp-client", "mcp-core", "mcp-server", "mcp-types"],
@@ -55,6 +56,7 @@ const LAYERS: [(&str, &[&str]); 23] = [
             "mcp-telemetry",
             "mcp-skills",
             "mcp-apps",
+            "mcp-catalogue",
             "mcp-events",
             "mcp-gateway",
             "mcp-transport-http",

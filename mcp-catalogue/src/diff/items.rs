@@ -1,0 +1,252 @@
+//! Differences of tools, prompts, resources, templates and capabilities.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::Impact::{Breaking, Compatible, Cosmetic};
+use super::recorder::{Recorder, brief, join};
+use super::schema::{Direction, compare_schemas};
+use crate::snapshot::{LISTS, Snapshot};
+
+type Item = Map<String, Value>;
+
+pub(super) fn compare(old: &Snapshot, new: &Snapshot, recorder: &mut Recorder) {
+    if let (Some(old), Some(new)) = (old.capabilities(), new.capabilities()) {
+        capabilities(old, new, "/capabilities", recorder);
+    }
+    for (list, key) in LISTS {
+        let compare_items = match list {
+            "tools" => tool,
+            "prompts" => prompt,
+            _ => resource,
+        };
+        let old: BTreeMap<_, _> = old.items(list, key).into_iter().collect();
+        let new: BTreeMap<_, _> = new.items(list, key).into_iter().collect();
+        let path = format!("/{list}");
+        for (name, old) in &old {
+            let path = join(&path, name);
+            match new.get(name) {
+                None => recorder.add(Breaking, &path, "removed; calls of it fail"),
+                Some(new) => compare_items(old, new, &path, recorder),
+            }
+        }
+        for name in new.keys().filter(|name| !old.contains_key(*name)) {
+            recorder.add(Compatible, &join(&path, name), "added");
+        }
+    }
+}
+
+fn tool(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
+    let empty = Value::Object(Map::new());
+    let input = |item: &Item| item.get("inputSchema").cloned().unwrap_or(empty.clone());
+    let schema = join(path, "inputSchema");
+    compare_schemas(
+        &input(old),
+        &input(new),
+        Direction::Input,
+        &schema,
+        recorder,
+    );
+    let schema = join(path, "outputSchema");
+    match (old.get("outputSchema"), new.get("outputSchema")) {
+        (Some(old), Some(new)) => {
+            compare_schemas(old, new, Direction::Output, &schema, recorder);
+        }
+        (Some(_), None) => {
+            recorder.add(
+                Breaking,
+                &schema,
+                "removed; results have no promised structure",
+            );
+        }
+        (None, Some(_)) => recorder.add(Compatible, &schema, "added"),
+        (None, None) => {}
+    }
+    hints(old, new, &join(path, "annotations"), recorder);
+    task_support(old, new, &join(path, "execution"), recorder);
+    let compared = [
+        "name",
+        "inputSchema",
+        "outputSchema",
+        "annotations",
+        "execution",
+    ];
+    others(old, new, &compared, path, recorder);
+}
+
+/// Compares the hints of a tool. Clients decide by them whether they ask the user, so a tool that
+/// becomes less safe is breaking.
+fn hints(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
+    // The name, the default, and the safe value.
+    const HINTS: [(&str, bool, bool); 4] = [
+        ("readOnlyHint", false, true),
+        ("destructiveHint", true, false),
+        ("idempotentHint", false, true),
+        ("openWorldHint", true, false),
+    ];
+    let hint = |item: &Item, name: &str| {
+        let value = item.get("annotations").and_then(|it| it.get(name));
+        value.and_then(Value::as_bool)
+    };
+    for (name, default, safe) in HINTS {
+        let (was, is) = (hint(old, name), hint(new, name));
+        let (was, is) = (was.unwrap_or(default), is.unwrap_or(default));
+        if was != is {
+            let (impact, effect) = match is == safe {
+                true => (Compatible, ""),
+                false => (Breaking, "; clients may have approved the tool by it"),
+            };
+            let reason = format!("{was} became {is}{effect}");
+            recorder.add(impact, &join(path, name), reason);
+        }
+    }
+    let title = |item: &Item| {
+        item.get("annotations")
+            .and_then(|it| it.get("title"))
+            .cloned()
+    };
+    if title(old) != title(new) {
+        recorder.add(Cosmetic, &join(path, "title"), "changed");
+    }
+}
+
+/// Compares whether calls of a tool become tasks.
+fn task_support(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
+    let support = |item: &Item| {
+        let value = item.get("execution").and_then(|it| it.get("taskSupport"));
+        let value = value.and_then(Value::as_str);
+        value.unwrap_or("forbidden").to_owned()
+    };
+    let (was, is) = (support(old), support(new));
+    if was == is {
+        return;
+    }
+    let (impact, effect) = match (&*was, &*is) {
+        (_, "required") => (Breaking, "; plain calls fail"),
+        (_, "forbidden") => (Breaking, "; calls as tasks fail"),
+        _ => (Compatible, ""),
+    };
+    let reason = format!("{was} became {is}{effect}");
+    recorder.add(impact, &join(path, "taskSupport"), reason);
+}
+
+fn prompt(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
+    let (was, is) = (arguments(old), arguments(new));
+    let path_of = |name: &str| join(&join(path, "arguments"), name);
+    let is_required =
+        |argument: &Item| argument.get("required").and_then(Value::as_bool) == Some(true);
+    for (name, old) in &was {
+        let path = path_of(name);
+        let Some(new) = is.get(name) else {
+            recorder.add(
+                Breaking,
+                &path,
+                "argument removed; clients that send it may fail",
+            );
+            continue;
+        };
+        match (is_required(old), is_required(new)) {
+            (false, true) => {
+                recorder.add(
+                    Breaking,
+                    &path,
+                    "became required; clients that omit it fail",
+                );
+            }
+            (true, false) => recorder.add(Compatible, &path, "became optional"),
+            _ => {}
+        }
+        others(old, new, &["name", "required"], &path, recorder);
+    }
+    for (name, argument) in is.iter().filter(|(name, _)| !was.contains_key(*name)) {
+        let (impact, reason) = match is_required(argument) {
+            true => (
+                Breaking,
+                "required argument added; clients that omit it fail",
+            ),
+            false => (Compatible, "optional argument added"),
+        };
+        recorder.add(impact, &path_of(name), reason);
+    }
+    others(old, new, &["name", "arguments"], path, recorder);
+}
+
+fn arguments(prompt: &Item) -> BTreeMap<&str, &Item> {
+    let arguments = prompt.get("arguments").and_then(Value::as_array);
+    let arguments = arguments.into_iter().flatten().filter_map(Value::as_object);
+    let named = arguments.filter_map(|it| Some((it.get("name")?.as_str()?, it)));
+    named.collect()
+}
+
+fn resource(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
+    let mime = |item: &Item| item.get("mimeType").cloned();
+    match (mime(old), mime(new)) {
+        (Some(was), is) if Some(&was) != is.as_ref() => {
+            let is = is.as_ref().map_or_else(|| "nothing".to_owned(), brief);
+            let reason = format!(
+                "{} became {is}; clients cannot read it as before",
+                brief(&was)
+            );
+            recorder.add(Breaking, &join(path, "mimeType"), reason);
+        }
+        (None, Some(is)) => {
+            let reason = format!("added: {}", brief(&is));
+            recorder.add(Compatible, &join(path, "mimeType"), reason);
+        }
+        _ => {}
+    }
+    others(
+        old,
+        new,
+        &["uri", "uriTemplate", "mimeType"],
+        path,
+        recorder,
+    );
+}
+
+/// Compares the fields that no rule covers. They are texts, icons and annotations.
+fn others(old: &Item, new: &Item, compared: &[&str], path: &str, recorder: &mut Recorder) {
+    let names: std::collections::BTreeSet<_> = old.keys().chain(new.keys()).collect();
+    for name in names
+        .into_iter()
+        .filter(|it| !compared.contains(&it.as_str()))
+    {
+        let path = join(path, name);
+        match (old.get(name), new.get(name)) {
+            (Some(was), Some(is)) if was != is => {
+                let reason = format!("{} became {}", brief(was), brief(is));
+                recorder.add(Cosmetic, &path, reason);
+            }
+            (Some(_), None) => recorder.add(Cosmetic, &path, "removed"),
+            (None, Some(_)) => recorder.add(Cosmetic, &path, "added"),
+            _ => {}
+        }
+    }
+}
+
+/// Compares capabilities. `false` and a missing capability are the same.
+fn capabilities(old: &Value, new: &Value, path: &str, recorder: &mut Recorder) {
+    let is_absent = |value: &Value| matches!(value, Value::Null | Value::Bool(false));
+    match (old, new) {
+        (old, new) if is_absent(old) && is_absent(new) => {}
+        (old, new) if is_absent(old) && !is_absent(new) => {
+            recorder.add(Compatible, path, "added");
+        }
+        (old, new) if !is_absent(old) && is_absent(new) => {
+            recorder.add(Breaking, path, "removed; clients that use it fail");
+        }
+        (Value::Object(was), Value::Object(is)) => {
+            let names: std::collections::BTreeSet<_> = was.keys().chain(is.keys()).collect();
+            for name in names {
+                let value = |of: &Item| of.get(name).cloned().unwrap_or(Value::Null);
+                capabilities(&value(was), &value(is), &join(path, name), recorder);
+            }
+        }
+        (was, is) if was != is => {
+            let reason = format!("{} became {}", brief(was), brief(is));
+            recorder.add(Compatible, path, reason);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,25 @@
+//! Snapshots of what a server offers, and the changes between two of them.
+//!
+//! A [`Snapshot`] contains the tools, prompts, resources, templates and capabilities of a server as
+//! stable JSON. [`Snapshot::diff`] tells breaking changes from compatible and cosmetic ones. The
+//! direction of a schema decides: a tool must continue to accept all arguments that it accepted, and its
+//! results must continue to match the schema that clients know.
+//!
+//! | change | arguments | results |
+//! |---|---|---|
+//! | a property becomes required | breaking | compatible |
+//! | a property is no longer required | compatible | breaking |
+//! | an enum has another value | compatible | breaking |
+//! | a limit becomes tighter | breaking | compatible |
+//! | a description changes | cosmetic | cosmetic |
+//!
+//! | module | contents, lowest first |
+//! |---|---|
+//! | `snapshot` | [`Snapshot`] |
+//! | `diff` | [`Diff`], [`Difference`], [`Impact`]; one module per kind of item |
+
+mod diff;
+mod snapshot;
+
+pub use diff::{Diff, Difference, Impact};
+pub use snapshot::{Snapshot, SnapshotError};

@@ -1,0 +1,185 @@
+//! [`Snapshot`]: the features of a server as one JSON document.
+
+use std::str::FromStr;
+
+use mcp_client::{Client, Error};
+use serde_json::{Map, Value, json};
+
+/// The lists of a snapshot, with the field that identifies an item.
+pub(crate) const LISTS: [(&str, &str); 4] = [
+    ("prompts", "name"),
+    ("resourceTemplates", "uriTemplate"),
+    ("resources", "uri"),
+    ("tools", "name"),
+];
+
+/// The tools, prompts, resources, templates and capabilities of a server, as one client sees them.
+///
+/// The JSON is stable: object keys are sorted, and the items of each list are sorted by name or URI.
+/// Two snapshots of an unchanged server are equal byte by byte, so the file can be under version
+/// control. The items have the form of the protocol.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::catalogue::Snapshot;
+///
+/// let old: Snapshot = r#"{"tools": [{"name": "add", "inputSchema": {"type": "object"}}]}"#.parse()?;
+/// let new: Snapshot = r#"{"tools": []}"#.parse()?;
+/// let diff = old.diff(&new);
+/// assert!(diff.is_breaking());
+/// assert_eq!(diff.differences()[0].path, "/tools/add");
+/// # Ok::<(), mcp::catalogue::SnapshotError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Snapshot(Value);
+
+/// The reason why JSON is no snapshot.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SnapshotError {
+    /// The text is no JSON.
+    #[error("the snapshot is no JSON: {0}; write it with `mcp snapshot`")]
+    Json(#[from] serde_json::Error),
+    /// A part of the document has another type.
+    #[error(
+        "the snapshot is malformed at {path}: expected {expected}; write it with `mcp snapshot`"
+    )]
+    Malformed {
+        /// The JSON pointer of the part.
+        path: String,
+        /// The expected type.
+        expected: &'static str,
+    },
+}
+
+impl Snapshot {
+    /// Lists all features of a server.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::catalogue::Snapshot;
+    /// use mcp::prelude::*;
+    ///
+    /// # async fn example() -> mcp::Result<()> {
+    /// let client = Client::connect("http://127.0.0.1:8000/mcp").await?;
+    /// println!("{}", Snapshot::capture(&client).await?.to_json());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when a list request fails.
+    pub async fn capture(client: &Client) -> Result<Self, Error> {
+        if client.server_capabilities().is_none() {
+            client.discover().await?;
+        }
+        let has = client.server_capabilities().unwrap_or_default();
+        let mut lists = json!({ "capabilities": has });
+        if has.tools.is_some() {
+            lists["tools"] = json!(client.list_all_tools().await?);
+        }
+        if has.prompts.is_some() {
+            lists["prompts"] = json!(client.list_all_prompts().await?);
+        }
+        if has.resources.is_some() {
+            lists["resources"] = json!(client.list_all_resources().await?);
+            lists["resourceTemplates"] = json!(client.list_all_resource_templates().await?);
+        }
+        Ok(Self(canonical(lists)))
+    }
+
+    /// Reads a snapshot from JSON: that of [`to_json`](Self::to_json), or of `mcp list --json`. Missing
+    /// lists are empty; missing capabilities are not compared.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SnapshotError::Malformed`] when a list or an item has another type.
+    pub fn from_value(value: Value) -> Result<Self, SnapshotError> {
+        let malformed = |path: String, expected| Err(SnapshotError::Malformed { path, expected });
+        let Some(document) = value.as_object() else {
+            return malformed("/".to_owned(), "an object");
+        };
+        for (list, key) in LISTS {
+            let items = match document.get(list) {
+                None => continue,
+                Some(Value::Array(items)) => items,
+                Some(_) => return malformed(format!("/{list}"), "an array"),
+            };
+            for (index, item) in items.iter().enumerate() {
+                if item.get(key).and_then(Value::as_str).is_none() {
+                    return malformed(format!("/{list}/{index}/{key}"), "a string");
+                }
+            }
+        }
+        if document
+            .get("capabilities")
+            .is_some_and(|it| !it.is_object())
+        {
+            return malformed("/capabilities".to_owned(), "an object");
+        }
+        Ok(Self(canonical(value)))
+    }
+
+    /// Returns the snapshot as a JSON value.
+    pub fn as_value(&self) -> &Value {
+        &self.0
+    }
+
+    /// Returns the snapshot as indented JSON with a line feed at the end.
+    pub fn to_json(&self) -> String {
+        format!("{:#}\n", self.0)
+    }
+
+    /// Returns the items of a list by name or URI.
+    pub(crate) fn items(&self, list: &str, key: &str) -> Vec<(&str, &Map<String, Value>)> {
+        let items = self.0.get(list).and_then(Value::as_array);
+        let items = items.into_iter().flatten().filter_map(Value::as_object);
+        let named = items.filter_map(|item| Some((item.get(key)?.as_str()?, item)));
+        named.collect()
+    }
+
+    /// Returns the capabilities, if the snapshot has them.
+    pub(crate) fn capabilities(&self) -> Option<&Value> {
+        self.0.get("capabilities")
+    }
+}
+
+impl FromStr for Snapshot {
+    type Err = SnapshotError;
+
+    fn from_str(text: &str) -> Result<Self, SnapshotError> {
+        Self::from_value(serde_json::from_str(text)?)
+    }
+}
+
+/// Sorts the keys of objects, and the items of the lists.
+fn canonical(value: Value) -> Value {
+    let mut value = sorted_keys(value);
+    for (list, key) in LISTS {
+        if let Some(Value::Array(items)) = value.get_mut(list) {
+            items.sort_by(|a, b| {
+                let name = |item: &Value| item.get(key).map(ToString::to_string);
+                name(a).cmp(&name(b))
+            });
+        }
+    }
+    value
+}
+
+fn sorted_keys(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.into_iter().collect();
+            entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+            let sorted = entries
+                .into_iter()
+                .map(|(key, value)| (key, sorted_keys(value)));
+            Value::Object(sorted.collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(sorted_keys).collect()),
+        other => other,
+    }
+}

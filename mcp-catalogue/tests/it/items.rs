@@ -1,0 +1,177 @@
+//! The impact of changes of tools, prompts, resources, templates and capabilities.
+
+use mcp::catalogue::{Impact, Snapshot};
+use serde_json::{Value, json};
+
+/// Returns the impact and the path of the only difference.
+fn only(old: Value, new: Value) -> (Impact, String) {
+    let old = Snapshot::from_value(old).unwrap();
+    let diff = old.diff(&Snapshot::from_value(new).unwrap());
+    let [difference] = diff.differences() else {
+        panic!("one difference expected: {diff}");
+    };
+    (difference.impact, difference.path.clone())
+}
+
+fn tool(fields: Value) -> Value {
+    let mut tool = json!({"name": "t", "inputSchema": {"type": "object"}});
+    for (name, value) in fields.as_object().unwrap() {
+        tool[name] = value.clone();
+    }
+    json!({"tools": [tool]})
+}
+
+#[test]
+fn changes_of_tools() {
+    use Impact::{Breaking, Compatible, Cosmetic};
+    let rows = [
+        (
+            json!({}),
+            json!({"description": "d"}),
+            Cosmetic,
+            "description",
+        ),
+        (
+            json!({}),
+            json!({"outputSchema": {}}),
+            Compatible,
+            "outputSchema",
+        ),
+        (
+            json!({"outputSchema": {}}),
+            json!({}),
+            Breaking,
+            "outputSchema",
+        ),
+        (
+            json!({"annotations": {"readOnlyHint": true}}),
+            json!({}),
+            Breaking,
+            "annotations/readOnlyHint",
+        ),
+        (
+            json!({"annotations": {"destructiveHint": true}}),
+            json!({"annotations": {"destructiveHint": false}}),
+            Compatible,
+            "annotations/destructiveHint",
+        ),
+        (
+            json!({}),
+            json!({"execution": {"taskSupport": "required"}}),
+            Breaking,
+            "execution/taskSupport",
+        ),
+        (
+            json!({}),
+            json!({"execution": {"taskSupport": "optional"}}),
+            Compatible,
+            "execution/taskSupport",
+        ),
+    ];
+    for (old, new, impact, path) in rows {
+        let expected = (impact, format!("/tools/t/{path}"));
+        assert_eq!(
+            only(tool(old.clone()), tool(new.clone())),
+            expected,
+            "{old} became {new}"
+        );
+    }
+    assert_eq!(
+        only(tool(json!({})), json!({})),
+        (Breaking, "/tools/t".to_owned())
+    );
+    assert_eq!(
+        only(json!({}), tool(json!({}))),
+        (Compatible, "/tools/t".to_owned())
+    );
+}
+
+#[test]
+fn changes_of_prompts() {
+    use Impact::{Breaking, Compatible, Cosmetic};
+    let rows = [
+        (json!([]), json!([{"name": "a"}]), Compatible),
+        (
+            json!([]),
+            json!([{"name": "a", "required": true}]),
+            Breaking,
+        ),
+        (json!([{"name": "a"}]), json!([]), Breaking),
+        (
+            json!([{"name": "a"}]),
+            json!([{"name": "a", "required": true}]),
+            Breaking,
+        ),
+        (
+            json!([{"name": "a", "required": true}]),
+            json!([{"name": "a", "required": false}]),
+            Compatible,
+        ),
+    ];
+    let prompt = |arguments: &Value| json!({"prompts": [{"name": "p", "arguments": arguments}]});
+    for (old, new, impact) in rows {
+        let expected = (impact, "/prompts/p/arguments/a".to_owned());
+        assert_eq!(
+            only(prompt(&old), prompt(&new)),
+            expected,
+            "{old} became {new}"
+        );
+    }
+    let old = json!({"prompts": [{"name": "p", "title": "a"}]});
+    let new = json!({"prompts": [{"name": "p", "title": "b"}]});
+    assert_eq!(only(old, new), (Cosmetic, "/prompts/p/title".to_owned()));
+}
+
+#[test]
+fn changes_of_resources_and_templates() {
+    use Impact::{Breaking, Compatible, Cosmetic};
+    for (list, key) in [("resources", "uri"), ("resourceTemplates", "uriTemplate")] {
+        let snapshot = |fields: Value| {
+            let mut item = fields;
+            item[key] = json!("a://b");
+            json!({ list: [item] })
+        };
+        let path = |field: &str| format!("/{list}/a:~1~1b{field}");
+        let text = json!({"mimeType": "text/plain"});
+        let rows = [
+            (
+                text.clone(),
+                json!({"mimeType": "text/html"}),
+                Breaking,
+                "/mimeType",
+            ),
+            (text.clone(), json!({}), Breaking, "/mimeType"),
+            (json!({}), text, Compatible, "/mimeType"),
+            (
+                json!({"name": "a"}),
+                json!({"name": "b"}),
+                Cosmetic,
+                "/name",
+            ),
+        ];
+        for (old, new, impact, field) in rows {
+            assert_eq!(only(snapshot(old), snapshot(new)), (impact, path(field)));
+        }
+        assert_eq!(only(snapshot(json!({})), json!({})), (Breaking, path("")));
+    }
+}
+
+#[test]
+fn changes_of_capabilities() {
+    use Impact::{Breaking, Compatible};
+    let rows = [
+        (json!({"tools": {}}), json!({}), Breaking, "tools"),
+        (json!({}), json!({"tools": {}}), Compatible, "tools"),
+        (
+            json!({"resources": {"subscribe": true}}),
+            json!({"resources": {"subscribe": false}}),
+            Breaking,
+            "resources/subscribe",
+        ),
+    ];
+    for (old, new, impact, path) in rows {
+        let old = json!({ "capabilities": old });
+        let new = json!({ "capabilities": new });
+        assert_eq!(only(old, new), (impact, format!("/capabilities/{path}")));
+    }
+}

@@ -1,0 +1,290 @@
+//! The impact of schema changes in both directions.
+
+use mcp::catalogue::{Diff, Impact, Snapshot};
+use serde_json::{Value, json};
+
+fn diff(field: &str, old: &Value, new: &Value) -> Diff {
+    let snapshot = |schema: &Value| {
+        let mut tool = json!({ "name": "t", "inputSchema": {} });
+        tool[field] = schema.clone();
+        Snapshot::from_value(json!({ "tools": [tool] })).unwrap()
+    };
+    snapshot(old).diff(&snapshot(new))
+}
+
+/// The effects of a change on arguments and on results: `B`reaking, `C`ompatible, cosmetic (`T`ext), and
+/// `-` for no difference.
+fn effects(old: &Value, new: &Value) -> String {
+    let of = |field: &str| match diff(field, old, new).impact() {
+        Some(Impact::Breaking) => 'B',
+        Some(Impact::Compatible) => 'C',
+        Some(_) => 'T',
+        None => '-',
+    };
+    [of("inputSchema"), of("outputSchema")].iter().collect()
+}
+
+/// Checks rows of an older schema, a newer one, and the effects. `reverse` are the effects of the
+/// opposite change.
+fn check(rows: &[(Value, Value, &str, &str)]) {
+    for (old, new, forward, reverse) in rows {
+        assert_eq!(effects(old, new), *forward, "{old} became {new}");
+        assert_eq!(effects(new, old), *reverse, "{new} became {old}");
+        assert_eq!(effects(old, old), "--", "{old}");
+    }
+}
+
+#[test]
+fn limits_of_values_have_the_impact_of_their_direction() {
+    check(&[
+        (
+            json!({"type": "number"}),
+            json!({"type": "integer"}),
+            "BC",
+            "CB",
+        ),
+        (
+            json!({"type": "string"}),
+            json!({"type": "integer"}),
+            "BB",
+            "BB",
+        ),
+        (json!({}), json!({"type": "string"}), "BC", "CB"),
+        (
+            json!({"type": ["string", "null"]}),
+            json!({"type": "string"}),
+            "BC",
+            "CB",
+        ),
+        (
+            json!({"type": ["a", "b"]}),
+            json!({"type": ["b", "a"]}),
+            "--",
+            "--",
+        ),
+        (
+            json!({"enum": ["a", "b"]}),
+            json!({"enum": ["a"]}),
+            "BC",
+            "CB",
+        ),
+        (json!({"enum": ["a"]}), json!({"const": "a"}), "--", "--"),
+        (
+            json!({"enum": ["a"]}),
+            json!({"const": "a", "type": "string"}),
+            "--",
+            "--",
+        ),
+        (json!({"enum": ["a"]}), json!({"enum": ["b"]}), "BB", "BB"),
+        (
+            json!({"type": "string"}),
+            json!({"type": "string", "enum": ["a"]}),
+            "BC",
+            "CB",
+        ),
+        (json!({"minimum": 1}), json!({"minimum": 2}), "BC", "CB"),
+        (json!({"maximum": 2}), json!({"maximum": 1}), "BC", "CB"),
+        (json!({}), json!({"exclusiveMaximum": 1}), "BC", "CB"),
+        (json!({"minimum": 1}), json!({"minimum": 1.0}), "--", "--"),
+        (json!({"minLength": 1}), json!({"minLength": 3}), "BC", "CB"),
+        (json!({"maxItems": 9}), json!({"maxItems": 3}), "BC", "CB"),
+        (
+            json!({"multipleOf": 2}),
+            json!({"multipleOf": 4}),
+            "BC",
+            "CB",
+        ),
+        (
+            json!({"multipleOf": 2}),
+            json!({"multipleOf": 3}),
+            "BB",
+            "BB",
+        ),
+        (json!({"pattern": "a"}), json!({"pattern": "b"}), "BB", "BB"),
+        (json!({}), json!({"pattern": "b"}), "BC", "CB"),
+        (json!({}), json!({"format": "date"}), "BC", "CB"),
+        (json!(true), json!(false), "BC", "CB"),
+    ]);
+}
+
+#[test]
+fn objects_and_arrays_have_the_impact_of_their_direction() {
+    let properties = |value: Value| json!({"type": "object", "properties": value});
+    let closed = |value: Value| json!({"properties": value, "additionalProperties": false});
+    check(&[
+        (json!({}), json!({"required": ["a"]}), "BC", "CB"),
+        (
+            properties(json!({})),
+            properties(json!({"a": {}})),
+            "CC",
+            "BC",
+        ),
+        (closed(json!({})), closed(json!({"a": {}})), "CB", "BC"),
+        (
+            properties(json!({"a": {"minimum": 1}})),
+            properties(json!({"a": {"minimum": 2}})),
+            "BC",
+            "CB",
+        ),
+        (
+            json!({}),
+            json!({"additionalProperties": false}),
+            "BC",
+            "CB",
+        ),
+        (json!({}), json!({"additionalProperties": true}), "--", "--"),
+        (
+            json!({"additionalProperties": {"type": "number"}}),
+            json!({"additionalProperties": {"type": "integer"}}),
+            "BC",
+            "CB",
+        ),
+        (
+            json!({}),
+            json!({"patternProperties": {"^x": {"type": "null"}}}),
+            "BC",
+            "CB",
+        ),
+        (
+            json!({"items": {"type": "number"}}),
+            json!({"items": {"type": "integer"}}),
+            "BC",
+            "CB",
+        ),
+        (
+            json!({"prefixItems": [{}]}),
+            json!({"prefixItems": [{}, {}]}),
+            "BC",
+            "CB",
+        ),
+        (json!({}), json!({"uniqueItems": true}), "BC", "CB"),
+        (json!({}), json!({"uniqueItems": false}), "--", "--"),
+        (json!({}), json!({"allOf": [{"minimum": 1}]}), "BC", "CB"),
+        (json!({}), json!({"not": {"const": 1}}), "BB", "BB"),
+        (json!({"if": {}}), json!({"if": {"const": 1}}), "BB", "BB"),
+    ]);
+}
+
+#[test]
+fn alternatives_have_the_impact_of_their_direction() {
+    let string = json!({"type": "string"});
+    let optional = json!({"anyOf": [{"type": "string"}, {"type": "null"}]});
+    check(&[
+        (string.clone(), optional.clone(), "CB", "BC"),
+        (
+            optional.clone(),
+            json!({"anyOf": [{"type": "null"}, {"type": "string"}]}),
+            "--",
+            "--",
+        ),
+        (
+            optional.clone(),
+            json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+            "BB",
+            "BB",
+        ),
+        (
+            json!({"oneOf": [{"const": "a"}]}),
+            json!({"oneOf": [{"const": "a"}, {"const": "b"}]}),
+            "CB",
+            "BC",
+        ),
+        (
+            json!({"anyOf": [{"type": "number"}, {"type": "null"}]}),
+            json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+            "BC",
+            "CB",
+        ),
+    ]);
+}
+
+#[test]
+fn annotations_are_cosmetic_and_defaults_compatible() {
+    check(&[
+        (json!({"title": "a"}), json!({"title": "b"}), "TT", "TT"),
+        (json!({"description": "a"}), json!({}), "TT", "TT"),
+        (json!({}), json!({"x-note": 1}), "TT", "TT"),
+        (json!({"default": 1}), json!({"default": 2}), "CC", "CC"),
+        (json!({"$defs": {"unused": {}}}), json!({}), "--", "--"),
+    ]);
+}
+
+#[test]
+fn references_are_resolved() {
+    let with =
+        |target: Value| json!({"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": target}});
+    let inline = |schema: Value| json!({"properties": {"a": schema}});
+    let tree = |value: Value| json!({"properties": {"value": value, "child": {"$ref": "#"}}});
+    check(&[
+        (
+            with(json!({"type": "number"})),
+            inline(json!({"type": "number"})),
+            "--",
+            "--",
+        ),
+        (
+            with(json!({"type": "number"})),
+            with(json!({"type": "integer"})),
+            "BC",
+            "CB",
+        ),
+        (
+            tree(json!({"type": "number"})),
+            tree(json!({"type": "integer"})),
+            "BC",
+            "CB",
+        ),
+        (
+            inline(json!({"$ref": "https://a"})),
+            inline(json!({"$ref": "https://b"})),
+            "BB",
+            "BB",
+        ),
+        (
+            json!({"$ref": "#/$defs/x", "$defs": {"x": {"$ref": "#/$defs/x"}}}),
+            json!({"$ref": "#/$defs/x", "$defs": {"x": {"$ref": "#/$defs/x"}}, "minimum": 1}),
+            "BC",
+            "CB",
+        ),
+    ]);
+}
+
+#[test]
+fn target_of_an_unchanged_reference_is_compared() {
+    for keyword in ["anyOf", "oneOf", "allOf"] {
+        let with =
+            |target: Value| json!({keyword: [{"$ref": "#/$defs/a"}], "$defs": {"a": target}});
+        let (old, new) = (json!({"type": "number"}), json!({"type": "integer"}));
+        check(&[(with(old), with(new), "BC", "CB")]);
+    }
+    let with = |target: Value| json!({"not": {"$ref": "#/$defs/a"}, "$defs": {"a": target}});
+    check(&[(with(json!({})), with(json!({"type": "null"})), "BB", "BB")]);
+}
+
+#[test]
+fn difference_has_path_and_reason() {
+    let old = json!({"properties": {"a/b": {"enum": ["x", "y"]}}});
+    let new = json!({"properties": {"a/b": {"enum": ["x"]}}});
+    assert_eq!(
+        diff("inputSchema", &old, &new).to_string(),
+        "breaking: /tools/t/inputSchema/properties/a~1b/enum: value \"y\" removed; the server refuses \
+         arguments that it accepted\n"
+    );
+}
+
+#[test]
+fn deep_chain_of_references_ends() {
+    let chain = |last: Value| {
+        let mut schema = json!({"$ref": "#/$defs/n0", "$defs": {}});
+        for index in 0..5_000 {
+            let next = format!("#/$defs/n{}", index + 1);
+            schema["$defs"][format!("n{index}")] =
+                json!({"anyOf": [{"properties": {"x": {"$ref": next}}}, {"type": "null"}]});
+        }
+        schema["$defs"]["n5000"] = last;
+        schema
+    };
+    let old = chain(json!({"type": "string"}));
+    let new = chain(json!({"type": "integer"}));
+    assert!(diff("inputSchema", &old, &new).is_breaking());
+}

@@ -1,0 +1,63 @@
+//! Snapshots of servers and files.
+
+use mcp::catalogue::{Snapshot, SnapshotError};
+use mcp::prelude::*;
+use serde_json::json;
+
+#[tokio::test]
+async fn captured_snapshot_is_sorted_and_read_again() {
+    let server = Server::new("shop", "1.0.0")
+        .tool(Tool::new("sell").handler(|| "sold"))
+        .tool(Tool::new("buy").handler(|| "bought"));
+    let client = Client::connect(mcp::InProcess(server)).await.unwrap();
+    let snapshot = Snapshot::capture(&client).await.unwrap();
+    let tools = snapshot.as_value()["tools"].as_array().unwrap();
+    assert_eq!(
+        (&tools[0]["name"], &tools[1]["name"]),
+        (&json!("buy"), &json!("sell"))
+    );
+    assert!(snapshot.as_value()["capabilities"]["tools"].is_object());
+    let read: Snapshot = snapshot.to_json().parse().unwrap();
+    assert_eq!(read, snapshot);
+    assert_eq!(read.to_json(), snapshot.to_json());
+    assert!(snapshot.diff(&read).impact().is_none());
+}
+
+#[test]
+fn order_of_keys_and_items_is_no_difference() {
+    let one: Snapshot = r#"{"tools":[{"name":"b"},{"name":"a","title":"A"}],"prompts":[]}"#
+        .parse()
+        .unwrap();
+    let other: Snapshot = r#"{"prompts":[],"tools":[{"title":"A","name":"a"},{"name":"b"}]}"#
+        .parse()
+        .unwrap();
+    assert_eq!(one.to_json(), other.to_json());
+}
+
+#[test]
+fn malformed_snapshots_are_refused_with_their_path() {
+    for (text, path) in [
+        ("[]", "/"),
+        (r#"{"tools":{}}"#, "/tools"),
+        (r#"{"resources":[{"name":"a"}]}"#, "/resources/0/uri"),
+        (r#"{"capabilities":[]}"#, "/capabilities"),
+    ] {
+        match text.parse::<Snapshot>() {
+            Err(SnapshotError::Malformed { path: at, .. }) => assert_eq!(at, path, "{text}"),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+    assert!(matches!(
+        "{".parse::<Snapshot>(),
+        Err(SnapshotError::Json(_))
+    ));
+}
+
+#[test]
+fn list_of_differences_is_bounded() {
+    let tools: Vec<_> = (0..3_000).map(|n| json!({"name": n.to_string()})).collect();
+    let old = Snapshot::from_value(json!({ "tools": tools })).unwrap();
+    let diff = old.diff(&Snapshot::from_value(json!({})).unwrap());
+    assert_eq!(diff.differences().len(), 1_001);
+    assert!(diff.is_breaking());
+}
