@@ -9,8 +9,8 @@ use clap_complete::Shell;
 ///
 /// A target is a URL, a name from an `mcp.json`, or a command after `--`.
 ///
-/// Exit codes: 0 success, 1 usage, 3 login needed, 4 server unreachable, 5 error of the tool or the
-/// server, 130 cancelled.
+/// Exit codes: 0 success, 1 usage or a breaking change, 3 login needed, 4 server unreachable, 5 error
+/// of the tool or the server, 130 cancelled.
 #[derive(Debug, Parser)]
 #[command(name = "mcp", version, disable_help_subcommand = true)]
 pub(crate) struct Cli {
@@ -79,6 +79,18 @@ pub(crate) enum Command {
         override_usage = "mcp info [OPTIONS] <TARGET>\n       mcp info [OPTIONS] -- <COMMAND>..."
     )]
     Info(TargetArgs),
+    /// Print the tools, prompts, resources and capabilities of a server as stable JSON
+    #[command(
+        override_usage = "mcp snapshot [OPTIONS] <TARGET>\n       mcp snapshot [OPTIONS] -- <COMMAND>...",
+        after_help = "`mcp diff` compares two snapshots.\n\nExamples:\n  mcp snapshot shop > shop.json\n  mcp snapshot shop -o shop.json"
+    )]
+    Snapshot(SnapshotArgs),
+    /// Compare two snapshots, or a snapshot with a server: breaking, compatible, cosmetic
+    #[command(
+        override_usage = "mcp diff [OPTIONS] <OLD> <NEW>\n       mcp diff [OPTIONS] <OLD> <TARGET>\n       mcp diff [OPTIONS] <OLD> -- <COMMAND>...",
+        after_help = "The exit code is 1 when a change is breaking.\n\nExamples:\n  mcp diff old.json new.json\n  mcp diff shop.json shop\n  mcp diff shop.json --json -- ./shop"
+    )]
+    Diff(DiffArgs),
     /// List the servers of the configuration files on this machine
     Servers {
         /// Read this file only
@@ -192,6 +204,26 @@ pub(crate) struct LoginArgs {
     /// Use this registered client
     #[arg(long, value_name = "ID")]
     pub(crate) client_id: Option<String>,
+}
+
+/// Arguments of `snapshot`.
+#[derive(Debug, Args)]
+pub(crate) struct SnapshotArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Write this file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Arguments of `diff`.
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// The file of the older snapshot
+    #[arg(value_name = "OLD")]
+    pub(crate) old: PathBuf,
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
 }
 
 /// Arguments of `listen`.

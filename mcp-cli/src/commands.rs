@@ -3,6 +3,7 @@
 mod call;
 mod complete;
 mod contents;
+mod diff;
 mod info;
 mod interrupt;
 mod list;
@@ -14,6 +15,7 @@ mod proxy;
 mod read;
 mod servers;
 mod shell;
+mod snapshot;
 mod support;
 
 use crate::cli::{Cli, Command};
@@ -30,6 +32,8 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Listen(args) => listen::run(args, output).await,
         Command::Ping(args) => ping::run(args, output).await,
         Command::Info(args) => info::run(args, output).await,
+        Command::Snapshot(args) => snapshot::run(args, output).await,
+        Command::Diff(args) => diff::run(args, output).await,
         Command::Servers { config } => {
             servers::run(config.as_deref(), output);
             Ok(())

@@ -13,6 +13,8 @@ pub(crate) enum FailureKind {
     Unreachable,
     /// The tool or the server reported an error.
     Server,
+    /// A comparison found a breaking change.
+    Breaking,
     /// The user cancelled the call.
     Cancelled,
 }
@@ -21,7 +23,7 @@ impl FailureKind {
     /// The exit code of the process. 2 is reserved for tools without an app.
     pub(crate) const fn exit_code(self) -> u8 {
         match self {
-            Self::Usage => 1,
+            Self::Usage | Self::Breaking => 1,
             Self::Login => 3,
             Self::Unreachable => 4,
             Self::Server => 5,
@@ -35,6 +37,7 @@ impl FailureKind {
             Self::Login => "login",
             Self::Unreachable => "unreachable",
             Self::Server => "server",
+            Self::Breaking => "breaking",
             Self::Cancelled => "cancelled",
         }
     }
@@ -112,8 +115,9 @@ mod tests {
             FailureKind::Login,
             FailureKind::Unreachable,
             FailureKind::Server,
+            FailureKind::Breaking,
             FailureKind::Cancelled,
         ];
-        assert_eq!(codes.map(FailureKind::exit_code), [1, 3, 4, 5, 130]);
+        assert_eq!(codes.map(FailureKind::exit_code), [1, 3, 4, 5, 1, 130]);
     }
 }

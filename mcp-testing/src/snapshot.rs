@@ -8,7 +8,7 @@ use std::panic::Location;
 use std::path::{Path, PathBuf};
 
 use mcp::types::ServerCapabilities;
-use mcp::{Client, Result};
+use mcp::{Client, Result, catalogue};
 use serde_json::{Value, json};
 
 /// Environment variable that updates snapshots instead of comparing them, as for `expect_test`.
@@ -131,11 +131,29 @@ fn compare(file: &Path, snapshot: &ServerSnapshot, update: bool) -> Result<(), S
     if differences.is_empty() {
         return Ok(());
     }
-    Err(format!(
+    let mut report = format!(
         "the features of the server differ from {}:\n  {}",
         file.display(),
         differences.join("\n  ")
-    ))
+    );
+    for line in breaking(expected, &snapshot.0) {
+        report.push_str("\n  ");
+        report.push_str(&line);
+    }
+    Err(report)
+}
+
+/// Describes the breaking changes between two snapshots.
+fn breaking(expected: Value, actual: &Value) -> Vec<String> {
+    let old = catalogue::Snapshot::from_value(expected);
+    let new = catalogue::Snapshot::from_value(actual.clone());
+    let (Ok(old), Ok(new)) = (old, new) else {
+        return Vec::new();
+    };
+    let diff = old.diff(&new);
+    let differences = diff.differences().iter();
+    let breaking = differences.filter(|it| it.impact == catalogue::Impact::Breaking);
+    breaking.map(ToString::to_string).collect()
 }
 
 #[cfg(test)]

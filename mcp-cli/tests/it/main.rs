@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod calls;
 #[cfg(test)]
+mod diffs;
+#[cfg(test)]
 mod kit;
 #[cfg(test)]
 mod login;

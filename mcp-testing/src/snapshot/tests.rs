@@ -39,5 +39,6 @@ fn snapshot_is_written_and_compared() {
     let report = compare(&file, &ServerSnapshot(json!({ "tools": [] })), false).unwrap_err();
     assert!(report.contains("tools / add is missing"), "{report}");
     assert!(report.contains("crate-tests.json"), "{report}");
+    assert!(report.contains("breaking: /tools/add: removed"), "{report}");
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -1,0 +1,26 @@
+//! `mcp snapshot`.
+
+use mcp::catalogue::Snapshot;
+
+use super::support::close;
+use crate::cli::SnapshotArgs;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::target;
+
+pub(super) async fn run(args: &SnapshotArgs, output: &Output) -> Result<(), Failure> {
+    let client = target::connect_only(&args.target, output).await?;
+    let snapshot = Snapshot::capture(&client).await;
+    close(&client).await;
+    let snapshot = snapshot?;
+    if let Some(path) = &args.output {
+        let written = tokio::fs::write(path, snapshot.to_json()).await;
+        return written
+            .map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())));
+    }
+    match output.json {
+        true => output.document(snapshot.as_value()),
+        false => output.raw(snapshot.to_json().as_bytes()),
+    }
+    Ok(())
+}
