@@ -103,7 +103,7 @@ impl Session {
             return Err(ChannelError::SessionExpired);
         }
         let ready = ClientNotification::Initialized;
-        if let Some(message) = OneWayMessage::notification(&ready, self.version) {
+        if let Some(message) = OneWayMessage::notification(&ready, None, self.version) {
             channel.notify(message).await?;
         }
         self.renewals += 1;
