@@ -16,10 +16,12 @@
 //! | module | contents, lowest first |
 //! |---|---|
 //! | `snapshot` | [`Snapshot`] |
-//! | `diff` | [`Diff`], [`Difference`], [`Impact`]; one module per kind of item |
+//! | `difference` | [`Diff`], [`Difference`], [`Impact`] |
+//! | `diff` | [`Snapshot::diff`] |
 
 mod diff;
+mod difference;
 mod snapshot;
 
-pub use diff::{Diff, Difference, Impact};
+pub use difference::{Diff, Difference, Impact};
 pub use snapshot::{Snapshot, SnapshotError};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::Impact::{Breaking, Compatible, Cosmetic};
 use super::recorder::{Recorder, brief, join};
 use super::schema::{Direction, compare_schemas};
+use crate::difference::Impact::{Breaking, Compatible, Cosmetic};
 use crate::snapshot::{LISTS, Snapshot};
 
 type Item = Map<String, Value>;

@@ -1,6 +1,6 @@
 //! The list of differences, and JSON pointers.
 
-use super::{Difference, Impact};
+use crate::difference::{Difference, Impact};
 
 /// Largest number of listed differences.
 const MAX_DIFFERENCES: usize = 1_000;

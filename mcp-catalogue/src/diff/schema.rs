@@ -5,45 +5,26 @@
 //!
 //! | module | contents, lowest first |
 //! |---|---|
+//! | `comparison` | the state of a comparison, and the changes that it finds |
 //! | `view` | a schema with its references resolved |
 //! | `values` | keywords that limit a single value |
 //! | `objects` | properties, and the keywords of objects and arrays |
 //! | `alternatives` | `anyOf`, `oneOf` |
 
 mod alternatives;
+mod comparison;
 mod objects;
 mod values;
 mod view;
 
 use serde_json::Value;
 
-use super::Impact;
 use super::recorder::{Recorder, brief, join};
+use crate::difference::Impact;
+use comparison::{ANNOTATIONS, Comparison, DEFINITIONS, Delta};
 use view::View;
 
-/// The direction of values of a schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
-    /// Clients send the values.
-    Input,
-    /// Clients receive the values.
-    Output,
-}
-
-/// The change of the set of accepted values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Delta {
-    /// Fewer values are accepted.
-    Narrower,
-    /// More values are accepted.
-    Wider,
-    /// Some values are accepted that were not, and the other way round, or it is unknown.
-    Unknown,
-    /// The values are the same in both directions for clients that ignore what they do not know.
-    Compatible,
-    /// Only annotations differ.
-    Annotation,
-}
+pub(super) use comparison::Direction;
 
 /// Largest number of compared pairs of schemas.
 const MAX_STEPS: u32 = 10_000;
@@ -51,26 +32,6 @@ const MAX_STEPS: u32 = 10_000;
 const MAX_DEPTH: u32 = 64;
 /// Longest path in bytes.
 const MAX_PATH: usize = 16_384;
-
-/// Keywords with the targets of references. They are compared where a reference names them.
-const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
-
-/// Keywords that change no set of values.
-const ANNOTATIONS: [&str; 13] = [
-    "$anchor",
-    "$comment",
-    "$id",
-    "$schema",
-    "contentEncoding",
-    "contentMediaType",
-    "deprecated",
-    "description",
-    "example",
-    "examples",
-    "readOnly",
-    "title",
-    "writeOnly",
-];
 
 /// Keywords whose change cannot be decided. An equal value is no difference.
 const OPAQUE: [&str; 10] = [
@@ -137,24 +98,7 @@ fn judge(delta: Delta, direction: Direction) -> (Impact, &'static str) {
     }
 }
 
-/// One comparison of two documents.
-struct Comparison<'a> {
-    /// The documents, for references.
-    roots: (&'a Value, &'a Value),
-    has_same_definitions: bool,
-    direction: Direction,
-    found: Vec<(Delta, String, String)>,
-    /// The pairs of schemas with references that are being compared, for recursive schemas.
-    running: Vec<(String, String)>,
-    steps: u32,
-    depth: u32,
-}
-
 impl Comparison<'_> {
-    fn add(&mut self, delta: Delta, path: &str, reason: impl Into<String>) {
-        self.found.push((delta, path.to_owned(), reason.into()));
-    }
-
     /// Compares two schemas at the same position.
     fn schema(&mut self, old: &Value, new: &Value, path: &str) {
         let (old_ref, new_ref) = (reference(old), reference(new));

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::super::recorder::{brief, join};
+use super::comparison::{ANNOTATIONS, Comparison, Delta};
 use super::view::Keywords;
-use super::{ANNOTATIONS, Comparison, Delta};
 
 pub(super) const KEYWORDS: [&str; 2] = ["anyOf", "oneOf"];
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::super::recorder::join;
+use super::comparison::{Comparison, Delta, Direction};
 use super::view::Keywords;
-use super::{Comparison, Delta, Direction};
 
 pub(super) const KEYWORDS: [&str; 12] = [
     "properties",

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::super::recorder::{brief, join};
+use super::comparison::{Comparison, Delta};
 use super::view::Keywords;
-use super::{Comparison, Delta};
 
 pub(super) const KEYWORDS: [&str; 18] = [
     "type",

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::DEFINITIONS;
+use super::comparison::DEFINITIONS;
 
 pub(super) type Keywords = Map<String, Value>;
 
