@@ -36,7 +36,7 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// Our server and our clients.
-const PROGRAMS: [&str; 7] = [
+const PROGRAMS: [&str; 8] = [
     http::SERVER,
     http::CLIENT,
     pipes::CLIENT,
