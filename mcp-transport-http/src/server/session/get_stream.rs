@@ -133,7 +133,7 @@ impl StandaloneStream {
                 change = std::future::poll_fn(|cx| protocol.poll_change(cx, &self.subscriber)) => change,
                 comment = self.keep_alive.comment() => return Some(comment),
             };
-            if let Some(message) = encode(protocol, &change) {
+            if let Some(message) = encode(protocol, change) {
                 // Not inside of `select!`: the end of the stream does not interrupt the store.
                 events = store(&self.session, message).await;
             }
@@ -187,10 +187,11 @@ async fn store(session: &HttpSession, message: Bytes) -> Bytes {
     }
 }
 
-/// Encodes a notification about a change. Returns `None` when the revision does not have it.
-fn encode(session: &Session, change: &ServerNotification) -> Option<Bytes> {
+/// Encodes a notification about a change. Returns `None` when the revision does not have it. Takes the
+/// change, so that a stream that waits for its next one does not hold it.
+fn encode(session: &Session, change: ServerNotification) -> Option<Bytes> {
     let mut message = Vec::new();
     session
-        .encode_notification(change, &mut message)
+        .encode_notification(&change, &mut message)
         .then(|| message.into())
 }
