@@ -1,7 +1,7 @@
 //! The request log: written fields, and data that is never written.
 
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Once};
 
 use futures::FutureExt;
 use mcp_core::{Call, Exchange, Principal, Service};
@@ -15,7 +15,7 @@ use mcp_types::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tracing::Level;
-use tracing::subscriber::with_default;
+use tracing::subscriber::{set_global_default, with_default};
 
 use crate::kit;
 
@@ -32,8 +32,21 @@ impl Write for Text {
     }
 }
 
+/// Enables every log statement for threads without a subscriber. Otherwise a thread of another test
+/// that reaches a statement first disables it for all threads until the next subscriber is created.
+fn enable_statements() {
+    static ENABLED: Once = Once::new();
+    ENABLED.call_once(|| {
+        let sink = tracing_subscriber::fmt()
+            .with_max_level(Level::TRACE)
+            .with_writer(io::sink);
+        set_global_default(sink.finish()).unwrap();
+    });
+}
+
 /// Returns the log of `run` without durations.
 pub(crate) fn logged(most: Level, work: impl FnOnce()) -> String {
+    enable_statements();
     let text = Text::default();
     let writer = text.clone();
     let subscriber = tracing_subscriber::fmt()
