@@ -45,6 +45,7 @@ pub struct RedisWebhooks {
 
 struct WebhookScripts {
     put: Script,
+    space: Script,
     remove: Script,
     claim: Script,
     advance: Script,
@@ -55,6 +56,7 @@ impl WebhookScripts {
         let script = |body| Script::new(&format!("{}{body}", include_str!("webhooks/index.lua")));
         Self {
             put: script(include_str!("webhooks/put.lua")),
+            space: script(include_str!("webhooks/space.lua")),
             remove: script(include_str!("webhooks/remove.lua")),
             claim: script(include_str!("webhooks/claim.lua")),
             advance: script(include_str!("webhooks/advance.lua")),
@@ -99,6 +101,15 @@ fn agreement(owner: &str, url: &str) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+fn read_outcome(operation: &'static str, outcome: &str) -> Result<WebhookWrite, StoreError> {
+    match outcome {
+        "stored" => Ok(WebhookWrite::Stored),
+        "full" => Ok(WebhookWrite::Full),
+        "owner" => Ok(WebhookWrite::OwnerFull),
+        _ => Err(RedisError::malformed(operation, "an unknown outcome").into()),
+    }
+}
+
 #[async_trait]
 impl WebhookStore for RedisWebhooks {
     async fn put(
@@ -126,12 +137,24 @@ impl WebhookStore for RedisWebhooks {
         let outcome: String = self
             .run(operation, &self.scripts.put, id, &arguments)
             .await?;
-        match &*outcome {
-            "stored" => Ok(WebhookWrite::Stored),
-            "full" => Ok(WebhookWrite::Full),
-            "owner" => Ok(WebhookWrite::OwnerFull),
-            _ => Err(RedisError::malformed(operation, "an unknown outcome").into()),
-        }
+        read_outcome(operation, &outcome)
+    }
+
+    async fn check_space(
+        &self,
+        owner: &str,
+        limits: &WebhookLimits,
+    ) -> Result<WebhookWrite, StoreError> {
+        let operation = "check the space for a webhook";
+        let arguments = [
+            owner,
+            &limits.subscriptions.to_string(),
+            &limits.subscriptions_per_owner.to_string(),
+        ];
+        let outcome: String = self
+            .run(operation, &self.scripts.space, None, &arguments)
+            .await?;
+        read_outcome(operation, &outcome)
     }
 
     async fn load(&self, id: &str) -> Result<Option<WebhookRecord>, StoreError> {

@@ -101,6 +101,18 @@ pub trait WebhookStore: Send + Sync + 'static {
         limits: &WebhookLimits,
     ) -> Result<WebhookWrite, StoreError>;
 
+    /// Returns the outcome that [`put`](Self::put) would have for a new subscription of `owner`, so that a
+    /// server without space sends no challenge. Another node may take the space in the meantime.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError`] when the store is not available.
+    async fn check_space(
+        &self,
+        owner: &str,
+        limits: &WebhookLimits,
+    ) -> Result<WebhookWrite, StoreError>;
+
     /// Returns a subscription. `None` when it was removed or has expired.
     ///
     /// # Errors
@@ -161,6 +173,14 @@ impl<S: WebhookStore + ?Sized> WebhookStore for Arc<S> {
         limits: &WebhookLimits,
     ) -> Result<WebhookWrite, StoreError> {
         (**self).put(record, ttl, limits).await
+    }
+
+    async fn check_space(
+        &self,
+        owner: &str,
+        limits: &WebhookLimits,
+    ) -> Result<WebhookWrite, StoreError> {
+        (**self).check_space(owner, limits).await
     }
 
     async fn load(&self, id: &str) -> Result<Option<WebhookRecord>, StoreError> {

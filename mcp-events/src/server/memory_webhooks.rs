@@ -69,13 +69,9 @@ impl StoredWebhooks {
             stored.ends = ends;
             return WebhookWrite::Stored;
         }
-        if self.webhooks.len() >= limits.subscriptions {
-            return WebhookWrite::Full;
-        }
-        let of_owner = self.webhooks.values();
-        let of_owner = of_owner.filter(|stored| stored.record.owner == record.owner);
-        if of_owner.count() >= limits.subscriptions_per_owner {
-            return WebhookWrite::OwnerFull;
+        let space = self.check_space(&record.owner, limits);
+        if space != WebhookWrite::Stored {
+            return space;
         }
         let stored = StoredWebhook {
             ends,
@@ -84,6 +80,18 @@ impl StoredWebhooks {
         };
         self.webhooks.insert(stored.record.id.clone(), stored);
         WebhookWrite::Stored
+    }
+
+    fn check_space(&self, owner: &str, limits: &WebhookLimits) -> WebhookWrite {
+        let of_owner = self.webhooks.values();
+        let of_owner = of_owner.filter(|stored| stored.record.owner == owner);
+        if self.webhooks.len() >= limits.subscriptions {
+            WebhookWrite::Full
+        } else if of_owner.count() >= limits.subscriptions_per_owner {
+            WebhookWrite::OwnerFull
+        } else {
+            WebhookWrite::Stored
+        }
     }
 
     fn claim(&mut self, node: &str, now: Instant, until: Instant, limit: usize) -> Vec<String> {
@@ -112,6 +120,14 @@ impl WebhookStore for MemoryWebhookStore {
         limits: &WebhookLimits,
     ) -> Result<WebhookWrite, StoreError> {
         Ok(self.change(|state, now| state.put(record, now + ttl.min(MAX_TIME), limits)))
+    }
+
+    async fn check_space(
+        &self,
+        owner: &str,
+        limits: &WebhookLimits,
+    ) -> Result<WebhookWrite, StoreError> {
+        Ok(self.change(|state, _| state.check_space(owner, limits)))
     }
 
     async fn load(&self, id: &str) -> Result<Option<WebhookRecord>, StoreError> {

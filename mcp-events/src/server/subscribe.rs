@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use hmac_sha256::Hash;
 use mcp_core::Principal;
-use mcp_core::store::WebhookWrite;
+use mcp_core::store::{WebhookLimits, WebhookWrite};
 use mcp_server::RequestError;
 use mcp_types::{JsonObject, RawObject};
 use serde_json::{Value, json};
@@ -117,6 +117,7 @@ impl Request<'_> {
         let start = start.map_err(|error| errors::log_failed(&error))?;
         let first = selection.page(self.shared, &start, 1).await;
         let truncated = first.map_err(|error| errors::log_failed(&error))?.truncated;
+        self.check_space().await?;
         verification::verify(self.webhooks, &subscription, &self.id, &self.owner).await?;
         let progress = Progress {
             cursor: start,
@@ -142,17 +143,17 @@ impl Request<'_> {
         let limits = &self.webhooks.settings.limits;
         let put = self.webhooks.store.put(record, self.ttl, limits);
         let written = self.webhooks.timed(put).await.map_err(failed)?;
-        match written {
-            WebhookWrite::Full => Err(errors::exhausted("subscriptions", limits.subscriptions)),
-            WebhookWrite::OwnerFull => Err(errors::exhausted(
-                "subscriptions of a caller",
-                limits.subscriptions_per_owner,
-            )),
-            _ => {
-                self.webhooks.changed.notify_one();
-                Ok(())
-            }
-        }
+        require_space(written, limits)?;
+        self.webhooks.changed.notify_one();
+        Ok(())
+    }
+
+    /// Refuses a new subscription for which there is no space, before its URL is asked.
+    async fn check_space(&self) -> Result<(), RequestError> {
+        let limits = &self.webhooks.settings.limits;
+        let check = self.webhooks.store.check_space(&self.owner, limits);
+        let space = self.webhooks.timed(check).await;
+        require_space(space.map_err(|error| errors::store_failed(&error))?, limits)
     }
 
     fn result(self, progress: Progress, truncated: bool) -> SubscribeResult {
@@ -164,6 +165,17 @@ impl Request<'_> {
             truncated,
             delivery_status: Some(progress.status),
         }
+    }
+}
+
+fn require_space(written: WebhookWrite, limits: &WebhookLimits) -> Result<(), RequestError> {
+    match written {
+        WebhookWrite::Full => Err(errors::exhausted("subscriptions", limits.subscriptions)),
+        WebhookWrite::OwnerFull => Err(errors::exhausted(
+            "subscriptions of a caller",
+            limits.subscriptions_per_owner,
+        )),
+        _ => Ok(()),
     }
 }
 

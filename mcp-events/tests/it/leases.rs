@@ -35,6 +35,14 @@ impl WebhookStore for FaultyStore {
         self.store.put(record, ttl, limits).await
     }
 
+    async fn check_space(
+        &self,
+        owner: &str,
+        limits: &WebhookLimits,
+    ) -> Result<WebhookWrite, StoreError> {
+        self.store.check_space(owner, limits).await
+    }
+
     async fn load(&self, id: &str) -> Result<Option<WebhookRecord>, StoreError> {
         self.store.load(id).await
     }

@@ -222,8 +222,11 @@ async fn subscriptions_are_limited_and_belong_to_their_caller() {
             .await
             .unwrap();
     }
-    let error = ada.subscribe(query(3), &target(&secret)).await.unwrap_err();
-    assert_eq!(code(&error), -32025);
+    // A URL that was never asked gets no challenge.
+    let asked = endpoint.count();
+    let other = WebhookTarget::new("https://agent.example/other", secret.clone());
+    let error = ada.subscribe(query(3), &other).await.unwrap_err();
+    assert_eq!((code(&error), endpoint.count()), (-32025, asked));
     let error = bob
         .unsubscribe(query(1), "https://agent.example/hooks")
         .await

@@ -27,3 +27,20 @@ local function holder(id, time)
   local ends, node = lease:match('^(%d+)|(.*)$')
   return tonumber(ends) > time and node or nil
 end
+
+-- Returns why there is no space for a new subscription: full, owner, or nil. `old` have expired.
+local function refusal(owner, old, limit, owner_limit)
+  local gone = {}
+  for _, other in ipairs(old) do gone[other] = true end
+  local count, owned = 0, 0
+  local all = redis.call('HGETALL', owners)
+  for i = 1, #all, 2 do
+    if not gone[all[i]] then
+      count = count + 1
+      if all[i + 1] == owner then owned = owned + 1 end
+    end
+  end
+  if count >= tonumber(limit) then return 'full' end
+  if owned >= tonumber(owner_limit) then return 'owner' end
+  return nil
+end

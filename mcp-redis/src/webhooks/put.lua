@@ -7,18 +7,11 @@ if redis.call('EXISTS', webhook) == 1 then
   redis.call('HSET', webhook, 's', ARGV[3])
 else
   -- Before the first write: after one, Redis lets a script use more than the maximum memory.
-  local gone = { [id] = true }
-  for _, other in ipairs(old) do gone[other] = true end
-  local count, owned = 0, 0
-  local all = redis.call('HGETALL', owners)
-  for i = 1, #all, 2 do
-    if not gone[all[i]] then
-      count = count + 1
-      if all[i + 1] == owner then owned = owned + 1 end
-    end
-  end
-  if count >= tonumber(ARGV[6]) then return 'full' end
-  if owned >= tonumber(ARGV[7]) then return 'owner' end
+  -- A record that Redis has removed before its time of expiry does not count.
+  table.insert(old, id)
+  local refused = refusal(owner, old, ARGV[6], ARGV[7])
+  table.remove(old)
+  if refused then return refused end
   redis.call('HSET', webhook, 's', ARGV[3], 'p', ARGV[4], 'o', owner)
   redis.call('HDEL', leases, id)
 end

@@ -95,9 +95,13 @@ async fn limit_contract(store: &dyn WebhookStore) {
     eventually("expiry", async || store.load("b").await.unwrap().is_none()).await;
     assert_eq!(claim(store, "one", 10).await, ["a"]);
     assert_eq!(put("b", "ada", TTL).await, WebhookWrite::Stored);
+    let space = async |owner: &str| store.check_space(owner, &limits).await.unwrap();
+    assert_eq!(space("ada").await, WebhookWrite::OwnerFull);
+    assert_eq!(space("bob").await, WebhookWrite::Stored);
     assert_eq!(put("c", "ada", TTL).await, WebhookWrite::OwnerFull);
     assert_eq!(put("c", "bob", TTL).await, WebhookWrite::Stored);
     assert_eq!(put("d", "bob", TTL).await, WebhookWrite::Full);
+    assert_eq!(space("eve").await, WebhookWrite::Full);
     // A renewal needs no space.
     assert_eq!(put("a", "ada", TTL).await, WebhookWrite::Stored);
     assert!(store.remove("c").await.unwrap());
