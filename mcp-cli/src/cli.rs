@@ -99,19 +99,16 @@ pub(crate) enum Command {
     },
     /// Connect a client on standard streams with a server over HTTP
     #[command(
-        override_usage = "mcp proxy [OPTIONS] <URL|NAME>",
         after_help = "Clients that start servers as programs reach a remote server with it. The first request that\nneeds a login opens the login page. Client and server must share a revision of the protocol.\n\nExamples:\n  mcp proxy https://mcp.example.com/mcp\n  mcp proxy https://mcp.example.com/mcp --header 'X-Team: shop' --ignore-tool 'delete*'"
     )]
     Proxy(ProxyArgs),
     /// Log in to a server, and keep the token
     #[command(
-        override_usage = "mcp login [OPTIONS] <URL|NAME>",
         after_help = "Tokens are files that only the user can read. With MCP_CREDENTIALS=keychain they are encrypted\nwith a key of the keychain. Other commands use them.\n\nExample:\n  mcp login https://mcp.example.com/mcp"
     )]
     Login(LoginArgs),
     /// Revoke and remove the token of a server
-    #[command(override_usage = "mcp logout <URL|NAME>")]
-    Logout(TargetArgs),
+    Logout(RemoteArgs),
     /// Print the state of the login to a server
     #[command(override_usage = "mcp whoami <URL|NAME>")]
     Whoami(TargetArgs),
@@ -187,11 +184,28 @@ pub(crate) struct ProxyArgs {
     pub(crate) ignore_tool: Vec<String>,
 }
 
+/// A server over HTTP, for commands without calls.
+#[derive(Debug, Args)]
+pub(crate) struct RemoteArgs {
+    /// The server: a URL, or a name from an `mcp.json`
+    #[arg(value_name = "URL|NAME")]
+    pub(crate) server: String,
+    /// Add a header to HTTP requests: `Name: value`
+    #[arg(long, short = 'H', value_name = "HEADER")]
+    pub(crate) header: Vec<String>,
+    /// Find names in this file only
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Use servers of files in the current folder without a question
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
 /// Arguments of `login`.
 #[derive(Debug, Args)]
 pub(crate) struct LoginArgs {
     #[command(flatten)]
-    pub(crate) target: TargetArgs,
+    pub(crate) remote: RemoteArgs,
     /// Print the address of the login page instead of opening a browser
     #[arg(long)]
     pub(crate) no_browser: bool,

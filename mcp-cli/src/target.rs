@@ -7,7 +7,7 @@ use mcp::group::{ServerEntry, ServerSpec};
 use mcp::prelude::*;
 use mcp::{ClientBuilder, HttpChannel, HttpClient, ServerCommand};
 
-use crate::cli::{LoginArgs, TargetArgs};
+use crate::cli::{LoginArgs, RemoteArgs, TargetArgs};
 use crate::config::{self, Location};
 use crate::credentials;
 use crate::failure::Failure;
@@ -105,7 +105,7 @@ async fn named(
             let variables = variables.map_err(|error| unusable(error.to_string()))?;
             let names: Vec<_> = variables.iter().map(|(name, _)| name.as_str()).collect();
             let shown = format!("run {command} {words:?} with the variables {names:?}");
-            approve(&location, &shown, args, output).await?;
+            approve(&location, &shown, args.yes, output).await?;
             let mut server = ServerCommand::new(command).args(words).name(name);
             for (name, value) in variables {
                 server = server.env(name, value);
@@ -116,7 +116,7 @@ async fn named(
             start(server, args, builder).await
         }
         ServerSpec::Url { url, headers, .. } => {
-            approve_url(&location, url, headers, args, output).await?;
+            approve_url(&location, url, headers, args.yes, output).await?;
             open(url, headers, args, builder).await
         }
         _ => Err(unusable("its kind is unknown to this program".to_owned())),
@@ -136,7 +136,7 @@ fn unusable(name: &str, location: &Location, reason: &str) -> Failure {
 }
 
 /// Returns the URL of a server over HTTP, for commands without calls.
-pub(crate) async fn url_only(args: &TargetArgs, output: &Output) -> Result<String, Failure> {
+pub(crate) async fn url_only(args: &RemoteArgs, output: &Output) -> Result<String, Failure> {
     Ok(remote(args, output).await?.0)
 }
 
@@ -145,31 +145,28 @@ pub(crate) async fn channel_with_login(
     args: &LoginArgs,
     output: &Output,
 ) -> Result<HttpChannel, Failure> {
-    let (url, headers) = remote(&args.target, output).await?;
-    let authorizer = match has_token(&headers, &args.target) {
+    let (url, headers) = remote(&args.remote, output).await?;
+    let given = &args.remote.header;
+    let authorizer = match has_token(&headers, given) {
         true => None,
         false => credentials::interactive(&url, args, output)?,
     };
-    channel(&url, &headers, &args.target, authorizer.as_ref())
+    channel(&url, &headers, given, authorizer.as_ref())
 }
 
 /// Finds the URL and the headers of a server over HTTP.
 async fn remote(
-    args: &TargetArgs,
+    args: &RemoteArgs,
     output: &Output,
 ) -> Result<(String, Vec<(String, String)>), Failure> {
-    let [target] = args.words.as_slice() else {
-        return Err(Failure::usage(
-            "this command needs one server: a URL, or a name that `mcp servers` lists",
-        ));
-    };
+    let target = &args.server;
     if target.contains("://") {
         return Ok((target.clone(), Vec::new()));
     }
     let (location, entry) = config::find(target, args.config.as_deref())?;
     match usable_spec(entry, &location)? {
         ServerSpec::Url { url, headers, .. } => {
-            approve_url(&location, &url, &headers, args, output).await?;
+            approve_url(&location, &url, &headers, args.yes, output).await?;
             Ok((url, headers))
         }
         _ => Err(Failure::usage(format!(
@@ -182,7 +179,7 @@ async fn approve_url(
     location: &Location,
     url: &str,
     headers: &[(String, String)],
-    args: &TargetArgs,
+    yes: bool,
     output: &Output,
 ) -> Result<(), Failure> {
     let names: Vec<_> = headers.iter().map(|(name, _)| name.as_str()).collect();
@@ -190,7 +187,7 @@ async fn approve_url(
         "connect to {} with the headers {names:?}",
         config::public_url(url)
     );
-    approve(location, &shown, args, output).await
+    approve(location, &shown, yes, output).await
 }
 
 /// Asks before a server of a project file is used. The author of the file may be somebody else: a
@@ -198,10 +195,10 @@ async fn approve_url(
 async fn approve(
     location: &Location,
     wish: &str,
-    args: &TargetArgs,
+    yes: bool,
     output: &Output,
 ) -> Result<(), Failure> {
-    if !location.is_project || args.yes {
+    if !location.is_project || yes {
         return Ok(());
     }
     let path = location.path.display();
@@ -249,11 +246,11 @@ async fn open(
             "--env is for servers that are commands; use --header for URLs",
         ));
     }
-    let authorizer = match has_token(headers, args) {
+    let authorizer = match has_token(headers, &args.header) {
         true => None,
         false => credentials::stored(url)?,
     };
-    let channel = channel(url, headers, args, authorizer.as_ref())?;
+    let channel = channel(url, headers, &args.header, authorizer.as_ref())?;
     let builder = match authorizer {
         Some(authorizer) => builder.attach(authorizer),
         None => builder,
@@ -263,8 +260,8 @@ async fn open(
 }
 
 /// Returns whether the user gives a token. Then no stored one is used.
-fn has_token(headers: &[(String, String)], args: &TargetArgs) -> bool {
-    let given = args.header.iter().filter_map(|it| it.split_once(':'));
+fn has_token(headers: &[(String, String)], given: &[String]) -> bool {
+    let given = given.iter().filter_map(|it| it.split_once(':'));
     let configured = headers.iter().map(|(name, value)| (&**name, &**value));
     given
         .chain(configured)
@@ -274,7 +271,7 @@ fn has_token(headers: &[(String, String)], args: &TargetArgs) -> bool {
 fn channel(
     url: &str,
     headers: &[(String, String)],
-    args: &TargetArgs,
+    given: &[String],
     authorizer: Option<&Authorizer>,
 ) -> Result<HttpChannel, Failure> {
     let usage = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
@@ -289,7 +286,7 @@ fn channel(
             .header(name.as_str(), value.as_str())
             .map_err(|error| usage(&error))?;
     }
-    for header in &args.header {
+    for header in given {
         // The message does not contain the header, which may be a secret.
         let Some((name, value)) = header.split_once(':') else {
             return Err(Failure::usage(

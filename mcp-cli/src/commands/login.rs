@@ -5,14 +5,14 @@ use mcp::prelude::*;
 use serde_json::{Value, json};
 
 use super::support::close;
-use crate::cli::{LoginArgs, TargetArgs};
+use crate::cli::{LoginArgs, RemoteArgs, TargetArgs};
 use crate::credentials;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::target;
 
 pub(super) async fn login(args: &LoginArgs, output: &Output) -> Result<(), Failure> {
-    let url = target::url_only(&args.target, output).await?;
+    let url = target::url_only(&args.remote, output).await?;
     let authorizer = usable(credentials::interactive(&url, args, output)?)?;
     output.note("waiting for the login in the browser");
     authorizer
@@ -23,7 +23,7 @@ pub(super) async fn login(args: &LoginArgs, output: &Output) -> Result<(), Failu
     Ok(())
 }
 
-pub(super) async fn logout(args: &TargetArgs, output: &Output) -> Result<(), Failure> {
+pub(super) async fn logout(args: &RemoteArgs, output: &Output) -> Result<(), Failure> {
     let url = target::url_only(args, output).await?;
     let authorizer = usable(credentials::stored(&url)?)?;
     authorizer
