@@ -25,6 +25,11 @@ use tokio::process::{Child, ChildStdout, Command};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+/// The step of a link that is never opened.
+const SLOW_LINK: &str = "link https://example.com/slow";
+/// The step of its handler's end.
+const CANCELLED: &str = "cancelled";
+
 type Failure = Box<dyn Error + Send + Sync>;
 
 /// Time limit of each step.
@@ -88,7 +93,7 @@ struct ReportOnDrop(Report);
 
 impl Drop for ReportOnDrop {
     fn drop(&mut self) {
-        self.0.step("cancelled".to_owned());
+        self.0.step(CANCELLED.to_owned());
     }
 }
 
@@ -102,11 +107,9 @@ fn bridge(client: Client, report: &Report) -> HostBridge {
         .with_list_changes()
         .with_model_context()
         .on_open_link(move |url| {
+            link.step(format!("link {url}"));
             let is_slow = url.path() == "/slow";
             let slow = is_slow.then(|| ReportOnDrop(link.clone()));
-            if slow.is_none() {
-                link.step(format!("link {url}"));
-            }
             async move {
                 match slow {
                     Some(_slow) => std::future::pending().await,
@@ -150,7 +153,8 @@ async fn host_view(mut child: Child) -> Result<(), Failure> {
     view.send_resources_changed().await?;
     let expected = [
         "link https://example.com/",
-        "cancelled",
+        SLOW_LINK,
+        CANCELLED,
         "download report.csv",
         "sample 5",
         "message hello",
@@ -164,6 +168,11 @@ async fn host_view(mut child: Child) -> Result<(), Failure> {
             .ok_or("the view has ended")?;
         if step != expected {
             return Err(format!("{step:?} instead of {expected:?}").into());
+        }
+        // The view waits for this before it cancels its request, and before it goes on.
+        if [SLOW_LINK, CANCELLED].contains(&expected) {
+            view.send_context(&HostContext::new().locale(expected))
+                .await?;
         }
     }
     let context = view.take_model_context().ok_or("no model context")?;

@@ -2,6 +2,7 @@
 // checked here, and the host checks what it receives.
 import assert from "node:assert/strict";
 import readline from "node:readline";
+import { PassThrough } from "node:stream";
 import { App } from "@modelcontextprotocol/ext-apps";
 
 class Lines {
@@ -23,13 +24,15 @@ const seen = [];
 app.ontoolinputpartial = (params) => seen.push(["partial", params.arguments.city]);
 app.ontoolinput = (params) => seen.push(["input", params.arguments.city]);
 const result = new Promise((resolve) => { app.ontoolresult = resolve; });
-const context = new Promise((resolve) => { app.onhostcontextchanged = resolve; });
+const contexts = new PassThrough({ objectMode: true });
+app.onhostcontextchanged = (context) => { contexts.write(context); };
+const nextContext = contexts[Symbol.asyncIterator]();
+const nextLocale = async () => (await nextContext.next()).value.locale;
 app.onlisttools = async () => ({ tools: [{ name: "zoom", inputSchema: { type: "object" } }] });
 app.oncalltool = async ({ name }) => ({ content: [{ type: "text", text: `called ${name}` }] });
-const changed = [];
-for (const list of ["tools", "resources"]) {
-  app.setNotificationHandler(`notifications/${list}/list_changed`, () => { changed.push(list); });
-}
+const changes = ["tools", "resources"].map((list) => new Promise((resolve) => {
+  app.setNotificationHandler(`notifications/${list}/list_changed`, resolve);
+}));
 app.onteardown = async () => { setTimeout(() => process.exit(0), 200); return {}; };
 
 await app.connect(new Lines());
@@ -37,7 +40,7 @@ assert.equal(app.getHostVersion().name, "interop-host");
 assert.equal(app.getHostContext().theme, "dark");
 assert.equal((await result).content[0].text, "sunny");
 assert.deepEqual(seen, [["partial", "Ro"], ["input", "Rome"]]);
-assert.equal((await context).locale, "it");
+assert.equal(await nextLocale(), "it");
 const { serverTools, serverResources } = app.getHostCapabilities();
 assert.ok(serverTools.listChanged && serverResources.listChanged);
 
@@ -50,13 +53,16 @@ for (const [uri, text] of [["data://1", "some data"], ["data://2", "more data"]]
   const read = await app.readServerResource({ uri });
   assert.equal(read.contents[0].text, text);
 }
-assert.deepEqual(changed, ["tools", "resources"]);
+await Promise.all(changes);
 assert.ok(!(await app.openLink({ url: "https://example.com/" })).isError);
 await assert.rejects(app.openLink({ url: "javascript:alert(1)" }));
 const slow = new AbortController();
 const opened = app.openLink({ url: "https://example.com/slow" }, { signal: slow.signal });
-setTimeout(() => slow.abort("the user left"), 100);
-await assert.rejects(opened);
+const cancelled = assert.rejects(opened);
+assert.equal(await nextLocale(), "link https://example.com/slow");
+slow.abort("the user left");
+await cancelled;
+assert.equal(await nextLocale(), "cancelled");
 const report = { uri: "file:///tmp/report.csv", mimeType: "text/csv", text: "a,b" };
 assert.ok(!(await app.downloadFile({ contents: [{ type: "resource", resource: report }] })).isError);
 const question = { role: "user", content: { type: "text", text: "2 + 2" } };
