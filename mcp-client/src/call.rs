@@ -449,6 +449,17 @@ impl<'a> ActiveCall<'a> {
             .ok_or_else(|| self.error(ErrorKind::Cancelled))
     }
 
+    /// Continues after a round of input that an earlier call received.
+    pub(crate) fn resume(
+        &mut self,
+        required: InputRequired,
+        responses: &BTreeMap<String, InputResponse>,
+    ) -> Result<(), Error> {
+        let round = self.mrtr.start_round(&self.request, required);
+        let round = round.map_err(|error| self.error(InputError::from(error)))?;
+        self.set_responses(&round, responses)
+    }
+
     /// Stores the input responses for the next request.
     pub(crate) fn set_responses(
         &mut self,

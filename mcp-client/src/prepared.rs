@@ -1,5 +1,6 @@
 //! [`PreparedCall`]: a call with its options, sent when it is awaited.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, IntoFuture, ready};
 use std::time::Duration;
@@ -9,7 +10,9 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use http::{HeaderName, HeaderValue};
 use mcp_core::{BoxFuture, Call, ClientRequest, ResultBody};
 use mcp_types::meta::TraceContext;
-use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate, RawObject};
+use mcp_types::{
+    InputRequired, InputResponse, LogMessage, LoggingLevel, ProgressUpdate, RawObject,
+};
 
 use crate::call::{ActiveCall, Reader};
 use crate::client::Client;
@@ -70,6 +73,14 @@ pub struct PreparedCall<'a, T> {
     /// Set for calls that collect all pages of a list.
     pagination: Option<Pagination<T>>,
     limits: ListLimits,
+    /// The round of input that the call continues after.
+    resumed: Option<Box<ResumedRound>>,
+}
+
+/// A round of input of an earlier request, with its responses.
+struct ResumedRound {
+    required: InputRequired,
+    responses: BTreeMap<String, InputResponse>,
 }
 
 impl<'a, T> PreparedCall<'a, T> {
@@ -86,6 +97,7 @@ impl<'a, T> PreparedCall<'a, T> {
             read,
             pagination: None,
             limits: ListLimits::default(),
+            resumed: None,
         }
     }
 
@@ -178,6 +190,37 @@ impl<'a, T> PreparedCall<'a, T> {
         self
     }
 
+    /// Continues a call after the server has required input: sends the responses and the state of the
+    /// server with the request. The result that required the input may have been received by another
+    /// call, or by another process, such as a gateway that keeps no state of its own.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::prelude::*;
+    /// use mcp::types::{ElicitResult, InputRequired};
+    ///
+    /// # async fn example(client: mcp::Client, required: InputRequired) -> Result<(), mcp::Error> {
+    /// // `required` is `Asks::required` of an earlier call of the same tool with the same arguments.
+    /// let responses = [("confirm", ElicitResult::decline())];
+    /// let result = client.call("deploy", ()).resume(required, responses).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn resume(
+        mut self,
+        required: InputRequired,
+        responses: impl IntoIterator<Item = (impl Into<String>, impl Into<InputResponse>)>,
+    ) -> Self {
+        let responses = responses.into_iter();
+        let responses = responses.map(|(key, response)| (key.into(), response.into()));
+        self.resumed = Some(Box::new(ResumedRound {
+            required,
+            responses: responses.collect(),
+        }));
+        self
+    }
+
     /// Cancels the call when `signal` resolves first. Dropping the call cancels it, too; use this to
     /// receive an [error](Error::is_cancelled) instead.
     pub fn cancel_on(mut self, signal: impl Future<Output = ()> + Send + 'a) -> Self {
@@ -237,11 +280,14 @@ impl<'a, T> PreparedCall<'a, T> {
     }
 
     pub(crate) fn activate(self) -> Result<ActiveCall<'a>, Error> {
-        let call = ActiveCall::start(&self.client, self.request, self.options);
-        match self.error {
-            None => Ok(call),
-            Some(error) => Err(call.error(error)),
+        let mut call = ActiveCall::start(&self.client, self.request, self.options);
+        if let Some(error) = self.error {
+            return Err(call.error(error));
         }
+        if let Some(resumed) = self.resumed {
+            call.resume(resumed.required, &resumed.responses)?;
+        }
+        Ok(call)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Programs between clients and servers.
 //!
+//! A [`Gateway`] is many servers behind one, and translates between the revisions of the protocol.
+//!
 //! A [`Relay`] connects one client on a pair of pipes with a server behind any
 //! [`Channel`](mcp_core::Channel). Messages pass unchanged in both directions, so requests of the
 //! server, progress, extensions and members that this library does not know reach the other side.
@@ -15,11 +17,14 @@
 //! | `session` | the legacy session of the server, and its renewal |
 //! | `calls` | requests of the client that wait for their responses |
 //! | `relay` | the loop |
+//! | `gateway` | many servers behind one |
 
 mod calls;
+mod gateway;
 mod message;
 mod relay;
 mod session;
 mod tools;
 
+pub use gateway::{Gateway, OpenGateway};
 pub use relay::{Relay, RelayError};

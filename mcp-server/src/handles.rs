@@ -1,5 +1,6 @@
 //! Handles that change the routes of a running server.
 
+use std::collections::HashSet;
 use std::sync::Weak;
 
 use crate::call::{CallContext, RouteSpec};
@@ -63,6 +64,32 @@ fn put<R: ConfigList>(registry: &Weak<SharedRegistry>, route: R) -> Result<Optio
         let replaced = routes.pop().and_then(|route| list.put(route));
         Ok((replaced, true))
     })
+}
+
+/// Removes the routes with these keys and adds others, as one change.
+fn replace<R: ConfigList>(
+    registry: &Weak<SharedRegistry>,
+    removed: &HashSet<String>,
+    mut routes: Vec<R>,
+) -> Result<(), EditError> {
+    let registry = registry.upgrade().ok_or(EditError::Gone)?;
+    let routes = &mut routes;
+    let removed = registry.change::<R, _, _>(|config| {
+        if let Some(route) = R::list(config).find_duplicate_without(routes, removed) {
+            return Err(EditError::Taken {
+                kind: R::KIND.name(),
+                key: route.key().to_owned(),
+            });
+        }
+        check_added(routes, config)?;
+        let list = R::list_mut(config);
+        let removed = list.remove_all(removed);
+        let is_changed = !removed.is_empty() || !routes.is_empty();
+        list.extend(std::mem::take(routes));
+        Ok((removed, is_changed))
+    })?;
+    drop(removed);
+    Ok(())
 }
 
 fn remove<R: ConfigList>(registry: &Weak<SharedRegistry>, key: &str) -> Option<R> {
@@ -157,6 +184,22 @@ macro_rules! handles {
                     route: impl Into<$route>,
                 ) -> Result<Option<$route>, EditError> {
                     put(&self.0, route.into())
+                }
+
+                #[doc = concat!("Removes each ", $item, " whose key is in `removed`, and adds others: one change, \
+                                 which clients are notified of once.")]
+                ///
+                /// # Errors
+                ///
+                /// Returns an [`EditError`] for the first that exists already, or for all that cannot
+                /// be served. Nothing is removed then.
+                pub fn replace(
+                    &self,
+                    removed: impl IntoIterator<Item = impl Into<String>>,
+                    added: impl IntoIterator<Item = $route>,
+                ) -> Result<(), EditError> {
+                    let removed = removed.into_iter().map(Into::into).collect();
+                    replace(&self.0, &removed, added.into_iter().collect())
                 }
 
                 #[doc = concat!("Removes ", $a, " ", $item, " and returns it, if it exists.")]

@@ -80,7 +80,9 @@ pub(super) fn write_request(
     out.extend_from_slice(br#","params":{"#);
     let mut meta = own.unwrap_or_default();
     for (key, value) in head.extra_meta.into_iter().flat_map(Meta::as_object) {
-        meta = meta.with(key, value.clone());
+        if !keys::ENVELOPE.contains(&key.as_str()) {
+            meta = meta.with(key, value.clone());
+        }
     }
     if let Some(token) = head.progress_token {
         meta = meta.with(keys::PROGRESS_TOKEN, token.as_id().clone());

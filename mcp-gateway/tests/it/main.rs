@@ -7,5 +7,6 @@
     reason = "test helpers"
 )]
 
+mod gateway;
 mod kit;
 mod relay;

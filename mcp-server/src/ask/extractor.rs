@@ -204,6 +204,37 @@ impl Ask {
         })
     }
 
+    /// Passes a request for input of another server on, and returns the response of the client as it is.
+    /// For gateways and proxies, whose own handlers do not read the response.
+    ///
+    /// The client has to declare the capability that the request needs, as for questions of this
+    /// server. The content of a form is not checked: the other server does it.
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    /// use mcp::types::{InputRequest, InputResponse};
+    ///
+    /// async fn relay(ask: Ask, request: InputRequest) -> Result<InputResponse, ToolError> {
+    ///     Ok(ask.forward("question", request).await?)
+    /// }
+    /// ```
+    pub fn forward(
+        &self,
+        key: impl Into<Cow<'static, str>>,
+        request: InputRequest,
+    ) -> Asking<InputResponse> {
+        self.question(key, request, |_, response| Ok(response))
+    }
+
+    /// Returns true if the reply of this call contains the questions, so that the handler runs again
+    /// with the answers (2026-07-28), and false if the handler waits for answers.
+    ///
+    /// A handler that holds work which must not be lost stores it elsewhere before it asks, if this is
+    /// true, and finds it again by a [kept](Self::keep) key.
+    pub fn runs_again(&self) -> bool {
+        self.0.runs_again()
+    }
+
     /// Asks several questions in one round and waits for all answers.
     ///
     /// ```

@@ -211,6 +211,11 @@ impl CallContext {
         &self.0.exchange.call
     }
 
+    /// The name of the tool or prompt, or the URI of the resource, as the client sent it.
+    pub fn item(&self) -> Option<&str> {
+        self.call().item()
+    }
+
     /// The client's version, capabilities and name, as the client declares them.
     pub fn facts(&self) -> &Arc<ClientFacts> {
         &self.0.exchange.facts

@@ -146,6 +146,11 @@ impl InputRound {
         }
     }
 
+    /// Returns true if the reply contains the questions, and the handler runs again with the answers.
+    pub(crate) fn runs_again(&self) -> bool {
+        matches!(self.mode, InputMode::Reply { .. }) && self.task().is_none()
+    }
+
     pub(crate) fn facts(&self) -> &ClientFacts {
         &self.facts
     }

@@ -97,6 +97,15 @@ impl<R: Listed> RouteList<R> {
         Some(self.entries.remove(index).route)
     }
 
+    /// Removes the routes with these keys and returns them.
+    pub(crate) fn remove_all(&mut self, keys: &HashSet<String>) -> Vec<R> {
+        let entries = std::mem::take(&mut self.entries).into_iter();
+        let (removed, kept): (Vec<_>, Vec<_>) =
+            entries.partition(|entry| keys.contains(entry.route.key()));
+        self.entries = kept;
+        removed.into_iter().map(|entry| entry.route).collect()
+    }
+
     /// Enables or disables a route. Returns whether that changed anything, and `None` for an unknown
     /// route.
     pub(crate) fn set_enabled(&mut self, key: &str, is_enabled: bool) -> Option<bool> {
@@ -112,6 +121,18 @@ impl<R: Listed> RouteList<R> {
             return keys.any(|key| key == route.key()).then_some(route);
         }
         let mut keys: HashSet<&str> = self.iter().map(R::key).collect();
+        routes.iter().find(|route| !keys.insert(route.key()))
+    }
+
+    /// Returns the first of `routes` whose key is one of the list that is not in `removed`, or occurs
+    /// earlier in `routes`.
+    pub(crate) fn find_duplicate_without<'a>(
+        &'a self,
+        routes: &'a [R],
+        removed: &HashSet<String>,
+    ) -> Option<&'a R> {
+        let keys = self.iter().map(R::key);
+        let mut keys: HashSet<&str> = keys.filter(|key| !removed.contains(*key)).collect();
         routes.iter().find(|route| !keys.insert(route.key()))
     }
 

@@ -14,6 +14,16 @@ pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 /// Token for progress notifications of a request.
 pub const PROGRESS_TOKEN: &str = "progressToken";
+/// Keys of `_meta` that a client writes into a request itself. They belong to one request between one
+/// client and one server, so programs cannot set them, and a gateway does not pass them on.
+// spec: META-08, META-11
+pub const ENVELOPE: [&str; 5] = [
+    PROTOCOL_VERSION,
+    CLIENT_INFO,
+    CLIENT_CAPABILITIES,
+    PROGRESS_TOKEN,
+    LOG_LEVEL,
+];
 /// W3C Trace Context: parent span.
 pub const TRACEPARENT: &str = "traceparent";
 /// W3C Trace Context: vendor-specific state.

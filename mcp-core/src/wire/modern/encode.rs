@@ -304,19 +304,10 @@ impl Serialize for RequestMeta<'_> {
             map.serialize_entry(keys::LOG_LEVEL, &level)?;
         }
         for (key, value) in context.meta.into_iter().flat_map(Meta::as_object) {
-            if !ENVELOPE.contains(&key.as_str()) {
+            if !keys::ENVELOPE.contains(&key.as_str()) {
                 map.serialize_entry(key, value)?;
             }
         }
         map.end()
     }
 }
-
-/// Keys that the caller cannot set.
-const ENVELOPE: [&str; 5] = [
-    keys::PROTOCOL_VERSION,
-    keys::CLIENT_INFO,
-    keys::CLIENT_CAPABILITIES,
-    keys::PROGRESS_TOKEN,
-    keys::LOG_LEVEL,
-];

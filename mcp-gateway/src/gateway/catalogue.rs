@@ -1,0 +1,253 @@
+//! The lists of all servers, kept current in the server of the gateway.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{FutureExt as _, StreamExt as _};
+use mcp_client::group::{Group, GroupEvent, GroupList, Listed};
+use mcp_client::{Change, Error};
+use mcp_server::{CompletionRoute, EditError};
+use mcp_types::{Prompt, Resource, ResourceTemplate, Tool};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::forward::Upstream;
+use super::routes;
+
+/// Shortest time between two lists of all servers, however often a server says that it has changed.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Time after which servers that could not be listed are listed again.
+const RETRY: Duration = Duration::from_secs(60);
+
+/// The lists of all servers.
+pub(super) struct Catalogue {
+    pub(super) group: Group,
+    pub(super) upstreams: HashMap<Arc<str>, Upstream>,
+    pub(super) handles: Handles,
+    lists: Lists,
+    /// A list of a server could not be requested.
+    is_incomplete: bool,
+}
+
+/// The handles of the gateway's server.
+pub(super) struct Handles {
+    pub(super) tools: mcp_server::Tools,
+    pub(super) prompts: mcp_server::Prompts,
+    pub(super) resources: mcp_server::Resources,
+    pub(super) templates: mcp_server::Templates,
+}
+
+#[derive(Default)]
+struct Lists {
+    tools: Vec<Listed<Tool>>,
+    prompts: Vec<Listed<Prompt>>,
+    resources: Vec<Listed<Resource>>,
+    templates: Vec<Listed<ResourceTemplate>>,
+}
+
+/// The kinds of lists that may have changed.
+#[derive(Clone, Copy, Default)]
+struct Kinds {
+    tools: bool,
+    prompts: bool,
+    resources: bool,
+}
+
+impl Kinds {
+    const ALL: Self = Self {
+        tools: true,
+        prompts: true,
+        resources: true,
+    };
+
+    fn add(&mut self, event: &GroupEvent) {
+        match event {
+            GroupEvent::Changed { change, .. } => match change {
+                Change::Tools => self.tools = true,
+                Change::Prompts => self.prompts = true,
+                Change::Resources => self.resources = true,
+                Change::Missed(_) => *self = Self::ALL,
+                _ => {}
+            },
+            GroupEvent::Lost(_) => *self = Self::ALL,
+            // A server that starts is listed by the request that starts it.
+            _ => {}
+        }
+    }
+
+    fn is_empty(self) -> bool {
+        !(self.tools || self.prompts || self.resources)
+    }
+}
+
+impl Catalogue {
+    pub(super) fn new(
+        group: Group,
+        upstreams: HashMap<Arc<str>, Upstream>,
+        handles: Handles,
+    ) -> Self {
+        Self {
+            group,
+            upstreams,
+            handles,
+            lists: Lists::default(),
+            is_incomplete: false,
+        }
+    }
+
+    /// Lists all servers.
+    pub(super) async fn load(&mut self) {
+        self.refresh(Kinds::ALL).await;
+    }
+
+    /// Returns the completions of the listed prompts and templates.
+    pub(super) fn completions(&self) -> Vec<CompletionRoute> {
+        let Lists {
+            prompts, templates, ..
+        } = &self.lists;
+        let prompts = prompts.iter().flat_map(|listed| {
+            let upstream = self.upstreams.get(&listed.server);
+            upstream.map(|it| routes::prompt_completions(it, listed))
+        });
+        let templates = templates.iter().flat_map(|listed| {
+            let upstream = self.upstreams.get(&listed.server);
+            upstream.map(|it| routes::template_completions(it, listed))
+        });
+        prompts.chain(templates).flatten().collect()
+    }
+
+    /// Lists servers again whenever they change, until the task is aborted.
+    pub(super) async fn follow(mut self) {
+        let mut events = self.group.events();
+        loop {
+            let mut changed = Kinds::default();
+            match timeout(RETRY, events.next()).await {
+                Ok(Some(event)) => changed.add(&event),
+                Ok(None) => return,
+                Err(_) if self.is_incomplete => changed = Kinds::ALL,
+                Err(_) => {}
+            }
+            while let Some(Some(event)) = events.next().now_or_never() {
+                changed.add(&event);
+            }
+            if changed.is_empty() {
+                continue;
+            }
+            let next = Instant::now() + PAUSE;
+            self.refresh(changed).await;
+            sleep_until(next).await;
+        }
+    }
+
+    async fn refresh(&mut self, kinds: Kinds) {
+        let Self {
+            group,
+            upstreams,
+            handles,
+            lists,
+            is_incomplete,
+        } = self;
+        let upstream = |server: &Arc<str>| upstreams.get(server).cloned();
+        *is_incomplete = false;
+        if kinds.tools {
+            let list = group.list_tools().await;
+            *is_incomplete |= !list.failures.is_empty();
+            update(
+                &mut lists.tools,
+                list,
+                |it| &it.name,
+                |it| Some(routes::tool(upstream(&it.server)?, it)),
+                |removed, added| handles.tools.replace(removed, added),
+            );
+        }
+        if kinds.prompts {
+            let list = group.list_prompts().await;
+            *is_incomplete |= !list.failures.is_empty();
+            update(
+                &mut lists.prompts,
+                list,
+                |it| &it.name,
+                |it| Some(routes::prompt(upstream(&it.server)?, it)),
+                |removed, added| handles.prompts.replace(removed, added),
+            );
+        }
+        if kinds.resources {
+            let list = group.list_resources().await;
+            *is_incomplete |= !list.failures.is_empty();
+            update(
+                &mut lists.resources,
+                list,
+                |it| &it.item.uri,
+                |it| Some(routes::resource(upstream(&it.server)?, it)),
+                |removed, added| handles.resources.replace(removed, added),
+            );
+            let list = group.list_resource_templates().await;
+            *is_incomplete |= !list.failures.is_empty();
+            update(
+                &mut lists.templates,
+                list,
+                |it| &it.item.uri_template,
+                |it| Some(routes::template(upstream(&it.server)?, it)),
+                |removed, added| handles.templates.replace(removed, added),
+            );
+        }
+    }
+}
+
+/// Replaces the routes of a list, if it has changed. Items of servers that could not be listed stay.
+fn update<T: Clone + PartialEq, R>(
+    current: &mut Vec<Listed<T>>,
+    list: GroupList<T>,
+    key: impl Fn(&Listed<T>) -> &str,
+    route: impl Fn(&Listed<T>) -> Option<R>,
+    replace: impl Fn(Vec<String>, Vec<R>) -> Result<(), EditError>,
+) {
+    let next = merge(current, list, &key);
+    if *current == next {
+        return;
+    }
+    let removed: Vec<String> = current.iter().map(|it| key(it).to_owned()).collect();
+    let added = next.iter().filter_map(&route).collect();
+    if let Err(error) = replace(removed.clone(), added) {
+        // One item that cannot be served must not hide the others.
+        tracing::warn!(%error, "a list of the gateway is replaced item by item");
+        let _ = replace(removed, Vec::new());
+        for item in &next {
+            let added = route(item).into_iter().collect();
+            if let Err(error) = replace(Vec::new(), added) {
+                let (server, item) = (&item.server, key(item));
+                tracing::warn!(%server, item, %error, "the gateway leaves out an item");
+            }
+        }
+    }
+    *current = next;
+}
+
+/// Returns the items of the list and the current items of servers that could not be listed. The first
+/// item with a key wins.
+fn merge<T: Clone>(
+    current: &[Listed<T>],
+    list: GroupList<T>,
+    key: impl Fn(&Listed<T>) -> &str,
+) -> Vec<Listed<T>> {
+    let failed: HashSet<Arc<str>> = list.failures.iter().map(report).collect();
+    let kept = current.iter().filter(|it| failed.contains(&it.server));
+    let mut items = list.items;
+    items.extend(kept.cloned());
+    let mut keys = HashSet::new();
+    items.retain(|item| {
+        let is_new = keys.insert(key(item).to_owned());
+        if !is_new {
+            let (server, item) = (&item.server, key(item));
+            tracing::warn!(%server, item, "another server of the gateway has this item already");
+        }
+        is_new
+    });
+    items
+}
+
+fn report((server, error): &(Arc<str>, Error)) -> Arc<str> {
+    tracing::warn!(%server, %error, "a server behind the gateway cannot be listed");
+    server.clone()
+}

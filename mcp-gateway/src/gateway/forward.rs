@@ -1,0 +1,262 @@
+//! A call of the gateway: one call of a server, or several with input between them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mcp_client::group::Group;
+use mcp_client::{Client, Error, PreparedCall};
+use mcp_core::{BackChannelError, Fault};
+use mcp_server::{
+    Ask, AskError, CallContext, FromCall, Log, Progress, Rejection, RequestMeta, RouteSpec,
+};
+use mcp_types::{ClientCapabilities, InputRequest, InputRequired, InputResponse};
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+use super::parked::Parked;
+use super::questions::{Question, Questions};
+use super::running::{Context, Running, Step};
+
+/// One server of the gateway, for its routes.
+#[derive(Clone)]
+pub(super) struct Upstream {
+    pub(super) server: Arc<str>,
+    pub(super) group: Group,
+    pub(super) questions: Questions,
+    pub(super) parked: Parked,
+}
+
+/// The request of a client, without its arguments.
+pub(super) struct Request {
+    /// The name or URI as the client sent it.
+    pub(super) item: String,
+    ask: Option<Ask>,
+    context: Context,
+}
+
+impl FromCall for Request {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        let meta = <Option<RequestMeta>>::from_call(call)?;
+        Ok(Self {
+            item: call.item().unwrap_or_default().to_owned(),
+            ask: FromCall::from_call(call)?,
+            context: Context {
+                meta: meta.map(RequestMeta::into_meta),
+                progress: FromCall::from_call(call)?,
+                log: FromCall::from_call(call)?,
+            },
+        })
+    }
+
+    fn describe(spec: &mut RouteSpec) {
+        <Option<Ask>>::describe(spec);
+        <Option<RequestMeta>>::describe(spec);
+        Progress::describe(spec);
+        Log::describe(spec);
+    }
+}
+
+/// What the gateway has to know when the client repeats its request. It travels, sealed, through the
+/// client.
+#[derive(Serialize, Deserialize)]
+enum Waiting {
+    /// The server requires input for its next request: no node of the gateway keeps anything.
+    Round {
+        number: usize,
+        required: InputRequired,
+    },
+    /// The server waits for the answer to a question. This node keeps its call.
+    Parked {
+        id: Uuid,
+        key: String,
+        request: InputRequest,
+    },
+}
+
+/// A call with a question that waits for its answer.
+type OpenCall<R> = (Running<R>, oneshot::Sender<Result<InputResponse, Fault>>);
+
+impl Upstream {
+    /// Passes a call on. `prepare` makes the call; it is made again after each round of input.
+    pub(super) async fn call<R, F>(&self, request: Request, prepare: F) -> Result<R, Fault>
+    where
+        R: Send + 'static,
+        F: Fn(&Client) -> PreparedCall<'static, R>,
+    {
+        let client = self.client().await?;
+        let call = Forwarded {
+            upstream: self,
+            client,
+            request,
+            prepare,
+            round: 0,
+        };
+        call.run().await
+    }
+
+    /// Returns the client of the server. Starts the server if it does not run.
+    pub(super) async fn client(&self) -> Result<Client, Fault> {
+        let client = self.group.client(&self.server).await;
+        client.map_err(|error| self.unreachable(&error))
+    }
+
+    /// The fault for a client whose call fails. Only the log has the details of a connection, which may
+    /// be those of an inner network.
+    pub(super) fn fault(&self, error: &Error) -> Fault {
+        match error.fault() {
+            Some(fault) => fault.clone(),
+            None if error.is_timeout() => Fault::Deadline,
+            None => self.unreachable(error),
+        }
+    }
+
+    fn unreachable(&self, error: &Error) -> Fault {
+        let server = &self.server;
+        tracing::warn!(%server, %error, "a call of a server behind the gateway failed");
+        Fault::internal(format!(
+            "the server {server:?} of this gateway did not answer"
+        ))
+    }
+}
+
+struct Forwarded<'a, F> {
+    upstream: &'a Upstream,
+    client: Client,
+    request: Request,
+    prepare: F,
+    /// Number of rounds of input so far.
+    round: usize,
+}
+
+impl<R, F> Forwarded<'_, F>
+where
+    R: Send + 'static,
+    F: Fn(&Client) -> PreparedCall<'static, R>,
+{
+    async fn run(mut self) -> Result<R, Fault> {
+        let mut running = self.begin_or_resume().await?;
+        loop {
+            let step = running.next(&self.request.context).await;
+            match step.map_err(|error| self.upstream.fault(&error))? {
+                Step::Done(result) => return Ok(result),
+                Step::Required(required) => {
+                    drop(running);
+                    running = self.next_round(required).await?;
+                }
+                Step::Question(question) => running = self.pass_question(running, question).await?,
+            }
+        }
+    }
+
+    /// Starts the call, or continues it with what the client has sent along.
+    async fn begin_or_resume(&mut self) -> Result<Running<R>, Fault> {
+        let kept = self.request.ask.as_ref().map(Ask::kept::<Waiting>);
+        match kept.transpose().map_err(to_fault)?.flatten() {
+            None => Ok(self.start(|call| call).await),
+            Some(Waiting::Round { number, required }) => {
+                self.round = number;
+                self.answer_round(required).await
+            }
+            Some(Waiting::Parked { id, key, request }) => {
+                let parked = self.upstream.parked.take::<OpenCall<R>>(id);
+                let (running, response) = parked.ok_or_else(|| {
+                    Fault::Refused("the call has ended meanwhile; make it again".into())
+                })?;
+                let answer = self.ask()?.forward(key, request).await;
+                // The server may have ended the call.
+                let _ = response.send(answer.map_err(to_fault));
+                Ok(running)
+            }
+        }
+    }
+
+    async fn start(
+        &self,
+        change: impl FnOnce(PreparedCall<'static, R>) -> PreparedCall<'static, R>,
+    ) -> Running<R> {
+        let call = change((self.prepare)(&self.client));
+        let ask = self.request.ask.as_ref();
+        let ask = ask.filter(|ask| can_be_asked(ask.capabilities()));
+        let questions = ask.map(|_| &self.upstream.questions);
+        Running::start(&self.client, call, &self.request.context, questions).await
+    }
+
+    fn ask(&self) -> Result<&Ask, Fault> {
+        self.request.ask.as_ref().ok_or(Fault::Refused(
+            "this call has to ask its client, which cannot be asked".into(),
+        ))
+    }
+
+    /// Asks the client for the input that the server requires, and repeats the call with it.
+    async fn next_round(&mut self, required: InputRequired) -> Result<Running<R>, Fault> {
+        self.round += 1;
+        let waiting = Waiting::Round {
+            number: self.round,
+            required: required.clone(),
+        };
+        self.ask()?.keep(&waiting).map_err(to_fault)?;
+        self.answer_round(required).await
+    }
+
+    async fn answer_round(&self, required: InputRequired) -> Result<Running<R>, Fault> {
+        let ask = self.ask()?;
+        let requests = required.requests();
+        let requests = requests.map_err(|error| Fault::internal(error.to_string()))?;
+        // A key of another round names another question.
+        let questions = requests
+            .iter()
+            .map(|(key, request)| ask.forward(format!("{}/{key}", self.round), request.clone()));
+        let responses = ask.all(questions.collect::<Vec<_>>()).await;
+        let responses = responses.map_err(to_fault)?;
+        let responses: BTreeMap<String, InputResponse> =
+            requests.into_keys().zip(responses).collect();
+        Ok(self.start(|call| call.resume(required, responses)).await)
+    }
+
+    /// Passes a question of a server on that waits for its answer.
+    async fn pass_question(
+        &self,
+        mut running: Running<R>,
+        question: Question,
+    ) -> Result<Running<R>, Fault> {
+        let Question { request, response } = question;
+        running.asked += 1;
+        let ask = self.ask()?;
+        if !ask.runs_again() {
+            let answer = ask.forward(format!("q{}", running.asked), request).await;
+            // The server may have ended the call.
+            let _ = response.send(answer.map_err(to_fault));
+            return Ok(running);
+        }
+        let key = format!("q{}", running.asked);
+        let guard = self.upstream.parked.guard((running, response))?;
+        let waiting = Waiting::Parked {
+            id: guard.id(),
+            key: key.clone(),
+            request: request.clone(),
+        };
+        ask.keep(&waiting).map_err(to_fault)?;
+        // The reply contains the question. The guard parks the call when this future is dropped.
+        let answer = ask.forward(key, request).await;
+        let (running, response) = guard
+            .into_call()
+            .ok_or_else(|| Fault::internal("the call is parked already"))?;
+        let _ = response.send(answer.map_err(to_fault));
+        Ok(running)
+    }
+}
+
+fn can_be_asked(declared: &ClientCapabilities) -> bool {
+    declared.elicitation.is_some() || declared.sampling.is_some() || declared.roots.is_some()
+}
+
+/// The fault for a question without an answer.
+fn to_fault(error: AskError) -> Fault {
+    match error {
+        AskError::NoAnswer(BackChannelError::Refused(fault)) => fault,
+        error => error
+            .to_fault()
+            .unwrap_or_else(|| Fault::Refused(error.to_string().into())),
+    }
+}

@@ -1,0 +1,177 @@
+//! Requests of a legacy server while a call runs: elicitation, sampling, roots.
+//!
+//! A session does not say which call a request belongs to. So calls whose client can be asked have
+//! turns: while one of them runs, no other one does, and requests of the server belong to it.
+
+use std::sync::Arc;
+
+use mcp_core::tower::{Middleware, Next, from_fn};
+use mcp_core::{Call, Exchange, Fault, Reply, ResultBody};
+use mcp_types::{
+    ClientCapabilities, ElicitParams, InputRequest, InputResponse, LogMessage, ProgressUpdate,
+    RawObject,
+};
+use parking_lot::Mutex;
+use serde_json::json;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+
+/// What happens during a call, before its result.
+pub(super) enum CallEvent {
+    Progress(ProgressUpdate),
+    Log(LogMessage),
+    Question(Question),
+}
+
+/// A request of the server.
+pub(super) struct Question {
+    pub(super) request: InputRequest,
+    pub(super) response: oneshot::Sender<Result<InputResponse, Fault>>,
+}
+
+/// The requests of one server.
+#[derive(Clone)]
+pub(super) struct Questions(Arc<Inner>);
+
+struct Inner {
+    turns: Arc<Semaphore>,
+    /// The events of the call that has its turn.
+    current: Mutex<Option<mpsc::Sender<CallEvent>>>,
+}
+
+/// The turn of one call. Requests of the server belong to it until this is dropped.
+pub(super) struct Turn {
+    questions: Questions,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *self.questions.0.current.lock() = None;
+    }
+}
+
+impl Questions {
+    pub(super) fn new() -> Self {
+        Self(Arc::new(Inner {
+            turns: Arc::new(Semaphore::new(1)),
+            current: Mutex::new(None),
+        }))
+    }
+
+    /// The capabilities that the gateway declares to a server: a client of the gateway may have each of
+    /// them.
+    pub(super) fn capabilities() -> ClientCapabilities {
+        ClientCapabilities::default()
+            .with_elicitation()
+            .with_url_elicitation()
+            .with_sampling()
+            .with_roots()
+    }
+
+    /// Waits for the turn of a call.
+    pub(super) async fn turn(&self, events: mpsc::Sender<CallEvent>) -> Option<Turn> {
+        let permit = self.0.turns.clone().acquire_owned().await.ok()?;
+        *self.0.current.lock() = Some(events);
+        Some(Turn {
+            questions: self.clone(),
+            _permit: permit,
+        })
+    }
+
+    /// The layer that passes requests of the server to the call that has its turn. Notifications pass it.
+    pub(super) fn layer(&self) -> impl Middleware + use<> {
+        let questions = self.clone();
+        from_fn(move |exchange: Exchange, next: Next| {
+            let questions = questions.clone();
+            async move {
+                let reply: Reply = match &exchange.call {
+                    Call::Other { .. } => questions.ask(&exchange.call).await.into(),
+                    _ => next.run(exchange).await,
+                };
+                reply
+            }
+        })
+    }
+
+    async fn ask(&self, call: &Call) -> Result<Reply, Fault> {
+        let request = read_request(call)?;
+        let events = self.0.current.lock().clone();
+        let events = events.ok_or(Fault::Refused(
+            "no call runs whose client can be asked".into(),
+        ))?;
+        let (response, received) = oneshot::channel();
+        let question = CallEvent::Question(Question { request, response });
+        let gone = || Fault::Refused("the call has ended".into());
+        events.send(question).await.map_err(|_| gone())?;
+        let response = received.await.map_err(|_| gone())??;
+        let body = RawObject::from_value(&response);
+        let body = body.map_err(|error| Fault::internal(error.to_string()))?;
+        Ok(ResultBody::Other(body).into())
+    }
+}
+
+/// Reads a request as layers see it. A URL that must not be opened is refused here.
+// spec: ELIC-14
+fn read_request(call: &Call) -> Result<InputRequest, Fault> {
+    let Call::Other { method, params } = call else {
+        return Err(Fault::internal("a request of another kind"));
+    };
+    let members = json!({"method": method, "params": params});
+    let request = serde_json::from_value(members);
+    let request: InputRequest = request.map_err(|error| Fault::bad_params(error.to_string()))?;
+    if let InputRequest::Elicit(params) = &request
+        && let ElicitParams::Url(params) = &**params
+    {
+        let checked = params.checked_url();
+        checked.map_err(|error| Fault::bad_params(error.to_string()))?;
+    }
+    Ok(request)
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_core::Call;
+    use mcp_types::RawObject;
+    use tokio::sync::mpsc;
+
+    use super::Questions;
+
+    fn elicit(params: &str) -> Call {
+        Call::Other {
+            method: "elicitation/create".into(),
+            params: Some(RawObject::from_text(params).unwrap()),
+        }
+    }
+
+    #[tokio::test]
+    async fn question_without_a_call_and_unsafe_urls_are_refused() {
+        let questions = Questions::new();
+        let form = elicit(r#"{"message":"?","requestedSchema":{"type":"object","properties":{}}}"#);
+        let refused = questions.ask(&form).await.unwrap_err().to_string();
+        assert_eq!(refused, "no call runs whose client can be asked");
+
+        let (events, _receiver) = mpsc::channel(1);
+        let _turn = questions.turn(events).await;
+        for url in ["javascript:alert(1)", "file:///etc/passwd", "vscode://x"] {
+            let params =
+                format!(r#"{{"mode":"url","message":"?","url":"{url}","elicitationId":"1"}}"#);
+            let refused = questions
+                .ask(&elicit(&params))
+                .await
+                .unwrap_err()
+                .to_string();
+            assert!(refused.contains("http"), "{refused}");
+        }
+    }
+
+    #[tokio::test]
+    async fn next_call_has_its_turn_after_the_last_one() {
+        let questions = Questions::new();
+        let (events, _receiver) = mpsc::channel(1);
+        let first = questions.turn(events.clone()).await;
+        let mut second = std::pin::pin!(questions.turn(events));
+        assert!(futures_util::poll!(&mut second).is_pending());
+        drop(first);
+        assert!(second.await.is_some());
+    }
+}

@@ -1,0 +1,354 @@
+//! A gateway in front of servers of both eras, for clients of both eras.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use mcp::gateway::{Gateway, OpenGateway};
+use mcp::prelude::*;
+use mcp::types::{ElicitResult, LoggingLevel, ProtocolVersion, Root};
+use mcp::{Change, ConnectMode, InProcess, Log};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+use crate::kit::Order;
+
+const LIMIT: Duration = Duration::from_secs(10);
+
+const ERAS: [ConnectMode; 2] = [
+    ConnectMode::Legacy,
+    ConnectMode::Pin(ProtocolVersion::LATEST),
+];
+
+#[derive(Default)]
+struct Seen {
+    started: Notify,
+    dropped: AtomicUsize,
+}
+
+struct CountDrop(Arc<Seen>);
+
+impl Drop for CountDrop {
+    fn drop(&mut self) {
+        self.0.dropped.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// A server with one item of each kind.
+fn shop(seen: Arc<Seen>) -> Server {
+    let wait = seen;
+    Server::new("shop", "1.0.0")
+        .tool(Tool::new("greet").handler(
+            |Args(person): Args<Person>,
+             progress: Progress,
+             log: Log,
+             meta: Option<RequestMeta>| async move {
+                progress.report(1.0, 2.0, "half").await;
+                log.warning("greeting");
+                let region = meta.and_then(|meta| meta.get::<String>("com.example/region"));
+                format!("hello {} in {}", person.name, region.unwrap_or_default())
+            },
+        ))
+        .tool(Tool::new("order").handler(|ask: Ask| async move {
+            let first = ask.form::<Order>("order", "How many?").await?;
+            let Some(first) = first.accepted() else {
+                return Err(ToolError::new("no order"));
+            };
+            let roots = ask.roots("roots").await?;
+            Ok::<_, ToolError>(format!("{} items into {}", first.count, roots[0].uri))
+        }))
+        .tool(
+            Tool::new("refuse").handler(|| Err::<String, _>(ToolError::protocol(-1234, "refused"))),
+        )
+        .tool(Tool::new("wait").handler(move || {
+            let seen = wait.clone();
+            async move {
+                let _count = CountDrop(seen.clone());
+                seen.started.notify_one();
+                pending::<String>().await
+            }
+        }))
+        .resource(Resource::new("shop://hours").read(|| "9 to 5"))
+        .template(ResourceTemplate::new("shop://items/{id}").read(|Args(it): Args<Item>| it.id))
+        .prompt(Prompt::new("review").handler(|Args(it): Args<Item>| format!("Review {}", it.id)))
+        .completion_for_prompt("review", "id", |prefix: Prefix| {
+            vec![format!("{}7", prefix.0)]
+        })
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Person {
+    name: String,
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Item {
+    id: String,
+}
+
+/// Serves a server over HTTP, and returns its URL.
+async fn serve(server: Server) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async { drop(mcp::serve_http(server, listener).await) });
+    url
+}
+
+/// A gateway in front of the shop, which it calls in one era, served over HTTP.
+async fn gateway(back: &ConnectMode, seen: &Arc<Seen>) -> (String, mcp::group::Group) {
+    let shop = serve(shop(seen.clone())).await;
+    let back = back.clone();
+    let OpenGateway { server, group, .. } = Gateway::new("gateway", "1.0.0")
+        .server("shop", move |client| {
+            client.mode(back.clone()).connect(shop.clone())
+        })
+        .open()
+        .await;
+    server.check().unwrap();
+    (serve(server).await, group)
+}
+
+fn client(front: &ConnectMode) -> mcp::ClientBuilder {
+    Client::builder().mode(front.clone())
+}
+
+fn asked_client(front: &ConnectMode) -> mcp::ClientBuilder {
+    client(front)
+        .on_elicit(|form: ElicitRequest| async move { form.accept(json!({"count": 3})) })
+        .roots([Root::new("file:///home/ada")])
+}
+
+/// Runs a test for each pair of the era of the client and the era of the server.
+async fn for_all_eras<Fut: Future<Output = ()>>(
+    test: impl Fn(ConnectMode, String, Arc<Seen>) -> Fut,
+) {
+    for back in &ERAS {
+        let seen = Arc::new(Seen::default());
+        let (url, _group) = gateway(back, &seen).await;
+        for front in &ERAS {
+            let running = test(front.clone(), url.clone(), seen.clone());
+            let ended = timeout(LIMIT, running).await;
+            ended.unwrap_or_else(|_| panic!("{front:?} to {back:?} does not end"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn call_passes_arguments_metadata_progress_and_logs() {
+    for_all_eras(|front, url, _| async move {
+        let client = client(&front).connect(url).await.unwrap();
+        let (mut reports, mut logs) = (Vec::new(), Vec::new());
+        let result = client
+            .call("shop__greet", json!({"name": "Ada"}))
+            .meta("com.example/region", "north")
+            .on_progress(|it| reports.push((it.progress, it.total, it.message)))
+            .on_log(|it| logs.push((it.level, it.data)))
+            .log_level(LoggingLevel::Info)
+            .await
+            .unwrap();
+        assert_eq!(result.text(), "hello Ada in north");
+        assert_eq!(reports, [(1.0, Some(2.0), Some("half".to_owned()))]);
+        assert_eq!(logs, [(LoggingLevel::Warning, json!("greeting"))]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn questions_of_server_reach_client_of_call() {
+    for_all_eras(|front, url, _| async move {
+        let client = asked_client(&front).connect(url).await.unwrap();
+        for _ in 0..2 {
+            let result = client.call("shop__order", ()).await.unwrap();
+            assert_eq!(result.text(), "3 items into file:///home/ada");
+        }
+        let calls = (0..4).map(|_| async { client.call("shop__order", ()).await.unwrap().text() });
+        for text in futures::future::join_all(calls).await {
+            assert_eq!(text, "3 items into file:///home/ada");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn question_that_user_declines_ends_call_as_server_decides() {
+    for_all_eras(|front, url, _| async move {
+        let declining = client(&front)
+            .on_elicit(|_: ElicitRequest| async { ElicitResult::decline() })
+            .roots([Root::new("file:///home/ada")]);
+        let client = declining.connect(url).await.unwrap();
+        let result = client.call("shop__order", ()).await.unwrap();
+        assert!(result.is_error(), "{result:?}");
+        assert_eq!(result.text(), "no order");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn client_that_cannot_be_asked_receives_an_error() {
+    for_all_eras(|front, url, _| async move {
+        let client = client(&front).connect(url).await.unwrap();
+        let answer = client.call("shop__order", ()).await;
+        let is_refused = match &answer {
+            Ok(result) => result.is_error(),
+            Err(error) => error.fault().is_some(),
+        };
+        assert!(is_refused, "{answer:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn errors_pass_as_they_are() {
+    for_all_eras(|front, url, _| async move {
+        let client = client(&front).connect(url).await.unwrap();
+        let error = client.call("shop__refuse", ()).await.unwrap_err();
+        let Some(mcp::core::Fault::Protocol(error)) = error.fault() else {
+            panic!("{error:?}");
+        };
+        assert_eq!((error.code, &*error.message), (-1234, "refused"));
+        let unknown = client.call("shop__other", ()).await.unwrap_err();
+        assert!(unknown.fault().is_some(), "{unknown:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn cancelled_call_is_cancelled_at_its_server() {
+    for_all_eras(|front, url, seen| async move {
+        let client = client(&front).connect(url).await.unwrap();
+        let before = seen.dropped.load(Ordering::SeqCst);
+        let started = seen.started.notified();
+        let call = client.call("shop__wait", ()).cancel_on(started);
+        assert!(call.await.unwrap_err().is_cancelled());
+        while seen.dropped.load(Ordering::SeqCst) == before {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn resources_prompts_and_completions_pass() {
+    for_all_eras(|front, url, _| async move {
+        let client = client(&front).connect(url).await.unwrap();
+        let resources = client.list_all_resources().await.unwrap();
+        assert_eq!(resources[0].uri, "shop://hours");
+        let hours = client.read_resource("shop://hours").await.unwrap();
+        assert_eq!(hours.text(), "9 to 5");
+        let templates = client.list_all_resource_templates().await.unwrap();
+        assert_eq!(templates[0].uri_template, "shop://items/{id}");
+        let item = client.read_resource("shop://items/7").await.unwrap();
+        assert_eq!(item.text(), "7");
+        let prompts = client.list_all_prompts().await.unwrap();
+        assert_eq!(prompts[0].name, "shop__review");
+        let prompt = client
+            .get_prompt("shop__review", json!({"id": "7"}))
+            .await
+            .unwrap();
+        assert_eq!(prompt.messages[0].content.as_text(), Some("Review 7"));
+        let reference = mcp::types::CompletionReference::prompt("shop__review");
+        let params = mcp::types::CompleteParams::new(reference, "id", "1");
+        let completed = client.complete(params).await.unwrap();
+        assert_eq!(completed.completion.values, ["17"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn change_of_one_server_changes_the_list_of_the_gateway() {
+    for back in &ERAS {
+        let shop = shop(Arc::default());
+        let tools = shop.tools();
+        let shop = serve(shop).await;
+        let back = back.clone();
+        let opened = Gateway::new("gateway", "1.0.0")
+            .server("shop", move |client| {
+                client.mode(back.clone()).connect(shop.clone())
+            })
+            .open()
+            .await;
+        let client = Client::connect(InProcess(opened.server)).await.unwrap();
+        let mut changes = client.changes().tools_changed().await.unwrap();
+        // The gateway has subscribed when it receives the first change.
+        let changed = async {
+            loop {
+                tools.put(Tool::new("new").handler(|| "new")).unwrap();
+                let next = timeout(Duration::from_millis(100), changes.next()).await;
+                if let Ok(change) = next {
+                    return change.unwrap().unwrap();
+                }
+            }
+        };
+        let change = timeout(LIMIT, changed).await.unwrap();
+        assert!(
+            matches!(change, Change::Tools | Change::Missed(_)),
+            "{change:?}"
+        );
+        let names = client.list_all_tools().fresh().await.unwrap();
+        assert!(
+            names.iter().any(|tool| tool.name == "shop__new"),
+            "{names:?}"
+        );
+        assert_eq!(client.call("shop__new", ()).await.unwrap().text(), "new");
+    }
+}
+
+#[tokio::test]
+async fn server_that_fails_harms_no_other() {
+    let one = Server::new("one", "1.0.0").tool(Tool::new("same").handler(|| "one"));
+    let two = Server::new("two", "1.0.0").tool(Tool::new("same").handler(|| "two"));
+    let (one, two) = (serve(one).await, serve(two).await);
+    let opened = Gateway::new("gateway", "1.0.0")
+        .server("one", move |client| client.connect(one.clone()))
+        .server("two", move |client| client.connect(two.clone()))
+        .server("gone", |client| client.connect("http://127.0.0.1:9/mcp"))
+        .open()
+        .await;
+    let group = opened.group.clone();
+    let client = Client::connect(InProcess(opened.server)).await.unwrap();
+    let names: Vec<_> = client
+        .list_all_tools()
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|it| it.name)
+        .collect();
+    assert_eq!(names, ["one__same", "two__same"]);
+    // The connection of one server ends.
+    group.client("one").await.unwrap().close().await.unwrap();
+    assert_eq!(client.call("two__same", ()).await.unwrap().text(), "two");
+    // It is connected again when it is needed.
+    let one = client.call("one__same", ()).await;
+    let text = one
+        .map(|it| it.text())
+        .unwrap_or_else(|error| error.to_string());
+    assert!(text == "one" || text.contains("\"one\""), "{text}");
+}
+
+#[tokio::test]
+async fn answer_to_a_call_that_the_gateway_no_longer_has_is_an_error() {
+    let seen = Arc::new(Seen::default());
+    let (url, _group) = gateway(&ConnectMode::Legacy, &seen).await;
+    let client = asked_client(&ConnectMode::Pin(ProtocolVersion::LATEST));
+    let client = client.connect(url).await.unwrap();
+    let turn = client.call("shop__order", ()).manual().await.unwrap();
+    let Turn::Asks(asks) = turn else {
+        panic!("{turn:?}")
+    };
+    let required = asks.required().clone();
+    let key = asks.requests().keys().next().unwrap().clone();
+    let answer = ElicitResult::accept(json!({"count": 3}).as_object().unwrap().clone());
+    let next = asks.answer([(key.clone(), answer.clone())]).await.unwrap();
+    assert!(matches!(next, Turn::Asks(_)), "{next:?}");
+    // The call has gone on with the first answer.
+    let again = client
+        .call("shop__order", ())
+        .resume(required, [(key, answer)])
+        .await;
+    let error = again.unwrap_err().to_string();
+    assert!(error.contains("make it again"), "{error}");
+}
