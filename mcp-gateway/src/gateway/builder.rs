@@ -14,6 +14,10 @@ use super::catalogue::{Catalogue, Handles};
 use super::forward::Upstream;
 use super::parked::Parked;
 use super::questions::Questions;
+use super::sessions::{Connect, Sessions};
+
+/// Sessions of one server, for calls whose client can be asked.
+const MAX_SESSIONS: usize = 32;
 
 /// Many servers behind one: their tools, prompts, resources and templates are those of one [`Server`],
 /// which any transport serves to clients of any revision.
@@ -25,7 +29,8 @@ use super::questions::Questions;
 ///   server.
 /// - Requests of a server for input (elicitation, sampling, roots) reach the client of the call,
 ///   whether the server asks in a session or with its reply.
-/// - Lists are combined, and changes of a server's lists are changes of the gateway's lists.
+/// - Lists are combined, and changes of a server's lists are changes of the gateway's lists. So are
+///   updates of the first 1,000 listed resources of each server.
 ///
 /// # Names
 ///
@@ -34,9 +39,11 @@ use super::questions::Questions;
 ///
 /// # Legacy servers
 ///
-/// A session of the revisions before 2026-07-28 does not say which call a question belongs to. Calls of
-/// clients that can be asked therefore run one after the other at such a server; other calls run at the
-/// same time. A client of 2026-07-28 has 5 minutes for its answer, and must send it to the same node.
+/// A session of the revisions before 2026-07-28 does not say which call a question belongs to. A call of
+/// a client that can be asked therefore has a session of its own while it runs, up to 32 for each server;
+/// all other calls share one. See [`one_session`](Self::one_session) for servers that cannot work so.
+/// A client of 2026-07-28 has 5 minutes to answer such a server, and must send its answer to the same
+/// node.
 ///
 /// # Examples
 ///
@@ -59,7 +66,15 @@ pub struct Gateway {
     name: String,
     version: String,
     group: GroupBuilder,
-    questions: HashMap<Arc<str>, Questions>,
+    servers: HashMap<Arc<str>, GatewayServer>,
+}
+
+/// A server behind the gateway.
+struct GatewayServer {
+    connect: Connect,
+    questions: Questions,
+    /// Sessions of calls whose client can be asked; zero if they share the session of all calls.
+    max_sessions: usize,
 }
 
 /// A gateway whose servers were listed. Created by [`Gateway::open`].
@@ -80,7 +95,7 @@ impl Gateway {
             name: name.into(),
             version: version.into(),
             group: Group::builder(),
-            questions: HashMap::new(),
+            servers: HashMap::new(),
         }
     }
 
@@ -93,14 +108,37 @@ impl Gateway {
         Fut: Future<Output = Result<Client, E>> + Send + 'static,
         E: Into<Error>,
     {
+        let connect: Connect = Arc::new(move |client| {
+            let connecting = connect(client);
+            Box::pin(async move { connecting.await.map_err(Into::into) })
+        });
         let questions = Questions::new();
-        let client = Client::builder()
+        let client = self.client().inbound_layer(questions.layer());
+        let shared = connect.clone();
+        self.group = self.group.server(name, move || shared(client.clone()));
+        let server = GatewayServer {
+            connect,
+            questions,
+            max_sessions: MAX_SESSIONS,
+        };
+        self.servers.insert(name.into(), server);
+        self
+    }
+
+    /// Lets all calls of a server share one session or process, also those whose client can be asked: they
+    /// run one after the other then. For servers that keep a state in their process, such as the page of
+    /// a browser. Has no effect on a server of 2026-07-28, which has no sessions.
+    pub fn one_session(mut self, server: &str) -> Self {
+        if let Some(server) = self.servers.get_mut(server) {
+            server.max_sessions = 0;
+        }
+        self
+    }
+
+    fn client(&self) -> ClientBuilder {
+        Client::builder()
             .identity(&*self.name, &*self.version)
             .capabilities(Questions::capabilities())
-            .inbound_layer(questions.layer());
-        self.group = self.group.server(name, move || connect(client.clone()));
-        self.questions.insert(name.into(), questions);
-        self
     }
 
     /// Sets the naming of tools and prompts. Default: [`Naming::Prefixed`].
@@ -116,16 +154,20 @@ impl Gateway {
     ///
     /// Panics outside of a Tokio runtime.
     pub async fn open(self) -> OpenGateway {
+        let client = self.client();
         let group = self.group.build();
         let parked = Parked::default();
-        let upstreams = self.questions.into_iter().map(|(server, questions)| {
+        let upstreams = self.servers.into_iter().map(|(name, server)| {
+            let limit = server.max_sessions;
+            let sessions = Sessions::new(server.connect, client.clone(), limit);
             let upstream = Upstream {
-                server: server.clone(),
+                server: name.clone(),
                 group: group.clone(),
-                questions,
+                questions: server.questions,
+                sessions: (limit > 0).then_some(sessions),
                 parked: parked.clone(),
             };
-            (server, upstream)
+            (name, upstream)
         });
         let upstreams = upstreams.collect();
         let mut server = Server::new(self.name, self.version);
@@ -139,6 +181,9 @@ impl Gateway {
         catalogue.load().await;
         for completion in catalogue.completions() {
             server = server.completion(completion);
+        }
+        if catalogue.offers_updates().await {
+            catalogue.subscribe(server.notify()).await;
         }
         let follower = tokio::spawn(catalogue.follow());
         let follower = Follower(follower.abort_handle());
@@ -162,7 +207,7 @@ impl fmt::Debug for Gateway {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Gateway")
             .field("name", &self.name)
-            .field("servers", &self.questions.keys())
+            .field("servers", &self.servers.keys())
             .finish_non_exhaustive()
     }
 }

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{FutureExt as _, StreamExt as _};
-use mcp_client::group::{Group, GroupEvent, GroupList, Listed};
+use mcp_client::group::{Group, GroupEvent, GroupList, Health, Listed};
 use mcp_client::{Change, Error};
-use mcp_server::{CompletionRoute, EditError};
+use mcp_server::{CompletionRoute, EditError, Notify};
 use mcp_types::{Prompt, Resource, ResourceTemplate, Tool};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::forward::Upstream;
 use super::routes;
+use super::updates::{Updates, offers_updates};
 
 /// Shortest time between two lists of all servers, however often a server says that it has changed.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -26,6 +27,8 @@ pub(super) struct Catalogue {
     pub(super) upstreams: HashMap<Arc<str>, Upstream>,
     pub(super) handles: Handles,
     lists: Lists,
+    /// `None` until a server offers updates of resources.
+    updates: Option<Updates>,
     /// A list of a server could not be requested.
     is_incomplete: bool,
 }
@@ -71,7 +74,10 @@ impl Kinds {
                 _ => {}
             },
             GroupEvent::Lost(_) => *self = Self::ALL,
-            // A server that starts is listed by the request that starts it.
+            GroupEvent::Health {
+                health: Health::Running,
+                ..
+            } => *self = Self::ALL,
             _ => {}
         }
     }
@@ -92,6 +98,7 @@ impl Catalogue {
             upstreams,
             handles,
             lists: Lists::default(),
+            updates: None,
             is_incomplete: false,
         }
     }
@@ -99,6 +106,24 @@ impl Catalogue {
     /// Lists all servers.
     pub(super) async fn load(&mut self) {
         self.refresh(Kinds::ALL).await;
+    }
+
+    /// Returns true if a listed server may send updates of resources.
+    pub(super) async fn offers_updates(&self) -> bool {
+        let servers: HashSet<_> = self.lists.resources.iter().map(|it| &it.server).collect();
+        for server in servers {
+            let client = self.group.client(server).await;
+            if client.is_ok_and(|client| offers_updates(&client)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Passes updates of resources on.
+    pub(super) async fn subscribe(&mut self, notify: Notify) {
+        let updates = self.updates.insert(Updates::new(notify));
+        updates.subscribe(&self.group, &self.lists.resources).await;
     }
 
     /// Returns the completions of the listed prompts and templates.
@@ -146,6 +171,7 @@ impl Catalogue {
             upstreams,
             handles,
             lists,
+            updates,
             is_incomplete,
         } = self;
         let upstream = |server: &Arc<str>| upstreams.get(server).cloned();
@@ -191,6 +217,9 @@ impl Catalogue {
                 |it| Some(routes::template(upstream(&it.server)?, it)),
                 |removed, added| handles.templates.replace(removed, added),
             );
+            if let Some(updates) = updates {
+                updates.subscribe(group, &lists.resources).await;
+            }
         }
     }
 }

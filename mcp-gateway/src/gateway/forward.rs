@@ -1,6 +1,6 @@
 //! A call of the gateway: one call of a server, or several with input between them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use mcp_client::group::Group;
@@ -16,14 +16,18 @@ use uuid::Uuid;
 
 use super::parked::Parked;
 use super::questions::{Question, Questions};
-use super::running::{Context, Running, Step};
+use super::running::{CallSession, Context, Running, Step};
+use super::sessions::Sessions;
 
 /// One server of the gateway, for its routes.
 #[derive(Clone)]
 pub(super) struct Upstream {
     pub(super) server: Arc<str>,
     pub(super) group: Group,
+    /// The questions of the session that all calls share.
     pub(super) questions: Questions,
+    /// The sessions of calls whose client can be asked. `None`: they share one session with all calls.
+    pub(super) sessions: Option<Sessions>,
     pub(super) parked: Parked,
 }
 
@@ -65,6 +69,10 @@ enum Waiting {
     Round {
         number: usize,
         required: InputRequired,
+        /// The keys of the client's answers, by the keys of the server.
+        keys: BTreeMap<String, String>,
+        /// The keys of earlier rounds.
+        former: BTreeSet<String>,
     },
     /// The server waits for the answer to a question. This node keeps its call.
     Parked {
@@ -84,15 +92,32 @@ impl Upstream {
         R: Send + 'static,
         F: Fn(&Client) -> PreparedCall<'static, R>,
     {
-        let client = self.client().await?;
         let call = Forwarded {
             upstream: self,
-            client,
             request,
             prepare,
             round: 0,
+            former: BTreeSet::new(),
         };
         call.run().await
+    }
+
+    /// Returns the session for a call. A legacy server asks in a session, so that a call whose client can
+    /// be asked needs one of its own, or its turn.
+    async fn session(&self, can_be_asked: bool) -> Result<CallSession, Fault> {
+        let client = self.client().await?;
+        let asks_in_session = can_be_asked && !client.protocol_version().is_modern();
+        match &self.sessions {
+            Some(sessions) if asks_in_session => {
+                let lease = sessions.lease().await?;
+                let lease = lease.map_err(|error| self.unreachable(&error))?;
+                Ok(CallSession::Own(lease))
+            }
+            _ => Ok(CallSession::Shared {
+                client,
+                questions: asks_in_session.then(|| self.questions.clone()),
+            }),
+        }
     }
 
     /// Returns the client of the server. Starts the server if it does not run.
@@ -122,11 +147,12 @@ impl Upstream {
 
 struct Forwarded<'a, F> {
     upstream: &'a Upstream,
-    client: Client,
     request: Request,
     prepare: F,
     /// Number of rounds of input so far.
     round: usize,
+    /// The keys of all rounds so far.
+    former: BTreeSet<String>,
 }
 
 impl<R, F> Forwarded<'_, F>
@@ -153,10 +179,15 @@ where
     async fn begin_or_resume(&mut self) -> Result<Running<R>, Fault> {
         let kept = self.request.ask.as_ref().map(Ask::kept::<Waiting>);
         match kept.transpose().map_err(to_fault)?.flatten() {
-            None => Ok(self.start(|call| call).await),
-            Some(Waiting::Round { number, required }) => {
-                self.round = number;
-                self.answer_round(required).await
+            None => self.start(|call| call).await,
+            Some(Waiting::Round {
+                number,
+                required,
+                keys,
+                former,
+            }) => {
+                (self.round, self.former) = (number, former);
+                self.answer_round(required, keys).await
             }
             Some(Waiting::Parked { id, key, request }) => {
                 let parked = self.upstream.parked.take::<OpenCall<R>>(id);
@@ -174,12 +205,12 @@ where
     async fn start(
         &self,
         change: impl FnOnce(PreparedCall<'static, R>) -> PreparedCall<'static, R>,
-    ) -> Running<R> {
-        let call = change((self.prepare)(&self.client));
+    ) -> Result<Running<R>, Fault> {
         let ask = self.request.ask.as_ref();
-        let ask = ask.filter(|ask| can_be_asked(ask.capabilities()));
-        let questions = ask.map(|_| &self.upstream.questions);
-        Running::start(&self.client, call, &self.request.context, questions).await
+        let can_be_asked = ask.is_some_and(|ask| can_be_asked(ask.capabilities()));
+        let session = self.upstream.session(can_be_asked).await?;
+        let prepare = |client: &Client| change((self.prepare)(client));
+        Running::start(session, prepare, &self.request.context).await
     }
 
     fn ask(&self) -> Result<&Ask, Fault> {
@@ -191,27 +222,47 @@ where
     /// Asks the client for the input that the server requires, and repeats the call with it.
     async fn next_round(&mut self, required: InputRequired) -> Result<Running<R>, Fault> {
         self.round += 1;
+        let requests = required.requests();
+        let requests = requests.map_err(|error| Fault::internal(error.to_string()))?;
+        let keys: BTreeMap<_, _> = requests.into_keys().map(|key| self.rename(key)).collect();
+        self.former.extend(keys.values().cloned());
         let waiting = Waiting::Round {
             number: self.round,
             required: required.clone(),
+            keys: keys.clone(),
+            former: self.former.clone(),
         };
         self.ask()?.keep(&waiting).map_err(to_fault)?;
-        self.answer_round(required).await
+        self.answer_round(required, keys).await
     }
 
-    async fn answer_round(&self, required: InputRequired) -> Result<Running<R>, Fault> {
+    /// Returns the key of a server and the key for the client, which is another one if an earlier round
+    /// had the same: an answer counts for all rounds.
+    fn rename(&self, key: String) -> (String, String) {
+        let own = match self.former.contains(&key) {
+            true => format!("{}/{key}", self.round),
+            false => key.clone(),
+        };
+        (key, own)
+    }
+
+    async fn answer_round(
+        &self,
+        required: InputRequired,
+        keys: BTreeMap<String, String>,
+    ) -> Result<Running<R>, Fault> {
         let ask = self.ask()?;
         let requests = required.requests();
         let requests = requests.map_err(|error| Fault::internal(error.to_string()))?;
-        // A key of another round names another question.
-        let questions = requests
-            .iter()
-            .map(|(key, request)| ask.forward(format!("{}/{key}", self.round), request.clone()));
+        let questions = requests.iter().map(|(key, request)| {
+            let key = keys.get(key).unwrap_or(key).clone();
+            ask.forward(key, request.clone())
+        });
         let responses = ask.all(questions.collect::<Vec<_>>()).await;
         let responses = responses.map_err(to_fault)?;
         let responses: BTreeMap<String, InputResponse> =
             requests.into_keys().zip(responses).collect();
-        Ok(self.start(|call| call.resume(required, responses)).await)
+        self.start(|call| call.resume(required, responses)).await
     }
 
     /// Passes a question of a server on that waits for its answer.

@@ -1,9 +1,7 @@
 //! Requests of a legacy server while a call runs: elicitation, sampling, roots.
-//!
-//! A session does not say which call a request belongs to. So calls whose client can be asked have
-//! turns: while one of them runs, no other one does, and requests of the server belong to it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_core::tower::{Middleware, Next, from_fn};
 use mcp_core::{Call, Exchange, Fault, Reply, ResultBody};
@@ -14,6 +12,7 @@ use mcp_types::{
 use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::time::timeout;
 
 /// What happens during a call, before its result.
 pub(super) enum CallEvent {
@@ -28,7 +27,7 @@ pub(super) struct Question {
     pub(super) response: oneshot::Sender<Result<InputResponse, Fault>>,
 }
 
-/// The requests of one server.
+/// The requests of one session. They belong to the call that has its turn.
 #[derive(Clone)]
 pub(super) struct Questions(Arc<Inner>);
 
@@ -37,6 +36,9 @@ struct Inner {
     /// The events of the call that has its turn.
     current: Mutex<Option<mpsc::Sender<CallEvent>>>,
 }
+
+/// Longest wait for the turn of a call.
+const WAIT: Duration = Duration::from_secs(30);
 
 /// The turn of one call. Requests of the server belong to it until this is dropped.
 pub(super) struct Turn {
@@ -58,7 +60,7 @@ impl Questions {
         }))
     }
 
-    /// The capabilities that the gateway declares to a server: a client of the gateway may have each of
+    /// The capabilities that the gateway declares to a server, because a client of the gateway may have
     /// them.
     pub(super) fn capabilities() -> ClientCapabilities {
         ClientCapabilities::default()
@@ -69,10 +71,20 @@ impl Questions {
     }
 
     /// Waits for the turn of a call.
-    pub(super) async fn turn(&self, events: mpsc::Sender<CallEvent>) -> Option<Turn> {
-        let permit = self.0.turns.clone().acquire_owned().await.ok()?;
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Fault::Refused`] when another call has its turn for too long.
+    pub(super) async fn turn(&self, events: mpsc::Sender<CallEvent>) -> Result<Turn, Fault> {
+        let permit = timeout(WAIT, self.0.turns.clone().acquire_owned()).await;
+        let Ok(Ok(permit)) = permit else {
+            return Err(Fault::Refused(
+                "another call of this server waits for the answer of its client; try again later"
+                    .into(),
+            ));
+        };
         *self.0.current.lock() = Some(events);
-        Some(Turn {
+        Ok(Turn {
             questions: self.clone(),
             _permit: permit,
         })
@@ -172,6 +184,6 @@ mod tests {
         let mut second = std::pin::pin!(questions.turn(events));
         assert!(futures_util::poll!(&mut second).is_pending());
         drop(first);
-        assert!(second.await.is_some());
+        assert!(second.await.is_ok());
     }
 }

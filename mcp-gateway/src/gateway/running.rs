@@ -3,12 +3,13 @@
 use std::future::IntoFuture;
 
 use mcp_client::{Client, Error, PreparedCall, Turn as CallTurn};
-use mcp_core::BoxFuture;
+use mcp_core::{BoxFuture, Fault};
 use mcp_server::{Log, Progress};
 use mcp_types::{InputRequired, LoggingLevel, Meta};
 use tokio::sync::mpsc;
 
 use super::questions::{CallEvent, Question, Questions, Turn};
+use super::sessions::Lease;
 
 /// Events of a call that wait. Progress and log messages beyond them are dropped.
 const MAX_EVENTS: usize = 64;
@@ -46,7 +47,20 @@ pub(super) struct Running<R> {
     events: mpsc::Receiver<CallEvent>,
     /// Number of questions of the server.
     pub(super) asked: usize,
-    _turn: Option<Turn>,
+    // Dropped before the session is given back.
+    turn: Option<Turn>,
+    session: Option<CallSession>,
+}
+
+/// The session that a call uses.
+pub(super) enum CallSession {
+    /// The session of all calls. A call whose client can be asked has its turn there.
+    Shared {
+        client: Client,
+        questions: Option<Questions>,
+    },
+    /// A session of its own.
+    Own(Lease),
 }
 
 /// The parts of a request that are passed on with the call.
@@ -57,19 +71,22 @@ pub(super) struct Context {
 }
 
 impl<R: Send + 'static> Running<R> {
-    /// Starts a call. A call whose client can be asked waits for its turn, if the server asks in a session.
+    /// Starts the call that `prepare` makes.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`Fault`] when the call cannot have its turn.
     pub(super) async fn start(
-        client: &Client,
-        call: PreparedCall<'static, R>,
+        session: CallSession,
+        prepare: impl FnOnce(&Client) -> PreparedCall<'static, R>,
         context: &Context,
-        questions: Option<&Questions>,
-    ) -> Self {
+    ) -> Result<Self, Fault> {
         let (sender, events) = mpsc::channel(MAX_EVENTS);
-        let questions = questions.filter(|_| !client.protocol_version().is_modern());
-        let turn = match questions {
-            Some(questions) => questions.turn(sender.clone()).await,
+        let turn = match session.questions() {
+            Some(questions) => Some(questions.turn(sender.clone()).await?),
             None => None,
         };
+        let call = prepare(session.client());
         let call = context.apply(call, &sender).manual();
         let call = Box::pin(async move {
             Ok(match call.into_future().await? {
@@ -77,12 +94,13 @@ impl<R: Send + 'static> Running<R> {
                 CallTurn::Asks(asks) => Outcome::Required(asks.required().clone()),
             })
         });
-        Self {
+        Ok(Self {
             call,
             events,
             asked: 0,
-            _turn: turn,
-        }
+            turn: turn,
+            session: Some(session),
+        })
     }
 
     /// Waits for the next step. Passes on progress and log messages meanwhile.
@@ -99,15 +117,40 @@ impl<R: Send + 'static> Running<R> {
         }
     }
 
+    /// Gives a session back that the call had for itself.
+    fn end_session(&mut self) {
+        self.turn = None;
+        if let Some(CallSession::Own(lease)) = self.session.take() {
+            lease.end();
+        }
+    }
+
     /// Passes on what came before the result.
     async fn end(&mut self, outcome: Outcome<R>, context: &Context) -> Result<Step<R>, Error> {
         while let Ok(event) = self.events.try_recv() {
             context.pass(event).await;
         }
+        self.end_session();
         Ok(match outcome {
             Outcome::Done(result) => Step::Done(result),
             Outcome::Required(required) => Step::Required(required),
         })
+    }
+}
+
+impl CallSession {
+    fn client(&self) -> &Client {
+        match self {
+            Self::Shared { client, .. } => client,
+            Self::Own(lease) => lease.client(),
+        }
+    }
+
+    fn questions(&self) -> Option<&Questions> {
+        match self {
+            Self::Shared { questions, .. } => questions.as_ref(),
+            Self::Own(lease) => Some(lease.questions()),
+        }
     }
 }
 

@@ -330,6 +330,43 @@ async fn server_that_fails_harms_no_other() {
 }
 
 #[tokio::test]
+async fn call_that_waits_for_its_client_does_not_block_others() {
+    let seen = Arc::new(Seen::default());
+    let (url, _group) = gateway(&ConnectMode::Legacy, &seen).await;
+    let client = asked_client(&ConnectMode::Pin(ProtocolVersion::LATEST));
+    let client = client.connect(url).await.unwrap();
+    // The client never answers.
+    for _ in 0..3 {
+        let turn = client.call("shop__order", ()).manual().await.unwrap();
+        assert!(matches!(turn, Turn::Asks(_)), "{turn:?}");
+    }
+    let call = client.call("shop__order", ());
+    let result = timeout(LIMIT, call.into_future()).await.unwrap().unwrap();
+    assert_eq!(result.text(), "3 items into file:///home/ada");
+}
+
+#[tokio::test]
+async fn calls_of_a_server_with_one_session_have_turns() {
+    let shop = serve(shop(Arc::default())).await;
+    let opened = Gateway::new("gateway", "1.0.0")
+        .server("shop", move |client| {
+            client.mode(ConnectMode::Legacy).connect(shop.clone())
+        })
+        .one_session("shop")
+        .open()
+        .await;
+    let url = serve(opened.server).await;
+    let client = asked_client(&ConnectMode::Legacy)
+        .connect(url)
+        .await
+        .unwrap();
+    let calls = (0..4).map(|_| async { client.call("shop__order", ()).await.unwrap().text() });
+    for text in futures::future::join_all(calls).await {
+        assert_eq!(text, "3 items into file:///home/ada");
+    }
+}
+
+#[tokio::test]
 async fn answer_to_a_call_that_the_gateway_no_longer_has_is_an_error() {
     let seen = Arc::new(Seen::default());
     let (url, _group) = gateway(&ConnectMode::Legacy, &seen).await;

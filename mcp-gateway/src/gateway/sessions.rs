@@ -1,0 +1,137 @@
+//! Sessions of a legacy server, for calls whose client can be asked.
+//!
+//! A session does not say which call a question belongs to. So such a call has a session of its own while it
+//! runs, and a question of the session belongs to it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_client::{Client, ClientBuilder, Error};
+use mcp_core::{BoxFuture, Fault};
+use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use super::questions::Questions;
+
+/// Sessions of one server that wait for a next call. Further ones are closed.
+const MAX_IDLE: usize = 4;
+
+/// Longest wait for a free session.
+const WAIT: Duration = Duration::from_secs(30);
+
+/// A function that connects to the server.
+pub(super) type Connect =
+    Arc<dyn Fn(ClientBuilder) -> BoxFuture<'static, Result<Client, Error>> + Send + Sync>;
+
+/// The sessions of one server.
+#[derive(Clone)]
+pub(super) struct Sessions(Arc<Inner>);
+
+struct Inner {
+    connect: Connect,
+    client: ClientBuilder,
+    permits: Arc<Semaphore>,
+    /// The session that was used last is used next, so that a client that makes one call after the other
+    /// stays in one session.
+    idle: Mutex<Vec<Session>>,
+}
+
+#[derive(Clone)]
+struct Session {
+    client: Client,
+    questions: Questions,
+}
+
+/// A session that one call has. It is closed when this is dropped before [`Lease::end`], because the
+/// server may still ask for the call.
+pub(super) struct Lease {
+    session: Session,
+    sessions: Sessions,
+    has_ended: bool,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Sessions {
+    /// The sessions of a server that `connect` reaches, with the settings of the gateway.
+    pub(super) fn new(connect: Connect, client: ClientBuilder, limit: usize) -> Self {
+        Self(Arc::new(Inner {
+            connect,
+            client,
+            permits: Arc::new(Semaphore::new(limit)),
+            idle: Mutex::default(),
+        }))
+    }
+
+    /// Waits for a session that no other call has.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Fault::Refused`] when all sessions are in use for too long.
+    pub(super) async fn lease(&self) -> Result<Result<Lease, Error>, Fault> {
+        let permit = timeout(WAIT, self.0.permits.clone().acquire_owned()).await;
+        let Ok(Ok(permit)) = permit else {
+            return Err(Fault::Refused(
+                "all sessions of this gateway with the server wait for answers; try again later"
+                    .into(),
+            ));
+        };
+        let session = match self.take_idle() {
+            Some(session) => Ok(session),
+            None => self.open().await,
+        };
+        Ok(session.map(|session| Lease {
+            session,
+            sessions: self.clone(),
+            has_ended: false,
+            _permit: permit,
+        }))
+    }
+
+    fn take_idle(&self) -> Option<Session> {
+        let mut idle = self.0.idle.lock();
+        std::iter::from_fn(|| idle.pop()).find(|session| session.client.close_reason().is_none())
+    }
+
+    async fn open(&self) -> Result<Session, Error> {
+        let questions = Questions::new();
+        let client = self.0.client.clone().inbound_layer(questions.layer());
+        let client = (self.0.connect)(client).await?;
+        Ok(Session { client, questions })
+    }
+}
+
+impl Lease {
+    pub(super) fn client(&self) -> &Client {
+        &self.session.client
+    }
+
+    pub(super) fn questions(&self) -> &Questions {
+        &self.session.questions
+    }
+
+    /// Gives the session back: its call has its result.
+    pub(super) fn end(mut self) {
+        let mut idle = self.sessions.0.idle.lock();
+        if idle.len() < MAX_IDLE {
+            idle.push(self.session.clone());
+            drop(idle);
+            self.has_ended = true;
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if self.has_ended {
+            return;
+        }
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let client = self.session.client.clone();
+            runtime.spawn(async move {
+                // Best effort: the server ends a session that its client has left.
+                let _ = client.close().await;
+            });
+        }
+    }
+}
