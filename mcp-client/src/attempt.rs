@@ -173,7 +173,8 @@ impl Attempt<'_, '_> {
 
     fn send(&self, id: &RequestId, token: Option<&ProgressToken>) -> Frames {
         let inner = &self.client.inner;
-        let mut context = ClientRequestContext::new(id, &inner.profile);
+        let profile = self.options.profile(&inner.profile);
+        let mut context = ClientRequestContext::new(id, &profile);
         context.progress_token = token;
         context.log_level = self.options.log_level.or_else(|| inner.log_level());
         context.meta = self.options.meta.as_ref();

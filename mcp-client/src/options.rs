@@ -1,11 +1,12 @@
 //! Options of a call.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use mcp_core::BoxFuture;
-use mcp_types::{LogMessage, LoggingLevel, Meta, ProgressUpdate, RawObject};
+use mcp_core::{BoxFuture, ClientProfile};
+use mcp_types::{ClientCapabilities, LogMessage, LoggingLevel, Meta, ProgressUpdate, RawObject};
 
 use crate::error::ErrorKind;
 
@@ -22,6 +23,8 @@ pub(crate) struct CallOptions<'a> {
     /// The caller's statement whether the call may be executed twice.
     pub(crate) idempotent: Option<bool>,
     pub(crate) meta: Option<Meta>,
+    /// Capabilities in place of those of the client, in revisions without sessions.
+    pub(crate) capabilities: Option<ClientCapabilities>,
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) on_progress: Option<Hook<'a, ProgressUpdate>>,
     pub(crate) on_log: Option<Hook<'a, LogMessage>>,
@@ -30,12 +33,25 @@ pub(crate) struct CallOptions<'a> {
 }
 
 impl CallOptions<'_> {
+    /// Returns the identity and the capabilities of the client for this call.
+    pub(crate) fn profile<'p>(&self, own: &'p ClientProfile) -> Cow<'p, ClientProfile> {
+        let Some(capabilities) = &self.capabilities else {
+            return Cow::Borrowed(own);
+        };
+        let mut profile = ClientProfile::new(own.info.clone());
+        profile.capabilities = capabilities.clone();
+        Cow::Owned(profile)
+    }
+
     /// Returns the options that may change the response, as part of a cache key.
     pub(crate) fn cache_key_part(&self) -> String {
         let mut part = String::new();
         for (name, value) in &self.headers {
             let value = value.as_bytes().escape_ascii();
             part.push_str(&format!("{name}: {value}\n"));
+        }
+        if let Some(capabilities) = &self.capabilities {
+            part.push_str(&serde_json::to_string(capabilities).unwrap_or_default());
         }
         if let Some(meta) = &self.meta {
             part.push_str(&serde_json::to_string(meta).unwrap_or_default());

@@ -11,7 +11,8 @@ use http::{HeaderName, HeaderValue};
 use mcp_core::{BoxFuture, Call, ClientRequest, ResultBody};
 use mcp_types::meta::TraceContext;
 use mcp_types::{
-    InputRequired, InputResponse, LogMessage, LoggingLevel, ProgressUpdate, RawObject,
+    ClientCapabilities, InputRequired, InputResponse, LogMessage, LoggingLevel, ProgressUpdate,
+    RawObject,
 };
 
 use crate::call::{ActiveCall, Reader};
@@ -218,6 +219,15 @@ impl<'a, T> PreparedCall<'a, T> {
             required,
             responses: responses.collect(),
         }));
+        self
+    }
+
+    /// Declares these capabilities with the request, in place of those of the client. For gateways, which
+    /// call for many clients and pass the server's input requests on ([`manual`](Self::manual)).
+    ///
+    /// A session of the revisions before 2026-07-28 keeps the capabilities that it was opened with.
+    pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
+        self.options.capabilities = Some(capabilities);
         self
     }
 

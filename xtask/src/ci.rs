@@ -109,6 +109,10 @@ const STEPS: [Step; 19] = [
         run: cluster,
     },
     Step {
+        name: "gateway",
+        run: gateway,
+    },
+    Step {
         name: "interop",
         run: interop,
     },
@@ -127,6 +131,7 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
         ("--no-test", "test"),
         ("--no-conformance", "conformance"),
         ("--no-cluster", "cluster"),
+        ("--no-gateway", "gateway"),
         ("--no-interop", "interop"),
     ] {
         excluded.extend(flags.switch(flag).then_some(step));
@@ -358,6 +363,13 @@ fn cluster(workspace: &Workspace) -> Result<StepOutcome> {
     )?;
     let is_complete = bench::cluster_soak(workspace, "debug", &bench::SHORT_CLUSTER_SOAK)?;
     require(is_complete, "several nodes have lost something")
+}
+
+/// Runs the suite through gateways.
+fn gateway(workspace: &Workspace) -> Result<StepOutcome> {
+    build_programs(workspace)?;
+    let has_passed = conformance::run_claims_behind_gateways(workspace)?;
+    require(has_passed, "a claimed scenario did not pass a gateway")
 }
 
 /// Runs the cases of the peers that can be installed. Skipped if there are none.

@@ -5,10 +5,12 @@
 //! |---|---|
 //! | [`claims`] | the scenarios that this project claims to pass, and their open checks |
 //! | [`checks`] | the results of a scenario, and the verdict |
+//! | [`gateways`] | gateways in front of the server |
 //! | [`suite`] | installing and running the suite |
 
 mod checks;
 mod claims;
+mod gateways;
 mod suite;
 
 use std::path::Path;
@@ -17,6 +19,7 @@ use std::time::Duration;
 
 use checks::{Outcome, Verdict};
 use claims::{Claim, Leg};
+use gateways::Back;
 use suite::{Run, Selection, Suite};
 
 use crate::Result;
@@ -30,7 +33,6 @@ const NEWEST: &str = "2026-07-28";
 
 const SERVER: &str = "everything-server";
 const CLIENT: &str = "everything-client";
-const GATEWAY: &str = "everything-gateway";
 const START_LIMIT: Duration = Duration::from_secs(30);
 
 /// The scenarios to run.
@@ -66,7 +68,7 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     flags.finish()?;
     build(workspace, profile)?;
     if behind_gateway {
-        return run_behind_gateways(workspace, profile, &plan);
+        return gateways::run(workspace, profile, &plan, &Back::ALL);
     }
     if is_cluster {
         return run_on_cluster(workspace, profile, &plan);
@@ -93,6 +95,13 @@ pub(crate) fn run_claims_on_cluster(workspace: &Workspace) -> Result<bool> {
     run_on_cluster(workspace, "debug", &Plan::Claims)
 }
 
+/// Runs the claimed scenarios for servers through gateways: one in front of a legacy server, one in front
+/// of a modern one. Our programs must be built.
+pub(crate) fn run_claims_behind_gateways(workspace: &Workspace) -> Result<bool> {
+    let backs = [Back::LegacyPipe, Back::ModernHttp];
+    gateways::run(workspace, "debug", &Plan::Claims, &backs)
+}
+
 /// Runs the scenarios for servers against nodes on Redis, behind a proxy without stickiness.
 fn run_on_cluster(workspace: &Workspace, profile: &str, plan: &Plan) -> Result<bool> {
     let suite = Suite::install(workspace)?;
@@ -107,81 +116,6 @@ fn run_on_cluster(workspace: &Workspace, profile: &str, plan: &Plan) -> Result<b
     if !cluster.is_running() {
         let logs = suite.out().display();
         return Err(format!("a process ended during the run; the logs are in {logs}").into());
-    }
-    counts.print(&suite);
-    Ok(!counts.must_fail)
-}
-
-/// Runs the claimed scenarios for servers through gateways. Our programs must be built.
-pub(crate) fn run_claims_behind_gateways(workspace: &Workspace) -> Result<bool> {
-    run_behind_gateways(workspace, "debug", &Plan::Claims)
-}
-
-/// The connections of a gateway to the server behind it.
-#[derive(Debug, Clone, Copy)]
-enum Back {
-    LegacyHttp,
-    ModernHttp,
-    LegacyPipe,
-    ModernPipe,
-}
-
-impl Back {
-    const ALL: [Self; 4] = [
-        Self::LegacyHttp,
-        Self::ModernHttp,
-        Self::LegacyPipe,
-        Self::ModernPipe,
-    ];
-
-    fn mode(self) -> &'static str {
-        match self {
-            Self::LegacyHttp | Self::LegacyPipe => "legacy",
-            Self::ModernHttp | Self::ModernPipe => "modern",
-        }
-    }
-
-    fn is_pipe(self) -> bool {
-        matches!(self, Self::LegacyPipe | Self::ModernPipe)
-    }
-}
-
-/// Runs the scenarios for servers through a gateway in front of the server, once for each era and
-/// transport between the two.
-fn run_behind_gateways(workspace: &Workspace, profile: &str, plan: &Plan) -> Result<bool> {
-    let suite = Suite::install(workspace)?;
-    let mut counts = ScenarioCounts::default();
-    for back in Back::ALL {
-        println!("a gateway in front of {SERVER}: {back:?}");
-        let logs = suite.out();
-        let program = workspace.binary(profile, SERVER);
-        let mut command = Command::new(workspace.binary(profile, GATEWAY));
-        process::clean_environment(&mut command).env("PORT", "0");
-        command.arg(back.mode());
-        let server = if back.is_pipe() {
-            command.arg("--").arg(&program).arg("--stdio");
-            None
-        } else {
-            let mut server = Command::new(&program);
-            process::clean_environment(&mut server).env("PORT", "0");
-            let log = logs.join(format!("server-{back:?}.log"));
-            let server = Server::start(&mut server, &log, START_LIMIT)?;
-            command.arg(server.url());
-            Some(server)
-        };
-        let log = logs.join(format!("gateway-{back:?}.log"));
-        let mut gateway = Server::start(&mut command, &log, START_LIMIT)?;
-        let runner = Runner {
-            suite: &suite,
-            leg: Leg::Server,
-            target: gateway.url().to_owned(),
-        };
-        runner.run(plan, &mut counts)?;
-        let is_running = gateway.is_running();
-        if !is_running || !server.is_none_or(|mut server| server.is_running()) {
-            let logs = logs.display();
-            return Err(format!("a process ended during the run; the logs are in {logs}").into());
-        }
     }
     counts.print(&suite);
     Ok(!counts.must_fail)

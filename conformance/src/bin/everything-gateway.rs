@@ -8,7 +8,7 @@ use mcp::gateway::Gateway;
 use mcp::group::Naming;
 use mcp::prelude::*;
 use mcp::types::ProtocolVersion;
-use mcp::{ConnectMode, ServerCommand};
+use mcp::{ConnectMode, ServerCommand, StateKeys};
 use tokio::net::TcpListener;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -42,9 +42,12 @@ async fn main() -> Result<(), Failure> {
         _ => return Err("the URL or the command is missing".into()),
     };
     let opened = gateway.open().await;
+    // As everything-server: the suite sends answers with its first request.
+    let keys = StateKeys::random()?.accept_unsolicited_answers();
+    let server = opened.server.request_state_keys(keys);
     let port = std::env::var("PORT").unwrap_or_default();
     let listener = TcpListener::bind(("127.0.0.1", port.parse().unwrap_or(0))).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
-    mcp::serve_http(opened.server, listener).await?;
+    mcp::serve_http(server, listener).await?;
     Ok(())
 }

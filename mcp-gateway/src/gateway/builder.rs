@@ -1,12 +1,12 @@
 //! [`Gateway`].
 
-use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use mcp_client::group::{Group, GroupBuilder, Naming};
+use mcp_client::group::{Group, Naming};
 use mcp_client::{Client, ClientBuilder, Error};
+use mcp_core::BoxFuture;
 use mcp_server::Server;
 use tokio::task::AbortHandle;
 
@@ -65,16 +65,15 @@ const MAX_SESSIONS: usize = 32;
 pub struct Gateway {
     name: String,
     version: String,
-    group: GroupBuilder,
-    servers: HashMap<Arc<str>, GatewayServer>,
+    naming: Naming,
+    servers: Vec<GatewayServer>,
 }
 
 /// A server behind the gateway.
 struct GatewayServer {
+    name: Arc<str>,
     connect: Connect,
-    questions: Questions,
-    /// Sessions of calls whose client can be asked; zero if they share the session of all calls.
-    max_sessions: usize,
+    has_one_session: bool,
 }
 
 /// A gateway whose servers were listed. Created by [`Gateway::open`].
@@ -94,8 +93,8 @@ impl Gateway {
         Self {
             name: name.into(),
             version: version.into(),
-            group: Group::builder(),
-            servers: HashMap::new(),
+            naming: Naming::default(),
+            servers: Vec::new(),
         }
     }
 
@@ -112,16 +111,12 @@ impl Gateway {
             let connecting = connect(client);
             Box::pin(async move { connecting.await.map_err(Into::into) })
         });
-        let questions = Questions::new();
-        let client = self.client().inbound_layer(questions.layer());
-        let shared = connect.clone();
-        self.group = self.group.server(name, move || shared(client.clone()));
-        let server = GatewayServer {
+        self.servers.retain(|server| *server.name != *name);
+        self.servers.push(GatewayServer {
+            name: name.into(),
             connect,
-            questions,
-            max_sessions: MAX_SESSIONS,
-        };
-        self.servers.insert(name.into(), server);
+            has_one_session: false,
+        });
         self
     }
 
@@ -129,21 +124,16 @@ impl Gateway {
     /// run one after the other then. For servers that keep a state in their process, such as the page of
     /// a browser. Has no effect on a server of 2026-07-28, which has no sessions.
     pub fn one_session(mut self, server: &str) -> Self {
-        if let Some(server) = self.servers.get_mut(server) {
-            server.max_sessions = 0;
+        let mut servers = self.servers.iter_mut();
+        if let Some(server) = servers.find(|it| *it.name == *server) {
+            server.has_one_session = true;
         }
         self
     }
 
-    fn client(&self) -> ClientBuilder {
-        Client::builder()
-            .identity(&*self.name, &*self.version)
-            .capabilities(Questions::capabilities())
-    }
-
     /// Sets the naming of tools and prompts. Default: [`Naming::Prefixed`].
     pub fn naming(mut self, naming: Naming) -> Self {
-        self.group = self.group.naming(naming);
+        self.naming = naming;
         self
     }
 
@@ -154,21 +144,32 @@ impl Gateway {
     ///
     /// Panics outside of a Tokio runtime.
     pub async fn open(self) -> OpenGateway {
-        let client = self.client();
-        let group = self.group.build();
+        let client = Client::builder().identity(&*self.name, &*self.version);
+        let shared: Vec<_> = self.servers.iter().map(|_| Questions::new()).collect();
+        let group = self.servers.iter().zip(&shared);
+        let group = group.fold(
+            Group::builder().naming(self.naming),
+            |group, (server, questions)| {
+                group.server(&server.name, server.connect_shared(&client, questions))
+            },
+        );
+        let group = group.build();
         let parked = Parked::default();
-        let upstreams = self.servers.into_iter().map(|(name, server)| {
-            let limit = server.max_sessions;
-            let sessions = Sessions::new(server.connect, client.clone(), limit);
-            let upstream = Upstream {
-                server: name.clone(),
-                group: group.clone(),
-                questions: server.questions,
-                sessions: (limit > 0).then_some(sessions),
-                parked: parked.clone(),
-            };
-            (name, upstream)
-        });
+        let upstreams = self
+            .servers
+            .into_iter()
+            .zip(shared)
+            .map(|(server, questions)| {
+                let sessions = Sessions::new(server.connect, client.clone(), MAX_SESSIONS);
+                let upstream = Upstream {
+                    server: server.name.clone(),
+                    group: group.clone(),
+                    questions,
+                    sessions: (!server.has_one_session).then_some(sessions),
+                    parked: parked.clone(),
+                };
+                (server.name, upstream)
+            });
         let upstreams = upstreams.collect();
         let mut server = Server::new(self.name, self.version);
         let handles = Handles {
@@ -194,6 +195,24 @@ impl Gateway {
     }
 }
 
+impl GatewayServer {
+    /// Returns the function that opens the session that calls share. Only the session of all calls
+    /// declares what some client of the gateway may be asked for; see [`Gateway::one_session`].
+    fn connect_shared(
+        &self,
+        client: &ClientBuilder,
+        questions: &Questions,
+    ) -> impl Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync + use<> {
+        let client = client.clone().inbound_layer(questions.layer());
+        let client = match self.has_one_session {
+            true => client.capabilities(Questions::capabilities()),
+            false => client,
+        };
+        let connect = self.connect.clone();
+        move || connect(client.clone())
+    }
+}
+
 /// The task that keeps the lists current. It ends when this is dropped with the server.
 struct Follower(AbortHandle);
 
@@ -207,7 +226,10 @@ impl fmt::Debug for Gateway {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Gateway")
             .field("name", &self.name)
-            .field("servers", &self.servers.keys())
+            .field(
+                "servers",
+                &self.servers.iter().map(|it| &it.name).collect::<Vec<_>>(),
+            )
             .finish_non_exhaustive()
     }
 }

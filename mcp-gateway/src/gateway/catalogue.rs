@@ -64,26 +64,28 @@ impl Kinds {
         resources: true,
     };
 
-    fn add(&mut self, event: &GroupEvent) {
-        match event {
-            GroupEvent::Changed { change, .. } => match change {
-                Change::Tools => self.tools = true,
-                Change::Prompts => self.prompts = true,
-                Change::Resources => self.resources = true,
-                Change::Missed(_) => *self = Self::ALL,
-                _ => {}
-            },
-            GroupEvent::Lost(_) => *self = Self::ALL,
-            GroupEvent::Health {
-                health: Health::Running,
-                ..
-            } => *self = Self::ALL,
-            _ => {}
-        }
-    }
-
     fn is_empty(self) -> bool {
         !(self.tools || self.prompts || self.resources)
+    }
+}
+
+/// Adds the lists that an event concerns: those that its server has announced, and those that may have
+/// changed unnoticed.
+fn event_kinds(event: &GroupEvent, stale: &mut Kinds, announced: &mut Kinds) {
+    match event {
+        GroupEvent::Changed { change, .. } => match change {
+            Change::Tools => announced.tools = true,
+            Change::Prompts => announced.prompts = true,
+            Change::Resources => announced.resources = true,
+            Change::Missed(_) => *stale = Kinds::ALL,
+            _ => {}
+        },
+        GroupEvent::Lost(_)
+        | GroupEvent::Health {
+            health: Health::Running,
+            ..
+        } => *stale = Kinds::ALL,
+        _ => {}
     }
 }
 
@@ -105,7 +107,7 @@ impl Catalogue {
 
     /// Lists all servers.
     pub(super) async fn load(&mut self) {
-        self.refresh(Kinds::ALL).await;
+        self.refresh(Kinds::ALL, Kinds::default()).await;
     }
 
     /// Returns true if a listed server may send updates of resources.
@@ -146,26 +148,28 @@ impl Catalogue {
     pub(super) async fn follow(mut self) {
         let mut events = self.group.events();
         loop {
-            let mut changed = Kinds::default();
+            let (mut stale, mut announced) = (Kinds::default(), Kinds::default());
             match timeout(RETRY, events.next()).await {
-                Ok(Some(event)) => changed.add(&event),
+                Ok(Some(event)) => event_kinds(&event, &mut stale, &mut announced),
                 Ok(None) => return,
-                Err(_) if self.is_incomplete => changed = Kinds::ALL,
+                Err(_) if self.is_incomplete => stale = Kinds::ALL,
                 Err(_) => {}
             }
             while let Some(Some(event)) = events.next().now_or_never() {
-                changed.add(&event);
+                event_kinds(&event, &mut stale, &mut announced);
             }
-            if changed.is_empty() {
+            if stale.is_empty() && announced.is_empty() {
                 continue;
             }
             let next = Instant::now() + PAUSE;
-            self.refresh(changed).await;
+            self.refresh(stale, announced).await;
             sleep_until(next).await;
         }
     }
 
-    async fn refresh(&mut self, kinds: Kinds) {
+    /// Lists servers again. A change that a server has announced is announced to the clients of the
+    /// gateway, also if the list is the same again.
+    async fn refresh(&mut self, stale: Kinds, announced: Kinds) {
         let Self {
             group,
             upstreams,
@@ -176,34 +180,37 @@ impl Catalogue {
         } = self;
         let upstream = |server: &Arc<str>| upstreams.get(server).cloned();
         *is_incomplete = false;
-        if kinds.tools {
+        if stale.tools || announced.tools {
             let list = group.list_tools().await;
             *is_incomplete |= !list.failures.is_empty();
             update(
                 &mut lists.tools,
                 list,
+                announced.tools,
                 |it| &it.name,
                 |it| Some(routes::tool(upstream(&it.server)?, it)),
                 |removed, added| handles.tools.replace(removed, added),
             );
         }
-        if kinds.prompts {
+        if stale.prompts || announced.prompts {
             let list = group.list_prompts().await;
             *is_incomplete |= !list.failures.is_empty();
             update(
                 &mut lists.prompts,
                 list,
+                announced.prompts,
                 |it| &it.name,
                 |it| Some(routes::prompt(upstream(&it.server)?, it)),
                 |removed, added| handles.prompts.replace(removed, added),
             );
         }
-        if kinds.resources {
+        if stale.resources || announced.resources {
             let list = group.list_resources().await;
             *is_incomplete |= !list.failures.is_empty();
             update(
                 &mut lists.resources,
                 list,
+                announced.resources,
                 |it| &it.item.uri,
                 |it| Some(routes::resource(upstream(&it.server)?, it)),
                 |removed, added| handles.resources.replace(removed, added),
@@ -213,6 +220,7 @@ impl Catalogue {
             update(
                 &mut lists.templates,
                 list,
+                false,
                 |it| &it.item.uri_template,
                 |it| Some(routes::template(upstream(&it.server)?, it)),
                 |removed, added| handles.templates.replace(removed, added),
@@ -224,16 +232,17 @@ impl Catalogue {
     }
 }
 
-/// Replaces the routes of a list, if it has changed. Items of servers that could not be listed stay.
+/// Replaces the routes of a list, if it has changed or a change was announced. Items of servers that could not be listed stay.
 fn update<T: Clone + PartialEq, R>(
     current: &mut Vec<Listed<T>>,
     list: GroupList<T>,
+    is_announced: bool,
     key: impl Fn(&Listed<T>) -> &str,
     route: impl Fn(&Listed<T>) -> Option<R>,
     replace: impl Fn(Vec<String>, Vec<R>) -> Result<(), EditError>,
 ) {
     let next = merge(current, list, &key);
-    if *current == next {
+    if *current == next && !is_announced {
         return;
     }
     let removed: Vec<String> = current.iter().map(|it| key(it).to_owned()).collect();

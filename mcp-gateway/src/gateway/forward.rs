@@ -35,6 +35,8 @@ pub(super) struct Upstream {
 pub(super) struct Request {
     /// The name or URI as the client sent it.
     pub(super) item: String,
+    /// What the client can be asked for.
+    capabilities: ClientCapabilities,
     ask: Option<Ask>,
     context: Context,
 }
@@ -44,6 +46,7 @@ impl FromCall for Request {
         let meta = <Option<RequestMeta>>::from_call(call)?;
         Ok(Self {
             item: call.item().unwrap_or_default().to_owned(),
+            capabilities: forwarded(&call.facts().capabilities),
             ask: FromCall::from_call(call)?,
             context: Context {
                 meta: meta.map(RequestMeta::into_meta),
@@ -104,12 +107,13 @@ impl Upstream {
 
     /// Returns the session for a call. A legacy server asks in a session, so that a call whose client can
     /// be asked needs one of its own, or its turn.
-    async fn session(&self, can_be_asked: bool) -> Result<CallSession, Fault> {
+    async fn session(&self, capabilities: &ClientCapabilities) -> Result<CallSession, Fault> {
         let client = self.client().await?;
+        let can_be_asked = *capabilities != ClientCapabilities::default();
         let asks_in_session = can_be_asked && !client.protocol_version().is_modern();
         match &self.sessions {
             Some(sessions) if asks_in_session => {
-                let lease = sessions.lease().await?;
+                let lease = sessions.lease(capabilities).await?;
                 let lease = lease.map_err(|error| self.unreachable(&error))?;
                 Ok(CallSession::Own(lease))
             }
@@ -206,10 +210,12 @@ where
         &self,
         change: impl FnOnce(PreparedCall<'static, R>) -> PreparedCall<'static, R>,
     ) -> Result<Running<R>, Fault> {
-        let ask = self.request.ask.as_ref();
-        let can_be_asked = ask.is_some_and(|ask| can_be_asked(ask.capabilities()));
-        let session = self.upstream.session(can_be_asked).await?;
-        let prepare = |client: &Client| change((self.prepare)(client));
+        let capabilities = match &self.request.ask {
+            Some(_) => self.request.capabilities.clone(),
+            None => ClientCapabilities::default(),
+        };
+        let session = self.upstream.session(&capabilities).await?;
+        let prepare = |client: &Client| change((self.prepare)(client).capabilities(capabilities));
         Running::start(session, prepare, &self.request.context).await
     }
 
@@ -298,8 +304,16 @@ where
     }
 }
 
-fn can_be_asked(declared: &ClientCapabilities) -> bool {
-    declared.elicitation.is_some() || declared.sampling.is_some() || declared.roots.is_some()
+/// Returns the capabilities for input, which a gateway can pass on.
+fn forwarded(declared: &ClientCapabilities) -> ClientCapabilities {
+    let mut capabilities = ClientCapabilities::default();
+    capabilities.elicitation.clone_from(&declared.elicitation);
+    capabilities.sampling.clone_from(&declared.sampling);
+    match declared.roots {
+        // Changes of roots do not pass.
+        Some(_) => capabilities.with_roots(),
+        None => capabilities,
+    }
 }
 
 /// The fault for a question without an answer.

@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use mcp_client::{Client, ClientBuilder, Error};
 use mcp_core::{BoxFuture, Fault};
+use mcp_types::ClientCapabilities;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::questions::Questions;
 
-/// Sessions of one server that wait for a next call. Further ones are closed.
+/// Sessions of one server that wait for a next call.
 const MAX_IDLE: usize = 4;
 
 /// Longest wait for a free session.
@@ -41,6 +42,8 @@ struct Inner {
 struct Session {
     client: Client,
     questions: Questions,
+    /// The capabilities that the session was opened with.
+    capabilities: ClientCapabilities,
 }
 
 /// A session that one call has. It is closed when this is dropped before [`Lease::end`], because the
@@ -63,12 +66,15 @@ impl Sessions {
         }))
     }
 
-    /// Waits for a session that no other call has.
+    /// Waits for a session with these capabilities that no other call has.
     ///
     /// # Errors
     ///
     /// Returns [`Fault::Refused`] when all sessions are in use for too long.
-    pub(super) async fn lease(&self) -> Result<Result<Lease, Error>, Fault> {
+    pub(super) async fn lease(
+        &self,
+        capabilities: &ClientCapabilities,
+    ) -> Result<Result<Lease, Error>, Fault> {
         let permit = timeout(WAIT, self.0.permits.clone().acquire_owned()).await;
         let Ok(Ok(permit)) = permit else {
             return Err(Fault::Refused(
@@ -76,9 +82,9 @@ impl Sessions {
                     .into(),
             ));
         };
-        let session = match self.take_idle() {
+        let session = match self.take_idle(capabilities) {
             Some(session) => Ok(session),
-            None => self.open().await,
+            None => self.open(capabilities.clone()).await,
         };
         Ok(session.map(|session| Lease {
             session,
@@ -88,16 +94,23 @@ impl Sessions {
         }))
     }
 
-    fn take_idle(&self) -> Option<Session> {
+    fn take_idle(&self, capabilities: &ClientCapabilities) -> Option<Session> {
         let mut idle = self.0.idle.lock();
-        std::iter::from_fn(|| idle.pop()).find(|session| session.client.close_reason().is_none())
+        idle.retain(|session| session.client.close_reason().is_none());
+        let index = idle.iter().rposition(|it| it.capabilities == *capabilities);
+        index.map(|index| idle.remove(index))
     }
 
-    async fn open(&self) -> Result<Session, Error> {
+    async fn open(&self, capabilities: ClientCapabilities) -> Result<Session, Error> {
         let questions = Questions::new();
         let client = self.0.client.clone().inbound_layer(questions.layer());
+        let client = client.capabilities(capabilities.clone());
         let client = (self.0.connect)(client).await?;
-        Ok(Session { client, questions })
+        Ok(Session {
+            client,
+            questions,
+            capabilities,
+        })
     }
 }
 
@@ -113,11 +126,12 @@ impl Lease {
     /// Gives the session back: its call has its result.
     pub(super) fn end(mut self) {
         let mut idle = self.sessions.0.idle.lock();
-        if idle.len() < MAX_IDLE {
-            idle.push(self.session.clone());
-            drop(idle);
-            self.has_ended = true;
-        }
+        // The session that was used least lately makes room, and ends with its last reference.
+        let oldest = (idle.len() >= MAX_IDLE).then(|| idle.remove(0));
+        idle.push(self.session.clone());
+        drop(idle);
+        self.has_ended = true;
+        drop(oldest);
     }
 }
 
