@@ -33,7 +33,7 @@ struct Step {
     run: fn(&Workspace) -> Result<StepOutcome>,
 }
 
-const STEPS: [Step; 19] = [
+const STEPS: [Step; 20] = [
     Step {
         name: "fmt",
         run: |w| cargo(w, &["fmt", "--all", "--check"]),

@@ -36,9 +36,10 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// Our server and our clients.
-const PROGRAMS: [&str; 8] = [
+const PROGRAMS: [&str; 9] = [
     http::SERVER,
     http::CLIENT,
+    http::GATEWAY,
     pipes::CLIENT,
     pipes::COMMAND,
     authorization::SERVER,

@@ -50,9 +50,9 @@ const HELP: [Help; 8] = [
         name: "ci",
         description: "every check in order, with a summary",
         flags: &[
-            "[--no-test] [--no-conformance] [--no-cluster] [--no-interop] [--strict]",
+            "[--no-test] [--no-conformance] [--no-cluster] [--no-gateway] [--no-interop] [--strict]",
             "--only STEP: fmt test clippy doc tidy api llms features msrv package wasm fuzz",
-            "             machete deny advisories conformance cluster interop soak",
+            "             machete deny advisories conformance cluster gateway interop soak",
             "--strict: a step that is skipped, or that checks only a part, fails",
         ],
     },
@@ -77,6 +77,7 @@ const HELP: [Help; 8] = [
         flags: &[
             "[--server] [--client] [--requirements REV] [--scenario NAME] [--release]",
             "--cluster: the scenarios of the server, against three nodes on Redis behind a proxy",
+            "--gateway: the scenarios of the server, through gateways of both eras and transports",
         ],
     },
     Help {

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::claims::{self, Claim, Leg};
+use super::claims::{self, Claim, Leg, Open};
 use super::suite::Suite;
 use super::{Plan, Runner, SERVER, START_LIMIT, ScenarioCounts};
 use crate::Result;
@@ -49,6 +49,27 @@ const EXCEPTIONS: &[Exception] = &[
         "a legacy server gives its questions no keys",
     ),
 ];
+
+/// The claim of `server-stateless` in front of a legacy server.
+const STATELESS: Claim = Claim {
+    leg: Leg::Server,
+    revision: "2026-07-28",
+    scenario: "server-stateless",
+    successes: 28,
+    is_extension: false,
+    open: &[
+        Open {
+            check: "sep-2575-server-rejects-undeclared-capability",
+            reason: NO_CAPABILITY_ERROR,
+        },
+        Open {
+            check: "sep-2575-missing-capability-http-400",
+            reason: NO_CAPABILITY_ERROR,
+        },
+    ],
+};
+
+const NO_CAPABILITY_ERROR: &str = "a legacy server has no error for missing capabilities";
 
 const fn always(scenario: &'static str, reason: &'static str) -> Exception {
     Exception {
@@ -121,6 +142,11 @@ pub(super) fn run(
 
 fn run_claims(runner: &Runner<'_>, back: Back, counts: &mut ScenarioCounts) -> Result<()> {
     for claim in claims::of(Leg::Server) {
+        let is_stateless = claim.scenario == STATELESS.scenario;
+        let claim = match back.is_legacy() && is_stateless {
+            true => &STATELESS,
+            false => claim,
+        };
         match back.exception(claim) {
             Some(Exception { reason, .. }) => println!("not run {}: {reason}", claim.scenario),
             None => {

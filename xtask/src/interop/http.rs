@@ -16,6 +16,8 @@ use crate::workspace::Workspace;
 /// Our server and our client.
 pub(super) const SERVER: &str = "everything-server";
 pub(super) const CLIENT: &str = "interop-client";
+/// Our gateway, in front of one server.
+pub(super) const GATEWAY: &str = "everything-gateway";
 
 const START_LIMIT: Duration = Duration::from_secs(60);
 
@@ -32,7 +34,8 @@ pub(super) const FEATURES: [&str; 8] = [
 ];
 
 const SESSIONS: [&str; 2] = ["2025-06-18", "2025-11-25"];
-const ALL: [&str; 3] = ["2025-06-18", "2025-11-25", "2026-07-28"];
+const NEWEST: &str = "2026-07-28";
+const ALL: [&str; 3] = ["2025-06-18", "2025-11-25", NEWEST];
 
 /// A program of another SDK, and the revisions that it supports.
 struct Peer {
@@ -123,6 +126,27 @@ pub(super) fn cases(
                 Err(reason) => Start::Skip(reason.clone()),
             };
             cases.push(case(&name, revision, &FEATURES, start));
+            let name = name.replace("our server", "our gateway -> our server");
+            let start = match &program {
+                Ok(program) => {
+                    // The gateway has to translate between the eras.
+                    let back = if *revision == NEWEST {
+                        "legacy"
+                    } else {
+                        "modern"
+                    };
+                    let mut gateway = Command::new(workspace.binary("debug", GATEWAY));
+                    gateway.args([back, "--"]).arg(&server).arg("--stdio");
+                    let label = format!("{name} {revision} gateway");
+                    let ours = self::start(gateway.env("PORT", "0"), &label, out)?;
+                    let mut command = program.command();
+                    command.args([ours.url(), revision]);
+                    running.push(ours);
+                    Start::Run(command)
+                }
+                Err(reason) => Start::Skip(reason.clone()),
+            };
+            cases.push(case(&name, revision, &FEATURES, start));
         }
     }
     for Peer {
@@ -144,6 +168,24 @@ pub(super) fn cases(
             };
             case(&format!("our client -> {name}"), revision, &FEATURES, start)
         }));
+        for revision in [NEWEST, SESSIONS[1]] {
+            let start = match &server {
+                Ok(Ok(server)) => {
+                    let mut gateway = Command::new(workspace.binary("debug", GATEWAY));
+                    gateway.args(["auto", server.url()]).env("PORT", "0");
+                    let label = format!("{name} {revision} gateway");
+                    let gateway = start(&mut gateway, &label, out)?;
+                    let mut command = Command::new(&client);
+                    command.args([gateway.url(), revision]);
+                    running.push(gateway);
+                    Start::Run(command)
+                }
+                Ok(Err(error)) => Start::Fail(error.to_string()),
+                Err(reason) => Start::Skip(reason.clone()),
+            };
+            let name = format!("our client -> our gateway -> {name}");
+            cases.push(case(&name, revision, &FEATURES, start));
+        }
         if let Ok(Ok(server)) = server {
             running.push(server);
         }
