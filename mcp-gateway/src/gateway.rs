@@ -9,12 +9,12 @@
 //! | `forward` | a call of the gateway: one call of a server, or several with input between them |
 //! | `routes` | tools, resources, templates, prompts and completions |
 //! | `updates` | subscriptions to resources |
-//! | `catalogue` | the lists of all servers, kept current |
+//! | `lists` | the lists of all servers, kept current |
 //! | `builder` | [`Gateway`] |
 
 mod builder;
-mod catalogue;
 mod forward;
+mod lists;
 mod parked;
 mod questions;
 mod routes;

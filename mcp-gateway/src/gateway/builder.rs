@@ -10,11 +10,12 @@ use mcp_core::BoxFuture;
 use mcp_server::Server;
 use tokio::task::AbortHandle;
 
-use super::catalogue::{Catalogue, Handles};
 use super::forward::Upstream;
+use super::lists::{Handles, ServerLists};
 use super::parked::Parked;
 use super::questions::Questions;
 use super::sessions::{Connect, Sessions};
+use crate::tools::HiddenTools;
 
 /// Sessions of one server, for calls whose client can be asked.
 const MAX_SESSIONS: usize = 32;
@@ -74,6 +75,7 @@ struct GatewayServer {
     name: Arc<str>,
     connect: Connect,
     has_one_session: bool,
+    hidden: Option<HiddenTools>,
 }
 
 /// A gateway whose servers were listed. Created by [`Gateway::open`].
@@ -116,6 +118,7 @@ impl Gateway {
             name: name.into(),
             connect,
             has_one_session: false,
+            hidden: None,
         });
         self
     }
@@ -123,10 +126,36 @@ impl Gateway {
     /// Lets all calls of a server share one session or process, also those whose client can be asked: they
     /// run one after the other then. For servers that keep a state in their process, such as the page of
     /// a browser. Has no effect on a server of 2026-07-28, which has no sessions.
-    pub fn one_session(mut self, server: &str) -> Self {
+    pub fn one_session(self, server: &str) -> Self {
+        self.configure(server, |server| server.has_one_session = true)
+    }
+
+    /// Leaves out tools of a server, by the names that the server gives them.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::gateway::Gateway;
+    /// use mcp::prelude::*;
+    ///
+    /// let gateway = Gateway::new("tools", "1.0.0")
+    ///     .server("files", |client| client.connect("http://127.0.0.1:8001/mcp"))
+    ///     .hide_tools("files", |tool| tool.starts_with("delete_"));
+    /// ```
+    pub fn hide_tools(
+        self,
+        server: &str,
+        is_hidden: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.configure(server, |server| {
+            server.hidden = Some(HiddenTools::new(is_hidden))
+        })
+    }
+
+    fn configure(mut self, server: &str, change: impl FnOnce(&mut GatewayServer)) -> Self {
         let mut servers = self.servers.iter_mut();
         if let Some(server) = servers.find(|it| *it.name == *server) {
-            server.has_one_session = true;
+            change(server);
         }
         self
     }
@@ -166,6 +195,7 @@ impl Gateway {
                     group: group.clone(),
                     questions,
                     sessions: (!server.has_one_session).then_some(sessions),
+                    hidden: server.hidden,
                     parked: parked.clone(),
                 };
                 (server.name, upstream)
@@ -178,15 +208,15 @@ impl Gateway {
             resources: server.resources(),
             templates: server.templates(),
         };
-        let mut catalogue = Catalogue::new(group.clone(), upstreams, handles);
-        catalogue.load().await;
-        for completion in catalogue.completions() {
+        let mut lists = ServerLists::new(group.clone(), upstreams, handles);
+        lists.load().await;
+        for completion in lists.completions() {
             server = server.completion(completion);
         }
-        if catalogue.offers_updates().await {
-            catalogue.subscribe(server.notify()).await;
+        if lists.offers_updates().await {
+            lists.subscribe(server.notify()).await;
         }
-        let follower = tokio::spawn(catalogue.follow());
+        let follower = tokio::spawn(lists.follow());
         let follower = Follower(follower.abort_handle());
         OpenGateway {
             server: server.state(Arc::new(follower)),

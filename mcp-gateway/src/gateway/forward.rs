@@ -16,8 +16,9 @@ use uuid::Uuid;
 
 use super::parked::Parked;
 use super::questions::{Question, Questions};
-use super::running::{CallSession, Context, Running, Step};
+use super::running::{CallSession, Context, Step, UpstreamCall};
 use super::sessions::Sessions;
+use crate::tools::HiddenTools;
 
 /// One server of the gateway, for its routes.
 #[derive(Clone)]
@@ -28,6 +29,7 @@ pub(super) struct Upstream {
     pub(super) questions: Questions,
     /// The sessions of calls whose client can be asked. `None`: they share one session with all calls.
     pub(super) sessions: Option<Sessions>,
+    pub(super) hidden: Option<HiddenTools>,
     pub(super) parked: Parked,
 }
 
@@ -35,7 +37,7 @@ pub(super) struct Upstream {
 pub(super) struct Request {
     /// The name or URI as the client sent it.
     pub(super) item: String,
-    /// What the client can be asked for.
+    /// The kinds of input that the client provides.
     capabilities: ClientCapabilities,
     ask: Option<Ask>,
     context: Context,
@@ -64,7 +66,7 @@ impl FromCall for Request {
     }
 }
 
-/// What the gateway has to know when the client repeats its request. It travels, sealed, through the
+/// Data that the gateway needs when the client repeats its request. It travels, sealed, through the
 /// client.
 #[derive(Serialize, Deserialize)]
 enum Waiting {
@@ -86,7 +88,10 @@ enum Waiting {
 }
 
 /// A call with a question that waits for its answer.
-type OpenCall<R> = (Running<R>, oneshot::Sender<Result<InputResponse, Fault>>);
+type OpenCall<R> = (
+    UpstreamCall<R>,
+    oneshot::Sender<Result<InputResponse, Fault>>,
+);
 
 impl Upstream {
     /// Passes a call on. `prepare` makes the call; it is made again after each round of input.
@@ -180,7 +185,7 @@ where
     }
 
     /// Starts the call, or continues it with what the client has sent along.
-    async fn begin_or_resume(&mut self) -> Result<Running<R>, Fault> {
+    async fn begin_or_resume(&mut self) -> Result<UpstreamCall<R>, Fault> {
         let kept = self.request.ask.as_ref().map(Ask::kept::<Waiting>);
         match kept.transpose().map_err(to_fault)?.flatten() {
             None => self.start(|call| call).await,
@@ -209,14 +214,14 @@ where
     async fn start(
         &self,
         change: impl FnOnce(PreparedCall<'static, R>) -> PreparedCall<'static, R>,
-    ) -> Result<Running<R>, Fault> {
+    ) -> Result<UpstreamCall<R>, Fault> {
         let capabilities = match &self.request.ask {
             Some(_) => self.request.capabilities.clone(),
             None => ClientCapabilities::default(),
         };
         let session = self.upstream.session(&capabilities).await?;
         let prepare = |client: &Client| change((self.prepare)(client).capabilities(capabilities));
-        Running::start(session, prepare, &self.request.context).await
+        UpstreamCall::start(session, prepare, &self.request.context).await
     }
 
     fn ask(&self) -> Result<&Ask, Fault> {
@@ -226,7 +231,7 @@ where
     }
 
     /// Asks the client for the input that the server requires, and repeats the call with it.
-    async fn next_round(&mut self, required: InputRequired) -> Result<Running<R>, Fault> {
+    async fn next_round(&mut self, required: InputRequired) -> Result<UpstreamCall<R>, Fault> {
         self.round += 1;
         let requests = required.requests();
         let requests = requests.map_err(|error| Fault::internal(error.to_string()))?;
@@ -256,7 +261,7 @@ where
         &self,
         required: InputRequired,
         keys: BTreeMap<String, String>,
-    ) -> Result<Running<R>, Fault> {
+    ) -> Result<UpstreamCall<R>, Fault> {
         let ask = self.ask()?;
         let requests = required.requests();
         let requests = requests.map_err(|error| Fault::internal(error.to_string()))?;
@@ -274,9 +279,9 @@ where
     /// Passes a question of a server on that waits for its answer.
     async fn pass_question(
         &self,
-        mut running: Running<R>,
+        mut running: UpstreamCall<R>,
         question: Question,
-    ) -> Result<Running<R>, Fault> {
+    ) -> Result<UpstreamCall<R>, Fault> {
         let Question { request, response } = question;
         running.asked += 1;
         let ask = self.ask()?;

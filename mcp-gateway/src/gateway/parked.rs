@@ -1,4 +1,4 @@
-//! Calls that wait for their client between two requests.
+//! ParkedCalls that wait for their client between two requests.
 //!
 //! Since 2026-07-28 a client answers a question with another request. A legacy server waits for the answer
 //! meanwhile, so the gateway keeps its call.
@@ -16,15 +16,15 @@ use uuid::Uuid;
 /// Time that a client has for its answer.
 const LIFETIME: Duration = Duration::from_secs(300);
 
-/// Calls of one gateway that wait at the same time.
+/// ParkedCalls of one gateway that wait at the same time.
 const MAX_CALLS: usize = 1024;
 
 /// The waiting calls of a gateway.
 #[derive(Clone, Default)]
-pub(super) struct Parked(Arc<Calls>);
+pub(super) struct Parked(Arc<ParkedCalls>);
 
 #[derive(Default)]
-struct Calls(Mutex<HashMap<Uuid, ParkedCall>>);
+struct ParkedCalls(Mutex<HashMap<Uuid, ParkedCall>>);
 
 struct ParkedCall {
     call: Box<dyn Any + Send>,
@@ -72,7 +72,7 @@ impl Parked {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
         };
-        let calls: Weak<Calls> = Arc::downgrade(&self.0);
+        let calls: Weak<ParkedCalls> = Arc::downgrade(&self.0);
         let expiry = runtime.spawn(async move {
             tokio::time::sleep(LIFETIME).await;
             // Dropped without the lock, because the call may end others.

@@ -14,8 +14,8 @@ use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
-/// What happens during a call, before its result.
-pub(super) enum CallEvent {
+/// An event during a call, before its result.
+pub(super) enum UpstreamEvent {
     Progress(ProgressUpdate),
     Log(LogMessage),
     Question(Question),
@@ -29,12 +29,12 @@ pub(super) struct Question {
 
 /// The requests of one session. They belong to the call that has its turn.
 #[derive(Clone)]
-pub(super) struct Questions(Arc<Inner>);
+pub(super) struct Questions(Arc<SharedQuestions>);
 
-struct Inner {
+struct SharedQuestions {
     turns: Arc<Semaphore>,
     /// The events of the call that has its turn.
-    current: Mutex<Option<mpsc::Sender<CallEvent>>>,
+    current: Mutex<Option<mpsc::Sender<UpstreamEvent>>>,
 }
 
 /// Longest wait for the turn of a call.
@@ -54,7 +54,7 @@ impl Drop for Turn {
 
 impl Questions {
     pub(super) fn new() -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(SharedQuestions {
             turns: Arc::new(Semaphore::new(1)),
             current: Mutex::new(None),
         }))
@@ -75,7 +75,7 @@ impl Questions {
     /// # Errors
     ///
     /// Returns [`Fault::Refused`] when another call has its turn for too long.
-    pub(super) async fn turn(&self, events: mpsc::Sender<CallEvent>) -> Result<Turn, Fault> {
+    pub(super) async fn turn(&self, events: mpsc::Sender<UpstreamEvent>) -> Result<Turn, Fault> {
         let permit = timeout(WAIT, self.0.turns.clone().acquire_owned()).await;
         let Ok(Ok(permit)) = permit else {
             return Err(Fault::Refused(
@@ -112,7 +112,7 @@ impl Questions {
             "no call runs whose client can be asked".into(),
         ))?;
         let (response, received) = oneshot::channel();
-        let question = CallEvent::Question(Question { request, response });
+        let question = UpstreamEvent::Question(Question { request, response });
         let gone = || Fault::Refused("the call has ended".into());
         events.send(question).await.map_err(|_| gone())?;
         let response = received.await.map_err(|_| gone())??;

@@ -2,13 +2,16 @@
 
 use std::future::IntoFuture;
 
+use futures_util::stream::BoxStream;
+use futures_util::{FutureExt as _, StreamExt as _};
 use mcp_client::{Client, Error, PreparedCall, Turn as CallTurn};
 use mcp_core::{BoxFuture, Fault};
 use mcp_server::{Log, Progress};
-use mcp_types::{InputRequired, LoggingLevel, Meta};
+use mcp_types::{InputRequired, LogMessage, LoggingLevel, Meta};
 use tokio::sync::mpsc;
+use tokio::task::yield_now;
 
-use super::questions::{CallEvent, Question, Questions, Turn};
+use super::questions::{Question, Questions, Turn, UpstreamEvent};
 use super::sessions::Lease;
 
 /// Events of a call that wait. Progress and log messages beyond them are dropped.
@@ -42,9 +45,11 @@ pub(super) enum Step<R> {
 }
 
 /// A call of a server that runs.
-pub(super) struct Running<R> {
+pub(super) struct UpstreamCall<R> {
     call: BoxFuture<'static, Result<Outcome<R>, Error>>,
-    events: mpsc::Receiver<CallEvent>,
+    events: mpsc::Receiver<UpstreamEvent>,
+    /// The log messages of a session of its own. On a pipe they do not say which call they belong to.
+    logs: Option<BoxStream<'static, LogMessage>>,
     /// Number of questions of the server.
     pub(super) asked: usize,
     // Dropped before the session is given back.
@@ -70,7 +75,7 @@ pub(super) struct Context {
     pub(super) log: Log,
 }
 
-impl<R: Send + 'static> Running<R> {
+impl<R: Send + 'static> UpstreamCall<R> {
     /// Starts the call that `prepare` makes.
     ///
     /// # Errors
@@ -87,7 +92,8 @@ impl<R: Send + 'static> Running<R> {
             None => None,
         };
         let call = prepare(session.client());
-        let call = context.apply(call, &sender).manual();
+        let logs = session.logs();
+        let call = context.apply(call, &sender, logs.is_none()).manual();
         let call = Box::pin(async move {
             Ok(match call.into_future().await? {
                 CallTurn::Done(result) => Outcome::Done(result),
@@ -97,8 +103,9 @@ impl<R: Send + 'static> Running<R> {
         Ok(Self {
             call,
             events,
+            logs,
             asked: 0,
-            turn: turn,
+            turn,
             session: Some(session),
         })
     }
@@ -109,6 +116,7 @@ impl<R: Send + 'static> Running<R> {
             let event = tokio::select! {
                 biased;
                 Some(event) = self.events.recv() => event,
+                Some(message) = next_log(&mut self.logs) => UpstreamEvent::Log(message),
                 outcome = &mut self.call => return self.end(outcome?, context).await,
             };
             if let Some(question) = context.pass(event).await {
@@ -130,6 +138,11 @@ impl<R: Send + 'static> Running<R> {
         while let Ok(event) = self.events.try_recv() {
             context.pass(event).await;
         }
+        // The task that reads log messages may be behind.
+        yield_now().await;
+        while let Some(Some(message)) = next_log(&mut self.logs).now_or_never() {
+            context.log.send(message);
+        }
         self.end_session();
         Ok(match outcome {
             Outcome::Done(result) => Step::Done(result),
@@ -138,7 +151,23 @@ impl<R: Send + 'static> Running<R> {
     }
 }
 
+/// Waits for the next log message. Never ends for a call without log messages of its own.
+async fn next_log(logs: &mut Option<BoxStream<'static, LogMessage>>) -> Option<LogMessage> {
+    match logs {
+        Some(logs) => logs.next().await,
+        None => std::future::pending().await,
+    }
+}
+
 impl CallSession {
+    /// Returns the log messages of a session that the call has for itself.
+    fn logs(&self) -> Option<BoxStream<'static, LogMessage>> {
+        match self {
+            Self::Shared { .. } => None,
+            Self::Own(lease) => Some(lease.client().logs().boxed()),
+        }
+    }
+
     fn client(&self) -> &Client {
         match self {
             Self::Shared { client, .. } => client,
@@ -156,11 +185,11 @@ impl CallSession {
 
 impl Context {
     /// Passes an event on to the client of the gateway. Returns a question.
-    async fn pass(&self, event: CallEvent) -> Option<Question> {
+    async fn pass(&self, event: UpstreamEvent) -> Option<Question> {
         match event {
-            CallEvent::Progress(progress) => self.progress.send(progress).await,
-            CallEvent::Log(message) => self.log.send(message),
-            CallEvent::Question(question) => return Some(question),
+            UpstreamEvent::Progress(progress) => self.progress.send(progress).await,
+            UpstreamEvent::Log(message) => self.log.send(message),
+            UpstreamEvent::Question(question) => return Some(question),
         }
         None
     }
@@ -170,7 +199,8 @@ impl Context {
     fn apply<R>(
         &self,
         mut call: PreparedCall<'static, R>,
-        events: &mpsc::Sender<CallEvent>,
+        events: &mpsc::Sender<UpstreamEvent>,
+        with_logs: bool,
     ) -> PreparedCall<'static, R> {
         for (key, value) in self.meta.iter().flat_map(Meta::as_object) {
             call = call.meta(key.clone(), value.clone());
@@ -179,15 +209,19 @@ impl Context {
             let events = events.clone();
             call = call.on_progress(move |progress| {
                 // A report that does not fit is followed by a newer one.
-                let _ = events.try_send(CallEvent::Progress(progress));
+                let _ = events.try_send(UpstreamEvent::Progress(progress));
             });
         }
         let mut levels = LEVELS.into_iter();
         if let Some(level) = levels.find(|level| self.log.is_wanted(*level)) {
+            call = call.log_level(level);
+            if !with_logs {
+                return call;
+            }
             let events = events.clone();
-            call = call.log_level(level).on_log(move |message| {
+            call = call.on_log(move |message| {
                 // Log messages may be lost.
-                let _ = events.try_send(CallEvent::Log(message));
+                let _ = events.try_send(UpstreamEvent::Log(message));
             });
         }
         call

@@ -27,19 +27,19 @@ pub(super) type Connect =
 
 /// The sessions of one server.
 #[derive(Clone)]
-pub(super) struct Sessions(Arc<Inner>);
+pub(super) struct Sessions(Arc<SessionPool>);
 
-struct Inner {
+struct SessionPool {
     connect: Connect,
     client: ClientBuilder,
     permits: Arc<Semaphore>,
     /// The session that was used last is used next, so that a client that makes one call after the other
     /// stays in one session.
-    idle: Mutex<Vec<Session>>,
+    idle: Mutex<Vec<OpenSession>>,
 }
 
 #[derive(Clone)]
-struct Session {
+struct OpenSession {
     client: Client,
     questions: Questions,
     /// The capabilities that the session was opened with.
@@ -49,7 +49,7 @@ struct Session {
 /// A session that one call has. It is closed when this is dropped before [`Lease::end`], because the
 /// server may still ask for the call.
 pub(super) struct Lease {
-    session: Session,
+    session: OpenSession,
     sessions: Sessions,
     has_ended: bool,
     _permit: OwnedSemaphorePermit,
@@ -58,7 +58,7 @@ pub(super) struct Lease {
 impl Sessions {
     /// The sessions of a server that `connect` reaches, with the settings of the gateway.
     pub(super) fn new(connect: Connect, client: ClientBuilder, limit: usize) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(SessionPool {
             connect,
             client,
             permits: Arc::new(Semaphore::new(limit)),
@@ -94,19 +94,19 @@ impl Sessions {
         }))
     }
 
-    fn take_idle(&self, capabilities: &ClientCapabilities) -> Option<Session> {
+    fn take_idle(&self, capabilities: &ClientCapabilities) -> Option<OpenSession> {
         let mut idle = self.0.idle.lock();
         idle.retain(|session| session.client.close_reason().is_none());
         let index = idle.iter().rposition(|it| it.capabilities == *capabilities);
         index.map(|index| idle.remove(index))
     }
 
-    async fn open(&self, capabilities: ClientCapabilities) -> Result<Session, Error> {
+    async fn open(&self, capabilities: ClientCapabilities) -> Result<OpenSession, Error> {
         let questions = Questions::new();
         let client = self.0.client.clone().inbound_layer(questions.layer());
         let client = client.capabilities(capabilities.clone());
         let client = (self.0.connect)(client).await?;
-        Ok(Session {
+        Ok(OpenSession {
             client,
             questions,
             capabilities,

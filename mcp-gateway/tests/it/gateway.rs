@@ -367,6 +367,25 @@ async fn calls_of_a_server_with_one_session_have_turns() {
 }
 
 #[tokio::test]
+async fn hidden_tools_are_neither_listed_nor_called() {
+    let shop = shop(Arc::default());
+    let opened = Gateway::new("gateway", "1.0.0")
+        .server("shop", {
+            let url = serve(shop).await;
+            move |client| client.connect(url.clone())
+        })
+        .hide_tools("shop", |tool| tool != "greet")
+        .open()
+        .await;
+    let client = Client::connect(InProcess(opened.server)).await.unwrap();
+    let tools = client.list_all_tools().await.unwrap();
+    let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
+    assert_eq!(names, ["shop__greet"]);
+    let refused = client.call("shop__order", ()).await.unwrap_err();
+    assert!(refused.fault().is_some(), "{refused:?}");
+}
+
+#[tokio::test]
 async fn answer_to_a_call_that_the_gateway_no_longer_has_is_an_error() {
     let seen = Arc::new(Seen::default());
     let (url, _group) = gateway(&ConnectMode::Legacy, &seen).await;

@@ -3,8 +3,8 @@
 use std::process::Command;
 
 use super::claims::{self, Claim, Leg, Open};
+use super::runner::{Plan, Runner, SERVER, START_LIMIT, ScenarioCounts};
 use super::suite::Suite;
-use super::{Plan, Runner, SERVER, START_LIMIT, ScenarioCounts};
 use crate::Result;
 use crate::process::{self, Server};
 use crate::workspace::Workspace;

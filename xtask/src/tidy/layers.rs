@@ -40,7 +40,10 @@ const LAYERS: [(&str, &[&str]); 24] = [
             "mcp-types",
         ],
     ),
-    ("mcp-gateway", &["mcp-core", "mcp-types"]),
+    (
+        "mcp-gateway",
+        &["mcp-client", "mcp-core", "mcp-server", "mcp-types"],
+    ),
     ("mcp-transport-stdio", &["mcp-core", "mcp-types"]),
     ("mcp-redis", &["mcp-core", "mcp-types"]),
     ("mcp-macros", &[]),

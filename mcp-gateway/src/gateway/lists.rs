@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures_util::{FutureExt as _, StreamExt as _};
 use mcp_client::group::{Group, GroupEvent, GroupList, Health, Listed};
 use mcp_client::{Change, Error};
+use mcp_core::catch_panic_sync;
 use mcp_server::{CompletionRoute, EditError, Notify};
 use mcp_types::{Prompt, Resource, ResourceTemplate, Tool};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -22,7 +23,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_secs(60);
 
 /// The lists of all servers.
-pub(super) struct Catalogue {
+pub(super) struct ServerLists {
     pub(super) group: Group,
     pub(super) upstreams: HashMap<Arc<str>, Upstream>,
     pub(super) handles: Handles,
@@ -89,7 +90,7 @@ fn event_kinds(event: &GroupEvent, stale: &mut Kinds, announced: &mut Kinds) {
     }
 }
 
-impl Catalogue {
+impl ServerLists {
     pub(super) fn new(
         group: Group,
         upstreams: HashMap<Arc<str>, Upstream>,
@@ -181,7 +182,15 @@ impl Catalogue {
         let upstream = |server: &Arc<str>| upstreams.get(server).cloned();
         *is_incomplete = false;
         if stale.tools || announced.tools {
-            let list = group.list_tools().await;
+            let mut list = group.list_tools().await;
+            list.items.retain(|tool| {
+                let upstream = upstreams.get(&tool.server);
+                let hidden = upstream.and_then(|it| it.hidden.as_ref());
+                // A panic of the function hides the tool.
+                hidden.is_none_or(|hidden| {
+                    catch_panic_sync(|| !hidden.contains(&tool.item.name)).unwrap_or(false)
+                })
+            });
             *is_incomplete |= !list.failures.is_empty();
             update(
                 &mut lists.tools,
