@@ -17,6 +17,7 @@
 //! | elicitation, sampling and roots from a handler | [`asking`] |
 //! | calls that run for minutes, and their results after a restart | [`tasks`] |
 //! | skills: folders of instructions for language models | [`skills`] |
+//! | many servers behind one, for clients of every revision | [`gateways`] |
 //! | server cards: descriptions of servers for clients that have not connected | [`server_cards`] |
 //! | user interfaces of tools, and hosts that show them | [`apps`] |
 //! | events by poll, stream and webhook (draft) | [`events`] |
@@ -70,6 +71,7 @@ pages! {
     asking: "asking.md", "macros";
     tasks: "tasks.md", "macros" "client" "tasks";
     skills: "skills.md", "client" "skills";
+    gateways: "gateways.md", "gateway" "http-client" "http-server" "stdio";
     server_cards: "server-cards.md", "http-server" "http-client";
     apps: "apps.md", "apps" "http-client" "macros";
     events: "events.md", "events" "http-client" "server";
