@@ -8,6 +8,7 @@ use mcp_client::group::{Group, Naming};
 use mcp_client::{Client, ClientBuilder, Error};
 use mcp_core::BoxFuture;
 use mcp_server::Server;
+use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use super::forward::Upstream;
@@ -19,6 +20,8 @@ use crate::tools::HiddenTools;
 
 /// Sessions of one server, for calls whose client can be asked.
 const MAX_SESSIONS: usize = 32;
+/// Changes of lists that wait to be read.
+const MAX_CHANGES: usize = 64;
 
 /// Many servers behind one: their tools, prompts, resources and templates are those of one [`Server`],
 /// which any transport serves to clients of any revision.
@@ -44,7 +47,7 @@ const MAX_SESSIONS: usize = 32;
 /// a client that can be asked therefore has a session of its own while it runs, up to 32 for each server;
 /// all other calls share one. See [`one_session`](Self::one_session) for servers that cannot work so.
 /// A client of 2026-07-28 has 5 minutes to answer such a server, and must send its answer to the same
-/// node.
+/// node. For a server on a pipe, each session is a process.
 ///
 /// # Examples
 ///
@@ -184,12 +187,18 @@ impl Gateway {
         );
         let group = group.build();
         let parked = Parked::default();
+        let (announced, changes) = mpsc::channel(MAX_CHANGES);
         let upstreams = self
             .servers
             .into_iter()
             .zip(shared)
             .map(|(server, questions)| {
-                let sessions = Sessions::new(server.connect, client.clone(), MAX_SESSIONS);
+                let sessions = Sessions::new(
+                    server.connect,
+                    client.clone(),
+                    MAX_SESSIONS,
+                    announced.clone(),
+                );
                 let upstream = Upstream {
                     server: server.name.clone(),
                     group: group.clone(),
@@ -216,7 +225,7 @@ impl Gateway {
         if lists.offers_updates().await {
             lists.subscribe(server.notify()).await;
         }
-        let follower = tokio::spawn(lists.follow());
+        let follower = tokio::spawn(lists.follow(changes));
         let follower = Follower(follower.abort_handle());
         OpenGateway {
             server: server.state(Arc::new(follower)),

@@ -10,7 +10,8 @@ use mcp_client::{Change, Error};
 use mcp_core::catch_panic_sync;
 use mcp_server::{CompletionRoute, EditError, Notify};
 use mcp_types::{Prompt, Resource, ResourceTemplate, Tool};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::forward::Upstream;
 use super::routes;
@@ -72,20 +73,24 @@ impl Kinds {
 
 /// Adds the lists that an event concerns: those that its server has announced, and those that may have
 /// changed unnoticed.
-fn event_kinds(event: &GroupEvent, stale: &mut Kinds, announced: &mut Kinds) {
+fn add_event(event: &GroupEvent, stale: &mut Kinds, announced: &mut Kinds) {
     match event {
-        GroupEvent::Changed { change, .. } => match change {
-            Change::Tools => announced.tools = true,
-            Change::Prompts => announced.prompts = true,
-            Change::Resources => announced.resources = true,
-            Change::Missed(_) => *stale = Kinds::ALL,
-            _ => {}
-        },
+        GroupEvent::Changed { change, .. } => add_change(change, stale, announced),
         GroupEvent::Lost(_)
         | GroupEvent::Health {
             health: Health::Running,
             ..
         } => *stale = Kinds::ALL,
+        _ => {}
+    }
+}
+
+fn add_change(change: &Change, stale: &mut Kinds, announced: &mut Kinds) {
+    match change {
+        Change::Tools => announced.tools = true,
+        Change::Prompts => announced.prompts = true,
+        Change::Resources => announced.resources = true,
+        Change::Missed(_) => *stale = Kinds::ALL,
         _ => {}
     }
 }
@@ -145,19 +150,25 @@ impl ServerLists {
         prompts.chain(templates).flatten().collect()
     }
 
-    /// Lists servers again whenever they change, until the task is aborted.
-    pub(super) async fn follow(mut self) {
+    /// Lists servers again whenever they change, until the task is aborted. `changes` are those of sessions
+    /// of single calls.
+    pub(super) async fn follow(mut self, mut changes: mpsc::Receiver<Change>) {
         let mut events = self.group.events();
         loop {
             let (mut stale, mut announced) = (Kinds::default(), Kinds::default());
-            match timeout(RETRY, events.next()).await {
-                Ok(Some(event)) => event_kinds(&event, &mut stale, &mut announced),
-                Ok(None) => return,
-                Err(_) if self.is_incomplete => stale = Kinds::ALL,
-                Err(_) => {}
+            tokio::select! {
+                event = events.next() => match event {
+                    Some(event) => add_event(&event, &mut stale, &mut announced),
+                    None => return,
+                },
+                Some(change) = changes.recv() => add_change(&change, &mut stale, &mut announced),
+                () = sleep(RETRY), if self.is_incomplete => stale = Kinds::ALL,
             }
             while let Some(Some(event)) = events.next().now_or_never() {
-                event_kinds(&event, &mut stale, &mut announced);
+                add_event(&event, &mut stale, &mut announced);
+            }
+            while let Ok(change) = changes.try_recv() {
+                add_change(&change, &mut stale, &mut announced);
             }
             if stale.is_empty() && announced.is_empty() {
                 continue;

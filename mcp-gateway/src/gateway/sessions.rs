@@ -6,11 +6,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_client::{Client, ClientBuilder, Error};
+use futures_util::StreamExt as _;
+use mcp_client::{Change, Client, ClientBuilder, Error};
 use mcp_core::{BoxFuture, Fault};
 use mcp_types::ClientCapabilities;
 use parking_lot::Mutex;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use super::questions::Questions;
@@ -33,6 +35,7 @@ struct SessionPool {
     connect: Connect,
     client: ClientBuilder,
     permits: Arc<Semaphore>,
+    changes: mpsc::Sender<Change>,
     /// The session that was used last is used next, so that a client that makes one call after the other
     /// stays in one session.
     idle: Mutex<Vec<OpenSession>>,
@@ -41,9 +44,20 @@ struct SessionPool {
 #[derive(Clone)]
 struct OpenSession {
     client: Client,
+    _watcher: Arc<Watcher>,
     questions: Questions,
     /// The capabilities that the session was opened with.
     capabilities: ClientCapabilities,
+}
+
+/// The task that passes on changes of lists, which a server may announce to one session only. It ends when
+/// this is dropped.
+struct Watcher(AbortHandle);
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// A session that one call has. It is closed when this is dropped before [`Lease::end`], because the
@@ -57,11 +71,18 @@ pub(super) struct Lease {
 
 impl Sessions {
     /// The sessions of a server that `connect` reaches, with the settings of the gateway.
-    pub(super) fn new(connect: Connect, client: ClientBuilder, limit: usize) -> Self {
+    /// Changes of its lists are sent to `changes`.
+    pub(super) fn new(
+        connect: Connect,
+        client: ClientBuilder,
+        limit: usize,
+        changes: mpsc::Sender<Change>,
+    ) -> Self {
         Self(Arc::new(SessionPool {
             connect,
             client,
             permits: Arc::new(Semaphore::new(limit)),
+            changes,
             idle: Mutex::default(),
         }))
     }
@@ -106,11 +127,26 @@ impl Sessions {
         let client = self.0.client.clone().inbound_layer(questions.layer());
         let client = client.capabilities(capabilities.clone());
         let client = (self.0.connect)(client).await?;
+        let watching = watch(client.clone(), self.0.changes.clone());
+        let watcher = Watcher(tokio::spawn(watching).abort_handle());
         Ok(OpenSession {
             client,
+            _watcher: Arc::new(watcher),
             questions,
             capabilities,
         })
+    }
+}
+
+async fn watch(client: Client, announced: mpsc::Sender<Change>) {
+    let subscribe = client.changes().tools_changed().prompts_changed();
+    // A server without subscriptions can still be called.
+    let Ok(mut changes) = subscribe.resources_changed().await else {
+        return;
+    };
+    while let Some(Ok(change)) = changes.next().await {
+        // A change that does not fit is announced with those that wait.
+        let _ = announced.try_send(change);
     }
 }
 

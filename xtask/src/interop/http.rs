@@ -193,6 +193,27 @@ pub(super) fn cases(
     Ok((running, cases))
 }
 
+/// Starts a gateway for a client of this revision, and our server behind it. They speak in the other era.
+fn start_gateway(
+    workspace: &Workspace,
+    name: &str,
+    revision: &str,
+    out: &Path,
+) -> Result<(Server, Server)> {
+    let mut server = Command::new(workspace.binary("debug", SERVER));
+    let label = format!("{name} {revision} server");
+    let server = start(server.env("PORT", "0"), &label, out)?;
+    let back = if revision == NEWEST {
+        "legacy"
+    } else {
+        "modern"
+    };
+    let mut gateway = Command::new(workspace.binary("debug", GATEWAY));
+    gateway.args([back, server.url()]).env("PORT", "0");
+    let label = format!("{name} {revision} gateway");
+    Ok((start(&mut gateway, &label, out)?, server))
+}
+
 pub(super) fn start(command: &mut Command, name: &str, out: &Path) -> Result<Server> {
     process::clean_environment(command);
     Server::start(command, &log_file(out, name), START_LIMIT)
