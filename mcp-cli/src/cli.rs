@@ -79,6 +79,12 @@ pub(crate) enum Command {
         override_usage = "mcp info [OPTIONS] <TARGET>\n       mcp info [OPTIONS] -- <COMMAND>..."
     )]
     Info(TargetArgs),
+    /// Examine each step of a connection, and name the cure of a failure
+    #[command(
+        override_usage = "mcp doctor [OPTIONS] <TARGET>\n       mcp doctor [OPTIONS] -- <COMMAND>...",
+        after_help = "Steps: resolve, connect, tls, http, login, negotiation, tools, latency, headers, clock. The first\nfailed step decides the exit code. Nothing is changed on the server, and no secret is printed.\n\nExamples:\n  mcp doctor https://mcp.example.com/mcp\n  mcp doctor shop --json\n  mcp doctor -- npx -y @modelcontextprotocol/server-everything"
+    )]
+    Doctor(TargetArgs),
     /// Print the tools, prompts, resources and capabilities of a server as stable JSON
     #[command(
         override_usage = "mcp snapshot [OPTIONS] <TARGET>\n       mcp snapshot [OPTIONS] -- <COMMAND>...",

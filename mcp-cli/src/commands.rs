@@ -4,6 +4,7 @@ mod call;
 mod complete;
 mod contents;
 mod diff;
+mod doctor;
 mod info;
 mod interrupt;
 mod list;
@@ -34,6 +35,7 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Info(args) => info::run(args, output).await,
         Command::Snapshot(args) => snapshot::run(args, output).await,
         Command::Diff(args) => diff::run(args, output).await,
+        Command::Doctor(args) => doctor::run(args, output).await,
         Command::Servers { config } => {
             servers::run(config.as_deref(), output);
             Ok(())

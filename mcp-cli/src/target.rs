@@ -1,5 +1,6 @@
 //! Connections to servers: by URL, by command, by name.
 
+use std::fmt;
 use std::time::Duration;
 
 use mcp::auth::Authorizer;
@@ -17,45 +18,96 @@ use crate::questions;
 /// Longest time limit: one week.
 const MAX_SECONDS: f64 = 604_800.0;
 
-/// Connects to the server of the command line. Returns the client and the other words.
-pub(crate) async fn connect<'a>(
+/// The server of a command line.
+#[derive(Debug)]
+pub(crate) enum Server {
+    /// A program on standard streams.
+    Command(ServerCommand),
+    /// A server over HTTP.
+    Http(Remote),
+}
+
+/// A server over HTTP.
+pub(crate) struct Remote {
+    pub(crate) url: String,
+    /// Headers of the configuration file.
+    headers: Vec<(String, String)>,
+    /// Headers of the command line: `Name: value`.
+    given: Vec<String>,
+}
+
+/// Finds the server of the command line, and starts nothing. Returns the other words, too.
+pub(crate) async fn resolve<'a>(
     args: &'a TargetArgs,
     output: &Output,
-) -> Result<(Client, &'a [String]), Failure> {
-    let builder = builder(args, output)?;
+) -> Result<(Server, &'a [String]), Failure> {
     if let Some((program, rest)) = args.command.split_first() {
         let command = ServerCommand::new(program).args(rest).inherit_all_env();
-        let client = start(command, args, builder).await?;
-        return Ok((client, &args.words));
+        return Ok((with_env(command, args)?, &args.words));
     }
     let Some((target, words)) = args.words.split_first() else {
         return Err(Failure::usage(
             "no server is given; pass a URL, a name (`mcp servers` lists them), or a command after `--`",
         ));
     };
-    let client = if target.contains("://") {
-        open(target, &[], args, builder).await?
+    let server = if target.contains("://") {
+        with_headers(target.clone(), Vec::new(), args)?
     } else {
-        named(target, args, builder, output).await?
+        named(target, args, output).await?
     };
+    Ok((server, words))
+}
+
+/// Finds the server of a command line without further words.
+pub(crate) async fn resolve_only(args: &TargetArgs, output: &Output) -> Result<Server, Failure> {
+    refuse_words(args)?;
+    Ok(resolve(args, output).await?.0)
+}
+
+/// Connects to the server of the command line. Returns the client and the other words.
+pub(crate) async fn connect<'a>(
+    args: &'a TargetArgs,
+    output: &Output,
+) -> Result<(Client, &'a [String]), Failure> {
+    let builder = builder(args, output)?;
+    let (server, words) = resolve(args, output).await?;
+    let connected = match server {
+        Server::Command(command) => builder.connect(command).await,
+        Server::Http(remote) => {
+            let authorizer = remote.authorizer()?;
+            let channel = remote.channel(authorizer.as_ref())?;
+            let builder = match authorizer {
+                Some(authorizer) => builder.attach(authorizer),
+                None => builder,
+            };
+            builder.connect(channel).await
+        }
+    };
+    let client = connected.map_err(|error| Failure::connect(&error))?;
     Ok((client, words))
 }
 
 /// Connects to the server of a command line without further words.
 pub(crate) async fn connect_only(args: &TargetArgs, output: &Output) -> Result<Client, Failure> {
-    // Checked before the server is started.
-    let surplus = match args.command.is_empty() {
-        true => args.words.get(1),
-        false => args.words.first(),
-    };
-    if let Some(word) = surplus {
-        return Err(Failure::usage(format!("the word {word:?} is too much")));
-    }
+    refuse_words(args)?;
     let (client, _) = connect(args, output).await?;
     Ok(client)
 }
 
-fn builder(args: &TargetArgs, output: &Output) -> Result<ClientBuilder, Failure> {
+/// Refuses words after the target. Called before the server is started.
+fn refuse_words(args: &TargetArgs) -> Result<(), Failure> {
+    let surplus = match args.command.is_empty() {
+        true => args.words.get(1),
+        false => args.words.first(),
+    };
+    match surplus {
+        Some(word) => Err(Failure::usage(format!("the word {word:?} is too much"))),
+        None => Ok(()),
+    }
+}
+
+/// The settings of the client.
+pub(crate) fn builder(args: &TargetArgs, output: &Output) -> Result<ClientBuilder, Failure> {
     if !(args.timeout > 0.0 && args.timeout <= MAX_SECONDS) {
         return Err(Failure::usage(
             "--timeout must be more than 0 seconds and at most a week",
@@ -83,12 +135,7 @@ fn mode(protocol: &str) -> Result<ConnectMode, Failure> {
     }
 }
 
-async fn named(
-    name: &str,
-    args: &TargetArgs,
-    builder: ClientBuilder,
-    output: &Output,
-) -> Result<Client, Failure> {
+async fn named(name: &str, args: &TargetArgs, output: &Output) -> Result<Server, Failure> {
     let (location, entry) = config::find(name, args.config.as_deref())?;
     let unusable = |reason: String| unusable(name, &location, &reason);
     let spec = usable_spec(entry, &location)?;
@@ -113,11 +160,11 @@ async fn named(
             if let Some(folder) = cwd {
                 server = server.current_dir(folder);
             }
-            start(server, args, builder).await
+            with_env(server, args)
         }
         ServerSpec::Url { url, headers, .. } => {
             approve_url(&location, url, headers, args.yes, output).await?;
-            open(url, headers, args, builder).await
+            with_headers(url.clone(), headers.clone(), args)
         }
         _ => Err(unusable("its kind is unknown to this program".to_owned())),
     }
@@ -146,12 +193,16 @@ pub(crate) async fn channel_with_login(
     output: &Output,
 ) -> Result<HttpChannel, Failure> {
     let (url, headers) = remote(&args.remote, output).await?;
-    let given = &args.remote.header;
-    let authorizer = match has_token(&headers, given) {
-        true => None,
-        false => credentials::interactive(&url, args, output)?,
+    let remote = Remote {
+        url,
+        headers,
+        given: args.remote.header.clone(),
     };
-    channel(&url, &headers, given, authorizer.as_ref())
+    let authorizer = match remote.has_token() {
+        true => None,
+        false => credentials::interactive(&remote.url, args, output)?,
+    };
+    remote.channel(authorizer.as_ref())
 }
 
 /// Finds the URL and the headers of a server over HTTP.
@@ -215,11 +266,8 @@ async fn approve(
     }
 }
 
-async fn start(
-    mut command: ServerCommand,
-    args: &TargetArgs,
-    builder: ClientBuilder,
-) -> Result<Client, Failure> {
+/// Adds the variables of the command line.
+fn with_env(mut command: ServerCommand, args: &TargetArgs) -> Result<Server, Failure> {
     if !args.header.is_empty() {
         return Err(Failure::usage(
             "--header is for servers with a URL; use --env for commands",
@@ -231,71 +279,83 @@ async fn start(
             _ => return Err(Failure::usage("a --env is no variable; write NAME=value")),
         }
     }
-    let connected = builder.connect(command).await;
-    connected.map_err(|error| Failure::connect(&error))
+    Ok(Server::Command(command))
 }
 
-async fn open(
-    url: &str,
-    headers: &[(String, String)],
+/// Adds the headers of the command line.
+fn with_headers(
+    url: String,
+    headers: Vec<(String, String)>,
     args: &TargetArgs,
-    builder: ClientBuilder,
-) -> Result<Client, Failure> {
+) -> Result<Server, Failure> {
     if !args.env.is_empty() {
         return Err(Failure::usage(
             "--env is for servers that are commands; use --header for URLs",
         ));
     }
-    let authorizer = match has_token(headers, &args.header) {
-        true => None,
-        false => credentials::stored(url)?,
-    };
-    let channel = channel(url, headers, &args.header, authorizer.as_ref())?;
-    let builder = match authorizer {
-        Some(authorizer) => builder.attach(authorizer),
-        None => builder,
-    };
-    let connected = builder.connect(channel).await;
-    connected.map_err(|error| Failure::connect(&error))
+    Ok(Server::Http(Remote {
+        url,
+        headers,
+        given: args.header.clone(),
+    }))
 }
 
-/// Returns whether the user gives a token. Then no stored one is used.
-fn has_token(headers: &[(String, String)], given: &[String]) -> bool {
-    let given = given.iter().filter_map(|it| it.split_once(':'));
-    let configured = headers.iter().map(|(name, value)| (&**name, &**value));
-    given
-        .chain(configured)
-        .any(|(name, _)| name.trim().eq_ignore_ascii_case("authorization"))
-}
-
-fn channel(
-    url: &str,
-    headers: &[(String, String)],
-    given: &[String],
-    authorizer: Option<&Authorizer>,
-) -> Result<HttpChannel, Failure> {
-    let usage = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
-    let channel = match authorizer {
-        Some(authorizer) => HttpClient::new()
-            .and_then(|client| HttpChannel::with_service(url, authorizer.service(client))),
-        None => HttpChannel::new(url),
-    };
-    let mut channel = channel.map_err(|error| usage(&error))?;
-    for (name, value) in headers {
-        channel = channel
-            .header(name.as_str(), value.as_str())
-            .map_err(|error| usage(&error))?;
+impl Remote {
+    /// Returns whether the user gives a token. Then no stored one is used.
+    pub(crate) fn has_token(&self) -> bool {
+        let given = self.given.iter().filter_map(|it| it.split_once(':'));
+        let configured = self.headers.iter().map(|(name, value)| (&**name, &**value));
+        given
+            .chain(configured)
+            .any(|(name, _)| name.trim().eq_ignore_ascii_case("authorization"))
     }
-    for header in given {
-        // The message does not contain the header, which may be a secret.
-        let Some((name, value)) = header.split_once(':') else {
-            return Err(Failure::usage(
-                "a --header has no colon; write `Name: value`",
-            ));
+
+    /// The stored token, without a login page.
+    pub(crate) fn authorizer(&self) -> Result<Option<Authorizer>, Failure> {
+        match self.has_token() {
+            true => Ok(None),
+            false => credentials::stored(&self.url),
+        }
+    }
+
+    fn channel(&self, authorizer: Option<&Authorizer>) -> Result<HttpChannel, Failure> {
+        let channel = match authorizer {
+            Some(authorizer) => HttpClient::new().and_then(|client| {
+                HttpChannel::with_service(&self.url, authorizer.service(client))
+            }),
+            None => HttpChannel::new(&self.url),
         };
-        channel = channel
-            .header(name.trim(), value.trim())
-            .map_err(|error| usage(&error))?;
+        self.with_headers(channel.map_err(|error| Failure::usage(error.to_string()))?)
     }
-    Ok(channel)
+
+    /// Adds the headers to a channel.
+    pub(crate) fn with_headers(&self, mut channel: HttpChannel) -> Result<HttpChannel, Failure> {
+        let usage = |error: &dyn fmt::Display| Failure::usage(error.to_string());
+        for (name, value) in &self.headers {
+            channel = channel
+                .header(name.as_str(), value.as_str())
+                .map_err(|error| usage(&error))?;
+        }
+        for header in &self.given {
+            // The message does not contain the header, which may be a secret.
+            let Some((name, value)) = header.split_once(':') else {
+                return Err(Failure::usage(
+                    "a --header has no colon; write `Name: value`",
+                ));
+            };
+            channel = channel
+                .header(name.trim(), value.trim())
+                .map_err(|error| usage(&error))?;
+        }
+        Ok(channel)
+    }
+}
+
+/// Shows no header, and no query of the URL: they may be secrets.
+impl fmt::Debug for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Remote")
+            .field("url", &config::public_url(&self.url))
+            .finish_non_exhaustive()
+    }
 }

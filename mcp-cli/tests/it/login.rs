@@ -23,11 +23,11 @@ use crate::shop::Shop;
 
 /// The valid tokens of the authorization server.
 #[derive(Clone, Default)]
-struct Tokens(Arc<Mutex<HashSet<String>>>);
+pub(crate) struct Tokens(Arc<Mutex<HashSet<String>>>);
 
 /// Starts a protected server, and its authorization server at the same origin. Every login page
 /// agrees at once.
-fn protected_shop() -> (String, Tokens) {
+pub(crate) fn protected_shop() -> (String, Tokens) {
     let tokens = Tokens::default();
     let shared = tokens.clone();
     let base = on_thread(|listener| async move {

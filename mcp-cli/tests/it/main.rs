@@ -5,6 +5,8 @@ mod calls;
 #[cfg(test)]
 mod diffs;
 #[cfg(test)]
+mod doctor;
+#[cfg(test)]
 mod kit;
 #[cfg(test)]
 mod login;

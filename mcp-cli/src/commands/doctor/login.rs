@@ -1,0 +1,96 @@
+//! The steps of authorization, without secrets.
+
+use futures_util::FutureExt as _;
+use http::StatusCode;
+use http::header::WWW_AUTHENTICATE;
+use mcp::auth::{AuthEvent, AuthEvents, AuthStatus, Authorizer};
+
+use super::http::value;
+use super::report::{Report, Step};
+use super::watch::Watched;
+use crate::failure::FailureKind;
+use crate::target::Remote;
+
+/// Largest number of events that are shown.
+const MAX_EVENTS: usize = 32;
+const LOG_IN: &str =
+    "log in with `mcp login`, or pass a token: --header 'Authorization: Bearer TOKEN'";
+
+/// Describes the challenge of the server, and what the client did about it.
+pub(super) fn examine<S>(
+    remote: &Remote,
+    authorizer: Option<&Authorizer>,
+    events: Option<&mut AuthEvents>,
+    http: &Watched<S>,
+    report: &mut Report,
+) {
+    let exchanges = http.exchanges();
+    let is_refusal =
+        |it: &StatusCode| matches!(*it, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    let challenge = exchanges.iter().find(|it| is_refusal(&it.status));
+    let is_refused = exchanges.last().is_some_and(|it| is_refusal(&it.status));
+    let mut lines = Vec::new();
+    if let Some(exchange) = challenge {
+        let header = value(&exchange.headers, &WWW_AUTHENTICATE);
+        lines.push(match header.is_empty() {
+            true => format!("{}, without a WWW-Authenticate header", exchange.status),
+            false => format!("{}, {header}", exchange.status),
+        });
+    }
+    lines.extend(
+        events
+            .into_iter()
+            .flat_map(received)
+            .map(|it| describe(&it)),
+    );
+    if remote.has_token() {
+        lines.push("the request has the token of the command line or the configuration".to_owned());
+    } else if authorizer.is_none() {
+        lines.push("no token is sent: the URL is neither https nor on this machine".to_owned());
+    }
+    if let Some(AuthStatus::LoggedIn {
+        issuer,
+        scopes,
+        expires_in,
+        ..
+    }) = authorizer.map(Authorizer::status)
+    {
+        let expiry = expires_in.map_or("no known end".to_owned(), |it| format!("{it} s left"));
+        lines.push(format!("token of {issuer}, scopes: {scopes}, {expiry}"));
+    }
+    report.add(match (is_refused, lines.is_empty()) {
+        (true, _) => {
+            let cure = match remote.has_token() {
+                true => "replace the token: the server refuses it",
+                false => LOG_IN,
+            };
+            let step = Step::failed("login", lines.join("\n"), cure);
+            step.with_kind(FailureKind::Login)
+        }
+        (false, true) => Step::ok("login", "the server demands none"),
+        (false, false) => Step::ok("login", lines.join("\n")),
+    });
+}
+
+/// Returns the events that have happened.
+fn received(events: &mut AuthEvents) -> Vec<AuthEvent> {
+    let next = || events.next().now_or_never().flatten();
+    std::iter::from_fn(next).take(MAX_EVENTS).collect()
+}
+
+fn describe(event: &AuthEvent) -> String {
+    match event {
+        AuthEvent::Challenged { status } => format!("the server demands a login (status {status})"),
+        AuthEvent::Discovered { issuer } => {
+            format!("the metadata names the authorization server {issuer}")
+        }
+        AuthEvent::Registered { issuer } => format!("this client is registered at {issuer}"),
+        AuthEvent::LoginStarted { page, .. } => format!("the login page is {page}"),
+        AuthEvent::Authorized { scopes, .. } => format!("a token was issued, scopes: {scopes}"),
+        AuthEvent::Refreshed { .. } => "the token was refreshed".to_owned(),
+        AuthEvent::Restored => "the stored token is used".to_owned(),
+        AuthEvent::LoggedOut => "the token was removed".to_owned(),
+        AuthEvent::Failed { message } => message.clone(),
+        _ => "a further step".to_owned(),
+    }
+}

@@ -1,0 +1,102 @@
+//! Name resolution and the TCP connection.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use http::Uri;
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::timeout;
+
+use super::report::{Report, Step};
+use crate::failure::FailureKind;
+
+/// Time limit of each attempt.
+const LIMIT: Duration = Duration::from_secs(5);
+/// Largest number of addresses that are tried.
+const MAX_ADDRESSES: usize = 8;
+/// The variables that name a proxy.
+const PROXIES: [&str; 6] = [
+    "HTTPS_PROXY",
+    "https_proxy",
+    "HTTP_PROXY",
+    "http_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+];
+
+/// Resolves the host and connects to it. Returns false if no request can succeed.
+pub(super) async fn examine(url: &str, report: &mut Report) -> bool {
+    let uri = url.parse::<Uri>().unwrap_or_default();
+    let Some(host) = uri.host() else {
+        let cure = "write it as https://host/path";
+        let step = Step::failed("resolve", "the URL has no host", cure);
+        report.add(step.with_kind(FailureKind::Usage));
+        return false;
+    };
+    let host = host.trim_matches(['[', ']']);
+    let default_port = if uri.scheme_str() == Some("http") {
+        80
+    } else {
+        443
+    };
+    let port = uri.port_u16().unwrap_or(default_port);
+    let proxy = PROXIES
+        .into_iter()
+        .find(|name| std::env::var_os(name).is_some_and(|it| !it.is_empty()));
+    if let (Some(name), false) = (proxy, is_local(host)) {
+        // The proxy resolves the name.
+        let detail = format!("the proxy of the variable {name} connects to {host}");
+        report.add(Step::ok("resolve", detail));
+        return true;
+    }
+    match resolve(host, port).await {
+        Ok(addresses) => connect(&addresses, report).await,
+        Err(reason) => {
+            let detail = format!("{host}: {reason}");
+            let cure = "check the spelling of the host, the network and the name server; behind a company proxy set HTTPS_PROXY";
+            let step = Step::failed("resolve", detail, cure);
+            report.add(step.with_kind(FailureKind::Unreachable));
+            false
+        }
+    }
+}
+
+fn is_local(host: &str) -> bool {
+    let address = host.parse::<std::net::IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|it| it.is_loopback())
+}
+
+async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
+    let found = timeout(LIMIT, lookup_host((host, port))).await;
+    let found = found.map_err(|_| "no answer in time".to_owned())?;
+    let found = found.map_err(|error| error.to_string())?;
+    let addresses: Vec<_> = found.take(MAX_ADDRESSES).collect();
+    match addresses.is_empty() {
+        true => Err("the name has no address".to_owned()),
+        false => Ok(addresses),
+    }
+}
+
+async fn connect(addresses: &[SocketAddr], report: &mut Report) -> bool {
+    let ips: Vec<_> = addresses.iter().map(|it| it.ip().to_string()).collect();
+    report.add(Step::ok("resolve", ips.join(", ")));
+    let mut reasons = Vec::new();
+    for address in addresses {
+        let start = Instant::now();
+        match timeout(LIMIT, TcpStream::connect(address)).await {
+            Ok(Ok(_)) => {
+                let milliseconds = start.elapsed().as_secs_f64() * 1000.0;
+                let detail = format!("{address} in {milliseconds:.1} ms");
+                report.add(Step::ok("connect", detail));
+                return true;
+            }
+            Ok(Err(error)) => reasons.push(format!("{address}: {error}")),
+            Err(_) => reasons.push(format!("{address}: no answer in time")),
+        }
+    }
+    let cure =
+        "start the server, check the port of the URL, and check firewalls between both machines";
+    let step = Step::failed("connect", reasons.join("\n"), cure);
+    report.add(step.with_kind(FailureKind::Unreachable));
+    false
+}

@@ -1,0 +1,168 @@
+//! The steps of a report and their outcomes.
+
+use serde_json::{Value, json};
+
+use crate::failure::{Failure, FailureKind};
+use crate::output::Output;
+
+/// The outcome of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ok,
+    Warning,
+    Failed,
+}
+
+impl State {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// One step of the connection.
+#[derive(Debug)]
+pub(super) struct Step {
+    name: &'static str,
+    state: State,
+    detail: String,
+    cure: Option<String>,
+    kind: FailureKind,
+    /// Further fields of the JSON document.
+    data: Value,
+}
+
+impl Step {
+    pub(super) fn ok(name: &'static str, detail: impl Into<String>) -> Self {
+        Self {
+            name,
+            state: State::Ok,
+            detail: detail.into(),
+            cure: None,
+            kind: FailureKind::Server,
+            data: Value::Null,
+        }
+    }
+
+    /// A step that works, with a property that causes problems.
+    pub(super) fn warning(
+        name: &'static str,
+        detail: impl Into<String>,
+        cure: impl Into<String>,
+    ) -> Self {
+        Self {
+            state: State::Warning,
+            cure: Some(cure.into()),
+            ..Self::ok(name, detail)
+        }
+    }
+
+    /// A step that failed.
+    pub(super) fn failed(
+        name: &'static str,
+        detail: impl Into<String>,
+        cure: impl Into<String>,
+    ) -> Self {
+        Self {
+            state: State::Failed,
+            ..Self::warning(name, detail, cure)
+        }
+    }
+
+    /// Sets the class of a failure, which decides the exit code. Default: an error of the server.
+    pub(super) fn with_kind(mut self, kind: FailureKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// Adds a value to the JSON document.
+    pub(super) fn with_data(mut self, data: Value) -> Self {
+        self.data = data;
+        self
+    }
+
+    fn document(&self) -> Value {
+        let mut document = json!({
+            "step": self.name,
+            "state": self.state.name(),
+            "detail": self.detail,
+            "cure": self.cure,
+        });
+        if !self.data.is_null() {
+            document["data"] = self.data.clone();
+        }
+        document
+    }
+}
+
+/// The steps of one connection, in their order.
+#[derive(Debug)]
+pub(super) struct Report {
+    target: String,
+    steps: Vec<Step>,
+}
+
+impl Report {
+    pub(super) fn new(target: String) -> Self {
+        Self {
+            target,
+            steps: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, step: Step) {
+        self.steps.push(step);
+    }
+
+    /// Returns whether a step has failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.first_failure().is_some()
+    }
+
+    fn first_failure(&self) -> Option<&Step> {
+        self.steps.iter().find(|it| it.state == State::Failed)
+    }
+
+    pub(super) fn print(&self, output: &Output) {
+        if output.json {
+            let steps: Vec<_> = self.steps.iter().map(Step::document).collect();
+            output.document(&json!({
+                "target": self.target,
+                "healthy": !self.has_failed(),
+                "steps": steps,
+            }));
+            return;
+        }
+        output.heading(&self.target);
+        for step in &self.steps {
+            let mut lines = step.detail.lines();
+            let first = lines.next().unwrap_or_default();
+            output.text(&format!(
+                "{:<8} {:<12} {first}",
+                step.state.name(),
+                step.name
+            ));
+            for line in lines {
+                output.text(&format!("{:22}{line}", ""));
+            }
+            if let Some(cure) = &step.cure {
+                output.text(&format!("{:22}cure: {cure}", ""));
+            }
+        }
+    }
+
+    /// The outcome of the command: the first failed step decides the exit code.
+    pub(super) fn into_result(self) -> Result<(), Failure> {
+        match self.first_failure() {
+            None => Ok(()),
+            Some(step) => {
+                let detail = step.detail.lines().next().unwrap_or_default();
+                let message = format!("the step {} failed: {detail}", step.name);
+                Err(Failure::new(step.kind, message))
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Negotiation, tools and latency of a connected server.
+
+use std::time::Instant;
+
+use mcp::schema::{Lint, LintProfile, Severity, lint};
+use mcp::{Client, Verdict};
+use serde_json::{Value, json};
+
+use super::http::header_mismatch;
+use super::report::{Report, Step};
+use crate::failure::FailureKind;
+
+/// The clients whose lints are counted.
+const PROFILES: [(&str, LintProfile); 6] = [
+    ("Claude", LintProfile::Claude),
+    ("OpenAI", LintProfile::OpenAi),
+    ("Gemini", LintProfile::Gemini),
+    ("Kimi", LintProfile::Kimi),
+    ("Copilot", LintProfile::Copilot),
+    ("Zed", LintProfile::Zed),
+];
+/// Largest number of lints that are shown.
+const MAX_LINTS: usize = 20;
+/// Number of measured requests.
+const PINGS: usize = 5;
+
+/// Names the era and its reason.
+pub(super) fn examine_negotiation(client: &Client, protocol: &str, report: &mut Report) {
+    let negotiation = client.negotiation();
+    let version = client.protocol_version();
+    let mut lines = vec![match negotiation.verdict() {
+        Verdict::Legacy { .. } => format!("legacy: a session of {version}"),
+        _ => format!("modern: {version}, without a session"),
+    }];
+    if negotiation.tried.is_empty() {
+        lines.push(format!("because of --protocol {protocol}"));
+    }
+    lines.extend(
+        negotiation
+            .tried
+            .iter()
+            .map(|it| format!("{} ({}): {}", it.method, it.version, it.outcome)),
+    );
+    report.add(Step::ok("negotiation", lines.join("\n")));
+}
+
+/// Describes a failed negotiation, unless an earlier step explains it.
+pub(super) fn examine_failure(error: &mcp::Error, report: &mut Report) {
+    if report.has_failed() {
+        return;
+    }
+    let cure = header_mismatch(error.fault()).unwrap_or(match error.is_timeout() {
+        true => "raise --timeout, or read the log of the server: it accepts requests, and does not answer",
+        false => "try --protocol legacy; then read the log of the server",
+    });
+    let step = Step::failed("negotiation", error.to_string(), cure);
+    report.add(match error.fault() {
+        Some(_) => step,
+        None => step.with_kind(FailureKind::Unreachable),
+    });
+}
+
+/// Lists the tools, and judges their schemas.
+pub(super) async fn examine_tools(client: &Client, report: &mut Report) {
+    if client
+        .server_capabilities()
+        .is_some_and(|it| it.tools.is_none())
+    {
+        report.add(Step::ok("tools", "the server has none"));
+        return;
+    }
+    let tools = match client.list_all_tools().await {
+        Ok(tools) => tools,
+        Err(error) => {
+            let cure = header_mismatch(error.fault())
+                .unwrap_or("read the log of the server: it cannot list its tools");
+            report.add(Step::failed("tools", error.to_string(), cure));
+            return;
+        }
+    };
+    let mut lines = vec![format!("{} tools", tools.len())];
+    for dropped in client.dropped_tools() {
+        lines.push(dropped.to_string());
+    }
+    let lints: Vec<_> = tools.iter().flat_map(lint).collect();
+    let data = json!({ "lints": lints.iter().map(document).collect::<Vec<_>>() });
+    if lints.is_empty() {
+        lines.push("no schema has a property that clients refuse".to_owned());
+        report.add(Step::ok("tools", lines.join("\n")).with_data(data));
+        return;
+    }
+    for (name, profile) in PROFILES {
+        let concerned = lints.iter().filter(|it| it.concerns(profile)).count();
+        if concerned > 0 {
+            lines.push(format!("{name}: {concerned}"));
+        }
+    }
+    lines.extend(lints.iter().take(MAX_LINTS).map(ToString::to_string));
+    if lints.len() > MAX_LINTS {
+        lines.push(format!("{} more; see --json", lints.len() - MAX_LINTS));
+    }
+    let cure = "change the tools as each line says";
+    report.add(Step::warning("tools", lines.join("\n"), cure).with_data(data));
+}
+
+fn document(lint: &Lint) -> Value {
+    let clients = PROFILES.iter().filter(|(_, it)| lint.concerns(*it));
+    json!({
+        "tool": lint.tool,
+        "location": lint.location,
+        "severity": match lint.severity {
+            Severity::Note => "note",
+            _ => "warning",
+        },
+        "clients": clients.map(|(name, _)| name).collect::<Vec<_>>(),
+        "reason": format!("{} {}", lint.clients, lint.reason),
+        "fix": lint.fix,
+    })
+}
+
+/// Measures small requests.
+pub(super) async fn examine_latency(client: &Client, report: &mut Report) {
+    let mut times = Vec::with_capacity(PINGS);
+    for _ in 0..PINGS {
+        let start = Instant::now();
+        if let Err(error) = client.ping().await {
+            let cure = "read the log of the server: it stopped answering";
+            let step = Step::failed("latency", error.to_string(), cure);
+            report.add(step.with_kind(FailureKind::Unreachable));
+            return;
+        }
+        times.push(start.elapsed().as_secs_f64() * 1000.0);
+    }
+    times.sort_by(f64::total_cmp);
+    let (Some(least), Some(median), Some(most)) =
+        (times.first(), times.get(PINGS / 2), times.last())
+    else {
+        return;
+    };
+    let detail = format!("median {median:.1} ms of {PINGS} requests ({least:.1} to {most:.1} ms)");
+    report.add(Step::ok("latency", detail).with_data(json!({ "milliseconds": times })));
+}

@@ -1,0 +1,204 @@
+//! `mcp doctor` against servers with one defect each.
+
+use axum::Router;
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
+use mcp::{IntoServer as _, StreamableHttp};
+use serde_json::Value;
+
+use crate::kit::{Run, folder, http_shop, mcp, mcp_in, on_thread, stdio_shop};
+use crate::login::protected_shop;
+use crate::shop::Shop;
+
+/// Returns a step of the JSON document.
+fn step(run: &Run, name: &str) -> Value {
+    let document = run.json();
+    let mut steps = document["steps"].as_array().unwrap().iter();
+    let found = steps.find(|it| it["step"] == name);
+    found.unwrap_or_else(|| panic!("{name}: {run:?}")).clone()
+}
+
+/// Asserts that `name` is the failed step, with a cure and an exit code.
+fn assert_failed(target: &[&str], name: &str, code: i32, expected: &str) -> Run {
+    let run = mcp(&[&["doctor", "--json"], target].concat());
+    assert_eq!(run.code, code, "{run:?}");
+    assert_eq!(run.json()["healthy"], false);
+    let failed = step(&run, name);
+    assert_eq!(failed["state"], "failed", "{run:?}");
+    assert!(failed["cure"].is_string(), "{run:?}");
+    assert!(failed.to_string().contains(expected), "{expected}: {run:?}");
+    assert_eq!(run.json_error()["code"], code);
+    let page = mcp(&[&["doctor"], target].concat());
+    assert_eq!(page.code, code, "{page:?}");
+    assert!(page.out.contains("cure: "), "{page:?}");
+    run
+}
+
+#[test]
+fn healthy_server_over_http_passes_every_step() {
+    let url = http_shop();
+    for protocol in ["auto", "legacy", "2026-07-28"] {
+        let run = mcp(&["doctor", &url, "--json", "--protocol", protocol]);
+        assert_eq!((run.code, &*run.err), (0, ""), "{run:?}");
+        assert_eq!(run.json()["healthy"], true);
+        for name in [
+            "resolve",
+            "connect",
+            "http",
+            "login",
+            "negotiation",
+            "tools",
+            "latency",
+            "headers",
+            "clock",
+        ] {
+            assert_ne!(step(&run, name)["state"], "failed", "{run:?}");
+        }
+        assert_eq!(
+            step(&run, "latency")["data"]["milliseconds"]
+                .as_array()
+                .unwrap()
+                .len(),
+            5
+        );
+    }
+    let page = mcp(&["doctor", &url]);
+    assert!(page.out.contains("ok       negotiation"), "{page:?}");
+    assert!(page.out.contains("server/discover"), "{page:?}");
+}
+
+#[test]
+fn healthy_program_passes_every_step() {
+    let run = mcp(&["doctor", "--json", "--", &stdio_shop()]);
+    assert_eq!(run.code, 0, "{run:?}");
+    for name in ["start", "negotiation", "tools", "latency"] {
+        assert_ne!(step(&run, name)["state"], "failed", "{run:?}");
+    }
+}
+
+#[test]
+fn refused_port_fails_the_connection() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    drop(listener);
+    let run = assert_failed(&[&url], "connect", 4, "start the server");
+    assert_eq!(step(&run, "resolve")["state"], "ok");
+}
+
+#[test]
+fn unknown_host_fails_the_resolution() {
+    // RFC 6761: the name never exists.
+    let run = mcp(&["doctor", "--json", "https://nowhere.invalid/mcp"]);
+    assert_eq!(run.code, 4, "{run:?}");
+    assert_eq!(run.json()["healthy"], false, "{run:?}");
+}
+
+#[test]
+fn server_without_tls_fails_the_tls_step() {
+    let url = http_shop().replace("http:", "https:");
+    assert_failed(&[&url], "tls", 4, "check the certificate");
+}
+
+#[test]
+fn other_http_server_fails_the_status() {
+    let origin = on_thread(|listener| async {
+        let page = || async { axum::response::Html("<h1>A shop</h1>") };
+        let app = Router::new().route("/", axum::routing::any(page));
+        drop(axum::serve(listener, app).await);
+    });
+    assert_failed(&[&origin], "http", 4, "no MCP server");
+}
+
+#[test]
+fn wrong_path_fails_the_status() {
+    let url = format!("{}2", http_shop());
+    assert_failed(&[&url], "http", 4, "check the path of the URL");
+}
+
+#[test]
+fn server_that_demands_a_login_shows_each_step() {
+    let (url, _) = protected_shop();
+    let folder = folder("doctor-login");
+    let run = mcp_in(&folder, &["doctor", &url, "--json"], "");
+    assert_eq!(run.code, 3, "{run:?}");
+    let login = step(&run, "login");
+    assert_eq!(login["state"], "failed");
+    let detail = login["detail"].as_str().unwrap();
+    for expected in ["401", "authorization server http://127.0.0.1"] {
+        assert!(detail.contains(expected), "{expected}: {run:?}");
+    }
+    assert!(login["cure"].as_str().unwrap().contains("mcp login"));
+    let given = [
+        "doctor",
+        &url,
+        "--json",
+        "-H",
+        "Authorization: Bearer s3cret",
+    ];
+    let run = mcp_in(&folder, &given, "");
+    assert_eq!(run.code, 3, "{run:?}");
+    assert!(
+        step(&run, "login")["cure"]
+            .as_str()
+            .unwrap()
+            .contains("replace the token")
+    );
+    assert!(
+        !run.out.contains("s3cret") && !run.err.contains("s3cret"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn program_that_dies_fails_the_start() {
+    let run = assert_failed(
+        &["--", "sh", "-c", "echo no database >&2; exit 3"],
+        "start",
+        4,
+        "",
+    );
+    assert!(
+        step(&run, "start")["detail"]
+            .as_str()
+            .unwrap()
+            .contains("no database"),
+        "{run:?}"
+    );
+    assert_failed(
+        &["--", "no-such-program-here"],
+        "start",
+        4,
+        "no-such-program-here",
+    );
+}
+
+#[test]
+fn proxy_that_removes_headers_is_named() {
+    async fn strip(mut request: Request, next: Next) -> Response {
+        request.headers_mut().remove("mcp-method");
+        let mut response = next.run(request).await;
+        response
+            .headers_mut()
+            .insert("via", "1.1 cache".parse().unwrap());
+        response
+    }
+    let origin = on_thread(|listener| async {
+        let endpoint = StreamableHttp::new(Shop.into_server());
+        let app = Router::new()
+            .route_service("/mcp", endpoint)
+            .layer(from_fn(strip));
+        drop(axum::serve(listener, app).await);
+    });
+    let url = format!("{origin}/mcp");
+    let run = mcp(&["doctor", &url, "--json", "--protocol", "2026-07-28"]);
+    assert_eq!(run.code, 5, "{run:?}");
+    let cure = step(&run, "negotiation")["cure"].to_string();
+    assert!(cure.contains("Mcp-Method"), "{run:?}");
+    assert!(
+        step(&run, "headers")["detail"]
+            .to_string()
+            .contains("1.1 cache"),
+        "{run:?}"
+    );
+}
