@@ -69,6 +69,18 @@ pub(crate) enum Command {
         after_help = "With --json, every change is one line.\n\nExample:\n  mcp listen shop disks://all"
     )]
     Listen(ListenArgs),
+    /// Get, watch and cancel calls that run as tasks
+    #[command(
+        subcommand,
+        after_help = "`mcp call --task` starts a task. The extension has no list of tasks.\n\nExamples:\n  mcp call shop render --task\n  mcp tasks watch shop 786512e29e0d4c1a"
+    )]
+    Tasks(TasksCommand),
+    /// List and show the skills of a server
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  mcp skills list shop\n  mcp skills show shop refunds"
+    )]
+    Skills(SkillsCommand),
     /// Check that a server responds, and print the time
     #[command(
         override_usage = "mcp ping [OPTIONS] <TARGET>\n       mcp ping [OPTIONS] -- <COMMAND>..."
@@ -131,6 +143,52 @@ pub(crate) enum Command {
     Man,
 }
 
+/// The commands of `tasks`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TasksCommand {
+    /// Print the state of a task
+    #[command(
+        override_usage = "mcp tasks get [OPTIONS] <TARGET> <ID>",
+        after_help = "Example:\n  mcp tasks get shop 786512e29e0d4c1a"
+    )]
+    Get(TargetArgs),
+    /// Print each state of a task until it ends, and its result
+    #[command(
+        override_usage = "mcp tasks watch [OPTIONS] <TARGET> <ID>",
+        after_help = "With --json, every state is one line. Ctrl-C stops watching, and the task continues.\n\nExample:\n  mcp tasks watch shop 786512e29e0d4c1a"
+    )]
+    Watch(ContentArgs),
+    /// Cancel a task, and print its state
+    #[command(
+        override_usage = "mcp tasks cancel [OPTIONS] <TARGET> <ID>",
+        after_help = "Example:\n  mcp tasks cancel shop 786512e29e0d4c1a"
+    )]
+    Cancel(TargetArgs),
+}
+
+/// The commands of `skills`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SkillsCommand {
+    /// List the skills with their descriptions
+    #[command(
+        override_usage = "mcp skills list [OPTIONS] <TARGET>\n       mcp skills list [OPTIONS] -- <COMMAND>...",
+        after_help = "Example:\n  mcp skills list shop"
+    )]
+    List(TargetArgs),
+    /// Print the verified instructions of a skill, or one of its files
+    #[command(
+        override_usage = "mcp skills show [OPTIONS] <TARGET> <NAME|URI> [FILE]\n       mcp skills show [OPTIONS] <NAME|URI> [FILE] -- <COMMAND>...",
+        after_help = "Examples:\n  mcp skills show shop refunds\n  mcp skills show shop refunds references/limits.md"
+    )]
+    Show(TargetArgs),
+    /// List the files of a skill with their sizes and digests
+    #[command(
+        override_usage = "mcp skills files [OPTIONS] <TARGET> <NAME|URI>\n       mcp skills files [OPTIONS] <NAME|URI> -- <COMMAND>...",
+        after_help = "Example:\n  mcp skills files shop refunds"
+    )]
+    Files(TargetArgs),
+}
+
 /// A server, and the settings of the connection.
 #[derive(Debug, Args)]
 pub(crate) struct TargetArgs {
@@ -178,6 +236,9 @@ pub(crate) struct CallArgs {
     /// Arguments as a JSON object; `-` reads it from standard input
     #[arg(long, value_name = "JSON")]
     pub(crate) args_json: Option<String>,
+    /// Print the task if the server runs the call as one, instead of waiting for the result
+    #[arg(long)]
+    pub(crate) task: bool,
 }
 
 /// Arguments of `proxy`.

@@ -16,8 +16,10 @@ mod proxy;
 mod read;
 mod servers;
 mod shell;
+mod skills;
 mod snapshot;
 mod support;
+mod tasks;
 
 use crate::cli::{Cli, Command};
 use crate::failure::Failure;
@@ -31,6 +33,8 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Prompt(args) => prompt::run(args, output).await,
         Command::Complete(args) => complete::run(args, output).await,
         Command::Listen(args) => listen::run(args, output).await,
+        Command::Tasks(command) => tasks::run(command, output).await,
+        Command::Skills(command) => skills::run(command, output).await,
         Command::Ping(args) => ping::run(args, output).await,
         Command::Info(args) => info::run(args, output).await,
         Command::Snapshot(args) => snapshot::run(args, output).await,

@@ -22,7 +22,13 @@ fn pages_are_up_to_date() {
     cli.build();
     let mut pages = vec![("mcp".to_owned(), page(&mut cli))];
     for command in cli.get_subcommands_mut() {
-        pages.push((command.get_name().to_owned(), page(command)));
+        let name = command.get_name().to_owned();
+        let mut text = page(command);
+        for nested in command.get_subcommands_mut() {
+            text.push('\n');
+            text.push_str(&page(nested).replacen("# ", "## ", 1));
+        }
+        pages.push((name, text));
     }
     for (name, page) in pages {
         let path = folder.join(format!("{name}.md"));

@@ -117,6 +117,7 @@ pub(crate) fn builder(args: &TargetArgs, output: &Output) -> Result<ClientBuilde
     Ok(Client::builder()
         .identity("mcp", env!("CARGO_PKG_VERSION"))
         .mode(mode(&args.protocol)?)
+        .tasks()
         .timeout(Duration::from_secs_f64(args.timeout))
         .on_elicit(move |form| questions::form(forms, form))
         .on_elicit_url(move |visit| questions::visit(urls, visit)))

@@ -1,14 +1,16 @@
 //! `mcp call`.
 
 use std::io::Read as _;
+use std::path::Path;
 
+use mcp::types::ext::tasks::Task;
 use mcp::types::{LoggingLevel, Tool};
 use mcp::{CallToolResult, Client};
 use serde_json::{Map, Value};
 
 use super::contents::Contents;
-use super::interrupt;
 use super::support::{close, to_json};
+use super::{interrupt, tasks};
 use crate::cli::CallArgs;
 use crate::failure::{Failure, FailureKind};
 use crate::output::Output;
@@ -20,18 +22,31 @@ const MAX_INPUT: u64 = 64 << 20;
 pub(super) async fn run(args: &CallArgs, output: &Output) -> Result<(), Failure> {
     let given = read_json(args.args_json.as_deref()).await?;
     let (client, words) = target::connect(&args.content.target, output).await?;
-    let done = call(&client, words, given, output).await;
+    let done = call(&client, words, given, args, output).await;
     close(&client).await;
-    let (name, result) = done?;
-    print(&name, &result, args, output).await
+    match done? {
+        Called::Done(name, result) => {
+            print(&name, &result, args.content.save.as_deref(), output).await
+        }
+        Called::Task(task) => tasks::print(&task, output),
+    }
+}
+
+/// The outcome of a call.
+enum Called {
+    /// The name of the tool, and its result.
+    Done(String, Box<CallToolResult>),
+    /// The call runs as a task.
+    Task(Box<Task>),
 }
 
 async fn call(
     client: &Client,
     words: &[String],
     mut args: Map<String, Value>,
+    flags: &CallArgs,
     output: &Output,
-) -> Result<(String, CallToolResult), Failure> {
+) -> Result<Called, Failure> {
     let Some((name, words)) = words.split_first() else {
         return Err(Failure::usage(
             "no tool is given; `mcp list` shows the tools",
@@ -40,15 +55,24 @@ async fn call(
     let tool = find(client, name).await?;
     values::add(&mut args, words, &tool.input_schema)?;
     ask_missing(&mut args, &tool, output).await?;
-    let result = client
+    let call = client
         .call(name, args)
         .log_level(LoggingLevel::Info)
         .on_progress(|update| output.progress(&update))
         .on_log(|message| output.log(&message))
-        .cancel_on(interrupt::first(*output))
-        .await;
+        .cancel_on(interrupt::first(*output));
+    if !flags.task {
+        let result = call.await;
+        output.erase_progress();
+        return Ok(Called::Done(name.clone(), Box::new(result?)));
+    }
+    let started = call.start().await;
     output.erase_progress();
-    Ok((name.clone(), result?))
+    let task = started?;
+    match task.task().cloned() {
+        Some(task) => Ok(Called::Task(Box::new(task))),
+        None => Ok(Called::Done(name.clone(), Box::new(task.result().await?))),
+    }
 }
 
 async fn find(client: &Client, name: &str) -> Result<Tool, Failure> {
@@ -110,32 +134,33 @@ async fn read_input() -> Result<String, Failure> {
         .map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))
 }
 
-async fn print(
+/// Prints the result of a tool.
+pub(super) async fn print(
     name: &str,
     result: &CallToolResult,
-    args: &CallArgs,
+    save: Option<&Path>,
     output: &Output,
 ) -> Result<(), Failure> {
-    let mut contents = Contents::new(name, args.content.save.as_deref(), output);
-    let failed = result.is_error == Some(true);
+    let mut contents = Contents::new(name, save, output);
     if output.json {
         contents.save_blocks(&result.content).await?;
         output.document(&to_json(result)?);
-    } else if !failed {
+    } else if result.is_error != Some(true) {
         contents.print_blocks(&result.content).await?;
         if let (true, Some(value)) = (result.content.is_empty(), &result.structured_content) {
             output.text(value.get());
         }
     }
-    match failed {
-        false => Ok(()),
-        true => {
-            let texts = result.content.iter().filter_map(|block| block.as_text());
-            let text = texts.collect::<Vec<_>>().join("\n");
-            Err(Failure::new(
-                FailureKind::Server,
-                format!("the tool failed: {text}"),
-            ))
-        }
+    check(result)
+}
+
+/// Refuses the result of a tool that failed.
+pub(super) fn check(result: &CallToolResult) -> Result<(), Failure> {
+    if result.is_error != Some(true) {
+        return Ok(());
     }
+    let texts = result.content.iter().filter_map(|block| block.as_text());
+    let text = texts.collect::<Vec<_>>().join("\n");
+    let message = format!("the tool failed: {text}");
+    Err(Failure::new(FailureKind::Server, message))
 }

@@ -7,6 +7,8 @@ mod diffs;
 #[cfg(test)]
 mod doctor;
 #[cfg(test)]
+mod extensions;
+#[cfg(test)]
 mod kit;
 #[cfg(test)]
 mod login;
