@@ -109,6 +109,18 @@ pub(crate) enum Command {
         after_help = "The exit code is 1 when a change is breaking.\n\nExamples:\n  mcp diff old.json new.json\n  mcp diff shop.json shop\n  mcp diff shop.json --json -- ./shop"
     )]
     Diff(DiffArgs),
+    /// Record the session of a client with a server as a file
+    #[command(
+        override_usage = "mcp record [OPTIONS] --output <FILE> <TARGET>\n       mcp record [OPTIONS] --output <FILE> -- <COMMAND>...",
+        after_help = "Clients start it as a server on standard streams. The file has one message per line; it contains\narguments and results, but no headers and tokens.\n\nExamples:\n  mcp record -o session.jsonl shop\n  mcp list -- mcp record -o session.jsonl -- ./shop"
+    )]
+    Record(RecordArgs),
+    /// Serve a recorded session, or compare a server with it
+    #[command(
+        override_usage = "mcp replay <FILE>\n       mcp replay [OPTIONS] <FILE> --against <TARGET>\n       mcp replay [OPTIONS] <FILE> --against -- <COMMAND>...",
+        after_help = "As a server on standard streams it answers the recorded requests. With --against it sends them, and\nthe exit code is 1 when a response differs. `_meta`, `serverInfo` and `requestState` are not compared.\n\nExamples:\n  mcp list -- mcp replay session.jsonl\n  mcp replay session.jsonl --against shop --ignore timestamp"
+    )]
+    Replay(ReplayArgs),
     /// List the servers of the configuration files on this machine
     Servers {
         /// Read this file only
@@ -189,9 +201,9 @@ pub(crate) enum SkillsCommand {
     Files(TargetArgs),
 }
 
-/// A server, and the settings of the connection.
+/// A server: by URL, name or command.
 #[derive(Debug, Args)]
-pub(crate) struct TargetArgs {
+pub(crate) struct ServerArgs {
     /// The target (URL or name), then the words of the command
     #[arg(value_name = "TARGET")]
     pub(crate) words: Vec<String>,
@@ -204,18 +216,25 @@ pub(crate) struct TargetArgs {
     /// Set an environment variable of the started server: `NAME=value`
     #[arg(long, short, value_name = "VARIABLE")]
     pub(crate) env: Vec<String>,
-    /// Time limit of each request in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
-    pub(crate) timeout: f64,
-    /// Protocol version: `auto`, `legacy`, or a revision such as `2026-07-28`
-    #[arg(long, value_name = "VERSION", default_value = "auto")]
-    pub(crate) protocol: String,
     /// Find names in this file only
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Use servers of files in the current folder without a question
     #[arg(long, short)]
     pub(crate) yes: bool,
+}
+
+/// A server, and the settings of the connection.
+#[derive(Debug, Args)]
+pub(crate) struct TargetArgs {
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+    /// Time limit of each request in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    pub(crate) timeout: f64,
+    /// Protocol version: `auto`, `legacy`, or a revision such as `2026-07-28`
+    #[arg(long, value_name = "VERSION", default_value = "auto")]
+    pub(crate) protocol: String,
 }
 
 /// Arguments of commands that print contents.
@@ -305,6 +324,38 @@ pub(crate) struct DiffArgs {
     pub(crate) old: PathBuf,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
+}
+
+/// Arguments of `record`.
+#[derive(Debug, Args)]
+pub(crate) struct RecordArgs {
+    #[command(flatten)]
+    pub(crate) target: ServerArgs,
+    /// Write this file
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Largest size of the file; later messages are not recorded
+    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20)]
+    pub(crate) max_bytes: u64,
+}
+
+/// Arguments of `replay`.
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// The file of `mcp record`
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) target: ServerArgs,
+    /// Send the recorded requests to the target, and compare its responses
+    #[arg(long)]
+    pub(crate) against: bool,
+    /// Do not compare members with this name
+    #[arg(long, value_name = "MEMBER", requires = "against")]
+    pub(crate) ignore: Vec<String>,
+    /// Time limit of each request in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    pub(crate) timeout: f64,
 }
 
 /// Arguments of `listen`.

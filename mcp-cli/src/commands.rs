@@ -7,6 +7,7 @@ mod diff;
 mod doctor;
 mod info;
 mod interrupt;
+mod lines;
 mod list;
 mod listen;
 mod login;
@@ -14,6 +15,8 @@ mod ping;
 mod prompt;
 mod proxy;
 mod read;
+mod record;
+mod replay;
 mod servers;
 mod shell;
 mod skills;
@@ -39,6 +42,8 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Info(args) => info::run(args, output).await,
         Command::Snapshot(args) => snapshot::run(args, output).await,
         Command::Diff(args) => diff::run(args, output).await,
+        Command::Record(args) => record::run(args, output).await,
+        Command::Replay(args) => replay::run(args, output).await,
         Command::Doctor(args) => doctor::run(args, output).await,
         Command::Servers { config } => {
             servers::run(config.as_deref(), output);

@@ -15,6 +15,8 @@ pub(crate) enum FailureKind {
     Server,
     /// A comparison found a breaking change.
     Breaking,
+    /// A server differs from a recording.
+    Different,
     /// The user cancelled the call.
     Cancelled,
 }
@@ -23,7 +25,7 @@ impl FailureKind {
     /// The exit code of the process. 2 is reserved for tools without an app.
     pub(crate) const fn exit_code(self) -> u8 {
         match self {
-            Self::Usage | Self::Breaking => 1,
+            Self::Usage | Self::Breaking | Self::Different => 1,
             Self::Login => 3,
             Self::Unreachable => 4,
             Self::Server => 5,
@@ -38,6 +40,7 @@ impl FailureKind {
             Self::Unreachable => "unreachable",
             Self::Server => "server",
             Self::Breaking => "breaking",
+            Self::Different => "different",
             Self::Cancelled => "cancelled",
         }
     }
@@ -116,8 +119,9 @@ mod tests {
             FailureKind::Unreachable,
             FailureKind::Server,
             FailureKind::Breaking,
+            FailureKind::Different,
             FailureKind::Cancelled,
         ];
-        assert_eq!(codes.map(FailureKind::exit_code), [1, 3, 4, 5, 1, 130]);
+        assert_eq!(codes.map(FailureKind::exit_code), [1, 3, 4, 5, 1, 1, 130]);
     }
 }

@@ -4,11 +4,13 @@ use std::fmt;
 use std::time::Duration;
 
 use mcp::auth::Authorizer;
+use mcp::gateway::Relay;
 use mcp::group::{ServerEntry, ServerSpec};
 use mcp::prelude::*;
+use mcp::stdio::ChildChannel;
 use mcp::{ClientBuilder, HttpChannel, HttpClient, ServerCommand};
 
-use crate::cli::{LoginArgs, RemoteArgs, TargetArgs};
+use crate::cli::{LoginArgs, RemoteArgs, ServerArgs, TargetArgs};
 use crate::config::{self, Location};
 use crate::credentials;
 use crate::failure::Failure;
@@ -38,7 +40,7 @@ pub(crate) struct Remote {
 
 /// Finds the server of the command line, and starts nothing. Returns the other words, too.
 pub(crate) async fn resolve<'a>(
-    args: &'a TargetArgs,
+    args: &'a ServerArgs,
     output: &Output,
 ) -> Result<(Server, &'a [String]), Failure> {
     if let Some((program, rest)) = args.command.split_first() {
@@ -59,7 +61,7 @@ pub(crate) async fn resolve<'a>(
 }
 
 /// Finds the server of a command line without further words.
-pub(crate) async fn resolve_only(args: &TargetArgs, output: &Output) -> Result<Server, Failure> {
+pub(crate) async fn resolve_only(args: &ServerArgs, output: &Output) -> Result<Server, Failure> {
     refuse_words(args)?;
     Ok(resolve(args, output).await?.0)
 }
@@ -70,7 +72,7 @@ pub(crate) async fn connect<'a>(
     output: &Output,
 ) -> Result<(Client, &'a [String]), Failure> {
     let builder = builder(args, output)?;
-    let (server, words) = resolve(args, output).await?;
+    let (server, words) = resolve(&args.server, output).await?;
     let connected = match server {
         Server::Command(command) => builder.connect(command).await,
         Server::Http(remote) => {
@@ -89,13 +91,13 @@ pub(crate) async fn connect<'a>(
 
 /// Connects to the server of a command line without further words.
 pub(crate) async fn connect_only(args: &TargetArgs, output: &Output) -> Result<Client, Failure> {
-    refuse_words(args)?;
+    refuse_words(&args.server)?;
     let (client, _) = connect(args, output).await?;
     Ok(client)
 }
 
 /// Refuses words after the target. Called before the server is started.
-fn refuse_words(args: &TargetArgs) -> Result<(), Failure> {
+fn refuse_words(args: &ServerArgs) -> Result<(), Failure> {
     let surplus = match args.command.is_empty() {
         true => args.words.get(1),
         false => args.words.first(),
@@ -108,19 +110,24 @@ fn refuse_words(args: &TargetArgs) -> Result<(), Failure> {
 
 /// The settings of the client.
 pub(crate) fn builder(args: &TargetArgs, output: &Output) -> Result<ClientBuilder, Failure> {
-    if !(args.timeout > 0.0 && args.timeout <= MAX_SECONDS) {
-        return Err(Failure::usage(
-            "--timeout must be more than 0 seconds and at most a week",
-        ));
-    }
     let (forms, urls) = (*output, *output);
     Ok(Client::builder()
         .identity("mcp", env!("CARGO_PKG_VERSION"))
         .mode(mode(&args.protocol)?)
         .tasks()
-        .timeout(Duration::from_secs_f64(args.timeout))
+        .timeout(time_limit(args.timeout)?)
         .on_elicit(move |form| questions::form(forms, form))
         .on_elicit_url(move |visit| questions::visit(urls, visit)))
+}
+
+/// Checks the value of `--timeout`.
+pub(crate) fn time_limit(seconds: f64) -> Result<Duration, Failure> {
+    match seconds > 0.0 && seconds <= MAX_SECONDS {
+        true => Ok(Duration::from_secs_f64(seconds)),
+        false => Err(Failure::usage(
+            "--timeout must be more than 0 seconds and at most a week",
+        )),
+    }
 }
 
 fn mode(protocol: &str) -> Result<ConnectMode, Failure> {
@@ -136,7 +143,7 @@ fn mode(protocol: &str) -> Result<ConnectMode, Failure> {
     }
 }
 
-async fn named(name: &str, args: &TargetArgs, output: &Output) -> Result<Server, Failure> {
+async fn named(name: &str, args: &ServerArgs, output: &Output) -> Result<Server, Failure> {
     let (location, entry) = config::find(name, args.config.as_deref())?;
     let unusable = |reason: String| unusable(name, &location, &reason);
     let spec = usable_spec(entry, &location)?;
@@ -268,7 +275,7 @@ async fn approve(
 }
 
 /// Adds the variables of the command line.
-fn with_env(mut command: ServerCommand, args: &TargetArgs) -> Result<Server, Failure> {
+fn with_env(mut command: ServerCommand, args: &ServerArgs) -> Result<Server, Failure> {
     if !args.header.is_empty() {
         return Err(Failure::usage(
             "--header is for servers with a URL; use --env for commands",
@@ -287,7 +294,7 @@ fn with_env(mut command: ServerCommand, args: &TargetArgs) -> Result<Server, Fai
 fn with_headers(
     url: String,
     headers: Vec<(String, String)>,
-    args: &TargetArgs,
+    args: &ServerArgs,
 ) -> Result<Server, Failure> {
     if !args.env.is_empty() {
         return Err(Failure::usage(
@@ -299,6 +306,23 @@ fn with_headers(
         headers,
         given: args.header.clone(),
     }))
+}
+
+impl Server {
+    /// Connects a client on other streams with the server, without a login page.
+    pub(crate) fn relay(self) -> Result<Relay, Failure> {
+        match self {
+            Self::Command(command) => {
+                let channel = ChildChannel::spawn(command);
+                let channel = channel.map_err(|error| Failure::connect(&error.into()))?;
+                Ok(Relay::new(channel))
+            }
+            Self::Http(remote) => {
+                let authorizer = remote.authorizer()?;
+                Ok(Relay::new(remote.channel(authorizer.as_ref())?))
+            }
+        }
+    }
 }
 
 impl Remote {

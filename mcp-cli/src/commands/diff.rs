@@ -39,7 +39,7 @@ pub(super) async fn run(args: &DiffArgs, output: &Output) -> Result<(), Failure>
 
 /// Reads the newer snapshot from a file, or from a server.
 async fn newer(args: &TargetArgs, output: &Output) -> Result<Snapshot, Failure> {
-    if let ([file], []) = (&*args.words, &*args.command)
+    if let ([file], []) = (&*args.server.words, &*args.server.command)
         && Path::new(file).is_file()
     {
         return read(Path::new(file)).await;

@@ -29,7 +29,7 @@ use crate::output::Output;
 use crate::target::{self, Remote, Server};
 
 pub(super) async fn run(args: &TargetArgs, output: &Output) -> Result<(), Failure> {
-    let report = match target::resolve_only(args, output).await? {
+    let report = match target::resolve_only(&args.server, output).await? {
         Server::Command(command) => examine_command(command, args, output).await?,
         Server::Http(remote) => examine_http(&remote, args, output).await?,
     };
@@ -42,9 +42,9 @@ async fn examine_command(
     args: &TargetArgs,
     output: &Output,
 ) -> Result<Report, Failure> {
-    let program = match args.command.first() {
+    let program = match args.server.command.first() {
         Some(program) => program.clone(),
-        None => args.words.first().cloned().unwrap_or_default(),
+        None => args.server.words.first().cloned().unwrap_or_default(),
     };
     let mut report = Report::new(program);
     match target::builder(args, output)?.connect(command).await {

@@ -17,4 +17,6 @@ mod offline;
 #[cfg(test)]
 mod proxy;
 #[cfg(test)]
+mod recordings;
+#[cfg(test)]
 mod shop;

@@ -1,0 +1,297 @@
+//! The file of a recorded session, and its dialogues.
+
+use std::fmt;
+use std::io::Read as _;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+/// The version of the format.
+pub(in crate::commands) const VERSION: u32 = 1;
+/// Largest size of a file: 256 MiB.
+const MAX_BYTES: u64 = 256 << 20;
+/// The key of `_meta` that relates a notification to a subscription.
+pub(super) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// The sender of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::commands) enum Side {
+    Client,
+    Server,
+}
+
+impl Side {
+    pub(in crate::commands) const fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+        }
+    }
+}
+
+/// The first line of a file.
+#[derive(Debug, Deserialize)]
+struct Header {
+    recording: u32,
+}
+
+/// A message of a file.
+#[derive(Debug, Deserialize)]
+struct Line {
+    from: Side,
+    message: Value,
+}
+
+/// A message of a recording.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// The number of the line.
+    pub(super) line: usize,
+    from: Side,
+    pub(super) message: Value,
+}
+
+/// A recorded session.
+#[derive(Debug, Default)]
+pub(super) struct Recording {
+    entries: Vec<Entry>,
+}
+
+/// A request of the client, and the messages of the server that belong to it.
+#[derive(Debug)]
+pub(super) struct Dialogue {
+    /// The number of the line of the request.
+    pub(super) line: usize,
+    pub(super) request: Value,
+    /// Messages of the server in their order; the response is one of them.
+    pub(super) replies: Vec<Value>,
+    /// Responses of the client to requests of the server, in their order.
+    pub(super) answers: Vec<Value>,
+}
+
+/// A part of the session of the client.
+#[derive(Debug)]
+pub(super) enum Turn {
+    Request(Dialogue),
+    Notification(Value),
+}
+
+impl Recording {
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let failed =
+            |error: &dyn fmt::Display| Failure::usage(format!("{}: {error}", path.display()));
+        let file = std::fs::File::open(path).map_err(|it| failed(&it))?;
+        let mut text = String::new();
+        let read = file.take(MAX_BYTES + 1).read_to_string(&mut text);
+        read.map_err(|it| failed(&it))?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(failed(&"a recording has at most 256 MiB"));
+        }
+        Self::parse(&text).map_err(|it| failed(&it))
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let mut lines = text.lines().enumerate();
+        let header = lines
+            .next()
+            .map(|(_, line)| serde_json::from_str::<Header>(line));
+        match header {
+            Some(Ok(Header { recording: VERSION })) => {}
+            Some(Ok(Header { recording })) => {
+                return Err(format!(
+                    "the version {recording} of recordings is unknown; this program reads version {VERSION}"
+                ));
+            }
+            _ => return Err("line 1: no recording; `mcp record` writes them".to_owned()),
+        }
+        let mut entries = Vec::new();
+        for (index, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
+            let number = index + 1;
+            let line: Line = serde_json::from_str(line)
+                .map_err(|error| format!("line {number}: {error}; record the session again"))?;
+            entries.extend(split(line.message).into_iter().map(|message| Entry {
+                line: number,
+                from: line.from,
+                message,
+            }));
+        }
+        Ok(Self { entries })
+    }
+
+    /// Groups the messages by requests of the client.
+    pub(super) fn into_turns(self) -> Vec<Turn> {
+        let mut turns: Vec<Turn> = Vec::new();
+        for entry in self.entries {
+            match (entry.from, Kind::of(&entry.message)) {
+                (Side::Client, Kind::Request) => turns.push(Turn::Request(Dialogue {
+                    line: entry.line,
+                    request: entry.message,
+                    replies: Vec::new(),
+                    answers: Vec::new(),
+                })),
+                (Side::Client, Kind::Notification) => {
+                    turns.push(Turn::Notification(entry.message));
+                }
+                (Side::Client, Kind::Response) => {
+                    let id = &entry.message["id"];
+                    let asked = |it: &&mut Dialogue| {
+                        it.replies
+                            .iter()
+                            .any(|it| it.get("method").is_some() && it["id"] == *id)
+                    };
+                    if let Some(dialogue) = dialogues(&mut turns).rev().find(asked) {
+                        dialogue.answers.push(entry.message);
+                    }
+                }
+                (Side::Server, _) => {
+                    if let Some(dialogue) = dialogue_of(&mut turns, &entry.message) {
+                        dialogue.replies.push(entry.message);
+                    }
+                }
+            }
+        }
+        turns
+    }
+
+    pub(super) fn into_dialogues(self) -> Vec<Dialogue> {
+        let turns = self.into_turns().into_iter();
+        let requests = turns.filter_map(|turn| match turn {
+            Turn::Request(dialogue) => Some(dialogue),
+            Turn::Notification(_) => None,
+        });
+        requests.collect()
+    }
+}
+
+impl Dialogue {
+    pub(super) fn method(&self) -> &str {
+        self.request["method"].as_str().unwrap_or_default()
+    }
+
+    pub(super) fn response(&self) -> Option<&Value> {
+        let is_response = |it: &&Value| Kind::of(it) == Kind::Response;
+        self.replies.iter().find(is_response)
+    }
+}
+
+fn dialogues(turns: &mut [Turn]) -> impl DoubleEndedIterator<Item = &mut Dialogue> {
+    turns.iter_mut().filter_map(|turn| match turn {
+        Turn::Request(dialogue) => Some(dialogue),
+        Turn::Notification(_) => None,
+    })
+}
+
+/// Finds the request that a message of the server belongs to: by id, progress token or subscription;
+/// otherwise the latest request without a response, or the latest one.
+fn dialogue_of<'a>(turns: &'a mut [Turn], message: &Value) -> Option<&'a mut Dialogue> {
+    let params = &message["params"];
+    let id = match Kind::of(message) {
+        Kind::Response => Some(&message["id"]),
+        _ => None,
+    };
+    let token = params.get("progressToken");
+    let subscription = params["_meta"].get(SUBSCRIPTION);
+    let belongs = |it: &Dialogue| {
+        let request = &it.request;
+        let is = |wanted: Option<&Value>, actual: &Value| wanted.is_some_and(|it| it == actual);
+        is(id, &request["id"])
+            || is(token, &request["params"]["_meta"]["progressToken"])
+            || subscription.is_some_and(|it| it.as_str() == Some(&id_text(&request["id"])))
+    };
+    let all: Vec<_> = dialogues(turns).collect();
+    let found = all.iter().rposition(|it| belongs(it));
+    let is_certain = id.is_some() || token.is_some() || subscription.is_some();
+    let open = all.iter().rposition(|it| it.response().is_none());
+    let index = match is_certain {
+        true => found?,
+        false => open.or(all.len().checked_sub(1))?,
+    };
+    all.into_iter().nth(index)
+}
+
+/// The text of an id.
+pub(super) fn id_text(id: &Value) -> String {
+    match id {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The kind of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Request,
+    Notification,
+    Response,
+}
+
+impl Kind {
+    pub(super) fn of(message: &Value) -> Self {
+        match (message.get("method"), message.get("id")) {
+            (Some(_), Some(_)) => Self::Request,
+            (Some(_), None) => Self::Notification,
+            (None, _) => Self::Response,
+        }
+    }
+}
+
+/// Splits a batch.
+pub(super) fn split(message: Value) -> Vec<Value> {
+    match message {
+        Value::Array(messages) => messages,
+        message => vec![message],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Recording;
+
+    const HEADER: &str = r#"{"recording":1,"target":"t"}"#;
+
+    fn problem(text: &str) -> String {
+        Recording::parse(text).unwrap_err()
+    }
+
+    #[test]
+    fn malformed_files_are_refused_with_their_line() {
+        assert!(problem("").contains("line 1"));
+        assert!(problem("{}").contains("line 1"));
+        assert!(problem(r#"{"recording":2}"#).contains("version 2"));
+        let text = format!("{HEADER}\n\n{{\"from\":\"nobody\",\"message\":{{}}}}\n");
+        assert!(problem(&text).starts_with("line 3: "));
+    }
+
+    #[test]
+    fn messages_of_the_server_belong_to_their_request() {
+        let lines = [
+            HEADER,
+            r#"{"from":"client","message":{"id":1,"method":"a","params":{"_meta":{"progressToken":7}}}}"#,
+            r#"{"from":"client","message":[{"id":2,"method":"b"}]}"#,
+            r#"{"from":"server","message":{"method":"p","params":{"progressToken":7}}}"#,
+            r#"{"from":"server","message":{"method":"p","params":{"progressToken":8}}}"#,
+            r#"{"from":"server","message":{"id":"x","method":"ask"}}"#,
+            r#"{"from":"client","message":{"id":"x","result":{}}}"#,
+            r#"{"from":"server","message":{"id":1,"result":{}}}"#,
+            r#"{"from":"server","message":{"id":2,"result":{}}}"#,
+            r#"{"from":"server","message":{"method":"late"}}"#,
+        ];
+        let all = Recording::parse(&lines.join("\n"))
+            .unwrap()
+            .into_dialogues();
+        let methods = |index: usize| -> Vec<&str> {
+            let replies = all[index].replies.iter();
+            replies
+                .map(|it| it["method"].as_str().unwrap_or("response"))
+                .collect()
+        };
+        assert_eq!(methods(0), ["p", "response"]);
+        assert_eq!(methods(1), ["ask", "response", "late"]);
+        assert_eq!((all[0].answers.len(), all[1].answers.len()), (0, 1));
+        assert_eq!(all[1].line, 3);
+    }
+}
