@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-/// Calls, lists and inspects servers of the Model Context Protocol.
-///
-/// A target is a URL, a name from an `mcp.json`, or a command after `--`.
-///
-/// Exit codes: 0 success, 1 usage or a breaking change, 3 login needed, 4 server unreachable, 5 error
-/// of the tool or the server, 130 cancelled.
+/// Calls, lists and inspects servers of the Model Context Protocol
 #[derive(Debug, Parser)]
-#[command(name = "mcp", version, disable_help_subcommand = true)]
+#[command(
+    name = "mcp",
+    version,
+    disable_help_subcommand = true,
+    after_help = "A target is a URL, a name from an `mcp.json`, or a command after `--`.\n\nExit codes: 0 success, 1 usage, a breaking change or a difference, 3 login needed, 4 server unreachable,\n5 error of the tool or the server. A command that Ctrl-C cancels has 130, as shells expect.\n\nExamples:\n  mcp list http://127.0.0.1:8000/mcp\n  mcp call shop add a=1 b=2\n  mcp doctor -- ./my-server"
+)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -23,7 +23,7 @@ pub(crate) struct Cli {
 /// Flags of every command.
 #[derive(Debug, Args)]
 pub(crate) struct Global {
-    /// Print one JSON document on standard output, and errors as one JSON line on standard error
+    /// Print one JSON document; an error is one JSON line on standard error
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Print no progress, logs and notes
@@ -83,12 +83,14 @@ pub(crate) enum Command {
     Skills(SkillsCommand),
     /// Check that a server responds, and print the time
     #[command(
-        override_usage = "mcp ping [OPTIONS] <TARGET>\n       mcp ping [OPTIONS] -- <COMMAND>..."
+        override_usage = "mcp ping [OPTIONS] <TARGET>\n       mcp ping [OPTIONS] -- <COMMAND>...",
+        after_help = "Example:\n  mcp ping https://mcp.example.com/mcp --timeout 2"
     )]
     Ping(TargetArgs),
     /// Print the identity, protocol version and capabilities of a server
     #[command(
-        override_usage = "mcp info [OPTIONS] <TARGET>\n       mcp info [OPTIONS] -- <COMMAND>..."
+        override_usage = "mcp info [OPTIONS] <TARGET>\n       mcp info [OPTIONS] -- <COMMAND>...",
+        after_help = "Example:\n  mcp info shop --json"
     )]
     Info(TargetArgs),
     /// Examine each step of a connection, and name the cure of a failure
@@ -122,6 +124,7 @@ pub(crate) enum Command {
     )]
     Replay(ReplayArgs),
     /// List the servers of the configuration files on this machine
+    #[command(after_help = "Examples:\n  mcp servers\n  mcp servers --config ./mcp.json --json")]
     Servers {
         /// Read this file only
         #[arg(long, value_name = "FILE")]
@@ -138,9 +141,13 @@ pub(crate) enum Command {
     )]
     Login(LoginArgs),
     /// Revoke and remove the token of a server
+    #[command(after_help = "Example:\n  mcp logout https://mcp.example.com/mcp")]
     Logout(RemoteArgs),
     /// Print the state of the login to a server
-    #[command(override_usage = "mcp whoami <URL|NAME>")]
+    #[command(
+        override_usage = "mcp whoami [OPTIONS] <URL|NAME>",
+        after_help = "Example:\n  mcp whoami https://mcp.example.com/mcp"
+    )]
     Whoami(TargetArgs),
     /// Print a completion script for a shell
     #[command(
@@ -232,9 +239,12 @@ pub(crate) struct TargetArgs {
     /// Time limit of each request in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
     pub(crate) timeout: f64,
-    /// Protocol version: `auto`, `legacy`, or a revision such as `2026-07-28`
+    /// Protocol: `auto`, `legacy`, or a revision such as `2026-07-28`
     #[arg(long, value_name = "VERSION", default_value = "auto")]
     pub(crate) protocol: String,
+    /// Answer sampling requests by this shell command (JSON in, text out)
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) sample_with: Option<String>,
 }
 
 /// Arguments of commands that print contents.
@@ -255,7 +265,7 @@ pub(crate) struct CallArgs {
     /// Arguments as a JSON object; `-` reads it from standard input
     #[arg(long, value_name = "JSON")]
     pub(crate) args_json: Option<String>,
-    /// Print the task if the server runs the call as one, instead of waiting for the result
+    /// Print the task instead of its result, if the server makes it one
     #[arg(long)]
     pub(crate) task: bool,
 }

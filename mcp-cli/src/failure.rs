@@ -22,7 +22,8 @@ pub(crate) enum FailureKind {
 }
 
 impl FailureKind {
-    /// The exit code of the process. 2 is reserved for tools without an app.
+    /// The exit code of the process. 2 is reserved for tools without an app. A cancelled command has no
+    /// outcome, so it has the code that shells expect after Ctrl-C: 128 + SIGINT.
     pub(crate) const fn exit_code(self) -> u8 {
         match self {
             Self::Usage | Self::Breaking | Self::Different => 1,

@@ -7,6 +7,7 @@
 //! | `cli` | the definitions of commands and flags |
 //! | `config` | the files that list servers |
 //! | `questions` | questions to the user |
+//! | `sampling` | answers for sampling requests |
 //! | `values` | `key=value` arguments |
 //! | `credentials` | logins, and where their tokens are stored |
 //! | `target` | connections to servers |
@@ -22,6 +23,7 @@ mod output;
 #[cfg(test)]
 mod pages;
 mod questions;
+mod sampling;
 mod target;
 mod values;
 

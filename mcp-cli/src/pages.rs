@@ -6,9 +6,15 @@ use clap::CommandFactory as _;
 
 use crate::cli::Cli;
 
+/// Largest number of lines of a help: a screen of a usual terminal.
+const MAX_LINES: usize = 40;
+/// Longest line of a help in characters.
+const MAX_WIDTH: usize = 110;
+
 /// The help of a command as a page.
 fn page(command: &mut clap::Command) -> String {
-    let help = command.render_long_help().to_string();
+    // `--help` prints the same: no command has a longer text.
+    let help = command.render_help().to_string();
     let lines: Vec<_> = help.lines().map(str::trim_end).collect();
     let name = command.get_bin_name().unwrap_or("mcp").to_owned();
     let help = lines.join("\n");
@@ -40,4 +46,22 @@ fn pages_are_up_to_date() {
         let advice = "run `UPDATE_PAGES=1 cargo test -p omnimcp-cli pages`";
         assert!(stored == page, "{name}.md is out of date; {advice}");
     }
+}
+
+fn assert_fits(command: &mut clap::Command) {
+    let help = command.render_help().to_string();
+    let name = command.get_bin_name().unwrap_or("mcp");
+    let lines = help.lines().count();
+    assert!(lines <= MAX_LINES, "{name}: {lines} lines");
+    let wide = help.lines().find(|it| it.chars().count() > MAX_WIDTH);
+    assert_eq!(wide, None, "{name}");
+    assert!(help.contains("Example"), "{name} has no example");
+    command.get_subcommands_mut().for_each(assert_fits);
+}
+
+#[test]
+fn help_fits_a_screen_and_has_an_example() {
+    let mut cli = Cli::command();
+    cli.build();
+    assert_fits(&mut cli);
 }

@@ -120,21 +120,34 @@ fn parse_answer(field: &PrimitiveSchema, answer: &str) -> Result<Value, String> 
     }
 }
 
-/// Shows a URL of the server and asks for consent. The user opens it.
+/// Shows a URL of the server, and opens it after the consent of the user.
+// spec: ELIC-12, ELIC-14
 pub(crate) async fn visit(output: Output, visit: UrlRequest) -> ElicitResult {
     if !can_ask() {
         output.note("declined a URL of the server: standard input is no terminal");
         return ElicitResult::decline();
     }
     let text = format!(
-        "{} asks: {}\nOpen this URL in a browser: {}\n",
+        "{} asks: {}\nIt wants to open {}\nThe host is {}\n",
         visit.asker.server,
-        visit.params.message,
-        visit.url()
+        visit.message(),
+        visit.url(),
+        visit.url().host_str().unwrap_or("unknown"),
     );
     output.question(&text);
-    if !agrees(&output, "Have you opened it?").await {
+    if !agrees(&output, "Open it in the browser?").await {
         return ElicitResult::decline();
+    }
+    let url = visit.url().to_string();
+    let opened = tokio::task::spawn_blocking(move || webbrowser::open(&url)).await;
+    if !matches!(opened, Ok(Ok(()))) {
+        output.question("No browser could be started. Open the URL yourself.\n");
+    }
+    if line(&output, "Press Enter when you have finished there. ")
+        .await
+        .is_none()
+    {
+        return ElicitResult::cancel();
     }
     visit.complete();
     ElicitResult::accept_url()

@@ -15,7 +15,7 @@ use crate::config::{self, Location};
 use crate::credentials;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::questions;
+use crate::{questions, sampling};
 
 /// Longest time limit: one week.
 const MAX_SECONDS: f64 = 604_800.0;
@@ -111,13 +111,21 @@ fn refuse_words(args: &ServerArgs) -> Result<(), Failure> {
 /// The settings of the client.
 pub(crate) fn builder(args: &TargetArgs, output: &Output) -> Result<ClientBuilder, Failure> {
     let (forms, urls) = (*output, *output);
-    Ok(Client::builder()
+    let limit = time_limit(args.timeout)?;
+    let builder = Client::builder()
         .identity("mcp", env!("CARGO_PKG_VERSION"))
         .mode(mode(&args.protocol)?)
         .tasks()
-        .timeout(time_limit(args.timeout)?)
+        .timeout(limit)
         .on_elicit(move |form| questions::form(forms, form))
-        .on_elicit_url(move |visit| questions::visit(urls, visit)))
+        .on_elicit_url(move |visit| questions::visit(urls, visit));
+    // Without a command the capability is not declared, so that servers do not ask.
+    Ok(match args.sample_with.clone() {
+        Some(command) => {
+            builder.on_sample(move |request| sampling::sample(command.clone(), limit, request))
+        }
+        None => builder,
+    })
 }
 
 /// Checks the value of `--timeout`.

@@ -99,15 +99,25 @@ async fn ask_missing(
         )));
     }
     for name in missing {
+        let value = ask_argument(&name, tool, output).await?;
+        args.insert(name, value);
+    }
+    Ok(())
+}
+
+/// Asks for an argument until the answer has its type.
+async fn ask_argument(name: &str, tool: &Tool, output: &Output) -> Result<Value, Failure> {
+    loop {
         let Some(text) = questions::line(output, &format!("{name}: ")).await else {
             return Err(Failure::usage(format!(
                 "the required argument {name:?} is missing"
             )));
         };
-        let value = values::typed(&name, &text, &tool.input_schema)?;
-        args.insert(name, value);
+        match values::typed(name, &text, &tool.input_schema) {
+            Ok(value) => return Ok(value),
+            Err(problem) => output.question(&format!("{problem}\n")),
+        }
     }
-    Ok(())
 }
 
 async fn read_json(given: Option<&str>) -> Result<Map<String, Value>, Failure> {

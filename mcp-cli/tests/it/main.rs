@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod calls;
 #[cfg(test)]
+mod desk;
+#[cfg(test)]
 mod diffs;
 #[cfg(test)]
 mod doctor;
@@ -19,4 +21,8 @@ mod proxy;
 #[cfg(test)]
 mod recordings;
 #[cfg(test)]
+mod sampling;
+#[cfg(test)]
 mod shop;
+#[cfg(all(test, unix))]
+mod terminal;

@@ -1,0 +1,26 @@
+//! Sampling requests of servers.
+
+use crate::desk::http_desk;
+use crate::kit::mcp;
+
+#[cfg(unix)]
+#[test]
+fn sampling_is_answered_by_the_command() {
+    let url = http_desk();
+    for protocol in ["auto", "legacy"] {
+        let command = "grep -o 'release notes' | tr a-z A-Z";
+        let words = ["call", &url, "notes", "--protocol", protocol];
+        let run = mcp(&[&words[..], &["--sample-with", command]].concat());
+        assert_eq!((run.code, &*run.out), (0, "RELEASE NOTES\n"), "{run:?}");
+        let run = mcp(&[&words[..], &["--sample-with", "exit 3"]].concat());
+        assert_eq!((run.code, &*run.out), (5, ""), "{run:?}");
+        assert!(run.err.contains("exit status: 3"), "{run:?}");
+    }
+}
+
+#[test]
+fn sampling_without_a_command_is_not_offered() {
+    let run = mcp(&["call", &http_desk(), "notes"]);
+    assert_eq!((run.code, &*run.out), (5, ""), "{run:?}");
+    assert!(run.err.contains("capability"), "{run:?}");
+}

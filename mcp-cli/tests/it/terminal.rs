@@ -1,0 +1,149 @@
+//! The command on a pseudo-terminal: progress, forms, URLs, Ctrl-C.
+
+use std::path::Path;
+use std::process::Command;
+
+use nix::sys::wait::WaitStatus;
+use rexpect::session::{PtySession, spawn_command};
+
+use crate::desk::{http_desk, http_desk_with_endless_sessions};
+use crate::kit::{folder, http_shop};
+
+/// Time limit of each expectation in milliseconds.
+const LIMIT: u64 = 20_000;
+
+fn command(words: &[&str], home: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcp"));
+    command.args(words).current_dir(home).env("HOME", home);
+    command.env("TERM", "xterm").env_remove("NO_COLOR");
+    command
+}
+
+/// Starts `mcp` on a pseudo-terminal.
+fn start(words: &[&str]) -> PtySession {
+    let home = folder("terminal_home");
+    spawn_command(command(words, &home), Some(LIMIT)).unwrap()
+}
+
+/// Reads until the end. Returns the rest of the output and the exit code.
+fn finish(mut session: PtySession) -> (String, i32) {
+    let rest = session.exp_eof().unwrap();
+    match session.process().wait().unwrap() {
+        WaitStatus::Exited(_, code) => (rest, code),
+        status => panic!("{status:?}: {rest}"),
+    }
+}
+
+#[test]
+fn progress_is_a_bar_that_the_result_replaces() {
+    let mut session = start(&["call", &http_desk(), "wait"]);
+    session
+        .exp_string("[##########..........]  50 % painting")
+        .unwrap();
+    session.send_control('c').unwrap();
+    session.exp_string("\x1b[K").unwrap();
+    assert_eq!(finish(session).1, 130);
+}
+
+#[test]
+fn missing_arguments_are_asked_again_until_they_have_their_type() {
+    let mut session = start(&["call", &http_shop(), "add"]);
+    session.exp_string("a: ").unwrap();
+    session.send_line("many").unwrap();
+    session.exp_string("has the type integer").unwrap();
+    session.exp_string("a: ").unwrap();
+    session.send_line("1").unwrap();
+    session.exp_string("b: ").unwrap();
+    session.send_line("2").unwrap();
+    let (rest, code) = finish(session);
+    assert_eq!(code, 0, "{rest}");
+    assert!(rest.trim_end().ends_with('3'), "{rest:?}");
+}
+
+#[test]
+fn form_is_answered_by_type_or_declined() {
+    let url = http_shop();
+    for protocol in ["auto", "legacy"] {
+        let mut session = start(&["call", &url, "order", "--protocol", protocol]);
+        session.exp_string("asks: How many?").unwrap();
+        session.exp_string("Answer? [y/N] ").unwrap();
+        session.send_line("y").unwrap();
+        session.exp_string("Number of items").unwrap();
+        session.send_line("x").unwrap();
+        session.exp_string("is no number").unwrap();
+        session.send_line("3").unwrap();
+        let (rest, code) = finish(session);
+        assert_eq!(code, 0, "{rest}");
+        assert!(rest.contains("3 items"), "{rest:?}");
+    }
+    let mut session = start(&["call", &url, "order"]);
+    session.exp_string("Answer? [y/N] ").unwrap();
+    session.send_line("").unwrap();
+    let (rest, code) = finish(session);
+    assert_eq!(code, 5, "{rest}");
+    assert!(rest.contains("no order"), "{rest:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn url_is_opened_after_consent_only() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = folder("terminal_browser");
+    let browser = home.join("browser");
+    let opened = home.join("opened");
+    let script = format!("#!/bin/sh\necho \"$1\" > '{}'\n", opened.display());
+    std::fs::write(&browser, script).unwrap();
+    std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let url = http_desk();
+    for (consent, code) in [("n", 5), ("y", 0)] {
+        let mut command = command(&["call", &url, "pay"], &home);
+        command.env("BROWSER", &browser);
+        let mut session = spawn_command(command, Some(LIMIT)).unwrap();
+        session
+            .exp_string("https://pay.example.com/start?order=7")
+            .unwrap();
+        session.exp_string("The host is pay.example.com").unwrap();
+        session
+            .exp_string("Open it in the browser? [y/N] ")
+            .unwrap();
+        assert!(!opened.exists());
+        session.send_line(consent).unwrap();
+        if consent == "y" {
+            session.exp_string("Press Enter").unwrap();
+            session.send_line("").unwrap();
+        }
+        let (rest, actual) = finish(session);
+        assert_eq!(actual, code, "{rest}");
+    }
+    let page = std::fs::read_to_string(&opened).unwrap();
+    assert_eq!(page.trim(), "https://pay.example.com/start?order=7");
+}
+
+#[test]
+fn first_ctrl_c_cancels_the_call() {
+    let mut session = start(&["call", &http_desk(), "wait"]);
+    session.exp_string("50 %").unwrap();
+    session.send_control('c').unwrap();
+    session
+        .exp_string("cancelling; press Ctrl-C again to leave")
+        .unwrap();
+    let (rest, code) = finish(session);
+    assert_eq!(code, 130, "{rest}");
+    assert!(rest.contains("error:"), "{rest:?}");
+}
+
+#[test]
+fn second_ctrl_c_leaves_at_once() {
+    // The server never answers the end of a session, so that only the second one ends the command.
+    let url = http_desk_with_endless_sessions();
+    let mut session = start(&["call", &url, "wait", "--protocol", "legacy"]);
+    session.exp_string("50 %").unwrap();
+    session.send_control('c').unwrap();
+    session
+        .exp_string("cancelling; press Ctrl-C again to leave")
+        .unwrap();
+    session.send_control('c').unwrap();
+    let (rest, code) = finish(session);
+    assert_eq!(code, 130, "{rest}");
+    assert!(!rest.contains("error:"), "{rest:?}");
+}
