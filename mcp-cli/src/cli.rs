@@ -151,11 +151,18 @@ pub(crate) enum Command {
     Whoami(TargetArgs),
     /// Print a completion script for a shell
     #[command(
-        after_help = "Example:\n  mcp completions bash > ~/.local/share/bash-completion/completions/mcp"
+        after_help = "In bash and zsh, tools, arguments, prompts and resources of servers that `mcp list` or `mcp call` has\nseen are completed, too: from a file in the folder for caches, without a connection.\n\nExamples:\n  mcp completions bash > ~/.local/share/bash-completion/completions/mcp\n  mcp completions zsh > ~/.zfunc/_mcp"
     )]
     Completions {
         /// The shell
         shell: Shell,
+    },
+    /// Print the candidates for the last word; completion scripts call it
+    #[command(hide = true, after_help = "Example:\n  mcp candidates -- call shop ad")]
+    Candidates {
+        /// The words after the name of the program
+        #[arg(last = true, value_name = "WORD")]
+        words: Vec<String>,
     },
     /// Print the manual page
     #[command(after_help = "Example:\n  mcp man | man -l -")]

@@ -57,6 +57,10 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
             shell::completions(*shell, output);
             Ok(())
         }
+        Command::Candidates { words } => {
+            shell::candidates(words, output);
+            Ok(())
+        }
         Command::Man => shell::manual(output),
     }
 }

@@ -145,6 +145,21 @@ pub(crate) fn data_folder() -> Option<PathBuf> {
     Some(set.unwrap_or_else(|| home.join(".local/share")))
 }
 
+/// The folder in which programs keep files that may be deleted.
+pub(crate) fn cache_folder() -> Option<PathBuf> {
+    let home = std::env::home_dir()?;
+    let (variable, default) = if cfg!(target_os = "macos") {
+        (None, "Library/Caches")
+    } else if cfg!(windows) {
+        (Some("LOCALAPPDATA"), "AppData/Local")
+    } else {
+        (Some("XDG_CACHE_HOME"), ".cache")
+    };
+    let set = variable.and_then(std::env::var_os).map(PathBuf::from);
+    let set = set.filter(|it| it.is_absolute());
+    Some(set.unwrap_or_else(|| home.join(default)))
+}
+
 /// Removes user, password, query and fragment from a URL: they may be secrets.
 pub(crate) fn public_url(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();

@@ -6,6 +6,7 @@
 //! | `output` | standard output and standard error |
 //! | `cli` | the definitions of commands and flags |
 //! | `config` | the files that list servers |
+//! | `name_cache` | names of servers for completions |
 //! | `questions` | questions to the user |
 //! | `sampling` | answers for sampling requests |
 //! | `values` | `key=value` arguments |
@@ -18,6 +19,7 @@ mod commands;
 mod config;
 mod credentials;
 mod failure;
+mod name_cache;
 #[expect(clippy::print_stderr, reason = "the only module that prints")]
 mod output;
 #[cfg(test)]

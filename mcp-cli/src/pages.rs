@@ -7,7 +7,7 @@ use clap::CommandFactory as _;
 use crate::cli::Cli;
 
 /// Largest number of lines of a help: a screen of a usual terminal.
-const MAX_LINES: usize = 40;
+const MAX_LINES: usize = 45;
 /// Longest line of a help in characters.
 const MAX_WIDTH: usize = 110;
 
@@ -27,7 +27,7 @@ fn pages_are_up_to_date() {
     let mut cli = Cli::command();
     cli.build();
     let mut pages = vec![("mcp".to_owned(), page(&mut cli))];
-    for command in cli.get_subcommands_mut() {
+    for command in cli.get_subcommands_mut().filter(|it| !it.is_hide_set()) {
         let name = command.get_name().to_owned();
         let mut text = page(command);
         for nested in command.get_subcommands_mut() {

@@ -13,6 +13,7 @@ use super::support::{close, to_json};
 use super::{interrupt, tasks};
 use crate::cli::CallArgs;
 use crate::failure::{Failure, FailureKind};
+use crate::name_cache::Names;
 use crate::output::Output;
 use crate::{questions, target, values};
 
@@ -52,7 +53,7 @@ async fn call(
             "no tool is given; `mcp list` shows the tools",
         ));
     };
-    let tool = find(client, name).await?;
+    let tool = find(client, name, flags).await?;
     values::add(&mut args, words, &tool.input_schema)?;
     ask_missing(&mut args, &tool, output).await?;
     let call = client
@@ -75,8 +76,11 @@ async fn call(
     }
 }
 
-async fn find(client: &Client, name: &str) -> Result<Tool, Failure> {
+async fn find(client: &Client, name: &str, flags: &CallArgs) -> Result<Tool, Failure> {
     let tools = client.list_all_tools().await?;
+    Names::update(&flags.content.target.server, |names| {
+        names.set_tools(&tools)
+    });
     let names: Vec<_> = tools.iter().map(|tool| tool.name.clone()).collect();
     let found = tools.into_iter().find(|tool| tool.name == name);
     found.ok_or_else(|| {

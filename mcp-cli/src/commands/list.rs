@@ -7,17 +7,18 @@ use serde_json::{Value, json};
 use super::support::{close, to_json};
 use crate::cli::TargetArgs;
 use crate::failure::Failure;
+use crate::name_cache::Names;
 use crate::output::Output;
 use crate::target;
 
 pub(super) async fn run(args: &TargetArgs, output: &Output) -> Result<(), Failure> {
     let client = target::connect_only(args, output).await?;
-    let done = list(&client, output).await;
+    let done = list(&client, args, output).await;
     close(&client).await;
     done
 }
 
-async fn list(client: &Client, output: &Output) -> Result<(), Failure> {
+async fn list(client: &Client, args: &TargetArgs, output: &Output) -> Result<(), Failure> {
     if client.server_capabilities().is_none() {
         client.discover().await?;
     }
@@ -32,6 +33,11 @@ async fn list(client: &Client, output: &Output) -> Result<(), Failure> {
         ),
     )
     .await?;
+    Names::update(&args.server, |names| {
+        names.set_tools(&tools);
+        names.set_prompts(&prompts);
+        names.set_resources(resources.iter().map(|it| it.uri.clone()));
+    });
     if output.json {
         output.document(&json!({
             "tools": to_json(&tools)?,

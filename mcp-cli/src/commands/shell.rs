@@ -1,16 +1,56 @@
-//! `mcp completions` and `mcp man`.
+//! `mcp completions` and `mcp man`, and the candidates that completion scripts call.
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 
 use crate::cli::Cli;
+use crate::config;
 use crate::failure::Failure;
+use crate::name_cache::{Names, is_safe};
 use crate::output::Output;
+
+/// The start of the function of the generated scripts.
+const FUNCTION: &str = "_mcp() {\n";
+/// Words that only `mcp` knows are completed first. Readline replaces the text after the last word
+/// break (`:` and `=` are some), so that the text before it is removed from the candidates.
+const BASH: &str = r#"_mcp() {
+    local line="${COMP_LINE:0:COMP_POINT}" found candidate word before
+    local -a given
+    read -ra given <<< "${line}"
+    [[ "${line}" == *[[:space:]] ]] && given+=("")
+    found="$("${given[0]}" candidates -- "${given[@]:1}" 2>/dev/null)"
+    if [[ -n "${found}" ]]; then
+        word="${given[${#given[@]}-1]}"
+        before="${word%"$2"}"
+        [[ "$2" == "=" ]] && before="${word}"
+        COMPREPLY=()
+        while IFS= read -r candidate; do
+            COMPREPLY+=("${candidate#"${before}"}")
+        done <<< "${found}"
+        [[ "${found}" == *= ]] && compopt -o nospace 2>/dev/null
+        return 0
+    fi
+"#;
+const ZSH: &str = r#"_mcp() {
+    local -a found
+    found=(${(f)"$("${(Q)words[1]}" candidates -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)"})
+    if (( $#found )); then
+        compadd -S '' -- ${(M)found:#*=}
+        compadd -- ${found:#*=}
+        return 0
+    fi
+"#;
 
 pub(super) fn completions(shell: Shell, output: &Output) {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "mcp", &mut script);
-    output.raw(&script);
+    let start = match shell {
+        Shell::Bash => BASH,
+        Shell::Zsh => ZSH,
+        _ => return output.raw(&script),
+    };
+    let script = String::from_utf8_lossy(&script).replacen(FUNCTION, start, 1);
+    output.raw(script.as_bytes());
 }
 
 pub(super) fn manual(output: &Output) -> Result<(), Failure> {
@@ -20,4 +60,113 @@ pub(super) fn manual(output: &Output) -> Result<(), Failure> {
         .map_err(|error| Failure::usage(format!("the manual page cannot be written: {error}")))?;
     output.raw(&page);
     Ok(())
+}
+
+/// Prints the candidates for the last of `words`, one per line. The words follow the name of the
+/// program. Nothing is printed where the script knows more.
+pub(super) fn candidates(words: &[String], output: &Output) {
+    let Some((current, before)) = words.split_last() else {
+        return;
+    };
+    let Some((command, positional)) = split(before) else {
+        return;
+    };
+    let known = match positional.as_slice() {
+        // The script of zsh loses the flags after the first word.
+        _ if current.starts_with("--") => flags(&command),
+        [] => targets(),
+        [target, rest @ ..] => names(&command, &Names::read(target), rest, current),
+    };
+    let mut lines = String::new();
+    for candidate in known.iter().filter(|it| it.starts_with(current.as_str())) {
+        lines.push_str(candidate);
+        lines.push('\n');
+    }
+    output.raw(lines.as_bytes());
+}
+
+/// Returns the command, and the words that are no flags. `None` where a flag or a value of one is
+/// completed, or another command.
+fn split(words: &[String]) -> Option<(String, Vec<String>)> {
+    let cli = Cli::command();
+    let mut command: Option<&clap::Command> = None;
+    let mut positional = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            return None;
+        }
+        if word.starts_with('-') && word.len() > 1 {
+            if takes_value(command.unwrap_or(&cli), word) {
+                words.next()?;
+            }
+            continue;
+        }
+        match command {
+            None => command = Some(cli.find_subcommand(word)?),
+            Some(_) => positional.push(word.clone()),
+        }
+    }
+    Some((command?.get_name().to_owned(), positional))
+}
+
+fn takes_value(command: &clap::Command, flag: &str) -> bool {
+    let named = |it: &&clap::Arg| {
+        let short = it.get_short().map(|it| format!("-{it}"));
+        let long = it.get_long().map(|it| format!("--{it}"));
+        short.as_deref() == Some(flag) || long.as_deref() == Some(flag)
+    };
+    let found = command.get_arguments().find(named);
+    found.is_some_and(|it| it.get_action().takes_values())
+}
+
+/// The long flags of a command.
+fn flags(command: &str) -> Vec<String> {
+    let mut cli = Cli::command();
+    cli.build();
+    let command = cli.find_subcommand(command);
+    let all = command.into_iter().flat_map(clap::Command::get_arguments);
+    let long = all.filter_map(clap::Arg::get_long);
+    long.map(|it| format!("--{it}")).collect()
+}
+
+/// The names of servers.
+fn targets() -> Vec<String> {
+    let files = config::read_all(None).into_iter();
+    let servers = files.filter_map(|it| it.servers.ok()).flatten();
+    servers.map(|it| it.name).filter(|it| is_safe(it)).collect()
+}
+
+fn names(command: &str, names: &Names, rest: &[String], current: &str) -> Vec<String> {
+    match (command, rest) {
+        ("call", []) => names.tools.keys().cloned().collect(),
+        ("call", [tool, given @ ..]) => {
+            let Some(arguments) = names.tools.get(tool) else {
+                return Vec::new();
+            };
+            if let Some((key, _)) = current.split_once('=') {
+                let values = arguments.get(key).into_iter().flatten();
+                return values.map(|it| format!("{key}={it}")).collect();
+            }
+            missing(arguments.keys(), given)
+        }
+        ("prompt" | "complete", []) => names.prompts.keys().cloned().collect(),
+        ("prompt" | "complete", [prompt, given @ ..]) => {
+            let arguments = names.prompts.get(prompt);
+            missing(arguments.into_iter().flatten(), given)
+        }
+        ("read", []) | ("listen", _) => names.resources.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// The arguments that are not given yet.
+fn missing<'a>(all: impl Iterator<Item = &'a String>, given: &[String]) -> Vec<String> {
+    let is_given = |key: &str| {
+        let mut keys = given.iter().filter_map(|it| it.split_once('='));
+        keys.any(|(it, _)| it.trim_end_matches(':') == key)
+    };
+    all.filter(|key| !is_given(key))
+        .map(|key| format!("{key}="))
+        .collect()
 }

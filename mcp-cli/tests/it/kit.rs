@@ -49,6 +49,7 @@ pub(crate) fn mcp_in(folder: &Path, words: &[&str], input: &str) -> Run {
         .current_dir(folder)
         .env("HOME", folder.join("home"))
         .env("XDG_CONFIG_HOME", folder.join("home/.config"))
+        .env("XDG_CACHE_HOME", folder.join("home/.cache"))
         .env("APPDATA", folder.join("home"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -2,6 +2,8 @@
 
 #[cfg(test)]
 mod calls;
+#[cfg(all(test, unix))]
+mod completions;
 #[cfg(test)]
 mod desk;
 #[cfg(test)]
