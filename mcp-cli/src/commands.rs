@@ -17,6 +17,7 @@ mod proxy;
 mod read;
 mod record;
 mod replay;
+mod results;
 mod servers;
 mod shell;
 mod skills;

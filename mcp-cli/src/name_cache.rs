@@ -70,10 +70,9 @@ impl Names {
 
     /// Changes the names of the server of a command. A cache that cannot be written is no error.
     pub(crate) fn update(args: &ServerArgs, change: impl FnOnce(&mut Self)) {
-        let target = match (&*args.command, args.words.first()) {
-            ([], Some(target)) => target,
-            // Commands stand at the end of a line, so that nothing is completed after them.
-            _ => return,
+        // Commands stand at the end of a line, so that nothing is completed after them.
+        let ([], Some(target)) = (&*args.command, args.words.first()) else {
+            return;
         };
         let Some(path) = file_of(target) else {
             return;

@@ -1,18 +1,16 @@
 //! `mcp call`.
 
 use std::io::Read as _;
-use std::path::Path;
 
 use mcp::types::ext::tasks::Task;
 use mcp::types::{LoggingLevel, Tool};
 use mcp::{CallToolResult, Client};
 use serde_json::{Map, Value};
 
-use super::contents::Contents;
-use super::support::{close, to_json};
-use super::{interrupt, tasks};
+use super::support::close;
+use super::{interrupt, results, tasks};
 use crate::cli::CallArgs;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 use crate::name_cache::Names;
 use crate::output::Output;
 use crate::{questions, target, values};
@@ -27,7 +25,7 @@ pub(super) async fn run(args: &CallArgs, output: &Output) -> Result<(), Failure>
     close(&client).await;
     match done? {
         Called::Done(name, result) => {
-            print(&name, &result, args.content.save.as_deref(), output).await
+            results::print(&name, &result, args.content.save.as_deref(), output).await
         }
         Called::Task(task) => tasks::print(&task, output),
     }
@@ -146,35 +144,4 @@ async fn read_input() -> Result<String, Failure> {
     let read = read.await.map_err(std::io::Error::other);
     read.flatten()
         .map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))
-}
-
-/// Prints the result of a tool.
-pub(super) async fn print(
-    name: &str,
-    result: &CallToolResult,
-    save: Option<&Path>,
-    output: &Output,
-) -> Result<(), Failure> {
-    let mut contents = Contents::new(name, save, output);
-    if output.json {
-        contents.save_blocks(&result.content).await?;
-        output.document(&to_json(result)?);
-    } else if result.is_error != Some(true) {
-        contents.print_blocks(&result.content).await?;
-        if let (true, Some(value)) = (result.content.is_empty(), &result.structured_content) {
-            output.text(value.get());
-        }
-    }
-    check(result)
-}
-
-/// Refuses the result of a tool that failed.
-pub(super) fn check(result: &CallToolResult) -> Result<(), Failure> {
-    if result.is_error != Some(true) {
-        return Ok(());
-    }
-    let texts = result.content.iter().filter_map(|block| block.as_text());
-    let text = texts.collect::<Vec<_>>().join("\n");
-    let message = format!("the tool failed: {text}");
-    Err(Failure::new(FailureKind::Server, message))
 }

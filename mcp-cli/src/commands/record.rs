@@ -62,17 +62,17 @@ pub(super) async fn run(args: &RecordArgs, output: &Output) -> Result<(), Failur
 }
 
 /// A message of the recording.
-struct Entry {
+struct Recorded {
     milliseconds: u64,
     side: Side,
     message: Bytes,
 }
 
 /// Queues a message. The session waits while the queue is full, and continues when the file is full.
-async fn keep(sender: &mpsc::Sender<Entry>, start: Instant, side: Side, message: &Bytes) {
+async fn keep(sender: &mpsc::Sender<Recorded>, start: Instant, side: Side, message: &Bytes) {
     let milliseconds = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
     let message = message.clone();
-    let entry = Entry {
+    let entry = Recorded {
         milliseconds,
         side,
         message,
@@ -103,7 +103,11 @@ impl Writer {
     }
 
     /// Writes messages until the session ends, or the limit is reached.
-    fn write_all(mut self, mut entries: mpsc::Receiver<Entry>, output: &Output) -> io::Result<()> {
+    fn write_all(
+        mut self,
+        mut entries: mpsc::Receiver<Recorded>,
+        output: &Output,
+    ) -> io::Result<()> {
         while let Some(entry) = entries.blocking_recv() {
             // Text that is no JSON is not part of a session.
             let Ok(message) = serde_json::from_slice::<&RawValue>(&entry.message) else {

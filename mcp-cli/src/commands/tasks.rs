@@ -8,7 +8,7 @@ use mcp::types::ext::tasks::{Task, TaskStatus};
 use mcp::{Client, TaskHandle};
 
 use super::support::{close, to_json};
-use super::{call, interrupt};
+use super::{interrupt, results};
 use crate::cli::{ContentArgs, TargetArgs, TasksCommand};
 use crate::failure::{Failure, FailureKind};
 use crate::output::Output;
@@ -102,8 +102,8 @@ async fn finish(
     let result = task.result().await?;
     match output.json {
         // The last state has the result.
-        true => call::check(&result),
-        false => call::print("task", &result, args.save.as_deref(), output).await,
+        true => results::check(&result),
+        false => results::print("task", &result, args.save.as_deref(), output).await,
     }
 }
 

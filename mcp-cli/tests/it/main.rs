@@ -2,7 +2,8 @@
 
 #[cfg(test)]
 mod calls;
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod completions;
 #[cfg(test)]
 mod desk;
@@ -26,5 +27,6 @@ mod recordings;
 mod sampling;
 #[cfg(test)]
 mod shop;
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod terminal;

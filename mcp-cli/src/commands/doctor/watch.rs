@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use mcp::core::BoxFuture;
+use mcp::http::headers::names::MCP_METHOD;
 use tower_service::Service;
 
 /// Largest number of requests that are kept.
@@ -63,7 +64,7 @@ where
 
     fn call(&mut self, request: Request<Bytes>) -> Self::Future {
         let method = request.method().clone();
-        let call = request.headers().get("mcp-method");
+        let call = request.headers().get(MCP_METHOD);
         let call = call.and_then(|it| it.to_str().ok()).map(str::to_owned);
         let (seen, start) = (Arc::clone(&self.seen), Instant::now());
         let response = self.inner.call(request);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::{Either, select};
 use futures_util::{sink, stream};
+use mcp::types::codes;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -72,7 +73,7 @@ pub(super) async fn run(
 
 /// The outcome of a check.
 #[derive(Debug, Default)]
-struct Report {
+struct CheckReport {
     requests: usize,
     found: Vec<Found>,
 }
@@ -97,8 +98,8 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    async fn run(mut self, turns: Vec<Turn>) -> Result<Report, Failure> {
-        let mut report = Report::default();
+    async fn run(mut self, turns: Vec<Turn>) -> Result<CheckReport, Failure> {
+        let mut report = CheckReport::default();
         for turn in turns {
             match turn {
                 Turn::Notification(message) => self.send(&message).await?,
@@ -172,13 +173,13 @@ impl Check<'_> {
 fn answer(request: &Value, recorded: Option<&Value>) -> Value {
     let mut answer = recorded.cloned().unwrap_or_else(|| {
         let message = "the recording has no answer to this request";
-        json!({ "jsonrpc": "2.0", "error": { "code": -32603, "message": message } })
+        json!({ "jsonrpc": "2.0", "error": { "code": codes::INTERNAL_ERROR, "message": message } })
     });
     answer["id"] = request["id"].clone();
     answer
 }
 
-impl Report {
+impl CheckReport {
     fn print(&self, output: &Output) {
         if output.json {
             let rows = self.found.iter().map(|it| {

@@ -1,8 +1,10 @@
 //! The answers of a recorded server.
 
+use mcp::types::meta::keys::SUBSCRIPTION_ID;
+use mcp::types::{Method, codes};
 use serde_json::{Value, json};
 
-use super::recording::{Dialogue, Kind, SUBSCRIPTION, id_text};
+use super::recording::{Dialogue, Kind, id_text};
 
 /// Largest number of dialogues that wait for an answer of the client.
 const MAX_WAITING: usize = 1024;
@@ -62,7 +64,8 @@ impl Player {
         let matches = |it: &Dialogue| {
             it.method() == request["method"]
                 && it.response().is_some()
-                && (it.method() == "initialize" || params(&it.request) == params(request))
+                && (it.method() == Method::Initialize.as_str()
+                    || params(&it.request) == params(request))
         };
         let all = self.dialogues.iter().enumerate();
         let found: Vec<_> = all
@@ -133,7 +136,7 @@ fn adapt(reply: &Value, request: &Value) -> Value {
     }
     for part in ["params", "result"] {
         let meta = reply.get_mut(part).and_then(|it| it.get_mut("_meta"));
-        if let Some(id) = meta.and_then(|it| it.get_mut(SUBSCRIPTION)) {
+        if let Some(id) = meta.and_then(|it| it.get_mut(SUBSCRIPTION_ID)) {
             *id = id_text(&request["id"]).into();
         }
     }
@@ -143,10 +146,12 @@ fn adapt(reply: &Value, request: &Value) -> Value {
 fn unknown(request: &Value) -> Value {
     let id = &request["id"];
     match request["method"].as_str().unwrap_or_default() {
-        "ping" => json!({ "jsonrpc": "2.0", "id": id, "result": {} }),
+        method if method == Method::Ping.as_str() => {
+            json!({ "jsonrpc": "2.0", "id": id, "result": {} })
+        }
         method => {
             let message = format!("the recording has no request {method} with these parameters");
-            let error = json!({ "code": -32601, "message": message });
+            let error = json!({ "code": codes::METHOD_NOT_FOUND, "message": message });
             json!({ "jsonrpc": "2.0", "id": id, "error": error })
         }
     }

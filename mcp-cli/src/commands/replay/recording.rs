@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::Read as _;
 use std::path::Path;
 
+use mcp::types::meta::keys::SUBSCRIPTION_ID;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -13,8 +14,6 @@ use crate::failure::Failure;
 pub(in crate::commands) const VERSION: u32 = 1;
 /// Largest size of a file: 256 MiB.
 const MAX_BYTES: u64 = 256 << 20;
-/// The key of `_meta` that relates a notification to a subscription.
-pub(super) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -194,7 +193,7 @@ fn dialogue_of<'a>(turns: &'a mut [Turn], message: &Value) -> Option<&'a mut Dia
         _ => None,
     };
     let token = params.get("progressToken");
-    let subscription = params["_meta"].get(SUBSCRIPTION);
+    let subscription = params["_meta"].get(SUBSCRIPTION_ID);
     let belongs = |it: &Dialogue| {
         let request = &it.request;
         let is = |wanted: Option<&Value>, actual: &Value| wanted.is_some_and(|it| it == actual);
