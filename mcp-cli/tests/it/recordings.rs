@@ -12,7 +12,7 @@ use crate::kit::{folder, http_shop, mcp, stdio_shop};
 /// The command `mcp` with these words.
 fn command(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mcp"));
-    command.args(words).env("HOME", folder("recordings_home"));
+    command.args(words).env("HOME", folder("empty"));
     command
 }
 

@@ -21,7 +21,8 @@ fn command(words: &[&str], home: &Path) -> Command {
 
 /// Starts `mcp` on a pseudo-terminal.
 fn start(words: &[&str]) -> PtySession {
-    let home = folder("terminal_home");
+    // Shared by all tests: this folder is never removed.
+    let home = folder("empty");
     spawn_command(command(words, &home), Some(LIMIT)).unwrap()
 }
 
