@@ -135,6 +135,17 @@ pub(crate) enum Command {
         after_help = "Clients that start servers as programs reach a remote server with it. The first request that\nneeds a login opens the login page. Client and server must share a revision of the protocol.\n\nExamples:\n  mcp proxy https://mcp.example.com/mcp\n  mcp proxy https://mcp.example.com/mcp --header 'X-Team: shop' --ignore-tool 'delete*'"
     )]
     Proxy(ProxyArgs),
+    /// Serve a server on standard streams over HTTP, for clients of every revision
+    #[command(
+        override_usage = "mcp serve [OPTIONS] <TARGET>\n       mcp serve [OPTIONS] -- <COMMAND>...",
+        after_help = "Client and server may be of different revisions. A call whose client can be asked has a process of\nits own while it runs, if the server is older than 2026-07-28; with --one-process all calls share one.\n\nExamples:\n  mcp serve -- npx -y @modelcontextprotocol/server-everything\n  mcp serve shop --listen 0.0.0.0:8000 --allow-host mcp.example.com"
+    )]
+    Serve(ServeArgs),
+    /// Serve all servers of a configuration file as one
+    #[command(
+        after_help = "Tools and prompts are named `server__tool`. Servers start with the gateway and again when they are\nneeded. The file is an `mcp.json`; its commands are run without a question.\n\nExamples:\n  mcp gateway mcp.json\n  mcp gateway mcp.json --stdio --hide-tool 'files__write_*'"
+    )]
+    Gateway(GatewayArgs),
     /// Log in to a server, and keep the token
     #[command(
         after_help = "Tokens are files that only the user can read. With MCP_CREDENTIALS=keychain they are encrypted\nwith a key of the keychain. Other commands use them.\n\nExample:\n  mcp login https://mcp.example.com/mcp"
@@ -285,6 +296,51 @@ pub(crate) struct ProxyArgs {
     /// Hide tools by name; `*` and `?` are wildcards
     #[arg(long, value_name = "PATTERN")]
     pub(crate) ignore_tool: Vec<String>,
+}
+
+/// Arguments of `serve`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub(crate) target: ServerArgs,
+    #[command(flatten)]
+    pub(crate) listen: ListenAddress,
+    /// Let all calls share one process or session
+    #[arg(long)]
+    pub(crate) one_process: bool,
+}
+
+/// Arguments of `gateway`.
+#[derive(Debug, Args)]
+pub(crate) struct GatewayArgs {
+    /// The configuration file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) listen: ListenAddress,
+    /// Serve standard streams instead of HTTP
+    #[arg(long, conflicts_with_all = ["listen", "allow_host"])]
+    pub(crate) stdio: bool,
+    /// Keep the names of tools and prompts that no other server has
+    #[arg(long)]
+    pub(crate) plain_names: bool,
+    /// Let all calls of this server share one process or session
+    #[arg(long, value_name = "SERVER")]
+    pub(crate) one_process: Vec<String>,
+    /// Hide tools by `server__tool`; `*` and `?` are wildcards
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) hide_tool: Vec<String>,
+}
+
+/// The address of a server over HTTP.
+#[derive(Debug, Args)]
+pub(crate) struct ListenAddress {
+    /// Listen at this address; the path is `/mcp`
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8000")]
+    pub(crate) listen: String,
+    /// Accept requests for this host name, when others than this machine may connect
+    #[arg(long, value_name = "HOST")]
+    pub(crate) allow_host: Vec<String>,
 }
 
 /// A server over HTTP, for commands without calls.

@@ -5,6 +5,7 @@ mod complete;
 mod contents;
 mod diff;
 mod doctor;
+mod gateway;
 mod info;
 mod interrupt;
 mod lines;
@@ -18,6 +19,7 @@ mod read;
 mod record;
 mod replay;
 mod results;
+mod serve;
 mod servers;
 mod shell;
 mod skills;
@@ -51,6 +53,8 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
             Ok(())
         }
         Command::Proxy(args) => proxy::run(args, output).await,
+        Command::Serve(args) => serve::run(args, output).await,
+        Command::Gateway(args) => gateway::run(args).await,
         Command::Login(args) => login::login(args, output).await,
         Command::Logout(args) => login::logout(args, output).await,
         Command::Whoami(args) => login::whoami(args, output).await,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use mcp::auth::Authorizer;
+use mcp::core::BoxFuture;
 use mcp::gateway::Relay;
 use mcp::group::{ServerEntry, ServerSpec};
 use mcp::prelude::*;
@@ -316,7 +317,33 @@ fn with_headers(
     }))
 }
 
+/// A function that connects to a server, each time anew.
+pub(crate) type Connector =
+    Box<dyn Fn(ClientBuilder) -> BoxFuture<'static, mcp::Result<Client>> + Send + Sync>;
+
 impl Server {
+    /// Returns a function that connects to the server, without a login page.
+    pub(crate) fn connector(self) -> Result<Connector, Failure> {
+        Ok(match self {
+            Self::Command(command) => {
+                Box::new(move |client| Box::pin(client.connect(command.clone())))
+            }
+            Self::Http(remote) => {
+                let authorizer = remote.authorizer()?;
+                // Headers are checked before the first connection.
+                remote.channel(authorizer.as_ref())?;
+                Box::new(move |client| {
+                    let channel = remote.channel(authorizer.as_ref());
+                    Box::pin(async move {
+                        let channel = channel
+                            .map_err(|failure| mcp::client::Error::other(failure.to_string()))?;
+                        client.connect(channel).await
+                    })
+                })
+            }
+        })
+    }
+
     /// Connects a client on other streams with the server, without a login page.
     pub(crate) fn relay(self) -> Result<Relay, Failure> {
         match self {

@@ -14,6 +14,7 @@ mod doctor;
 #[cfg(test)]
 mod extensions;
 #[cfg(test)]
+mod gateway;
 mod kit;
 #[cfg(test)]
 mod login;
