@@ -23,6 +23,9 @@ const MAX_IDLE: usize = 4;
 /// Longest wait for a free session.
 const WAIT: Duration = Duration::from_secs(30);
 
+/// Longest wait for a server before its session is closed.
+const PING: Duration = Duration::from_secs(5);
+
 /// A function that connects to the server.
 pub(super) type Connect =
     Arc<dyn Fn(ClientBuilder) -> BoxFuture<'static, Result<Client, Error>> + Send + Sync>;
@@ -179,6 +182,8 @@ impl Drop for Lease {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let client = self.session.client.clone();
             runtime.spawn(async move {
+                // The cancellation of the call reaches the server before the end of the session.
+                let _ = timeout(PING, client.ping()).await;
                 // Best effort: the server ends a session that its client has left.
                 let _ = client.close().await;
             });

@@ -219,13 +219,15 @@ async fn errors_pass_as_they_are() {
 #[tokio::test]
 async fn cancelled_call_is_cancelled_at_its_server() {
     for_all_eras(|front, url, seen| async move {
-        let client = client(&front).connect(url).await.unwrap();
-        let before = seen.dropped.load(Ordering::SeqCst);
-        let started = seen.started.notified();
-        let call = client.call("shop__wait", ()).cancel_on(started);
-        assert!(call.await.unwrap_err().is_cancelled());
-        while seen.dropped.load(Ordering::SeqCst) == before {
-            tokio::task::yield_now().await;
+        for client in [client(&front), asked_client(&front)] {
+            let client = client.connect(url.clone()).await.unwrap();
+            let before = seen.dropped.load(Ordering::SeqCst);
+            let started = seen.started.notified();
+            let call = client.call("shop__wait", ()).cancel_on(started);
+            assert!(call.await.unwrap_err().is_cancelled());
+            while seen.dropped.load(Ordering::SeqCst) == before {
+                tokio::task::yield_now().await;
+            }
         }
     })
     .await;
