@@ -129,19 +129,10 @@ pub(super) fn cases(
             let name = name.replace("our server", "our gateway -> our server");
             let start = match &program {
                 Ok(program) => {
-                    // The gateway has to translate between the eras.
-                    let back = if *revision == NEWEST {
-                        "legacy"
-                    } else {
-                        "modern"
-                    };
-                    let mut gateway = Command::new(workspace.binary("debug", GATEWAY));
-                    gateway.args([back, "--"]).arg(&server).arg("--stdio");
-                    let label = format!("{name} {revision} gateway");
-                    let ours = self::start(gateway.env("PORT", "0"), &label, out)?;
+                    let (gateway, behind) = start_gateway(workspace, &name, revision, out)?;
                     let mut command = program.command();
-                    command.args([ours.url(), revision]);
-                    running.push(ours);
+                    command.args([gateway.url(), revision]);
+                    running.extend([gateway, behind]);
                     Start::Run(command)
                 }
                 Err(reason) => Start::Skip(reason.clone()),
