@@ -4,17 +4,15 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use http::Version;
 use mcp_core::{
-    ClientAddress, Connection, Exchange, Extensions, ObservedMessage, RequestName, SessionId,
-    Transport,
+    ClientAddress, Exchange, Extensions, ObservedMessage, RequestName, SessionId,
 };
 use mcp_types::{Method, ProtocolVersion, RequestId};
 use opentelemetry::KeyValue;
-use smallvec::SmallVec;
 
 use crate::error_type::{Failure, OTHER};
-use crate::known_names::{KnownNames, NameKind};
+use crate::known_names::{KnownName, KnownNames, NameKind};
+use crate::network::{Attributes, Network};
 
 /// The names of the attributes.
 pub(crate) mod names {
@@ -26,52 +24,55 @@ pub(crate) mod names {
     pub(crate) const RESOURCE_URI: &str = "mcp.resource.uri";
     pub(crate) const STATUS_CODE: &str = "rpc.response.status_code";
     pub(crate) const VERSION: &str = "mcp.protocol.version";
-    pub(crate) const TRANSPORT: &str = "network.transport";
-    pub(crate) const PROTOCOL: &str = "network.protocol.name";
-    pub(crate) const PROTOCOL_VERSION: &str = "network.protocol.version";
-    pub(crate) const SERVER_ADDRESS: &str = "server.address";
-    pub(crate) const SERVER_PORT: &str = "server.port";
 }
-
-/// The attributes of one measurement, on the stack.
-pub(crate) type Attributes = SmallVec<[KeyValue; 12]>;
 
 /// The `gen_ai.operation.name` of tool calls.
 pub(crate) const EXECUTE_TOOL: &str = "execute_tool";
 
-/// A name with its place among the known names.
+/// A name that a message contains.
 #[derive(Debug, Clone)]
 pub(crate) struct Name {
     pub(crate) kind: NameKind,
-    /// The name as the message has it.
-    pub(crate) text: Arc<str>,
+    text: NameText,
+}
+
+#[derive(Debug, Clone)]
+enum NameText {
     /// Metrics may contain the name.
-    pub(crate) is_known: bool,
+    Known(Arc<KnownName>),
+    Unknown(Box<str>),
 }
 
 impl Name {
     fn new(names: &KnownNames, kind: NameKind, text: &str) -> Self {
-        match names.get(kind, text) {
-            Some(text) => Self {
-                kind,
-                text,
-                is_known: true,
-            },
-            None => Self {
-                kind,
-                text: text.into(),
-                is_known: false,
-            },
+        let text = match names.get(kind, text) {
+            Some(known) => NameText::Known(known),
+            None => NameText::Unknown(text.into()),
+        };
+        Self { kind, text }
+    }
+
+    /// Returns the name as the message has it.
+    pub(crate) fn as_str(&self) -> &str {
+        match &self.text {
+            NameText::Known(known) => known.as_str(),
+            NameText::Unknown(text) => text,
+        }
+    }
+
+    fn known(&self) -> Option<&Arc<KnownName>> {
+        match &self.text {
+            NameText::Known(known) => Some(known),
+            NameText::Unknown(_) => None,
         }
     }
 
     /// Makes the name known, because the server has confirmed it.
     pub(crate) fn confirm(&mut self, names: &KnownNames) {
-        if !self.is_known
-            && let Some(text) = names.add(self.kind, &self.text)
+        if let NameText::Unknown(text) = &self.text
+            && let Some(known) = names.add(self.kind, text)
         {
-            self.text = text;
-            self.is_known = true;
+            self.text = NameText::Known(known);
         }
     }
 }
@@ -86,8 +87,9 @@ pub(crate) enum MethodName {
 }
 
 impl MethodName {
-    fn new(names: &KnownNames, method: &str) -> Self {
-        match Method::from_name(method) {
+    /// The name of `method`. `known` is the method of the protocol, where the caller has it.
+    fn new(names: &KnownNames, known: Option<Method>, method: &str) -> Self {
+        match known.or_else(|| Method::from_name(method)) {
             Some(method) => Self::Known(method.as_str()),
             None => Self::Other(Name::new(names, NameKind::Method, method)),
         }
@@ -96,51 +98,17 @@ impl MethodName {
     pub(crate) fn as_str(&self) -> &str {
         match self {
             Self::Known(name) => name,
-            Self::Other(name) => &name.text,
+            Self::Other(name) => name.as_str(),
         }
     }
 
     fn attribute(&self) -> KeyValue {
         match self {
             Self::Known(name) => KeyValue::new(names::METHOD, *name),
-            Self::Other(name) if name.is_known => KeyValue::new(names::METHOD, name.text.clone()),
-            Self::Other(_) => KeyValue::new(names::METHOD, OTHER),
-        }
-    }
-}
-
-/// The network below a message.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Network {
-    pub(crate) transport: Option<&'static str>,
-    pub(crate) protocol: Option<&'static str>,
-    pub(crate) protocol_version: Option<&'static str>,
-    /// The server as its client knows it.
-    pub(crate) server: Option<(Arc<str>, Option<u16>)>,
-}
-
-impl Network {
-    pub(crate) fn new(connection: Option<&Connection>, extensions: Option<&Extensions>) -> Self {
-        let transport = connection.map(|connection| connection.transport);
-        let transport = transport.or_else(|| extensions?.transport());
-        let parts = extensions.and_then(Extensions::parts);
-        let (transport, protocol) = match transport {
-            Some(Transport::Http) => (Some("tcp"), Some("http")),
-            Some(Transport::Pipe) => (Some("pipe"), None),
-            _ => (None, None),
-        };
-        let host = connection.and_then(|it| Some((it.host.clone()?, it.port)));
-        Self {
-            transport,
-            protocol,
-            protocol_version: parts.and_then(|parts| match parts.version {
-                Version::HTTP_10 => Some("1.0"),
-                Version::HTTP_11 => Some("1.1"),
-                Version::HTTP_2 => Some("2"),
-                Version::HTTP_3 => Some("3"),
-                _ => None,
-            }),
-            server: host,
+            Self::Other(name) => match name.known() {
+                Some(known) => KeyValue::new(names::METHOD, known.text()),
+                None => KeyValue::new(names::METHOD, OTHER),
+            },
         }
     }
 }
@@ -203,12 +171,16 @@ impl Facts {
         let extensions = &exchange.extensions;
         Self {
             is_sent,
-            method: MethodName::new(known, name.method),
+            method: MethodName::new(known, exchange.call.method(), name.method),
             target: target(&name, known),
             uri: name.public_uri().map(|uri| uri.into()),
             secret_uri: secret_uri(&name),
             version,
-            network: Network::new(extensions.get(), Some(extensions)),
+            // Only a client adds the connection to its calls.
+            network: Network::new(
+                is_sent.then(|| extensions.get()).flatten(),
+                Some(extensions),
+            ),
         }
     }
 
@@ -218,7 +190,7 @@ impl Facts {
         name.uri = message.uri;
         Self {
             is_sent: message.is_sent,
-            method: MethodName::new(known, name.method),
+            method: MethodName::new(known, None, name.method),
             target: None,
             uri: name.public_uri().map(|uri| uri.into()),
             secret_uri: secret_uri(&name),
@@ -230,7 +202,7 @@ impl Facts {
     /// Returns the name of the span.
     pub(crate) fn span_name(&self) -> Cow<'_, str> {
         match &self.target {
-            Some(target) => format!("{} {}", self.method.as_str(), target.text).into(),
+            Some(target) => format!("{} {}", self.method.as_str(), target.as_str()).into(),
             None => self.method.as_str().into(),
         }
     }
@@ -245,7 +217,7 @@ impl Facts {
 
     pub(crate) fn tool(&self) -> Option<&str> {
         let tool = self.target.as_ref().filter(|it| it.kind == NameKind::Tool);
-        tool.map(|tool| &*tool.text)
+        tool.map(Name::as_str)
     }
 
     pub(crate) fn prompt(&self) -> Option<&str> {
@@ -253,7 +225,7 @@ impl Facts {
             .target
             .as_ref()
             .filter(|it| it.kind == NameKind::Prompt);
-        prompt.map(|prompt| &*prompt.text)
+        prompt.map(Name::as_str)
     }
 
     /// Returns the host of the server, on the side of its client.
@@ -286,8 +258,25 @@ impl Facts {
         }
     }
 
-    /// Returns the attributes of the metric.
-    pub(crate) fn attributes(&self, failure: Option<&Failure>, with_uri: bool) -> Attributes {
+    /// Calls `record` with the attributes of the metric. Those of a success of a known tool or prompt are
+    /// kept for the next one.
+    pub(crate) fn with_attributes(
+        &self,
+        failure: Option<&Failure>,
+        with_uri: bool,
+        record: impl Fn(&[KeyValue]),
+    ) {
+        let known = self.target.as_ref().and_then(Name::known);
+        match (known, failure) {
+            (Some(known), None) => {
+                let make = || self.attributes(None, false);
+                known.with_series(self.is_sent, self.version, &self.network, make, record);
+            }
+            _ => record(&self.attributes(failure, with_uri)),
+        }
+    }
+
+    fn attributes(&self, failure: Option<&Failure>, with_uri: bool) -> Attributes {
         let mut attributes = Attributes::new();
         attributes.push(self.method.attribute());
         attributes.push(KeyValue::new(names::VERSION, self.version.as_str()));
@@ -296,8 +285,8 @@ impl Facts {
                 NameKind::Prompt => names::PROMPT,
                 _ => names::TOOL,
             };
-            if target.is_known {
-                attributes.push(KeyValue::new(key, target.text.clone()));
+            if let Some(known) = target.known() {
+                attributes.push(KeyValue::new(key, known.text()));
             }
             if target.kind == NameKind::Tool {
                 attributes.push(KeyValue::new(names::OPERATION, EXECUTE_TOOL));
@@ -309,7 +298,7 @@ impl Facts {
         if let (true, Some(uri)) = (with_uri, &self.uri) {
             attributes.push(KeyValue::new(names::RESOURCE_URI, uri.to_string()));
         }
-        push_network(&self.network, self.is_sent, &mut attributes);
+        self.network.push(self.is_sent, &mut attributes);
         attributes
     }
 }
@@ -338,25 +327,6 @@ fn push_failure(failure: &Failure, attributes: &mut Attributes) {
     }
 }
 
-fn push_network(network: &Network, is_client: bool, attributes: &mut Attributes) {
-    let pairs = [
-        (names::TRANSPORT, network.transport),
-        (names::PROTOCOL, network.protocol),
-        (names::PROTOCOL_VERSION, network.protocol_version),
-    ];
-    for (key, value) in pairs {
-        if let Some(value) = value {
-            attributes.push(KeyValue::new(key, value));
-        }
-    }
-    if let (true, Some((host, port))) = (is_client, &network.server) {
-        attributes.push(KeyValue::new(names::SERVER_ADDRESS, host.clone()));
-        if let Some(port) = port {
-            attributes.push(KeyValue::new(names::SERVER_PORT, i64::from(*port)));
-        }
-    }
-}
-
 /// Returns the attributes of the duration of a session.
 pub(crate) fn session_attributes(
     version: ProtocolVersion,
@@ -369,6 +339,6 @@ pub(crate) fn session_attributes(
     if let Some(failure) = failure {
         attributes.push(KeyValue::new(names::ERROR_TYPE, failure.error_type.clone()));
     }
-    push_network(network, is_client, &mut attributes);
+    network.push(is_client, &mut attributes);
     attributes
 }

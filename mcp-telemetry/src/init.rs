@@ -14,13 +14,14 @@ use opentelemetry_sdk::metrics::{MeterProviderBuilder, SdkMeterProvider};
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 use tracing_opentelemetry::OpenTelemetryLayer;
 use tracing_subscriber::filter::Targets;
-use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::layer::{Layered, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt as log};
 
 use crate::init_error::InitError;
 use crate::log_format::TraceIds;
+use crate::sampling::HeadSampling;
 use crate::tls;
 
 /// Default filter of logs and spans. [`init`] reads another one from `RUST_LOG`.
@@ -80,8 +81,9 @@ pub fn init(service_name: &str) -> Result<Guard, InitError> {
     Ok(guard)
 }
 
-/// The layer of a `tracing` subscriber that exports spans. `None` when traces are switched off.
-pub type ExportLayer<S> = Option<OpenTelemetryLayer<S, SdkTracer>>;
+/// The layer of a `tracing` subscriber that samples calls and exports spans. `None` when traces are
+/// switched off.
+pub type ExportLayer<S> = Option<Layered<HeadSampling, OpenTelemetryLayer<S, SdkTracer>, S>>;
 
 /// Installs the export of metrics as [`init`] does, and returns the layer that exports spans, for a
 /// subscriber of the program.
@@ -148,7 +150,9 @@ where
         .with_http()
         .with_shared_http_client(client)
         .build()?;
+    let sampling = HeadSampling::from_env();
     let tracers = SdkTracerProvider::builder()
+        .with_sampler(sampling.clone())
         .with_resource(resource)
         .with_batch_exporter(exporter)
         .build();
@@ -161,7 +165,8 @@ where
         .with_tracked_inactivity(false)
         .with_target(false)
         .with_level(false)
-        .with_tracer(tracers.tracer_with_scope(scope));
+        .with_tracer(tracers.tracer_with_scope(scope))
+        .and_then(sampling);
     guard.tracers = Some(tracers);
     Ok((guard, Some(layer)))
 }

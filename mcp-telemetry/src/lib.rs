@@ -5,6 +5,8 @@
 //! | module | content |
 //! |---|---|
 //! | `trace_context` | `traceparent`, `tracestate` and `baggage` in `_meta` |
+//! | `sampling` | sampling of calls before their spans are made |
+//! | `network` | the network below a message |
 //! | `known_names` | the names that metrics may contain |
 //! | `instruments` | the four histograms |
 //! | `error_type` | `error.type` and the status of a fault |
@@ -28,9 +30,11 @@ mod instruments;
 mod known_names;
 mod log_format;
 mod measured_store;
+mod network;
 mod observer;
 mod operation;
 mod operational;
+mod sampling;
 mod settings;
 mod telemetry;
 mod tls;
@@ -44,6 +48,7 @@ pub use measured_store::MeasuredStore;
 pub use operational::{
     watch_auth, watch_auth_with, watch_endpoint, watch_endpoint_with, watch_tasks, watch_tasks_with,
 };
+pub use sampling::HeadSampling;
 pub use telemetry::Telemetry;
 
 /// The API of OpenTelemetry, in the version that this crate uses.

@@ -8,9 +8,11 @@ use mcp_types::{Meta, Method, ProtocolVersion};
 use tracing::Span;
 
 use crate::error_type::Failure;
-use crate::facts::{Details, Facts, Network, session_attributes};
+use crate::facts::{Details, Facts, session_attributes};
+use crate::network::Network;
 use crate::operation::Operation;
 use crate::settings::Settings;
+use crate::trace_context::Origin;
 use crate::trace_context::http_trace::Head;
 
 /// The observer of a layer.
@@ -23,9 +25,9 @@ impl Observer for TelemetryObserver {
         let mut operation =
             Operation::start(self.0.clone(), facts, || Details::of_message(message));
         operation.may_be_dropped = message.method == Method::Listen.as_str();
-        if !message.is_sent && !operation.span().is_disabled() {
+        if !message.is_sent {
             let head = message.extensions.map(Head::new);
-            operation.set_parent(message.meta, head.as_ref());
+            operation.set_origin(|| Origin::received(message.meta, head.as_ref()));
         }
         Box::new(MessageObservation {
             is_sent: message.is_sent,

@@ -4,16 +4,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use mcp_core::{Call, Exchange, Reply, ResultBody, catch_panic_sync};
-use mcp_types::{Meta, RawObject, RequestId};
+use mcp_types::{Meta, RequestId};
+use opentelemetry::ContextGuard;
 use tracing::Span;
 use tracing::field::Empty;
+use tracing::span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 use crate::error_type::Failure;
 use crate::facts::{Details, EXECUTE_TOOL, Facts};
 use crate::known_names::{KnownNames, NameKind};
 use crate::settings::Settings;
-use crate::trace_context::{self, http_trace};
+use crate::trace_context::{self, Origin};
 
 /// Limit on the length of a peer's string in a span, in bytes.
 const MAX_FIELD_BYTES: usize = 1024;
@@ -26,10 +28,18 @@ pub(crate) struct Operation {
     settings: Arc<Settings>,
     facts: Facts,
     span: Span,
+    /// The context of an operation that was not sampled, which has no span.
+    unsampled: Option<opentelemetry::Context>,
     started: Instant,
     is_finished: bool,
     /// The end of a stream is no failure.
     pub(crate) may_be_dropped: bool,
+}
+
+/// Ends the current operation of the thread when it is dropped.
+pub(crate) struct EnteredOperation<'a> {
+    _span: Option<span::Entered<'a>>,
+    _context: Option<ContextGuard>,
 }
 
 impl Operation {
@@ -38,10 +48,30 @@ impl Operation {
         facts: Facts,
         details: impl Fn() -> Details<'a>,
     ) -> Self {
+        let span = make_span(&facts, details);
+        Self::new(settings, facts, span, None)
+    }
+
+    /// Starts an operation that was not sampled: it has no span.
+    pub(crate) fn start_unsampled(
+        settings: Arc<Settings>,
+        facts: Facts,
+        context: opentelemetry::Context,
+    ) -> Self {
+        Self::new(settings, facts, Span::none(), Some(context))
+    }
+
+    fn new(
+        settings: Arc<Settings>,
+        facts: Facts,
+        span: Span,
+        unsampled: Option<opentelemetry::Context>,
+    ) -> Self {
         Self {
-            span: span(&facts, details),
             settings,
             facts,
+            span,
+            unsampled,
             started: Instant::now(),
             is_finished: false,
             may_be_dropped: false,
@@ -52,10 +82,19 @@ impl Operation {
         &self.span
     }
 
-    /// Sets the parent of a message that was received.
-    pub(crate) fn set_parent(&self, meta: Option<&RawObject>, http: Option<&http_trace::Head<'_>>) {
-        let meta = meta.and_then(trace_context::read_meta);
-        trace_context::set_parent(&self.span, meta.as_ref(), http);
+    /// Sets the place of the operation in its trace. It is computed only for a span that is recorded.
+    pub(crate) fn set_origin(&self, origin: impl FnOnce() -> Origin) {
+        if !self.span.is_disabled() {
+            origin().apply(&self.span);
+        }
+    }
+
+    /// Makes the operation the current one of the thread until the guard is dropped.
+    pub(crate) fn enter(&self) -> EnteredOperation<'_> {
+        EnteredOperation {
+            _span: (!self.span.is_disabled()).then(|| self.span.enter()),
+            _context: self.unsampled.clone().map(opentelemetry::Context::attach),
+        }
     }
 
     /// Adds the context of the operation to the `_meta` of the message.
@@ -65,6 +104,9 @@ impl Operation {
 
     /// Returns the context that the message carries: that of the span, or else the ambient one.
     pub(crate) fn context(&self) -> opentelemetry::Context {
+        if let Some(context) = &self.unsampled {
+            return context.clone();
+        }
         if self.span.is_disabled() {
             return trace_context::ambient();
         }
@@ -97,7 +139,7 @@ impl Operation {
     }
 
     /// Ends the operation with a reply.
-    pub(crate) fn finish_reply(mut self, reply: &Reply) {
+    pub(crate) fn finish_reply(&mut self, reply: &Reply) {
         let failure = Failure::of_reply(reply, self.facts.is_sent, self.facts.version);
         learn(&self.settings.names, reply);
         // A result that is an error proves a tool only where the server itself has made it.
@@ -160,8 +202,9 @@ impl Operation {
             false => &instruments.server_operations,
         };
         let with_uri = self.settings.uris_in_metrics;
-        let attributes = self.facts.attributes(failure, with_uri);
-        histogram.record(self.started.elapsed().as_secs_f64(), &attributes);
+        let seconds = self.started.elapsed().as_secs_f64();
+        let record = |attributes: &[_]| histogram.record(seconds, attributes);
+        self.facts.with_attributes(failure, with_uri, record);
     }
 }
 
@@ -199,7 +242,7 @@ fn learn(names: &KnownNames, reply: &Reply) {
 
 /// Makes the span. Every value is passed at once, because each later `record` locks the span. The macro
 /// evaluates the values only for a span that a subscriber records.
-fn span<'a>(facts: &Facts, details: impl Fn() -> Details<'a>) -> Span {
+fn make_span<'a>(facts: &Facts, details: impl Fn() -> Details<'a>) -> Span {
     macro_rules! make {
         ($name:literal, $kind:literal) => {
             tracing::info_span!(

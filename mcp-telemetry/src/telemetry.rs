@@ -1,18 +1,21 @@
 //! The layer.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{self, Poll, ready};
 
 use mcp_core::tower::{Middleware, Next};
 use mcp_core::{BoxFuture, Exchange, Observer, Reply};
 use mcp_types::{CallToolResult, RawObject};
 use opentelemetry::metrics::Meter;
-use tracing::Instrument;
+use opentelemetry::trace::SpanKind;
 
 use crate::facts::{Details, Facts};
 use crate::observer::TelemetryObserver;
 use crate::operation::Operation;
+use crate::sampling::{self, Decision};
 use crate::settings::Settings;
-use crate::trace_context::{self, http_trace::Head};
+use crate::trace_context::{self, Origin, http_trace::Head};
 
 /// A layer that records each request and notification as a span and as a duration, by the OpenTelemetry
 /// conventions for MCP. It also records the messages that other layers do not see (the handshake,
@@ -138,13 +141,22 @@ impl Middleware for Telemetry {
 
 /// Runs a call that a server has received.
 fn receive(settings: &Arc<Settings>, exchange: Exchange, next: &Next) -> BoxFuture<'static, Reply> {
-    let facts = Facts::of_exchange(&exchange, false, &settings.names);
-    let details = || Details::of_exchange(&exchange);
-    let operation = Operation::start(settings.clone(), facts, details);
-    if !operation.span().is_disabled() {
+    let origin = || {
         let head = Head::new(&exchange.extensions);
-        operation.set_parent(exchange.meta.as_ref(), Some(&head));
-    }
+        Origin::received(exchange.meta.as_ref(), Some(&head))
+    };
+    let facts = Facts::of_exchange(&exchange, false, &settings.names);
+    let operation = match sampling::decide(&SpanKind::Server, facts.method.as_str(), origin) {
+        Decision::Refused(context) => {
+            Operation::start_unsampled(settings.clone(), facts, context)
+        }
+        Decision::Span(decided) => {
+            let details = || Details::of_exchange(&exchange);
+            let operation = Operation::start(settings.clone(), facts, details);
+            operation.set_origin(|| decided.unwrap_or_else(origin));
+            operation
+        }
+    };
     run(operation, exchange, next)
 }
 
@@ -155,8 +167,18 @@ fn send(
     next: &Next,
 ) -> BoxFuture<'static, Reply> {
     let facts = Facts::of_exchange(&exchange, true, &settings.names);
-    let details = || Details::of_exchange(&exchange);
-    let operation = Operation::start(settings.clone(), facts, details);
+    let method = facts.method.as_str();
+    let operation = match sampling::decide(&SpanKind::Client, method, Origin::sent) {
+        Decision::Refused(context) => {
+            Operation::start_unsampled(settings.clone(), facts, context)
+        }
+        Decision::Span(decided) => {
+            let details = || Details::of_exchange(&exchange);
+            let operation = Operation::start(settings.clone(), facts, details);
+            operation.set_origin(|| decided.unwrap_or_default());
+            operation
+        }
+    };
     let context = operation.context();
     if trace_context::is_sent(&context) {
         exchange.update_meta(|meta| trace_context::inject(&context, meta));
@@ -167,15 +189,28 @@ fn send(
 /// Starts the call at once: a future that contained the exchange would copy it.
 fn run(operation: Operation, exchange: Exchange, next: &Next) -> BoxFuture<'static, Reply> {
     operation.record_arguments(&exchange);
-    let span = operation.span().clone();
-    let reply = span.in_scope(|| next.run(exchange));
-    let running = async move {
-        let reply = reply.await;
-        operation.finish_reply(&reply);
-        reply
+    let reply = {
+        let _entered = operation.enter();
+        next.run(exchange)
     };
-    match span.is_disabled() {
-        true => Box::pin(running),
-        false => Box::pin(running.instrument(span)),
+    Box::pin(RunningCall { reply, operation })
+}
+
+/// A running call. An `async` block would store the operation and the reply twice.
+struct RunningCall {
+    reply: BoxFuture<'static, Reply>,
+    operation: Operation,
+}
+
+impl Future for RunningCall {
+    type Output = Reply;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Reply> {
+        let this = &mut *self;
+        let entered = this.operation.enter();
+        let reply = ready!(this.reply.as_mut().poll(cx));
+        drop(entered);
+        this.operation.finish_reply(&reply);
+        Poll::Ready(reply)
     }
 }

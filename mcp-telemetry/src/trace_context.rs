@@ -1,9 +1,13 @@
 //! The W3C trace context in `_meta`.
 // spec: META-14
 
+use std::sync::LazyLock;
+
 use mcp_types::meta as w3c;
 use mcp_types::meta::keys;
 use mcp_types::{Meta, RawObject};
+use memchr::memchr;
+use memchr::memmem::Finder;
 use opentelemetry::Context;
 use opentelemetry::KeyValue;
 use opentelemetry::baggage::BaggageExt;
@@ -20,9 +24,13 @@ const BAGGAGE: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~');
 
 /// Parses `_meta`. `None` without a trace context, so that the other keys are not parsed for nothing.
+/// Text with escapes is parsed, because keys may be written with them.
 pub(crate) fn read_meta(meta: &RawObject) -> Option<Meta> {
-    let has = |key: &str| meta.as_str().contains(key);
-    let has_context = has(keys::TRACEPARENT) || has(keys::BAGGAGE);
+    static KEYS: LazyLock<[Finder<'static>; 2]> =
+        LazyLock::new(|| [keys::TRACEPARENT, keys::BAGGAGE].map(Finder::new));
+    let text = meta.as_str().as_bytes();
+    let has_context =
+        KEYS.iter().any(|key| key.find(text).is_some()) || memchr(b'\\', text).is_some();
     has_context.then(|| meta.parse().ok())?
 }
 
@@ -114,52 +122,75 @@ pub(crate) fn ambient() -> Context {
     }
 }
 
-/// Sets the parent of the span of a message that was received: the sender's span. The ambient span, for
-/// example that of the HTTP request, becomes a link. Without a sender's span it is the parent.
-pub(crate) fn set_parent(span: &Span, meta: Option<&Meta>, http: Option<&http_trace::Head<'_>>) {
-    if span.is_disabled() {
-        return;
-    }
-    let ambient = ambient();
-    let ambient_span = ambient.span().span_context().clone();
-    let of_http = http.and_then(http_trace::Head::span_context);
-    match meta.and_then(extract) {
-        Some(sender) => {
-            let has_span = sender.span().span_context().is_valid();
+/// The place of a message in a trace.
+#[derive(Debug, Default)]
+pub(crate) struct Origin {
+    /// The context of the parent. `None`: the ambient one.
+    pub(crate) parent: Option<Context>,
+    /// A span that is linked.
+    pub(crate) link: Option<SpanContext>,
+}
+
+impl Origin {
+    /// The origin of a message that was received: its parent is the sender's span. The ambient span, for
+    /// example that of the HTTP request, becomes a link. Without a sender's span it is the parent.
+    pub(crate) fn received(meta: Option<&RawObject>, http: Option<&http_trace::Head<'_>>) -> Self {
+        let ambient = ambient();
+        let ambient_span = || {
+            let span = ambient.span();
+            let span = span.span_context();
+            span.is_valid().then(|| span.clone())
+        };
+        let of_http = || http.and_then(http_trace::Head::span_context);
+        let sender = meta.and_then(read_meta);
+        let (parent, link) = match sender.as_ref().and_then(extract) {
+            Some(sender) if sender.span().span_context().is_valid() => {
+                (Some(sender), ambient_span().or_else(of_http))
+            }
             // Baggage without a span keeps the ambient parent.
-            let parent = match has_span {
-                true => sender,
-                false => sender.with_remote_span_context(ambient_span.clone()),
-            };
+            Some(baggage) => match ambient_span().or_else(of_http) {
+                Some(span) => (Some(baggage.with_remote_span_context(span)), None),
+                None => (Some(baggage), None),
+            },
+            None if ambient.span().span_context().is_valid() => (Some(ambient), None),
+            None => {
+                let parent = of_http().map(|span| ambient.with_remote_span_context(span));
+                (parent, None)
+            }
+        };
+        Self { parent, link }
+    }
+
+    /// The origin of a message that is sent.
+    pub(crate) fn sent() -> Self {
+        Self {
+            parent: Some(ambient()),
+            link: None,
+        }
+    }
+
+    /// Sets the parent and the link of a span.
+    pub(crate) fn apply(self, span: &Span) {
+        if let Some(parent) = self.parent {
             // An error means that no layer of OpenTelemetry is installed.
             let _ = span.set_parent(parent);
-            if has_span {
-                let link = match ambient_span.is_valid() {
-                    true => Some(ambient_span),
-                    false => of_http,
-                };
-                if let Some(link) = link {
-                    span.add_link(link);
-                }
-            }
         }
-        None if ambient_span.is_valid() => {
-            let _ = span.set_parent(ambient);
-        }
-        None => {
-            if let Some(remote) = of_http {
-                let _ = span.set_parent(ambient.with_remote_span_context(remote));
-            }
+        if let Some(link) = self.link {
+            span.add_link(link);
         }
     }
 }
 
 /// The trace context in the head of an HTTP request.
 pub(crate) mod http_trace {
+    use http::HeaderName;
     use mcp_core::Extensions;
     use mcp_types::meta as w3c;
     use mcp_types::meta::keys;
     use opentelemetry::trace::SpanContext;
+
+    static TRACEPARENT: HeaderName = HeaderName::from_static(keys::TRACEPARENT);
+    static TRACESTATE: HeaderName = HeaderName::from_static(keys::TRACESTATE);
 
     /// The head of an HTTP request.
     pub(crate) struct Head<'a>(&'a Extensions);
@@ -171,10 +202,10 @@ pub(crate) mod http_trace {
 
         pub(crate) fn span_context(&self) -> Option<SpanContext> {
             let headers = &self.0.parts()?.headers;
-            let text = |key: &str| headers.get(key)?.to_str().ok();
-            let parent = text(keys::TRACEPARENT)?.trim().parse().ok()?;
+            let text = |key: &HeaderName| headers.get(key)?.to_str().ok();
+            let parent = text(&TRACEPARENT)?.trim().parse().ok()?;
             let trace = w3c::TraceContext::new(parent);
-            let state = text(keys::TRACESTATE).and_then(|state| state.parse().ok());
+            let state = text(&TRACESTATE).and_then(|state| state.parse().ok());
             Some(super::span_context(&match state {
                 Some(state) => trace.state(state),
                 None => trace,

@@ -5,8 +5,9 @@
 //!
 //! `protected` is `call` with an access token that the server has verified before.
 //!
-//! `telemetry` is `call` with the layer of telemetry, no subscriber and no export; `traced` is `call` with
-//! metrics and sampled spans, which are thrown away when they end.
+//! `telemetry` is `call` with the layer of telemetry, no subscriber and no metrics. `unsampled` adds a
+//! subscriber with the layer of OpenTelemetry, whose sampler refuses each span; `metrics` adds metrics
+//! instead. `traced` is `call` with metrics and sampled spans, which are thrown away when they end.
 //!
 //! The kinds `bearer` and `oauth` are calls of the client of the SDK to the same service: with a fixed
 //! token, and with a token of an authorization server.
@@ -33,7 +34,7 @@ fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [kind, count] = &arguments[..] else {
         return Err(
-            "usage: bench-calls call|session|list|big|protected|telemetry|traced|bearer|oauth N"
+            "usage: bench-calls call|session|list|big|protected|telemetry|unsampled|metrics|traced|bearer|oauth N"
                 .into(),
         );
     };
@@ -46,6 +47,8 @@ fn main() -> Result<(), Failure> {
         "list" => (Scenario::List(1), Era::Modern, bench::server(100)),
         "session" => (Scenario::Call, Era::Session, bench::server(0)),
         "telemetry" => (Scenario::Call, Era::Modern, bench::traced::without_export()),
+        "unsampled" => (Scenario::Call, Era::Modern, bench::traced::unsampled()),
+        "metrics" => (Scenario::Call, Era::Modern, bench::traced::with_metrics()),
         "traced" => (Scenario::Call, Era::Modern, bench::traced::with_export()),
         "big" => (Scenario::Big, Era::Modern, bench::server(0)),
         "bearer" => return runtime.block_on(login::with_fixed_token(count)),

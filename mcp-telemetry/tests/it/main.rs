@@ -7,4 +7,6 @@ mod content;
 mod kit;
 mod operational;
 mod parents;
+mod relay;
+mod sampling;
 mod tables;

@@ -222,3 +222,24 @@ async fn progress_is_in_the_trace_of_its_call() {
         }
     }
 }
+
+#[tokio::test]
+async fn trace_under_a_key_with_escapes_is_the_parent() {
+    let recorder = Recorder::start();
+    let server = server().layer(recorder.server_layer());
+    let escaped = |mut exchange: Exchange, next: Next| async move {
+        let meta = exchange.meta.take().unwrap();
+        let key = r#"{"\u0074r\u0061ceparent":""#;
+        let meta = meta.as_str().replacen('{', &format!("{key}{PARENT}\","), 1);
+        exchange.meta = Some(serde_json::from_str(&meta).unwrap());
+        next.run(exchange).await
+    };
+    let pair = Pair::http(server.layer(from_fn(escaped)))
+        .start()
+        .await
+        .unwrap();
+    pair.client.call("add", json!({})).await.unwrap();
+    pair.close().await.unwrap();
+    let received = recorder.span(&SpanKind::Server, "tools/call add");
+    assert_eq!(received.parent_span_id.to_string(), "b7ad6b7169203331");
+}
