@@ -9,7 +9,9 @@ use mcp::telemetry::opentelemetry_sdk::error::OTelSdkResult;
 use mcp::telemetry::opentelemetry_sdk::metrics::data::ResourceMetrics;
 use mcp::telemetry::opentelemetry_sdk::metrics::exporter::PushMetricExporter;
 use mcp::telemetry::opentelemetry_sdk::metrics::{SdkMeterProvider, Temporality};
-use mcp::telemetry::opentelemetry_sdk::trace::{Sampler, SdkTracerProvider, SpanData, SpanExporter};
+use mcp::telemetry::opentelemetry_sdk::trace::{
+    Sampler, SdkTracerProvider, SpanData, SpanExporter,
+};
 use mcp::telemetry::{HeadSampling, Telemetry, tracing_opentelemetry};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;

@@ -267,6 +267,7 @@ pub(crate) fn send(
     let mirrored = mirrored.params(inner.mirrored_params(request, version));
     let mut out = OutgoingRequest::new(context.id.clone(), body, mirrored);
     out.headers.clone_from(headers);
+    out.on_cancel = inner.cancel_hook(version);
     inner.channel.call(out)
 }
 

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use mcp_core::{
-    ClientRequest, Connection, Exchange, Fault, Observation, ObservedMessage, ObservedSession,
-    Observer, SessionRequest,
+    CancelHook, ClientRequest, Connection, Exchange, Fault, Observation, ObservedMessage,
+    ObservedSession, Observer, SessionRequest,
 };
 use mcp_types::{
     InputRequest, Meta, Method, Notification, ProtocolVersion, RawObject, Request, RequestId,
 };
 use serde::Deserialize;
+use tracing::Span;
 
 use crate::client::ClientInner;
 
@@ -65,6 +66,21 @@ impl ClientInner {
         let message = ObservedMessage::sent(method, self.version());
         let message = message.connection(self.connection());
         Some(self.observer()?.message(&message))
+    }
+
+    /// Returns a hook that observes the cancellation of a request, inside of the present span.
+    pub(crate) fn cancel_hook(&self, version: ProtocolVersion) -> Option<CancelHook> {
+        let observer = Arc::clone(self.observer()?);
+        let connection = self.connection().cloned();
+        let span = Span::current();
+        Some(CancelHook::new(move || {
+            let message = ObservedMessage::sent(Method::Cancelled.as_str(), version)
+                .connection(connection.as_ref());
+            let observation = span.in_scope(|| observer.message(&message));
+            let meta = observation.inject(Meta::default());
+            observation.end(Ok(()));
+            Some(meta).filter(|meta| !meta.is_empty())
+        }))
     }
 
     /// Observes a notification of the server.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::{pending, ready};
 use std::pin::Pin;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::Stream;
@@ -170,16 +171,20 @@ impl OneWayMessage {
     }
 
     /// Encodes the cancellation of a request. Returns `None` for `initialize`, which cannot be
-    /// cancelled.
+    /// cancelled. `meta` are additional keys of `_meta`.
     // spec: CAN-01, CAN-02, HTTP-C-12
-    pub fn cancellation(id: &RequestId, mirrored: &MirroredHeaders) -> Option<Self> {
+    pub fn cancellation(
+        id: &RequestId,
+        meta: Option<&Meta>,
+        mirrored: &MirroredHeaders,
+    ) -> Option<Self> {
         if Method::from_name(&mirrored.method) == Some(Method::Initialize) {
             return None;
         }
         let cancelled = Cancelled::new(id.clone());
         Self::notification(
             &ClientNotification::Cancelled(cancelled),
-            None,
+            meta,
             mirrored.version,
         )
     }
@@ -212,6 +217,30 @@ pub struct OutgoingRequest {
     pub mirrored: MirroredHeaders,
     /// Headers that the caller has set, for transports with headers.
     pub headers: http::HeaderMap,
+    /// Called when the channel sends a cancellation of this request.
+    pub on_cancel: Option<CancelHook>,
+}
+
+/// A function that observes the cancellation of a request, and returns additional keys of its `_meta`.
+#[derive(Clone)]
+pub struct CancelHook(Arc<dyn Fn() -> Option<Meta> + Send + Sync>);
+
+impl CancelHook {
+    /// Creates a hook. It runs where a call is dropped, so it must not block.
+    pub fn new(hook: impl Fn() -> Option<Meta> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(hook))
+    }
+
+    /// Calls the function.
+    pub fn run(&self) -> Option<Meta> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for CancelHook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CancelHook")
+    }
 }
 
 impl OutgoingRequest {
@@ -222,6 +251,7 @@ impl OutgoingRequest {
             body: body.into(),
             mirrored,
             headers: http::HeaderMap::new(),
+            on_cancel: None,
         }
     }
 }
@@ -378,7 +408,7 @@ mod tests {
     fn cancellation_names_the_request_and_skips_initialize() {
         for version in ProtocolVersion::ALL {
             let mirror = MirroredHeaders::new(version, "tools/call", Some("add"));
-            let note = OneWayMessage::cancellation(&RequestId::from("a"), &mirror).unwrap();
+            let note = OneWayMessage::cancellation(&RequestId::from("a"), None, &mirror).unwrap();
             let text = std::str::from_utf8(&note.body).unwrap();
             assert!(
                 text.contains(r#""method":"notifications/cancelled""#),
@@ -387,7 +417,7 @@ mod tests {
             assert!(text.contains(r#""requestId":"a""#), "{text}");
             assert_eq!(&*note.mirrored.method, "notifications/cancelled");
             let opening = MirroredHeaders::new(version, "initialize", None);
-            assert!(OneWayMessage::cancellation(&RequestId::from(1), &opening).is_none());
+            assert!(OneWayMessage::cancellation(&RequestId::from(1), None, &opening).is_none());
         }
     }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
+
 /// The kind of transport below a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -12,10 +14,12 @@ pub enum Transport {
     Http,
     /// The standard streams of a process, or another pair of byte streams.
     Pipe,
+    /// A Unix socket.
+    Unix,
 }
 
 /// A connection: its transport, and the address of the server as far as a client knows it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Connection {
     /// The transport.
@@ -24,6 +28,8 @@ pub struct Connection {
     pub host: Option<Arc<str>>,
     /// The port of the server.
     pub port: Option<u16>,
+    /// What responses of the server have shown.
+    pub state: Option<Arc<ConnectionState>>,
 }
 
 impl Connection {
@@ -38,6 +44,7 @@ impl Connection {
             transport,
             host: None,
             port: None,
+            state: None,
         }
     }
 
@@ -45,9 +52,11 @@ impl Connection {
     pub fn of(transport: Transport) -> &'static Self {
         static HTTP: Connection = Connection::HTTP;
         static PIPE: Connection = Connection::PIPE;
+        static UNIX: Connection = Connection::new(Transport::Unix);
         match transport {
             Transport::Http => &HTTP,
             Transport::Pipe => &PIPE,
+            Transport::Unix => &UNIX,
         }
     }
 
@@ -57,6 +66,47 @@ impl Connection {
         self.host = Some(host.into());
         self.port = port;
         self
+    }
+
+    /// Sets the state that the transport updates.
+    #[must_use]
+    pub fn state(mut self, state: Arc<ConnectionState>) -> Self {
+        self.state = Some(state);
+        self
+    }
+}
+
+/// What a client has learned about a connection from the responses of its server. The transport of the
+/// client updates it.
+#[derive(Debug, Default)]
+pub struct ConnectionState(Mutex<Learned>);
+
+#[derive(Debug, Default)]
+struct Learned {
+    http_version: Option<http::Version>,
+    session: Option<SessionId>,
+}
+
+impl ConnectionState {
+    /// Returns the version of HTTP of the last response. `None` before the first one.
+    pub fn http_version(&self) -> Option<http::Version> {
+        self.0.lock().http_version
+    }
+
+    /// Sets the version of HTTP.
+    pub fn set_http_version(&self, version: http::Version) {
+        self.0.lock().http_version = Some(version);
+    }
+
+    /// Returns the id of the legacy session. `None` before the handshake, and where the server gives no
+    /// id.
+    pub fn session(&self) -> Option<SessionId> {
+        self.0.lock().session.clone()
+    }
+
+    /// Sets the id of the legacy session.
+    pub fn set_session(&self, session: Option<SessionId>) {
+        self.0.lock().session = session;
     }
 }
 
@@ -84,16 +134,24 @@ impl fmt::Debug for SessionId {
 
 /// The address of the client, in the extensions of a call. Set only for a service with an observer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClientAddress(IpAddr);
+pub struct ClientAddress {
+    ip: IpAddr,
+    port: Option<u16>,
+}
 
 impl ClientAddress {
-    /// The address of a client.
-    pub fn new(address: IpAddr) -> Self {
-        Self(address)
+    /// The address of a client. `port` is `None` where only the IP address is known.
+    pub fn new(ip: IpAddr, port: Option<u16>) -> Self {
+        Self { ip, port }
     }
 
-    /// Returns the address.
+    /// Returns the IP address.
     pub fn ip(self) -> IpAddr {
-        self.0
+        self.ip
+    }
+
+    /// Returns the port.
+    pub fn port(self) -> Option<u16> {
+        self.port
     }
 }

@@ -107,10 +107,10 @@ pub use changes::{
     ChangeBus, ChangeEvent, Changes, ExtensionNotification, MemoryBus, Subscriber, Watch,
 };
 pub use channel::{
-    Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
+    CancelHook, Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
     OutgoingRequest,
 };
-pub use connection::{ClientAddress, Connection, SessionId, Transport};
+pub use connection::{ClientAddress, Connection, ConnectionState, SessionId, Transport};
 pub use endpoint_metrics::{AuthMetrics, EndpointMetrics, QueuedBytes, TaskMetrics};
 pub use exchange::Exchange;
 pub use extensions::Extensions;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mcp_types::{Meta, ProtocolVersion, RawObject, RequestId};
 use tracing::Span;
 
-use crate::{Connection, Extensions, Fault, ServerNotification};
+use crate::{Connection, Extensions, Fault, ServerNotification, SessionId};
 
 /// Receives the messages of a server or a client that its layers do not see: the handshake, `ping`,
 /// `server/discover`, subscriptions, notifications, and requests to the other side. Telemetry uses
@@ -57,6 +57,7 @@ pub(crate) struct NotificationObserver {
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) version: ProtocolVersion,
     pub(crate) connection: Option<&'static Connection>,
+    pub(crate) session: Option<SessionId>,
 }
 
 impl NotificationObserver {
@@ -67,6 +68,7 @@ impl NotificationObserver {
     ) -> (Box<dyn Observation>, Option<Meta>) {
         let message = ObservedMessage::sent(notification.method_name(), self.version)
             .uri(notification.uri())
+            .session(self.session.as_ref())
             .connection(self.connection);
         let observation = self.observer.message(&message);
         let meta = observation.inject(Meta::default());
@@ -94,6 +96,8 @@ pub struct ObservedMessage<'a> {
     pub connection: Option<&'a Connection>,
     /// The HTTP head of a message that was received.
     pub extensions: Option<&'a Extensions>,
+    /// The legacy session of the message, on a server.
+    pub session: Option<&'a SessionId>,
 }
 
 impl<'a> ObservedMessage<'a> {
@@ -108,6 +112,7 @@ impl<'a> ObservedMessage<'a> {
             meta: None,
             connection: None,
             extensions: None,
+            session: None,
         }
     }
 
@@ -144,6 +149,13 @@ impl<'a> ObservedMessage<'a> {
     #[must_use]
     pub fn connection(mut self, connection: Option<&'a Connection>) -> Self {
         self.connection = connection;
+        self
+    }
+
+    /// Sets the legacy session, on a server.
+    #[must_use]
+    pub fn session(mut self, session: Option<&'a SessionId>) -> Self {
+        self.session = session;
         self
     }
 

@@ -85,6 +85,7 @@ impl RunningCall {
                 observer: service.observer()?,
                 version: inbound.version(),
                 connection: extensions.transport().map(Connection::of),
+                session: extensions.get().cloned(),
             })
         });
         let serve = || inbound.serve(service, &target.profile, outlet.clone(), extensions);

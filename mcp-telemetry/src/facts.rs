@@ -1,12 +1,9 @@
 //! The attributes of one operation.
 
 use std::borrow::Cow;
-use std::net::IpAddr;
 use std::sync::Arc;
 
-use mcp_core::{
-    ClientAddress, Exchange, Extensions, ObservedMessage, RequestName, SessionId,
-};
+use mcp_core::{ClientAddress, Connection, Exchange, ObservedMessage, RequestName, SessionId};
 use mcp_types::{Method, ProtocolVersion, RequestId};
 use opentelemetry::KeyValue;
 
@@ -114,40 +111,45 @@ impl MethodName {
 }
 
 /// Facts that spans contain and metrics do not. They are read only for a span that is recorded.
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Details<'a> {
     pub(crate) id: Option<&'a RequestId>,
-    pub(crate) session: Option<&'a SessionId>,
-    pub(crate) client: Option<IpAddr>,
+    pub(crate) session: Option<SessionId>,
+    pub(crate) client: Option<ClientAddress>,
 }
 
 impl<'a> Details<'a> {
     /// The details of a call that passes a layer.
-    pub(crate) fn of_exchange(exchange: &'a Exchange) -> Self {
+    pub(crate) fn of_exchange(exchange: &'a Exchange, is_sent: bool) -> Self {
+        let connection = exchange.extensions.get().filter(|_| is_sent);
+        let session = match connection {
+            Some(connection) => session_of(connection),
+            None => exchange.extensions.get().cloned(),
+        };
         Self {
             id: exchange.id.as_ref(),
             // The stateless revision has no sessions, so a value there would be one of another layer.
-            session: match exchange.facts.version.is_modern() {
-                true => None,
-                false => exchange.extensions.get(),
-            },
-            client: client(&exchange.extensions),
+            session: session.filter(|_| !exchange.facts.version.is_modern()),
+            client: exchange.extensions.get().copied(),
         }
     }
 
     /// The details of a message that layers do not see.
     pub(crate) fn of_message(message: &ObservedMessage<'a>) -> Self {
+        let session = match message.session {
+            Some(session) => Some(session.clone()),
+            None => message.connection.and_then(session_of),
+        };
         Self {
             id: message.id,
-            session: None,
-            client: message.extensions.and_then(client),
+            session: session.filter(|_| !message.version.is_modern()),
+            client: message.extensions.and_then(|it| it.get().copied()),
         }
     }
 }
 
-fn client(extensions: &Extensions) -> Option<IpAddr> {
-    let address: &ClientAddress = extensions.get()?;
-    Some(address.ip())
+fn session_of(connection: &Connection) -> Option<SessionId> {
+    connection.state.as_ref()?.session()
 }
 
 /// The attributes of one operation.
@@ -164,12 +166,12 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// The facts of a call that passes a layer.
-    pub(crate) fn of_exchange(exchange: &Exchange, is_sent: bool, known: &KnownNames) -> Self {
+    /// The facts of a call that passes a layer. They are boxed because they are moved several times.
+    pub(crate) fn of_exchange(exchange: &Exchange, is_sent: bool, known: &KnownNames) -> Box<Self> {
         let name = RequestName::of(&exchange.call);
         let version = exchange.facts.version;
         let extensions = &exchange.extensions;
-        Self {
+        Box::new(Self {
             is_sent,
             method: MethodName::new(known, exchange.call.method(), name.method),
             target: target(&name, known),
@@ -181,14 +183,14 @@ impl Facts {
                 is_sent.then(|| extensions.get()).flatten(),
                 Some(extensions),
             ),
-        }
+        })
     }
 
     /// The facts of a message that layers do not see.
-    pub(crate) fn of_message(message: &ObservedMessage<'_>, known: &KnownNames) -> Self {
+    pub(crate) fn of_message(message: &ObservedMessage<'_>, known: &KnownNames) -> Box<Self> {
         let mut name = RequestName::method(message.method);
         name.uri = message.uri;
-        Self {
+        Box::new(Self {
             is_sent: message.is_sent,
             method: MethodName::new(known, None, name.method),
             target: None,
@@ -196,7 +198,7 @@ impl Facts {
             secret_uri: secret_uri(&name),
             version: message.version,
             network: Network::new(message.connection, message.extensions),
-        }
+        })
     }
 
     /// Returns the name of the span.
@@ -240,12 +242,9 @@ impl Facts {
         port.map(i64::from)
     }
 
-    /// Returns the address of the client, unless this side knows an address of the server.
-    pub(crate) fn client_address(&self, client: Option<IpAddr>) -> Option<String> {
-        match self.server_address() {
-            Some(_) => None,
-            None => client.map(|address| address.to_string()),
-        }
+    /// Returns the address of the client, on the side of its server.
+    pub(crate) fn client<'c>(&self, details: &'c Details<'_>) -> Option<&'c ClientAddress> {
+        details.client.as_ref().filter(|_| !self.is_sent)
     }
 
     /// Makes the names known, because the server has confirmed them.

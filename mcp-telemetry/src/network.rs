@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::Version;
-use mcp_core::{Connection, Extensions, Transport};
+use mcp_core::{Connection, ConnectionState, Extensions, Transport};
 use opentelemetry::KeyValue;
 use smallvec::SmallVec;
 
@@ -27,6 +27,8 @@ pub(crate) struct Network {
     pub(crate) protocol_version: Option<&'static str>,
     /// The server as its client knows it.
     pub(crate) server: Option<(Arc<str>, Option<u16>)>,
+    /// What the responses of the server have shown.
+    pub(crate) state: Option<Arc<ConnectionState>>,
 }
 
 impl Network {
@@ -37,21 +39,27 @@ impl Network {
         let (transport, protocol) = match transport {
             Some(Transport::Http) => (Some("tcp"), Some("http")),
             Some(Transport::Pipe) => (Some("pipe"), None),
+            Some(Transport::Unix) => (Some("unix"), None),
             _ => (None, None),
         };
         let host = connection.and_then(|it| Some((it.host.clone()?, it.port)));
         Self {
             transport,
             protocol,
-            protocol_version: parts.and_then(|parts| match parts.version {
-                Version::HTTP_10 => Some("1.0"),
-                Version::HTTP_11 => Some("1.1"),
-                Version::HTTP_2 => Some("2"),
-                Version::HTTP_3 => Some("3"),
-                _ => None,
-            }),
+            protocol_version: parts.and_then(|parts| version_name(parts.version)),
             server: host,
+            state: connection.and_then(|connection| connection.state.clone()),
         }
+    }
+
+    /// Reads the version of HTTP again where only a response shows it. Returns it if it is new.
+    pub(crate) fn refresh(&mut self) -> Option<&'static str> {
+        let state = self
+            .state
+            .as_ref()
+            .filter(|_| self.protocol_version.is_none())?;
+        self.protocol_version = state.http_version().and_then(version_name);
+        self.protocol_version
     }
 
     /// Returns true if metrics have the same attributes. It may return false for equal ones.
@@ -86,6 +94,16 @@ impl Network {
                 attributes.push(KeyValue::new(names::SERVER_PORT, i64::from(*port)));
             }
         }
+    }
+}
+
+fn version_name(version: Version) -> Option<&'static str> {
+    match version {
+        Version::HTTP_10 => Some("1.0"),
+        Version::HTTP_11 => Some("1.1"),
+        Version::HTTP_2 => Some("2"),
+        Version::HTTP_3 => Some("3"),
+        _ => None,
     }
 }
 

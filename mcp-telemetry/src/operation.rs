@@ -1,9 +1,10 @@
 //! One operation: its span, and its duration as a metric.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Instant;
 
-use mcp_core::{Call, Exchange, Reply, ResultBody, catch_panic_sync};
+use mcp_core::{Call, ClientAddress, Exchange, Reply, ResultBody, catch_panic_sync};
 use mcp_types::{Meta, RequestId};
 use opentelemetry::ContextGuard;
 use tracing::Span;
@@ -26,7 +27,7 @@ const MAX_CONTENT_BYTES: usize = 8 * 1024;
 /// A running operation. Dropping it without [`finish`](Self::finish) means that it was cancelled.
 pub(crate) struct Operation {
     settings: Arc<Settings>,
-    facts: Facts,
+    facts: Box<Facts>,
     span: Span,
     /// The context of an operation that was not sampled, which has no span.
     unsampled: Option<opentelemetry::Context>,
@@ -45,7 +46,7 @@ pub(crate) struct EnteredOperation<'a> {
 impl Operation {
     pub(crate) fn start<'a>(
         settings: Arc<Settings>,
-        facts: Facts,
+        facts: Box<Facts>,
         details: impl Fn() -> Details<'a>,
     ) -> Self {
         let span = make_span(&facts, details);
@@ -55,7 +56,7 @@ impl Operation {
     /// Starts an operation that was not sampled: it has no span.
     pub(crate) fn start_unsampled(
         settings: Arc<Settings>,
-        facts: Facts,
+        facts: Box<Facts>,
         context: opentelemetry::Context,
     ) -> Self {
         Self::new(settings, facts, Span::none(), Some(context))
@@ -63,7 +64,7 @@ impl Operation {
 
     fn new(
         settings: Arc<Settings>,
-        facts: Facts,
+        facts: Box<Facts>,
         span: Span,
         unsampled: Option<opentelemetry::Context>,
     ) -> Self {
@@ -196,6 +197,9 @@ impl Operation {
                 self.span.record("otel.status_description", message);
             }
         }
+        if let Some(version) = self.facts.network.refresh() {
+            self.span.record("network.protocol.version", version);
+        }
         let instruments = self.settings.instruments();
         let histogram = match self.facts.is_sent {
             true => &instruments.client_operations,
@@ -243,6 +247,8 @@ fn learn(names: &KnownNames, reply: &Reply) {
 /// Makes the span. Every value is passed at once, because each later `record` locks the span. The macro
 /// evaluates the values only for a span that a subscriber records.
 fn make_span<'a>(facts: &Facts, details: impl Fn() -> Details<'a>) -> Span {
+    let cell = OnceCell::new();
+    let details = || cell.get_or_init(&details);
     macro_rules! make {
         ($name:literal, $kind:literal) => {
             tracing::info_span!(
@@ -254,7 +260,7 @@ fn make_span<'a>(facts: &Facts, details: impl Fn() -> Details<'a>) -> Span {
                 otel.status_description = Empty,
                 mcp.method.name = truncate(facts.method.as_str(), MAX_FIELD_BYTES),
                 mcp.protocol.version = facts.version.as_str(),
-                mcp.session.id = details().session.map(|id| field(id.as_str())),
+                mcp.session.id = details().session.as_ref().map(|id| field(id.as_str())),
                 mcp.resource.uri = facts.uri.as_deref().map(field),
                 error.type = Empty,
                 gen_ai.tool.name = facts.tool().map(field),
@@ -269,7 +275,8 @@ fn make_span<'a>(facts: &Facts, details: impl Fn() -> Details<'a>) -> Span {
                 network.protocol.version = facts.network.protocol_version,
                 server.address = facts.server_address().map(field),
                 server.port = facts.server_port(),
-                client.address = facts.client_address(details().client).as_deref(),
+                client.address = client_address(facts.client(details())).as_deref(),
+                client.port = facts.client(details()).and_then(|it| it.port()).map(i64::from),
             )
         };
     }
@@ -282,6 +289,10 @@ fn make_span<'a>(facts: &Facts, details: impl Fn() -> Details<'a>) -> Span {
 /// Shortens a string of a peer to the length of a field.
 fn field(text: &str) -> &str {
     truncate(text, MAX_FIELD_BYTES)
+}
+
+fn client_address(client: Option<&ClientAddress>) -> Option<String> {
+    client.map(|client| client.ip().to_string())
 }
 
 fn request_id(id: Option<&RequestId>) -> Option<String> {

@@ -126,11 +126,7 @@ impl HeadSampling {
 }
 
 /// Decides about a call, if the subscriber has the layer.
-pub(crate) fn decide(
-    kind: &SpanKind,
-    method: &str,
-    origin: impl FnOnce() -> Origin,
-) -> Decision {
+pub(crate) fn decide(kind: &SpanKind, method: &str, origin: impl FnOnce() -> Origin) -> Decision {
     match HeadSampling::of_subscriber() {
         Some(sampling) => sampling.decide(kind, method, origin()),
         None => Decision::Span(None),

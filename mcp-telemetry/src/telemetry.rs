@@ -147,11 +147,9 @@ fn receive(settings: &Arc<Settings>, exchange: Exchange, next: &Next) -> BoxFutu
     };
     let facts = Facts::of_exchange(&exchange, false, &settings.names);
     let operation = match sampling::decide(&SpanKind::Server, facts.method.as_str(), origin) {
-        Decision::Refused(context) => {
-            Operation::start_unsampled(settings.clone(), facts, context)
-        }
+        Decision::Refused(context) => Operation::start_unsampled(settings.clone(), facts, context),
         Decision::Span(decided) => {
-            let details = || Details::of_exchange(&exchange);
+            let details = || Details::of_exchange(&exchange, false);
             let operation = Operation::start(settings.clone(), facts, details);
             operation.set_origin(|| decided.unwrap_or_else(origin));
             operation
@@ -169,11 +167,9 @@ fn send(
     let facts = Facts::of_exchange(&exchange, true, &settings.names);
     let method = facts.method.as_str();
     let operation = match sampling::decide(&SpanKind::Client, method, Origin::sent) {
-        Decision::Refused(context) => {
-            Operation::start_unsampled(settings.clone(), facts, context)
-        }
+        Decision::Refused(context) => Operation::start_unsampled(settings.clone(), facts, context),
         Decision::Span(decided) => {
-            let details = || Details::of_exchange(&exchange);
+            let details = || Details::of_exchange(&exchange, true);
             let operation = Operation::start(settings.clone(), facts, details);
             operation.set_origin(|| decided.unwrap_or_default());
             operation

@@ -23,15 +23,24 @@ const BAGGAGE: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'.')
     .remove(b'~');
 
-/// Parses `_meta`. `None` without a trace context, so that the other keys are not parsed for nothing.
-/// Text with escapes is parsed, because keys may be written with them.
+/// Reads the trace context of `_meta`, and no other keys. `None` without one. Text with escapes is read,
+/// too, because keys may be written with them.
 pub(crate) fn read_meta(meta: &RawObject) -> Option<Meta> {
     static KEYS: LazyLock<[Finder<'static>; 2]> =
         LazyLock::new(|| [keys::TRACEPARENT, keys::BAGGAGE].map(Finder::new));
     let text = meta.as_str().as_bytes();
-    let has_context =
+    let may_have_context =
         KEYS.iter().any(|key| key.find(text).is_some()) || memchr(b'\\', text).is_some();
-    has_context.then(|| meta.parse().ok())?
+    may_have_context.then(|| {
+        let is_context =
+            |key: &str| [keys::TRACEPARENT, keys::TRACESTATE, keys::BAGGAGE].contains(&key);
+        let members = meta.as_raw().members();
+        let context = members.filter(|(key, _)| is_context(key));
+        context.fold(Meta::default(), |meta, (key, value)| match value.text() {
+            Some(text) => meta.with(&*key, &*text),
+            None => meta,
+        })
+    })
 }
 
 /// Returns the context in `_meta`. `None` without a valid `traceparent` and without baggage.

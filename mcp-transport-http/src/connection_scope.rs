@@ -3,7 +3,7 @@
 //! A task-local variable reaches the endpoint through routers and layers. Unlike a request extension, it
 //! costs nothing per request and is not visible to handlers.
 
-use std::net::IpAddr;
+use std::net::SocketAddr;
 
 use crate::Shutdown;
 
@@ -13,7 +13,7 @@ pub(crate) struct ConnectionScope {
     /// Handle of the server.
     pub(crate) shutdown: Shutdown,
     /// Address of the client. `None` when the operating system does not know it.
-    pub(crate) peer: Option<IpAddr>,
+    pub(crate) peer: Option<SocketAddr>,
 }
 
 tokio::task_local! {
@@ -34,6 +34,6 @@ pub(crate) fn shutdown() -> Option<Shutdown> {
 }
 
 /// Returns the address of the client of the [`Serve`](crate::Serve) that runs the current task.
-pub(crate) fn peer() -> Option<IpAddr> {
+pub(crate) fn peer() -> Option<SocketAddr> {
     CURRENT.try_with(|current| current.peer).ok().flatten()
 }

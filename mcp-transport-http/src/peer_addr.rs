@@ -35,9 +35,17 @@ pub struct PeerAddr(pub IpAddr);
 
 /// Returns the address of the client that sent a request, if it is known.
 pub(crate) fn peer_of(head: &Parts) -> Option<IpAddr> {
-    let address = match head.extensions.get::<PeerAddr>() {
-        Some(PeerAddr(address)) => Some(*address),
-        None => connection_scope::peer(),
+    peer_with_port(head).map(|(address, _)| address)
+}
+
+/// Returns the address of the client that sent a request, with its port if that is known as well.
+pub(crate) fn peer_with_port(head: &Parts) -> Option<(IpAddr, Option<u16>)> {
+    let (address, port) = match head.extensions.get::<PeerAddr>() {
+        Some(PeerAddr(address)) => (*address, None),
+        None => {
+            let peer = connection_scope::peer()?;
+            (peer.ip(), Some(peer.port()))
+        }
     };
-    address.map(|address| address.to_canonical())
+    Some((address.to_canonical(), port))
 }

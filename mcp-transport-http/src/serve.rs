@@ -343,7 +343,7 @@ where
             let settings = Arc::clone(settings);
             let scope = ConnectionScope {
                 shutdown: settings.shutdown.clone(),
-                peer: stream.peer_addr().ok().map(|peer| peer.ip()),
+                peer: stream.peer_addr().ok(),
             };
             let connection = connection::serve(stream, service.clone(), settings, permit);
             tokio::spawn(scope.run(connection));

@@ -31,7 +31,7 @@ use crate::pending::PendingRequests;
 use crate::wire::{self, Wire};
 use crate::{
     ChangeEvent, Changes, ClientFacts, Fault, Principal, Reply, ResultBody, ServerNotification,
-    ServerProfile, Service, Subscriber, Watch,
+    ServerProfile, Service, SessionId, Subscriber, Watch,
 };
 
 /// A session of a legacy client.
@@ -117,6 +117,13 @@ impl Session {
         }
         let body = ResultBody::Initialize(Arc::new(result));
         Ok((session, body.into()))
+    }
+
+    /// Sets the id of the session for its observer, once. Over pipes, sessions have none.
+    pub fn set_observed_id(&self, id: SessionId) {
+        if let Some(observer) = &self.observer {
+            observer.set_id(id);
+        }
     }
 
     /// Continues a stored session.

@@ -60,8 +60,7 @@ async fn check(recorder: &Recorder, channel: impl mcp::core::Channel, version: P
     assert_eq!(received.span_context.trace_id(), trace);
 }
 
-const VERSIONS: [ProtocolVersion; 2] =
-    [ProtocolVersion::V2026_07_28, ProtocolVersion::V2025_11_25];
+const VERSIONS: [ProtocolVersion; 2] = [ProtocolVersion::V2026_07_28, ProtocolVersion::V2025_11_25];
 
 #[tokio::test]
 async fn relay_to_http_passes_the_trace_on_in_each_era() {

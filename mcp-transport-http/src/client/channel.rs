@@ -257,7 +257,8 @@ impl Channel for HttpChannel {
     }
 
     fn connection(&self) -> Option<Connection> {
-        Some(self.http.server_url.connection())
+        let state = Arc::clone(&self.http.state);
+        Some(self.http.server_url.connection().state(state))
     }
 
     // spec: XHDR-02

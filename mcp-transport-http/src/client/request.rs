@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, Method, Request, Response, Uri};
 use http_body::Body as _;
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
-use mcp_core::{BoxFuture, ChannelError};
+use mcp_core::{BoxFuture, ChannelError, ConnectionState};
 use parking_lot::Mutex;
 use tower_service::Service;
 
@@ -48,6 +48,8 @@ pub(super) struct RequestSender {
     pub(super) headers: HeaderMap,
     pub(super) provider: Option<Arc<HeaderProvider>>,
     pub(super) limits: ResponseLimits,
+    /// What responses have shown, for telemetry.
+    pub(super) state: Arc<ConnectionState>,
     /// The warning about credentials over plain HTTP was logged.
     warned: Arc<AtomicBool>,
     /// The warning about a header that the transport sets was logged.
@@ -81,6 +83,7 @@ impl RequestSender {
             headers: HeaderMap::new(),
             provider: None,
             limits: ResponseLimits::default(),
+            state: Arc::default(),
             warned: Arc::default(),
             warned_about_reserved: Arc::default(),
             service: Arc::new(TowerService(Mutex::new(service))),
@@ -120,7 +123,9 @@ impl RequestSender {
             },
             other => other,
         };
-        self.service.send(request).await.map_err(with_server_url)
+        let response = self.service.send(request).await.map_err(with_server_url)?;
+        self.state.set_http_version(response.version());
+        Ok(response)
     }
 }
 

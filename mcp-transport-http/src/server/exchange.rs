@@ -27,7 +27,7 @@ use super::lifetime;
 use super::replay::{self, StoredStream};
 use super::response::{self, Body};
 use super::running_calls::{CallPermit, StopReason};
-use crate::peer_addr::peer_of;
+use crate::peer_addr::peer_with_port;
 use crate::status;
 
 /// Options for the response to a call.
@@ -109,9 +109,9 @@ pub(super) fn start(
 ) -> Box<CallResponse> {
     let expiry = lifetime::expiry(extensions.get());
     if service.observer().is_some()
-        && let Some(address) = extensions.parts().and_then(peer_of)
+        && let Some((address, port)) = extensions.parts().and_then(peer_with_port)
     {
-        extensions.insert(ClientAddress::new(address));
+        extensions.insert(ClientAddress::new(address, port));
     }
     if request.is_subscription() {
         limit_subscription(&mut request, config, expiry);

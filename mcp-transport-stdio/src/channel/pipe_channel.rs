@@ -10,10 +10,10 @@ use std::time::Duration;
 use futures_core::Stream;
 use mcp_core::pending::{InsertError, RequestTimeouts};
 use mcp_core::{
-    BoxFuture, Channel, ChannelError, CloseReason, Connection, Frame, Frames, MirroredHeaders,
-    OneWayMessage, OutgoingRequest,
+    BoxFuture, CancelHook, Channel, ChannelError, CloseReason, Connection, Frame, Frames,
+    MirroredHeaders, OneWayMessage, OutgoingRequest, Transport,
 };
-use mcp_types::{Method, ProtocolVersion, RequestId};
+use mcp_types::{Meta, Method, ProtocolVersion, RequestId};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
@@ -50,6 +50,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct PipeChannel {
     shared: Arc<ChannelState>,
+    transport: Transport,
     router: AbortHandle,
 }
 
@@ -94,8 +95,17 @@ impl PipeChannel {
         let router = tokio::spawn(router::run(pipe, shared.clone(), close_reason));
         Self {
             shared,
+            transport: Transport::Pipe,
             router: router.abort_handle(),
         }
+    }
+
+    /// Sets the kind of the byte streams, which telemetry records: [`Transport::Unix`] for a Unix socket.
+    /// Default: [`Transport::Pipe`].
+    #[must_use]
+    pub fn transport(mut self, transport: Transport) -> Self {
+        self.transport = transport;
+        self
     }
 
     #[cfg(test)]
@@ -143,12 +153,13 @@ impl Channel for PipeChannel {
             id: out.id,
             mirrored: out.mirrored,
             messages: MailboxReader(mailbox),
+            on_cancel: out.on_cancel,
             sending: Some(Box::pin(sending)),
         })
     }
 
     fn connection(&self) -> Option<Connection> {
-        Some(Connection::PIPE)
+        Some(Connection::new(self.transport))
     }
 
     fn peer(&self) -> Cow<'_, str> {
@@ -207,6 +218,7 @@ struct CallStream {
     id: RequestId,
     mirrored: MirroredHeaders,
     messages: MailboxReader,
+    on_cancel: Option<CancelHook>,
     /// `None` after the request is sent.
     sending: Option<BoxFuture<'static, Result<(), QueueClosed>>>,
 }
@@ -229,6 +241,17 @@ impl Stream for CallStream {
     }
 }
 
+impl CallStream {
+    /// Returns the additional keys of the `_meta` of a cancellation, which is about to be sent.
+    fn cancel_meta(&self) -> Option<Meta> {
+        // `initialize` is never cancelled.
+        // spec: CAN-02
+        let is_opening = Method::from_name(&self.mirrored.method) == Some(Method::Initialize);
+        let hook = self.on_cancel.as_ref().filter(|_| !is_opening);
+        hook.and_then(CancelHook::run)
+    }
+}
+
 /// Queues `notifications/cancelled` if the request is sent and has no response yet.
 // spec: STDIO-10, CAN-10
 impl Drop for CallStream {
@@ -237,7 +260,8 @@ impl Drop for CallStream {
         let was_sent = self.sending.is_none();
         if is_pending
             && was_sent
-            && let Some(cancellation) = OneWayMessage::cancellation(&self.id, &self.mirrored)
+            && let Some(cancellation) =
+                OneWayMessage::cancellation(&self.id, self.cancel_meta().as_ref(), &self.mirrored)
         {
             // Bounded by the number of sent requests. A closed pipe needs no cancellation.
             let _: Result<(), QueueClosed> = self.shared.write_queue.push(&cancellation.body);

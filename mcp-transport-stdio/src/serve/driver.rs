@@ -13,9 +13,9 @@ use mcp_core::lines::{LINE_FRAMING, Line};
 use mcp_core::versioning::{RequestEra, classify};
 use mcp_core::wire::{self, MODERN, ReplyContext, Wire};
 use mcp_core::{
-    ClientNotification, ClientRequest, Fault, InboundNotification, InboundRequest, MessageSink,
-    Principal, Reply, ReplyTarget, RunningCall, ServerNotification, Service, SessionRequest,
-    Subscriber, Transport, catch_panic_sync, modern,
+    ClientNotification, ClientRequest, Connection, Fault, InboundNotification, InboundRequest,
+    MessageSink, ObservedMessage, Principal, Reply, ReplyTarget, RunningCall, ServerNotification,
+    Service, SessionRequest, Subscriber, Transport, catch_panic_sync, modern,
 };
 use mcp_types::{
     Cancelled, Message, Method, Notification, ParseError, ProtocolVersion, Request, RequestId,
@@ -70,7 +70,9 @@ impl Driver {
         let calls = Calls::new(pipe.write_queue.clone());
         settings.counters.set_queue(&pipe.write_queue);
         let mut settings = settings;
-        settings.extensions.set_transport(Transport::Pipe);
+        if settings.extensions.transport().is_none() {
+            settings.extensions.set_transport(Transport::Pipe);
+        }
         let subscriber = Subscriber::new(settings.extensions.clone(), settings.gate.clone());
         Self {
             service,
@@ -369,7 +371,7 @@ impl Driver {
         };
         let mut limits = SessionLimits::default();
         limits.clock = || Instant::now().into_std();
-        limits.transport = Some(Transport::Pipe);
+        limits.transport = self.settings.extensions.transport();
         if let Some(previous) = &self.session {
             limits.request_ids_after = previous.last_request_number();
         }
@@ -391,7 +393,10 @@ impl Driver {
                 _ => return,
             },
             None => match MODERN.decode_client_notification(notification) {
-                Some(ClientNotification::Cancelled(cancelled)) => cancelled,
+                Some(ClientNotification::Cancelled(cancelled)) => {
+                    self.observe(notification);
+                    cancelled
+                }
                 Some(ClientNotification::Other { .. }) => {
                     return self.start_notification(notification);
                 }
@@ -399,6 +404,19 @@ impl Driver {
             },
         };
         self.cancel(cancelled);
+    }
+
+    /// Observes a notification without a session.
+    fn observe(&self, notification: &Notification<'_>) {
+        let Some(observer) = self.service.observer() else {
+            return;
+        };
+        let meta = notification.params.object("_meta").ok().flatten();
+        let connection = self.settings.extensions.transport().map(Connection::of);
+        let message = ObservedMessage::received(&notification.method, MODERN.version())
+            .meta(meta.as_ref())
+            .connection(connection);
+        observer.message(&message).end(Ok(()));
     }
 
     /// Starts the handler of a notification of an extension. A refused notification is ignored.

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_core::{EndpointMetrics, Gate, Service, catch_panic};
+use mcp_core::{EndpointMetrics, Gate, Service, Transport, catch_panic};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::Instrument;
 
@@ -89,6 +89,13 @@ impl StdioServer {
     /// [`Principal`](mcp_core::Principal) of a socket.
     pub fn extension<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
         self.settings.extensions.insert(value);
+        self
+    }
+
+    /// Sets the kind of the byte streams, which telemetry records: [`Transport::Unix`] for a Unix socket.
+    /// Default: [`Transport::Pipe`].
+    pub fn transport(mut self, transport: Transport) -> Self {
+        self.settings.extensions.set_transport(transport);
         self
     }
 

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
 use futures_channel::oneshot;
-use mcp_types::{InputRequest, InputResponse, Meta, RequestId};
+use mcp_types::{Cancelled, InputRequest, InputResponse, Meta, RequestId};
 
 use super::sent_request::SentRequest;
 use super::{Session, SessionLimits, SessionState};
@@ -18,7 +18,7 @@ use crate::pending::{InsertError, PendingRequests, RequestIds};
 use crate::wire::ServerRequestContext;
 use crate::{
     BackChannel, BackChannelError, BoxFuture, ClientResponse, Fault, Input, MessageSink,
-    Observation, ServerRequest,
+    Observation, ServerNotification, ServerRequest,
 };
 
 impl BackChannel for Session {
@@ -176,7 +176,18 @@ impl Session {
     /// Cancels a request to the client, unless it was answered.
     fn withdraw(&self, id: &RequestId, reason: &str) {
         if let Some(sent) = self.remove_sent(id) {
-            sent.cancel(self.wire, id, reason);
+            self.send_cancellation(&sent, id, reason);
+        }
+    }
+
+    /// Sends `notifications/cancelled` for a request to the client.
+    // spec: CAN-01
+    fn send_cancellation(&self, sent: &SentRequest, id: &RequestId, reason: &str) {
+        let cancelled = Cancelled::new(id.clone()).reason(reason);
+        let notification = ServerNotification::Cancelled(cancelled);
+        let mut message = Vec::new();
+        if self.encode_notification(&notification, &mut message) {
+            sent.sink.send(message.into());
         }
     }
 
@@ -189,7 +200,7 @@ impl Session {
             state.sent.as_mut()?.pop_expired((self.limits.clock)())
         };
         while let Some((id, sent)) = next() {
-            sent.cancel(self.wire, &id, "the answer took too long");
+            self.send_cancellation(&sent, &id, "the answer took too long");
             sent.settle(Err(BackChannelError::TimedOut));
         }
     }

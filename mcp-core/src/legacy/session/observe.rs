@@ -1,13 +1,13 @@
 //! Observation of a session and of the messages that it handles.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use mcp_types::{Meta, Method, Notification, Request};
 use parking_lot::Mutex;
 
 use crate::{
     Connection, Fault, NotificationObserver, Observation, ObservedMessage, ObservedSession,
-    Observer, ServerNotification, ServerRequest, Service, SessionRequest, Transport,
+    Observer, ServerNotification, ServerRequest, Service, SessionId, SessionRequest, Transport,
 };
 use mcp_types::{ProtocolVersion, RawObject, RequestId};
 
@@ -16,6 +16,8 @@ pub(super) struct SessionObserver {
     observer: Arc<dyn Observer>,
     version: ProtocolVersion,
     connection: Option<&'static Connection>,
+    /// The id of the session over HTTP.
+    id: OnceLock<SessionId>,
     /// `None` after the end of the session, and for a session that another node has opened.
     session: Mutex<Option<Box<dyn Observation>>>,
 }
@@ -30,8 +32,14 @@ impl SessionObserver {
             observer: service.observer()?,
             version,
             connection: transport.map(Connection::of),
+            id: OnceLock::new(),
             session: Mutex::new(None),
         }))
+    }
+
+    /// Sets the id of the session, once.
+    pub(super) fn set_id(&self, id: SessionId) {
+        let _ = self.id.set(id);
     }
 
     /// Starts the observation of the whole session.
@@ -101,18 +109,23 @@ impl SessionObserver {
             observer: self.observer.clone(),
             version: self.version,
             connection: self.connection,
+            session: self.id.get().cloned(),
         };
         observer.start(notification)
     }
 
     /// Starts the observation of a request to the client.
     pub(super) fn send(&self, id: &RequestId, request: &ServerRequest) -> Box<dyn Observation> {
-        let message = ObservedMessage::sent(request.method_name(), self.version);
-        self.observer
-            .message(&message.id(id).connection(self.connection))
+        let message = ObservedMessage::sent(request.method_name(), self.version)
+            .id(id)
+            .session(self.id.get())
+            .connection(self.connection);
+        self.observer.message(&message)
     }
 
     fn received<'a>(&'a self, method: &'a str) -> ObservedMessage<'a> {
-        ObservedMessage::received(method, self.version).connection(self.connection)
+        ObservedMessage::received(method, self.version)
+            .session(self.id.get())
+            .connection(self.connection)
     }
 }

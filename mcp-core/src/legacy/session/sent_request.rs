@@ -4,13 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_channel::oneshot;
-use mcp_types::{Cancelled, RequestId};
 
-use crate::wire::Wire;
-use crate::{
-    BackChannelError, ClientResponse, MessageSink, NotificationBuffer, ServerNotification,
-    ServerRequest,
-};
+use crate::{BackChannelError, ClientResponse, MessageSink, NotificationBuffer, ServerRequest};
 
 impl MessageSink for NotificationBuffer {
     fn send(&self, message: Bytes) -> bool {
@@ -29,16 +24,5 @@ impl SentRequest {
     pub(super) fn settle(self, response: Result<ClientResponse, BackChannelError>) {
         // Fails if the caller has dropped the future.
         let _ = self.response.send(response);
-    }
-
-    /// Sends `notifications/cancelled` for the request.
-    // spec: CAN-01
-    pub(super) fn cancel(&self, wire: &dyn Wire, id: &RequestId, reason: &str) {
-        let cancelled = Cancelled::new(id.clone()).reason(reason);
-        let notification = ServerNotification::Cancelled(cancelled);
-        let mut message = Vec::new();
-        if wire.encode_server_notification(&notification, None, &mut message) {
-            self.sink.send(message.into());
-        }
     }
 }

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use futures_util::{future, stream};
 use http::{HeaderMap, Response, StatusCode};
-use mcp_core::{BoxFuture, ChannelError, Frame, Frames, OutgoingRequest};
+use mcp_core::{BoxFuture, CancelHook, ChannelError, Frame, Frames, OutgoingRequest};
 use mcp_types::{Method, RequestId};
 
 use super::SessionSettings;
@@ -21,10 +21,11 @@ use crate::client::response::{self, ResponseBody};
 /// Returns the frames of a call. The request is sent when the stream is first polled.
 pub(super) fn frames(
     session: Arc<Session>,
-    out: OutgoingRequest,
+    mut out: OutgoingRequest,
     settings: SessionSettings,
 ) -> Frames {
     let may_cancel = !is_initialize(&out);
+    let on_cancel = out.on_cancel.take();
     let inserted = match session.end_error() {
         Some(error) => Err(error),
         None => session.insert_call(out.id.clone(), &out.body),
@@ -38,6 +39,7 @@ pub(super) fn frames(
         session,
         call,
         may_cancel,
+        on_cancel,
         exchange: Some(Box::pin(exchange)),
         started: false,
         error: None,
@@ -53,6 +55,7 @@ struct CallStream {
     session: Arc<Session>,
     call: Arc<PendingCall>,
     may_cancel: bool,
+    on_cancel: Option<CancelHook>,
     exchange: Option<BoxFuture<'static, Result<(), ChannelError>>>,
     started: bool,
     /// The error of the exchange, returned after the queued frames.
@@ -98,7 +101,7 @@ impl Drop for CallStream {
         // Closing the connection does not cancel a request in these revisions.
         // spec: CAN-02, HTTP-SL-07, HTTP-C-12
         if runs && self.may_cancel && self.session.end_error().is_none() {
-            self.session.cancel(&self.call);
+            self.session.cancel(&self.call, self.on_cancel.as_ref());
         }
     }
 }

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri};
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::wire;
-use mcp_core::{ChannelError, ClientNotification, CloseReason, Frame};
+use mcp_core::{CancelHook, ChannelError, ClientNotification, CloseReason, Frame, SessionId};
 use mcp_types::meta::keys;
 use mcp_types::{Cancelled, Message, Meta, ProgressToken, ProtocolVersion, RequestId};
 use parking_lot::Mutex;
@@ -149,6 +149,8 @@ impl Session {
         if let Some(id) = headers.get(names::MCP_SESSION_ID) {
             let mut id = id.clone();
             id.set_sensitive(true);
+            let observed = id.to_str().ok().map(|id| SessionId::new(id.into()));
+            self.http.state.set_session(observed);
             let _ = self.id.set(id);
         }
     }
@@ -275,14 +277,16 @@ impl Session {
     /// Queues `notifications/cancelled` for a call. Does not block: when the queue is full, the
     /// notification is dropped.
     // spec: CAN-01, HTTP-C-12
-    pub(super) fn cancel(&self, call: &PendingCall) {
+    pub(super) fn cancel(&self, call: &PendingCall, hook: Option<&CancelHook>) {
         let Some(version) = self.version() else {
             return;
         };
         let cancelled = Cancelled::new(call.id.clone()).reason("the caller dropped the call");
         let mut body = Vec::new();
         let wire = wire::client_for_version(version);
-        if wire.encode_client_notification(&ClientNotification::Cancelled(cancelled), &mut body) {
+        let notification = ClientNotification::Cancelled(cancelled);
+        let meta = hook.and_then(CancelHook::run);
+        if wire.encode_client_notification_with(&notification, meta.as_ref(), &mut body) {
             let _ = self.cancellations.try_send(body.into());
         }
     }

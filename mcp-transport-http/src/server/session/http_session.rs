@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use http::HeaderValue;
 use mcp_core::deadline::finite;
 use mcp_core::legacy::{Session, SessionRecord};
-use mcp_core::{ReplyTarget, Service};
+use mcp_core::{ReplyTarget, Service, SessionId};
 use mcp_types::RequestId;
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -59,6 +59,7 @@ impl HttpSession {
         permit: SessionPermit,
         reader: Option<Arc<ReaderSlot>>,
     ) -> Self {
+        protocol.set_observed_id(SessionId::new(Arc::clone(&id)));
         Self {
             id_header: HeaderValue::from_str(&id).ok(),
             id,
@@ -79,6 +80,7 @@ impl HttpSession {
     /// Creates a session with the same id, calls and streams, and a new state. Insert it with
     /// [`SessionTable::replace`](super::table::SessionTable::replace).
     pub(in crate::server) fn successor(&self, protocol: Session) -> Self {
+        protocol.set_observed_id(SessionId::new(Arc::clone(&self.id)));
         Self {
             id: Arc::clone(&self.id),
             id_header: self.id_header.clone(),
