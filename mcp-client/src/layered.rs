@@ -15,6 +15,7 @@ use mcp_core::{
 use mcp_types::{ProtocolVersion, RawObject};
 use tokio::sync::oneshot;
 use tokio::time::timeout_at;
+use tracing::{Instrument, Span};
 
 use crate::attempt::{Attempt, ReceivedReply};
 use crate::call_timer::CallTimer;
@@ -50,9 +51,9 @@ impl LayeredRequest<'_, '_> {
 
         let deadline = timer.deadline();
         let before = timeout_at(deadline, select(&mut layered, call)).await;
-        let exchange = match before {
+        let (exchange, span) = match before {
             Ok(Either::Left((reply, _))) => return Ok(ReceivedReply::of_layer(reply)),
-            Ok(Either::Right((Ok(exchange), _))) => exchange,
+            Ok(Either::Right((Ok(passed_on), _))) => passed_on,
             // The layers have dropped the endpoint, so one of them replies.
             Ok(Either::Right((Err(_), _))) => {
                 let reply = timeout_at(deadline, layered).await;
@@ -75,9 +76,13 @@ impl LayeredRequest<'_, '_> {
             outlet: Some(&exchange.outlet),
             number,
         };
-        let sent = match select(&mut layered, pin!(attempt.run())).await {
-            Either::Left((reply, _)) => Err(reply),
-            Either::Right((received, _)) => Ok(received),
+        let sent = {
+            // The request is sent inside of the span in which the innermost layer has passed it on.
+            let sending = pin!(attempt.run().instrument(span));
+            match select(&mut layered, sending).await {
+                Either::Left((reply, _)) => Err(reply),
+                Either::Right((received, _)) => Ok(received),
+            }
         };
         // The next request of the call starts with the `_meta` of the caller.
         options.meta = caller_meta;
@@ -91,13 +96,13 @@ impl LayeredRequest<'_, '_> {
 
 /// Returns the innermost service: it passes the call to the task of the caller.
 fn endpoint(
-    passed_on: oneshot::Sender<Exchange>,
+    passed_on: oneshot::Sender<(Exchange, Span)>,
     reply: oneshot::Receiver<Reply>,
 ) -> impl FnOnce(Exchange) -> BoxFuture<'static, Reply> + Send + Sync + 'static {
     |exchange| {
         Box::pin(async move {
             // An error means that the caller has dropped the call, and with it this future.
-            let _ = passed_on.send(exchange);
+            let _ = passed_on.send((exchange, Span::current()));
             let cancelled = |_| Fault::internal("the call was cancelled").into();
             reply.await.unwrap_or_else(cancelled)
         })

@@ -80,7 +80,7 @@ pub(crate) enum MethodName {
     /// A method of the protocol.
     Known(&'static str),
     /// A method of an extension.
-    Other(Name),
+    Other(Box<Name>),
 }
 
 impl MethodName {
@@ -88,7 +88,7 @@ impl MethodName {
     fn new(names: &KnownNames, known: Option<Method>, method: &str) -> Self {
         match known.or_else(|| Method::from_name(method)) {
             Some(method) => Self::Known(method.as_str()),
-            None => Self::Other(Name::new(names, NameKind::Method, method)),
+            None => Self::Other(Name::new(names, NameKind::Method, method).into()),
         }
     }
 
@@ -152,53 +152,68 @@ fn session_of(connection: &Connection) -> Option<SessionId> {
     connection.state.as_ref()?.session()
 }
 
+/// The URI of a resource.
+#[derive(Debug)]
+struct ResourceUri {
+    /// The URI without the parts that are often secrets.
+    public: Box<str>,
+    /// The URI as the message has it, if that has such parts.
+    secret: Option<Box<str>>,
+}
+
+impl ResourceUri {
+    fn new(name: &RequestName<'_>) -> Option<Box<Self>> {
+        let (uri, public) = (name.uri?, name.public_uri()?);
+        Some(Box::new(Self {
+            secret: (*uri != *public).then(|| uri.into()),
+            public: public.into(),
+        }))
+    }
+}
+
 /// The attributes of one operation.
 #[derive(Debug)]
 pub(crate) struct Facts {
     pub(crate) is_sent: bool,
     pub(crate) method: MethodName,
     pub(crate) target: Option<Name>,
-    pub(crate) uri: Option<Box<str>>,
-    /// The URI as the message has it, if that has parts that are often secrets.
-    pub(crate) secret_uri: Option<Box<str>>,
+    uri: Option<Box<ResourceUri>>,
     pub(crate) version: ProtocolVersion,
     pub(crate) network: Network,
 }
 
 impl Facts {
-    /// The facts of a call that passes a layer. They are boxed because they are moved several times.
-    pub(crate) fn of_exchange(exchange: &Exchange, is_sent: bool, known: &KnownNames) -> Box<Self> {
+    /// The facts of a call that passes a layer.
+    pub(crate) fn of_exchange(exchange: &Exchange, is_sent: bool, known: &KnownNames) -> Self {
         let name = RequestName::of(&exchange.call);
         let version = exchange.facts.version;
         let extensions = &exchange.extensions;
-        Box::new(Self {
+        Self {
             is_sent,
             method: MethodName::new(known, exchange.call.method(), name.method),
             target: target(&name, known),
-            uri: name.public_uri().map(|uri| uri.into()),
-            secret_uri: secret_uri(&name),
+            uri: ResourceUri::new(&name),
             version,
             // Only a client adds the connection to its calls.
             network: Network::new(
                 is_sent.then(|| extensions.get()).flatten(),
                 Some(extensions),
             ),
-        })
+        }
     }
 
     /// The facts of a message that layers do not see.
-    pub(crate) fn of_message(message: &ObservedMessage<'_>, known: &KnownNames) -> Box<Self> {
+    pub(crate) fn of_message(message: &ObservedMessage<'_>, known: &KnownNames) -> Self {
         let mut name = RequestName::method(message.method);
         name.uri = message.uri;
-        Box::new(Self {
+        Self {
             is_sent: message.is_sent,
             method: MethodName::new(known, None, name.method),
             target: None,
-            uri: name.public_uri().map(|uri| uri.into()),
-            secret_uri: secret_uri(&name),
+            uri: ResourceUri::new(&name),
             version: message.version,
             network: Network::new(message.connection, message.extensions),
-        })
+        }
     }
 
     /// Returns the name of the span.
@@ -209,10 +224,18 @@ impl Facts {
         }
     }
 
+    /// Returns the URI of the resource, without the parts that are often secrets.
+    pub(crate) fn uri(&self) -> Option<&str> {
+        Some(&self.uri.as_ref()?.public)
+    }
+
     /// Replaces the URI in a message by its public parts.
     pub(crate) fn without_secrets<'m>(&self, message: &'m str) -> Cow<'m, str> {
-        match (&self.secret_uri, &self.uri) {
-            (Some(secret), Some(uri)) => message.replace(&**secret, uri).into(),
+        match self.uri.as_deref() {
+            Some(ResourceUri {
+                public,
+                secret: Some(secret),
+            }) => message.replace(&**secret, public).into(),
             _ => message.into(),
         }
     }
@@ -232,13 +255,13 @@ impl Facts {
 
     /// Returns the host of the server, on the side of its client.
     pub(crate) fn server_address(&self) -> Option<&str> {
-        let (host, _) = self.network.server.as_ref().filter(|_| self.is_sent)?;
+        let (host, _) = self.network.server().filter(|_| self.is_sent)?;
         Some(host)
     }
 
     /// Returns the port of the server, on the side of its client.
     pub(crate) fn server_port(&self) -> Option<i64> {
-        let (_, port) = self.network.server.as_ref().filter(|_| self.is_sent)?;
+        let (_, port) = self.network.server().filter(|_| self.is_sent)?;
         port.map(i64::from)
     }
 
@@ -294,17 +317,12 @@ impl Facts {
         if let Some(failure) = failure {
             push_failure(failure, &mut attributes);
         }
-        if let (true, Some(uri)) = (with_uri, &self.uri) {
+        if let (true, Some(uri)) = (with_uri, self.uri()) {
             attributes.push(KeyValue::new(names::RESOURCE_URI, uri.to_string()));
         }
         self.network.push(self.is_sent, &mut attributes);
         attributes
     }
-}
-
-fn secret_uri(name: &RequestName<'_>) -> Option<Box<str>> {
-    let (uri, public) = (name.uri?, name.public_uri()?);
-    (*uri != *public).then(|| uri.into())
 }
 
 fn target(name: &RequestName<'_>, known: &KnownNames) -> Option<Name> {

@@ -19,79 +19,103 @@ mod names {
 /// The attributes of one measurement, on the stack.
 pub(crate) type Attributes = SmallVec<[KeyValue; 12]>;
 
-/// The network below a message.
+/// The network below a message. It is small, because it is moved with its operation.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Network {
-    pub(crate) transport: Option<&'static str>,
-    pub(crate) protocol: Option<&'static str>,
-    pub(crate) protocol_version: Option<&'static str>,
-    /// The server as its client knows it.
-    pub(crate) server: Option<(Arc<str>, Option<u16>)>,
+    transport: Option<Transport>,
+    /// The version of HTTP.
+    version: Option<Version>,
+    server: Option<Box<ServerSide>>,
+}
+
+/// The server as its client knows it.
+#[derive(Debug, Clone)]
+struct ServerSide {
+    address: Option<(Arc<str>, Option<u16>)>,
     /// What the responses of the server have shown.
-    pub(crate) state: Option<Arc<ConnectionState>>,
+    state: Option<Arc<ConnectionState>>,
 }
 
 impl Network {
     pub(crate) fn new(connection: Option<&Connection>, extensions: Option<&Extensions>) -> Self {
         let transport = connection.map(|connection| connection.transport);
-        let transport = transport.or_else(|| extensions?.transport());
         let parts = extensions.and_then(Extensions::parts);
-        let (transport, protocol) = match transport {
-            Some(Transport::Http) => (Some("tcp"), Some("http")),
-            Some(Transport::Pipe) => (Some("pipe"), None),
-            Some(Transport::Unix) => (Some("unix"), None),
-            _ => (None, None),
-        };
-        let host = connection.and_then(|it| Some((it.host.clone()?, it.port)));
+        let server = connection.filter(|it| it.host.is_some() || it.state.is_some());
         Self {
-            transport,
-            protocol,
-            protocol_version: parts.and_then(|parts| version_name(parts.version)),
-            server: host,
-            state: connection.and_then(|connection| connection.state.clone()),
+            transport: transport.or_else(|| extensions?.transport()),
+            version: parts.map(|parts| parts.version),
+            server: server.map(|connection| {
+                Box::new(ServerSide {
+                    address: connection.host.clone().map(|host| (host, connection.port)),
+                    state: connection.state.clone(),
+                })
+            }),
         }
+    }
+
+    /// Returns `network.transport`.
+    pub(crate) fn transport(&self) -> Option<&'static str> {
+        Some(match self.transport? {
+            Transport::Http => "tcp",
+            Transport::Pipe => "pipe",
+            Transport::Unix => "unix",
+            _ => return None,
+        })
+    }
+
+    /// Returns `network.protocol.name`.
+    pub(crate) fn protocol(&self) -> Option<&'static str> {
+        matches!(self.transport?, Transport::Http).then_some("http")
+    }
+
+    /// Returns `network.protocol.version`.
+    pub(crate) fn protocol_version(&self) -> Option<&'static str> {
+        version_name(self.version?)
+    }
+
+    /// Returns the host and the port of the server, on the side of its client.
+    pub(crate) fn server(&self) -> Option<(&Arc<str>, Option<u16>)> {
+        let (host, port) = self.server.as_ref()?.address.as_ref()?;
+        Some((host, *port))
     }
 
     /// Reads the version of HTTP again where only a response shows it. Returns it if it is new.
     pub(crate) fn refresh(&mut self) -> Option<&'static str> {
-        let state = self
-            .state
-            .as_ref()
-            .filter(|_| self.protocol_version.is_none())?;
-        self.protocol_version = state.http_version().and_then(version_name);
-        self.protocol_version
+        if self.version.is_some() {
+            return None;
+        }
+        self.version = self.server.as_ref()?.state.as_ref()?.http_version();
+        self.protocol_version()
     }
 
     /// Returns true if metrics have the same attributes. It may return false for equal ones.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        is_same_text(self.transport, other.transport)
-            && is_same_text(self.protocol, other.protocol)
-            && is_same_text(self.protocol_version, other.protocol_version)
-            && match (&self.server, &other.server) {
-                (Some((host, port)), Some((other_host, other_port))) => {
-                    port == other_port && Arc::ptr_eq(host, other_host)
-                }
-                (None, None) => true,
-                _ => false,
+        let is_same_server = match (self.server(), other.server()) {
+            (Some((host, port)), Some((other_host, other_port))) => {
+                port == other_port && Arc::ptr_eq(host, other_host)
             }
+            (None, None) => true,
+            _ => false,
+        };
+        self.transport == other.transport && self.version == other.version && is_same_server
     }
 
     /// Adds the attributes of a metric.
     pub(crate) fn push(&self, is_client: bool, attributes: &mut Attributes) {
         let pairs = [
-            (names::TRANSPORT, self.transport),
-            (names::PROTOCOL, self.protocol),
-            (names::PROTOCOL_VERSION, self.protocol_version),
+            (names::TRANSPORT, self.transport()),
+            (names::PROTOCOL, self.protocol()),
+            (names::PROTOCOL_VERSION, self.protocol_version()),
         ];
         for (key, value) in pairs {
             if let Some(value) = value {
                 attributes.push(KeyValue::new(key, value));
             }
         }
-        if let (true, Some((host, port))) = (is_client, &self.server) {
+        if let (true, Some((host, port))) = (is_client, self.server()) {
             attributes.push(KeyValue::new(names::SERVER_ADDRESS, host.clone()));
             if let Some(port) = port {
-                attributes.push(KeyValue::new(names::SERVER_PORT, i64::from(*port)));
+                attributes.push(KeyValue::new(names::SERVER_PORT, i64::from(port)));
             }
         }
     }
@@ -104,14 +128,5 @@ fn version_name(version: Version) -> Option<&'static str> {
         Version::HTTP_2 => Some("2"),
         Version::HTTP_3 => Some("3"),
         _ => None,
-    }
-}
-
-/// Compares addresses: the strings are constants.
-fn is_same_text(one: Option<&'static str>, other: Option<&'static str>) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => std::ptr::eq(one, other),
-        (None, None) => true,
-        _ => false,
     }
 }

@@ -27,7 +27,7 @@ const MAX_CONTENT_BYTES: usize = 8 * 1024;
 /// A running operation. Dropping it without [`finish`](Self::finish) means that it was cancelled.
 pub(crate) struct Operation {
     settings: Arc<Settings>,
-    facts: Box<Facts>,
+    facts: Facts,
     span: Span,
     /// The context of an operation that was not sampled, which has no span.
     unsampled: Option<opentelemetry::Context>,
@@ -46,7 +46,7 @@ pub(crate) struct EnteredOperation<'a> {
 impl Operation {
     pub(crate) fn start<'a>(
         settings: Arc<Settings>,
-        facts: Box<Facts>,
+        facts: Facts,
         details: impl Fn() -> Details<'a>,
     ) -> Self {
         let span = make_span(&facts, details);
@@ -56,7 +56,7 @@ impl Operation {
     /// Starts an operation that was not sampled: it has no span.
     pub(crate) fn start_unsampled(
         settings: Arc<Settings>,
-        facts: Box<Facts>,
+        facts: Facts,
         context: opentelemetry::Context,
     ) -> Self {
         Self::new(settings, facts, Span::none(), Some(context))
@@ -64,7 +64,7 @@ impl Operation {
 
     fn new(
         settings: Arc<Settings>,
-        facts: Box<Facts>,
+        facts: Facts,
         span: Span,
         unsampled: Option<opentelemetry::Context>,
     ) -> Self {
@@ -261,7 +261,7 @@ fn make_span<'a>(facts: &Facts, details: impl Fn() -> Details<'a>) -> Span {
                 mcp.method.name = truncate(facts.method.as_str(), MAX_FIELD_BYTES),
                 mcp.protocol.version = facts.version.as_str(),
                 mcp.session.id = details().session.as_ref().map(|id| field(id.as_str())),
-                mcp.resource.uri = facts.uri.as_deref().map(field),
+                mcp.resource.uri = facts.uri().map(field),
                 error.type = Empty,
                 gen_ai.tool.name = facts.tool().map(field),
                 gen_ai.prompt.name = facts.prompt().map(field),
@@ -270,9 +270,9 @@ fn make_span<'a>(facts: &Facts, details: impl Fn() -> Details<'a>) -> Span {
                 gen_ai.tool.call.result = Empty,
                 jsonrpc.request.id = request_id(details().id).as_deref().map(field),
                 rpc.response.status_code = Empty,
-                network.transport = facts.network.transport,
-                network.protocol.name = facts.network.protocol,
-                network.protocol.version = facts.network.protocol_version,
+                network.transport = facts.network.transport(),
+                network.protocol.name = facts.network.protocol(),
+                network.protocol.version = facts.network.protocol_version(),
                 server.address = facts.server_address().map(field),
                 server.port = facts.server_port(),
                 client.address = client_address(facts.client(details())).as_deref(),

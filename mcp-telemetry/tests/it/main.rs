@@ -2,9 +2,11 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+mod cancellation;
 mod cardinality;
 mod content;
 mod kit;
+mod network;
 mod operational;
 mod parents;
 mod relay;
