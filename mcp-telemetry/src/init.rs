@@ -282,9 +282,13 @@ mod tests {
     use std::process::Command;
 
     use opentelemetry::Key;
+    use opentelemetry::trace::SpanKind;
     use tracing_subscriber::Registry;
+    use tracing_subscriber::layer::SubscriberExt;
 
     use super::{export, init, resource};
+    use crate::sampling;
+    use crate::trace_context::Origin;
 
     const SECRET: &str = "hunter2";
 
@@ -314,6 +318,13 @@ mod tests {
                 Ok(_guard) => println!("again: {:?}", init("shop").unwrap_err()),
                 Err(error) => println!("{error}"),
             },
+            "sample" => {
+                let (_guard, layer) = export::<Registry>("shop").unwrap();
+                let subscriber = tracing_subscriber::registry().with(layer);
+                let _entered = tracing::subscriber::set_default(subscriber);
+                let decision = sampling::decide(&SpanKind::Server, "ping", Origin::sent);
+                println!("{decision:?}");
+            }
             _ => println!(
                 "service: {:?}",
                 resource("shop").get(&Key::new("service.name"))
@@ -393,6 +404,23 @@ mod tests {
         ] {
             let output = run("resource", &variables);
             assert!(output.contains(expected), "{output}");
+        }
+    }
+
+    #[test]
+    fn calls_are_sampled_by_the_variables_before_their_spans_are_made() {
+        for (sampler, expected) in [
+            ("always_on", "Span(Some("),
+            ("parentbased_always_off", "Refused("),
+        ] {
+            let output = run(
+                "sample",
+                &[
+                    ("OTEL_TRACES_SAMPLER", sampler),
+                    ("OTEL_METRICS_EXPORTER", "none"),
+                ],
+            );
+            assert!(output.contains(expected), "{sampler}: {output}");
         }
     }
 

@@ -122,6 +122,10 @@ impl Hasher for NameHasher {
         }
     }
 
+    fn write_u8(&mut self, byte: u8) {
+        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+
     fn finish(&self) -> u64 {
         self.0
     }

@@ -38,9 +38,9 @@ pub(crate) struct Operation {
 }
 
 /// Ends the current operation of the thread when it is dropped.
-pub(crate) struct EnteredOperation<'a> {
-    _span: Option<span::Entered<'a>>,
-    _context: Option<ContextGuard>,
+pub(crate) enum EnteredOperation<'a> {
+    Span { _guard: span::Entered<'a> },
+    Unsampled { _guard: ContextGuard },
 }
 
 impl Operation {
@@ -90,12 +90,18 @@ impl Operation {
         }
     }
 
-    /// Makes the operation the current one of the thread until the guard is dropped.
-    pub(crate) fn enter(&self) -> EnteredOperation<'_> {
-        EnteredOperation {
-            _span: (!self.span.is_disabled()).then(|| self.span.enter()),
-            _context: self.unsampled.clone().map(opentelemetry::Context::attach),
+    /// Makes the operation the current one of the thread until the guard is dropped. `None` where no
+    /// subscriber records it.
+    pub(crate) fn enter(&self) -> Option<EnteredOperation<'_>> {
+        if let Some(context) = &self.unsampled {
+            return Some(EnteredOperation::Unsampled {
+                _guard: context.clone().attach(),
+            });
         }
+        let is_recorded = !self.span.is_disabled();
+        is_recorded.then(|| EnteredOperation::Span {
+            _guard: self.span.enter(),
+        })
     }
 
     /// Adds the context of the operation to the `_meta` of the message.

@@ -8,6 +8,7 @@ mod unix {
     use std::io::{Error, ErrorKind};
     use std::sync::Arc;
 
+    use mcp::core::Transport;
     use mcp::prelude::*;
     use mcp::{Io, StdioServer};
     use serde_json::json;
@@ -32,7 +33,9 @@ mod unix {
         loop {
             let (stream, _) = listener.accept().await?;
             let (reader, writer) = stream.into_split();
-            tokio::spawn(StdioServer::new(server.clone()).serve(reader, writer));
+            // Telemetry then says `unix` rather than `pipe`.
+            let server = StdioServer::new(server.clone()).transport(Transport::Unix);
+            tokio::spawn(server.serve(reader, writer));
         }
     }
 

@@ -24,15 +24,17 @@ const FEW: usize = 500;
 const MANY: usize = 2500;
 
 /// Kinds of calls that `bench-calls` supports.
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 10] = [
     "bearer",
     "call",
     "list",
+    "metrics",
     "oauth",
     "protected",
     "session",
     "telemetry",
     "traced",
+    "unsampled",
 ];
 
 /// The figures, and the compiler that they are valid for.
@@ -44,7 +46,11 @@ struct Figures {
 }
 
 /// Kinds of calls, those that they are compared with, and the goals in percent.
-const COMPARED: [(&str, &str, f64); 2] = [("oauth", "bearer", 3.0), ("telemetry", "call", 5.0)];
+const COMPARED: [(&str, &str, f64); 3] = [
+    ("oauth", "bearer", 3.0),
+    ("telemetry", "call", 5.0),
+    ("unsampled", "call", 5.0),
+];
 
 /// Runs the command. Returns true if no call exceeds its stored figure. `renew` stores the new
 /// figures. Prints the cost of authorization and telemetry, which is no condition.
@@ -107,7 +113,7 @@ fn compare(stored: &Figures, counted: &Figures) -> bool {
         let more = *now as f64 / before as f64 - 1.0;
         let fits = before > 0 && more <= TOLERANCE;
         println!(
-            "{kind:8} {now:8} instructions, stored {before:8} ({:+.1} %)",
+            "{kind:9} {now:8} instructions, stored {before:8} ({:+.1} %)",
             more * 100.0
         );
         good &= fits || !same_compiler;
