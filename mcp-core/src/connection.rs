@@ -28,7 +28,7 @@ pub struct Connection {
     pub host: Option<Arc<str>>,
     /// The port of the server.
     pub port: Option<u16>,
-    /// What responses of the server have shown.
+    /// State that responses of the server have shown.
     pub state: Option<Arc<ConnectionState>>,
 }
 
@@ -76,7 +76,7 @@ impl Connection {
     }
 }
 
-/// What a client has learned about a connection from the responses of its server. The transport of the
+/// Facts that a client has learned about a connection from the responses of its server. The transport of the
 /// client updates it.
 #[derive(Debug, Default)]
 pub struct ConnectionState(Mutex<Learned>);

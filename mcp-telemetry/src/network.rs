@@ -32,7 +32,7 @@ pub(crate) struct Network {
 #[derive(Debug, Clone)]
 struct ServerSide {
     address: Option<(Arc<str>, Option<u16>)>,
-    /// What the responses of the server have shown.
+    /// State that the responses of the server have shown.
     state: Option<Arc<ConnectionState>>,
 }
 

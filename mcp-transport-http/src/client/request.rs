@@ -48,7 +48,7 @@ pub(super) struct RequestSender {
     pub(super) headers: HeaderMap,
     pub(super) provider: Option<Arc<HeaderProvider>>,
     pub(super) limits: ResponseLimits,
-    /// What responses have shown, for telemetry.
+    /// Facts that responses have shown, for telemetry.
     pub(super) state: Arc<ConnectionState>,
     /// The warning about credentials over plain HTTP was logged.
     warned: Arc<AtomicBool>,
