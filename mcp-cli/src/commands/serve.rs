@@ -17,7 +17,7 @@ pub(super) async fn run(args: &ServeArgs, output: &Output) -> Result<(), Failure
     let connect = server.connector()?;
     let mut gateway = Gateway::new("mcp", env!("CARGO_PKG_VERSION"))
         .naming(Naming::PlainUnlessTaken)
-        .server(SERVER, move |client| connect(client));
+        .server(SERVER, connect);
     if args.one_process {
         gateway = gateway.one_session(SERVER);
     }
