@@ -15,6 +15,7 @@ mod doctor;
 mod extensions;
 #[cfg(test)]
 mod gateway;
+#[cfg(test)]
 mod kit;
 #[cfg(test)]
 mod login;
