@@ -9,7 +9,9 @@ use mcp_core::{BackChannelError, Fault};
 use mcp_server::{
     Ask, AskError, CallContext, FromCall, Log, Progress, Rejection, RequestMeta, RouteSpec,
 };
-use mcp_types::{ClientCapabilities, InputRequest, InputRequired, InputResponse};
+use mcp_types::{
+    ClientCapabilities, ExtraFields, InputRequest, InputRequired, InputResponse, SamplingCapability,
+};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -199,14 +201,11 @@ where
                 self.answer_round(required, keys).await
             }
             Some(Waiting::Parked { id, key, request }) => {
-                let parked = self.upstream.parked.take::<OpenCall<R>>(id);
-                let (running, response) = parked.ok_or_else(|| {
+                let parked = self.upstream.parked.take(id);
+                let parked = parked.ok_or_else(|| {
                     Fault::Refused("the call has ended meanwhile; make it again".into())
                 })?;
-                let answer = self.ask()?.forward(key, request).await;
-                // The server may have ended the call.
-                let _ = response.send(answer.map_err(to_fault));
-                Ok(running)
+                self.answer_parked(parked, key, request).await
             }
         }
     }
@@ -292,28 +291,52 @@ where
             return Ok(running);
         }
         let key = format!("q{}", running.asked);
-        let guard = self.upstream.parked.guard((running, response))?;
+        self.answer_parked((running, response), key, request).await
+    }
+
+    /// Passes the answer of a client on that answers with its next request. Until then the call is parked,
+    /// also if the next request has no answer.
+    async fn answer_parked(
+        &self,
+        call: OpenCall<R>,
+        key: String,
+        request: InputRequest,
+    ) -> Result<UpstreamCall<R>, Fault> {
+        let ask = self.ask()?;
+        let guard = self.upstream.parked.guard(call)?;
         let waiting = Waiting::Parked {
             id: guard.id(),
             key: key.clone(),
             request: request.clone(),
         };
         ask.keep(&waiting).map_err(to_fault)?;
-        // The reply contains the question. The guard parks the call when this future is dropped.
+        // If the reply contains the question, this future is dropped, and the guard parks the call.
         let answer = ask.forward(key, request).await;
         let (running, response) = guard
             .into_call()
             .ok_or_else(|| Fault::internal("the call is parked already"))?;
+        // The server may have ended the call.
         let _ = response.send(answer.map_err(to_fault));
         Ok(running)
     }
 }
 
-/// Returns the capabilities for input, which a gateway can pass on.
+/// Returns the capabilities for input, which a gateway can pass on. Members that this library does not know
+/// are left out, so that clients with the same capabilities use the same sessions.
 fn forwarded(declared: &ClientCapabilities) -> ClientCapabilities {
     let mut capabilities = ClientCapabilities::default();
-    capabilities.elicitation.clone_from(&declared.elicitation);
-    capabilities.sampling.clone_from(&declared.sampling);
+    if declared.allows_form() {
+        capabilities = capabilities.with_elicitation();
+    }
+    if declared.allows_url() {
+        capabilities = capabilities.with_url_elicitation();
+    }
+    if let Some(declared) = &declared.sampling {
+        let mut sampling = SamplingCapability::default();
+        sampling.tools = declared.tools.is_some().then(ExtraFields::default);
+        sampling.context = declared.context.is_some().then(ExtraFields::default);
+        capabilities.sampling = Some(sampling);
+    }
     match declared.roots {
         // Changes of roots do not pass.
         Some(_) => capabilities.with_roots(),

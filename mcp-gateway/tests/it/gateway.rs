@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use mcp::gateway::{Gateway, OpenGateway};
 use mcp::prelude::*;
-use mcp::types::{ElicitResult, LoggingLevel, ProtocolVersion, Root};
+use mcp::types::{ElicitResult, InputRequired, LoggingLevel, ProtocolVersion, Root};
 use mcp::{Change, ConnectMode, InProcess, Log};
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -345,6 +345,43 @@ async fn call_that_waits_for_its_client_does_not_block_others() {
     let call = client.call("shop__order", ());
     let result = timeout(LIMIT, call.into_future()).await.unwrap().unwrap();
     assert_eq!(result.text(), "3 items into file:///home/ada");
+}
+
+#[tokio::test]
+async fn request_without_an_answer_is_asked_again() {
+    for back in &ERAS {
+        let seen = Arc::new(Seen::default());
+        let (url, _group) = gateway(back, &seen).await;
+        let client = asked_client(&ConnectMode::Pin(ProtocolVersion::LATEST));
+        let client = client.connect(url).await.unwrap();
+        let mut turn = client.call("shop__order", ()).manual().await.unwrap();
+        for _ in 0..3 {
+            let Turn::Asks(asks) = turn else {
+                panic!("{turn:?}")
+            };
+            // The state is sent back, without the answer.
+            let again = InputRequired::again(asks.required().request_state.clone().unwrap());
+            let none: [(String, ElicitResult); 0] = [];
+            let call = client.call("shop__order", ()).resume(again, none);
+            turn = call.manual().await.unwrap();
+        }
+        let Turn::Asks(asks) = turn else {
+            panic!("{turn:?}")
+        };
+        let key = asks.requests().keys().next().unwrap().clone();
+        let answer = ElicitResult::accept([("count".to_owned(), json!(3))].into_iter().collect());
+        let turn = asks.answer([(key, answer)]).await.unwrap();
+        let Turn::Asks(asks) = turn else {
+            panic!("{turn:?}")
+        };
+        let key = asks.requests().keys().next().unwrap().clone();
+        let roots = mcp::types::ListRootsResult::new([Root::new("file:///home/ada")]);
+        let turn = asks.answer([(key, roots)]).await.unwrap();
+        let Turn::Done(result) = turn else {
+            panic!("{turn:?}")
+        };
+        assert_eq!(result.text(), "3 items into file:///home/ada", "{back:?}");
+    }
 }
 
 #[tokio::test]
