@@ -13,7 +13,7 @@ use http::{HeaderName, HeaderValue, Request};
 use http_body_util::BodyExt as _;
 use mcp_core::egress::Zone;
 use mcp_core::{BoxFuture, ChannelError};
-use mcp_transport_http::client::HttpClient;
+use mcp_transport_http::client::{HttpClient, TlsError};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tower_service::Service as _;
 use url::{Host, Url};
@@ -57,6 +57,8 @@ impl WebhookResolver for SystemResolver {
 pub struct HttpWebhooks {
     http: HttpClient,
     zone: Zone,
+    /// The hosts of receivers. `None`: all hosts.
+    hosts: Option<Arc<[String]>>,
 }
 
 impl HttpWebhooks {
@@ -91,7 +93,44 @@ impl HttpWebhooks {
                 .pool_max_idle_per_host(0)
         });
         let http = http.map_err(|error| WebhookFailure::Refused(error.to_string()))?;
-        Ok(Self { http, zone })
+        Ok(Self {
+            http,
+            zone,
+            hosts: None,
+        })
+    }
+
+    /// Posts to these hosts only; all others are refused. `*.example.com` stands for all names below
+    /// `example.com`. Default: all hosts of the zone.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::events::{HttpWebhooks, Webhooks};
+    ///
+    /// let transport = HttpWebhooks::new()?.only_hosts(["agent.example.com", "*.hooks.example.com"]);
+    /// let webhooks = Webhooks::new(transport);
+    /// # Ok::<(), mcp::events::WebhookFailure>(())
+    /// ```
+    #[must_use]
+    pub fn only_hosts(mut self, hosts: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        let hosts = hosts
+            .into_iter()
+            .map(|host| host.as_ref().to_ascii_lowercase());
+        self.hosts = Some(hosts.collect());
+        self
+    }
+
+    /// Returns true if the settings allow the host of a URL.
+    fn allows_host(&self, url: &Url) -> bool {
+        let (Some(hosts), Some(host)) = (&self.hosts, url.host_str()) else {
+            return self.hosts.is_none();
+        };
+        let host = host.trim_end_matches('.');
+        hosts.iter().any(|allowed| match allowed.strip_prefix('*') {
+            Some(below) => below.starts_with('.') && host.ends_with(below),
+            None => *allowed == *host,
+        })
     }
 
     async fn exchange(
@@ -132,6 +171,9 @@ impl WebhookTransport for HttpWebhooks {
     fn check(&self, url: &Url) -> Result<(), WebhookFailure> {
         match reason_against(url, self.zone) {
             Some(reason) => Err(WebhookFailure::Refused(reason.to_owned())),
+            None if !self.allows_host(url) => Err(WebhookFailure::Refused(
+                "this server posts to other hosts only".to_owned(),
+            )),
             None => Ok(()),
         }
     }
@@ -203,6 +245,10 @@ fn failure(error: &ChannelError) -> WebhookFailure {
         // The layers of the HTTP client keep the text of the error, but not its type.
         if text.contains(REFUSED_ADDRESS) {
             return WebhookFailure::Refused(REFUSED_ADDRESS.to_owned());
+        }
+        if cause.is::<TlsError>() {
+            tracing::debug!(%error, %cause, "a webhook failed in TLS");
+            return WebhookFailure::Tls;
         }
         source = cause.source();
     }

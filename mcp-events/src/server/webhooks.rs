@@ -67,6 +67,9 @@ pub enum WebhookFailure {
     /// There is no connection.
     #[error("the connection failed")]
     Connection,
+    /// The connection failed in TLS: the certificate is not trusted, or the URL does not speak TLS.
+    #[error("the TLS connection failed")]
+    Tls,
     /// There was no response in time.
     #[error("there was no response in time")]
     Timeout,
@@ -76,6 +79,7 @@ impl WebhookFailure {
     pub(super) fn reason(&self) -> &'static str {
         match self {
             Self::Refused(_) | Self::Connection => "connection_refused",
+            Self::Tls => "tls_error",
             Self::Timeout => "timeout",
         }
     }

@@ -97,6 +97,62 @@ async fn webhook_to_private_and_metadata_addresses_is_refused() {
 }
 
 #[tokio::test]
+async fn webhook_to_a_host_that_is_not_listed_is_refused() {
+    let secret = WebhookSecret::generate().unwrap();
+    let (port, _received) = receiver(&secret).await;
+    let script = Script::new(&["127.0.0.1", "127.0.0.1"]);
+    let transport = HttpWebhooks::with_resolver(Zone::Loopback, script.clone()).unwrap();
+    let transport = transport.only_hosts(["Agent.localhost", "*.hooks.localhost"]);
+    let events = events().webhooks(Webhooks::new(transport));
+    let client = client_of(server_for(&events, "ada")).await;
+    for (host, is_allowed) in [
+        ("other.localhost", false),
+        ("hooks.localhost", false),
+        ("evilhooks.localhost", false),
+        ("agent.localhost.example", false),
+        ("127.0.0.1", false),
+        ("agent.localhost", true),
+        ("a.hooks.localhost", true),
+    ] {
+        let url = format!("http://{host}:{port}/hooks");
+        let target = WebhookTarget::new(&*url, secret.clone());
+        let subscribed = client.subscribe(query(), &target).await;
+        match is_allowed {
+            true => drop(subscribed.unwrap()),
+            false => {
+                let error = subscribed.unwrap_err();
+                assert_eq!(code(&error), -32027, "{url}: {error}");
+                assert!(error.to_string().contains("refused"), "{url}: {error}");
+            }
+        }
+    }
+    assert_eq!(script.left(), 0);
+}
+
+#[tokio::test]
+async fn webhook_without_tls_at_its_port_fails_with_the_reason() {
+    let secret = WebhookSecret::generate().unwrap();
+    let (port, _received) = receiver(&secret).await;
+    let script = Script::new(&["127.0.0.1"]);
+    let transport = HttpWebhooks::with_resolver(Zone::Loopback, script).unwrap();
+    let events = events().webhooks(Webhooks::new(transport));
+    let client = client_of(server_for(&events, "ada")).await;
+    let url = format!("https://agent.localhost:{port}/hooks");
+    let target = WebhookTarget::new(url, secret);
+    let error = client.subscribe(query(), &target).await.unwrap_err();
+    assert_eq!(code(&error), -32027, "{error}");
+    assert!(
+        error.to_string().contains("the TLS connection failed"),
+        "{error}"
+    );
+    let Some(mcp::core::Fault::Protocol(error)) = error.fault() else {
+        panic!("{error:?}");
+    };
+    let data = error.data.as_ref().unwrap().get();
+    assert!(data.contains("tls_error"), "{data}");
+}
+
+#[tokio::test]
 async fn name_with_a_private_address_is_refused_before_the_connection() {
     let script = Script::new(&["169.254.169.254", "10.0.0.1", "127.0.0.1"]);
     let transport = HttpWebhooks::with_resolver(Zone::Public, script.clone()).unwrap();

@@ -174,9 +174,12 @@ impl Service<http::Request<Bytes>> for HttpClient {
 /// the outermost shows the URL, whose query may be a secret.
 fn request_error(error: &reqwest::Error, uri: &Uri) -> ChannelError {
     let cause = root_cause(error);
-    let source: BoxError = match error.is_timeout() {
-        true => io::Error::new(io::ErrorKind::TimedOut, cause.as_str()).into(),
-        false => cause.as_str().into(),
+    let source: BoxError = if error.is_timeout() {
+        io::Error::new(io::ErrorKind::TimedOut, cause.as_str()).into()
+    } else if is_tls(error) {
+        TlsError(cause.as_str().into()).into()
+    } else {
+        cause.as_str().into()
     };
     if error.is_connect() {
         let scheme = uri.scheme_str().unwrap_or_default();
@@ -190,6 +193,24 @@ fn request_error(error: &reqwest::Error, uri: &Uri) -> ChannelError {
     ChannelError::Broken {
         source: Some(source),
     }
+}
+
+/// The cause of a connection that failed in TLS: the source of a
+/// [`ChannelError::Connect`](mcp_core::ChannelError::Connect) or
+/// [`ChannelError::Broken`](mcp_core::ChannelError::Broken). Possible causes are a certificate that is not
+/// trusted, and a peer that does not speak TLS.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct TlsError(Box<str>);
+
+/// Returns true if the error comes from TLS. An [`io::Error`] contains it without naming it as its source.
+fn is_tls(error: &(dyn Error + 'static)) -> bool {
+    let inner = error
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref);
+    error.is::<rustls::Error>()
+        || inner.is_some_and(|inner| is_tls(inner))
+        || error.source().is_some_and(is_tls)
 }
 
 fn root_cause(error: &reqwest::Error) -> String {
