@@ -256,7 +256,7 @@ fn client_of_another_machine_is_rejected_unless_hosts_are_set() {
 #[cfg(feature = "serve")]
 #[tokio::test]
 async fn client_address_of_the_connection_is_checked() {
-    for (peer, status) in [("127.0.0.1", 200), ("192.0.2.1", 403)] {
+    for (peer, status) in [("127.0.0.1:4711", 200), ("192.0.2.1:4711", 403)] {
         let scope = ConnectionScope {
             shutdown: Shutdown::new(),
             peer: Some(peer.parse().unwrap()),
