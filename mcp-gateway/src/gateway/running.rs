@@ -1,6 +1,7 @@
 //! One call of a server.
 
 use std::future::IntoFuture;
+use std::time::Duration;
 
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt as _, StreamExt as _};
@@ -10,12 +11,16 @@ use mcp_server::{Log, Progress};
 use mcp_types::{InputRequired, LogMessage, LoggingLevel, Meta};
 use tokio::sync::mpsc;
 use tokio::task::yield_now;
+use tokio::time::timeout;
 
 use super::questions::{Question, Questions, Turn, UpstreamEvent};
 use super::sessions::Lease;
 
 /// Events of a call that wait. Progress and log messages beyond them are dropped.
 const MAX_EVENTS: usize = 64;
+
+/// Longest wait for the last log messages of a call.
+const LOG_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// All levels, the least severe first.
 const LEVELS: [LoggingLevel; 8] = [
@@ -125,6 +130,14 @@ impl<R: Send + 'static> UpstreamCall<R> {
         }
     }
 
+    /// Returns the client of a session of its own, if its log messages are wanted.
+    fn logging_client(&self, context: &Context) -> Option<Client> {
+        match &self.session {
+            Some(CallSession::Own(lease)) if context.wants_logs() => Some(lease.client().clone()),
+            _ => None,
+        }
+    }
+
     /// Gives a session back that the call had for itself.
     fn end_session(&mut self) {
         self.turn = None;
@@ -138,8 +151,12 @@ impl<R: Send + 'static> UpstreamCall<R> {
         while let Ok(event) = self.events.try_recv() {
             context.pass(event).await;
         }
-        // The task that reads log messages may be behind.
-        yield_now().await;
+        // Another task reads log messages. It has read all before the result when the server answers the
+        // next message.
+        if let Some(client) = self.logging_client(context) {
+            let _ = timeout(LOG_TIMEOUT, client.ping()).await;
+            yield_now().await;
+        }
         while let Some(Some(message)) = next_log(&mut self.logs).now_or_never() {
             context.log.send(message);
         }
@@ -184,6 +201,11 @@ impl CallSession {
 }
 
 impl Context {
+    /// Returns true if the client of the gateway wants log messages.
+    fn wants_logs(&self) -> bool {
+        LEVELS.into_iter().any(|level| self.log.is_wanted(level))
+    }
+
     /// Passes an event on to the client of the gateway. Returns a question.
     async fn pass(&self, event: UpstreamEvent) -> Option<Question> {
         match event {
