@@ -48,7 +48,8 @@ fn type_lines(mut session: PtySession, url: &str) {
         (format!("mcp pi\t{url} --qu\t && echo po''ng"), "pong"),
     ] {
         session.send_line(&line).unwrap();
-        let found = session.exp_regex(&format!("[\r\n]{output}\r\n"));
+        // A progress bar before the output is erased by an escape sequence.
+        let found = session.exp_regex(&format!("(?:[\r\n]|\x1b\\[K){output}\r\n"));
         assert!(found.is_ok(), "{line:?}: {found:?}");
     }
     session.send_line("exit").unwrap();
