@@ -34,26 +34,6 @@ pub enum EditError {
 // Added routes stay outside of the closures until they are accepted: a rejected handler must not be
 // dropped while the registry is locked.
 
-fn extend<R: ConfigList>(
-    registry: &Weak<SharedRegistry>,
-    mut routes: Vec<R>,
-) -> Result<(), EditError> {
-    let registry = registry.upgrade().ok_or(EditError::Gone)?;
-    let routes = &mut routes;
-    registry.change::<R, _, _>(|config| {
-        if let Some(route) = R::list(config).find_duplicate(routes) {
-            return Err(EditError::Taken {
-                kind: R::KIND.name(),
-                key: route.key().to_owned(),
-            });
-        }
-        check_added(routes, config)?;
-        let is_changed = !routes.is_empty();
-        R::list_mut(config).extend(std::mem::take(routes));
-        Ok(((), is_changed))
-    })
-}
-
 fn put<R: ConfigList>(registry: &Weak<SharedRegistry>, route: R) -> Result<Option<R>, EditError> {
     let registry = registry.upgrade().ok_or(EditError::Gone)?;
     let mut routes = vec![route];
@@ -75,7 +55,7 @@ fn replace<R: ConfigList>(
     let registry = registry.upgrade().ok_or(EditError::Gone)?;
     let routes = &mut routes;
     let removed = registry.change::<R, _, _>(|config| {
-        if let Some(route) = R::list(config).find_duplicate_without(routes, removed) {
+        if let Some(route) = R::list(config).find_duplicate(routes, removed) {
             return Err(EditError::Taken {
                 kind: R::KIND.name(),
                 key: route.key().to_owned(),
@@ -157,7 +137,7 @@ macro_rules! handles {
                 ///
                 /// Returns an [`EditError`] when it exists already or cannot be served.
                 pub fn add(&self, route: impl Into<$route>) -> Result<(), EditError> {
-                    extend(&self.0, vec![route.into()])
+                    replace(&self.0, &HashSet::new(), vec![route.into()])
                 }
 
                 #[doc = concat!("Adds several ", $item, "s, or none if one of them is not acceptable.")]
@@ -170,7 +150,7 @@ macro_rules! handles {
                     &self,
                     routes: impl IntoIterator<Item = $route>,
                 ) -> Result<(), EditError> {
-                    extend(&self.0, routes.into_iter().collect())
+                    replace(&self.0, &HashSet::new(), routes.into_iter().collect())
                 }
 
                 #[doc = concat!("Replaces the ", $item, " with the same key and returns it, or adds \

@@ -9,7 +9,7 @@ use mcp_client::{Client, ClientBuilder, Error};
 use mcp_core::BoxFuture;
 use mcp_server::Server;
 use tokio::sync::mpsc;
-use tokio::task::AbortHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::forward::Upstream;
 use super::lists::{Handles, ServerLists};
@@ -225,8 +225,9 @@ impl Gateway {
         if lists.offers_updates().await {
             lists.subscribe(server.notify()).await;
         }
-        let follower = tokio::spawn(lists.follow(changes));
-        let follower = Follower(follower.abort_handle());
+        let follower = Follower {
+            _task: AbortOnDropHandle::new(tokio::spawn(lists.follow(changes))),
+        };
         OpenGateway {
             server: server.state(Arc::new(follower)),
             group,
@@ -253,12 +254,8 @@ impl GatewayServer {
 }
 
 /// The task that keeps the lists current. It ends when this is dropped with the server.
-struct Follower(AbortHandle);
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
+struct Follower {
+    _task: AbortOnDropHandle<()>,
 }
 
 impl fmt::Debug for Gateway {

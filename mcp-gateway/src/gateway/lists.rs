@@ -202,8 +202,7 @@ impl ServerLists {
                     catch_panic_sync(|| !hidden.contains(&tool.item.name)).unwrap_or(false)
                 })
             });
-            *is_incomplete |= !list.failures.is_empty();
-            update(
+            *is_incomplete |= update(
                 &mut lists.tools,
                 list,
                 announced.tools,
@@ -214,8 +213,7 @@ impl ServerLists {
         }
         if stale.prompts || announced.prompts {
             let list = group.list_prompts().await;
-            *is_incomplete |= !list.failures.is_empty();
-            update(
+            *is_incomplete |= update(
                 &mut lists.prompts,
                 list,
                 announced.prompts,
@@ -226,8 +224,7 @@ impl ServerLists {
         }
         if stale.resources || announced.resources {
             let list = group.list_resources().await;
-            *is_incomplete |= !list.failures.is_empty();
-            update(
+            *is_incomplete |= update(
                 &mut lists.resources,
                 list,
                 announced.resources,
@@ -236,8 +233,7 @@ impl ServerLists {
                 |removed, added| handles.resources.replace(removed, added),
             );
             let list = group.list_resource_templates().await;
-            *is_incomplete |= !list.failures.is_empty();
-            update(
+            *is_incomplete |= update(
                 &mut lists.templates,
                 list,
                 false,
@@ -252,7 +248,8 @@ impl ServerLists {
     }
 }
 
-/// Replaces the routes of a list, if it has changed or a change was announced. Items of servers that could not be listed stay.
+/// Replaces the routes of a list, if it has changed or a change was announced. Items of servers that could
+/// not be listed stay. Returns true if there are such servers.
 fn update<T: Clone + PartialEq, R>(
     current: &mut Vec<Listed<T>>,
     list: GroupList<T>,
@@ -260,10 +257,11 @@ fn update<T: Clone + PartialEq, R>(
     key: impl Fn(&Listed<T>) -> &str,
     route: impl Fn(&Listed<T>) -> Option<R>,
     replace: impl Fn(Vec<String>, Vec<R>) -> Result<(), EditError>,
-) {
+) -> bool {
+    let is_incomplete = !list.failures.is_empty();
     let next = merge(current, list, &key);
     if *current == next && !is_announced {
-        return;
+        return is_incomplete;
     }
     let removed: Vec<String> = current.iter().map(|it| key(it).to_owned()).collect();
     let added = next.iter().filter_map(&route).collect();
@@ -280,6 +278,7 @@ fn update<T: Clone + PartialEq, R>(
         }
     }
     *current = next;
+    is_incomplete
 }
 
 /// Returns the items of the list and the current items of servers that could not be listed. The first

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use mcp_core::Fault;
 use parking_lot::Mutex;
-use tokio::task::AbortHandle;
+use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 /// Time that a client has for its answer.
@@ -29,13 +29,7 @@ struct ParkedCalls(Mutex<HashMap<Uuid, ParkedCall>>);
 struct ParkedCall {
     call: Box<dyn Any + Send>,
     /// Removes the call when its time has passed.
-    expiry: AbortHandle,
-}
-
-impl Drop for ParkedCall {
-    fn drop(&mut self) {
-        self.expiry.abort();
-    }
+    _expiry: AbortOnDropHandle<()>,
 }
 
 impl Parked {
@@ -61,10 +55,9 @@ impl Parked {
     pub(super) fn take<T: 'static>(&self, id: Uuid) -> Option<T> {
         let mut calls = self.0.0.lock();
         let is_wanted = calls.get(&id).is_some_and(|parked| parked.call.is::<T>());
-        let mut parked = is_wanted.then(|| calls.remove(&id)).flatten()?;
+        let parked = is_wanted.then(|| calls.remove(&id)).flatten()?;
         drop(calls);
-        let call = std::mem::replace(&mut parked.call, Box::new(()));
-        call.downcast().ok().map(|call| *call)
+        parked.call.downcast().ok().map(|call| *call)
     }
 
     fn insert(&self, id: Uuid, call: Box<dyn Any + Send>) {
@@ -79,8 +72,8 @@ impl Parked {
             let expired = calls.upgrade().and_then(|calls| calls.0.lock().remove(&id));
             drop(expired);
         });
-        let expiry = expiry.abort_handle();
-        self.0.0.lock().insert(id, ParkedCall { call, expiry });
+        let _expiry = AbortOnDropHandle::new(expiry);
+        self.0.0.lock().insert(id, ParkedCall { call, _expiry });
     }
 }
 

@@ -133,7 +133,9 @@ impl<R: Send + 'static> UpstreamCall<R> {
     /// Returns the client of a session of its own, if its log messages are wanted.
     fn logging_client(&self, context: &Context) -> Option<Client> {
         match &self.session {
-            Some(CallSession::Own(lease)) if context.wants_logs() => Some(lease.client().clone()),
+            Some(CallSession::Own(lease)) if context.log_level().is_some() => {
+                Some(lease.client().clone())
+            }
             _ => None,
         }
     }
@@ -201,9 +203,10 @@ impl CallSession {
 }
 
 impl Context {
-    /// Returns true if the client of the gateway wants log messages.
-    fn wants_logs(&self) -> bool {
-        LEVELS.into_iter().any(|level| self.log.is_wanted(level))
+    /// Returns the least severe level of the log messages that the client of the gateway wants.
+    fn log_level(&self) -> Option<LoggingLevel> {
+        let mut levels = LEVELS.into_iter();
+        levels.find(|level| self.log.is_wanted(*level))
     }
 
     /// Passes an event on to the client of the gateway. Returns a question.
@@ -234,12 +237,10 @@ impl Context {
                 let _ = events.try_send(UpstreamEvent::Progress(progress));
             });
         }
-        let mut levels = LEVELS.into_iter();
-        if let Some(level) = levels.find(|level| self.log.is_wanted(*level)) {
+        if let Some(level) = self.log_level() {
             call = call.log_level(level);
-            if !with_logs {
-                return call;
-            }
+        }
+        if with_logs && self.log_level().is_some() {
             let events = events.clone();
             call = call.on_log(move |message| {
                 // Log messages may be lost.

@@ -8,7 +8,7 @@ use mcp_client::group::{Group, Listed};
 use mcp_client::{Change, Client};
 use mcp_server::Notify;
 use mcp_types::Resource;
-use tokio::task::AbortHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 /// Resources of one server that the gateway subscribes to. Updates of further ones do not pass.
 const MAX_RESOURCES: usize = 1000;
@@ -22,13 +22,7 @@ pub(super) struct Updates {
 /// A subscription. It ends when this is dropped.
 struct Subscription {
     uris: Vec<String>,
-    task: AbortHandle,
-}
-
-impl Drop for Subscription {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
+    task: AbortOnDropHandle<()>,
 }
 
 impl Updates {
@@ -62,7 +56,7 @@ impl Updates {
                 continue;
             }
             let following = follow(client, server.clone(), uris.clone(), self.notify.clone());
-            let task = tokio::spawn(following).abort_handle();
+            let task = AbortOnDropHandle::new(tokio::spawn(following));
             self.running
                 .insert(server.clone(), Subscription { uris, task });
         }

@@ -99,6 +99,9 @@ impl<R: Listed> RouteList<R> {
 
     /// Removes the routes with these keys and returns them.
     pub(crate) fn remove_all(&mut self, keys: &HashSet<String>) -> Vec<R> {
+        if keys.is_empty() {
+            return Vec::new();
+        }
         let entries = std::mem::take(&mut self.entries).into_iter();
         let (removed, kept): (Vec<_>, Vec<_>) =
             entries.partition(|entry| keys.contains(entry.route.key()));
@@ -113,26 +116,20 @@ impl<R: Listed> RouteList<R> {
         Some(std::mem::replace(&mut entry.is_enabled, is_enabled) != is_enabled)
     }
 
-    /// Returns the first of `routes` whose key exists in the list or occurs earlier in `routes`.
-    pub(crate) fn find_duplicate<'a>(&'a self, routes: &'a [R]) -> Option<&'a R> {
-        // Adding one route stays linear; several routes are worth an index.
-        if let [route] = routes {
-            let mut keys = self.iter().map(R::key);
-            return keys.any(|key| key == route.key()).then_some(route);
-        }
-        let mut keys: HashSet<&str> = self.iter().map(R::key).collect();
-        routes.iter().find(|route| !keys.insert(route.key()))
-    }
-
     /// Returns the first of `routes` whose key is one of the list that is not in `removed`, or occurs
     /// earlier in `routes`.
-    pub(crate) fn find_duplicate_without<'a>(
+    pub(crate) fn find_duplicate<'a>(
         &'a self,
         routes: &'a [R],
         removed: &HashSet<String>,
     ) -> Option<&'a R> {
         let keys = self.iter().map(R::key);
-        let mut keys: HashSet<&str> = keys.filter(|key| !removed.contains(*key)).collect();
+        let mut keys = keys.filter(|key| !removed.contains(*key));
+        // Adding one route stays linear; several routes are worth an index.
+        if let [route] = routes {
+            return keys.any(|key| key == route.key()).then_some(route);
+        }
+        let mut keys: HashSet<&str> = keys.collect();
         routes.iter().find(|route| !keys.insert(route.key()))
     }
 

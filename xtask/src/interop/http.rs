@@ -129,7 +129,17 @@ pub(super) fn cases(
             let name = name.replace("our server", "our gateway -> our server");
             let start = match &program {
                 Ok(program) => {
-                    let (gateway, behind) = start_gateway(workspace, &name, revision, out)?;
+                    let label = format!("{name} {revision}");
+                    let mut behind = Command::new(&server);
+                    let behind =
+                        self::start(behind.env("PORT", "0"), &format!("{label} server"), out)?;
+                    // The gateway has to translate between the eras.
+                    let back = if *revision == NEWEST {
+                        "legacy"
+                    } else {
+                        "modern"
+                    };
+                    let gateway = start_gateway(workspace, back, &behind, &label, out)?;
                     let mut command = program.command();
                     command.args([gateway.url(), revision]);
                     running.extend([gateway, behind]);
@@ -162,10 +172,8 @@ pub(super) fn cases(
         for revision in [NEWEST, SESSIONS[1]] {
             let start = match &server {
                 Ok(Ok(server)) => {
-                    let mut gateway = Command::new(workspace.binary("debug", GATEWAY));
-                    gateway.args(["auto", server.url()]).env("PORT", "0");
-                    let label = format!("{name} {revision} gateway");
-                    let gateway = start(&mut gateway, &label, out)?;
+                    let label = format!("{name} {revision}");
+                    let gateway = start_gateway(workspace, "auto", server, &label, out)?;
                     let mut command = Command::new(&client);
                     command.args([gateway.url(), revision]);
                     running.push(gateway);
@@ -184,25 +192,17 @@ pub(super) fn cases(
     Ok((running, cases))
 }
 
-/// Starts a gateway for a client of this revision, and our server behind it. They speak in the other era.
+/// Starts a gateway in front of a server, which it calls in the era `back`.
 fn start_gateway(
     workspace: &Workspace,
-    name: &str,
-    revision: &str,
+    back: &str,
+    server: &Server,
+    label: &str,
     out: &Path,
-) -> Result<(Server, Server)> {
-    let mut server = Command::new(workspace.binary("debug", SERVER));
-    let label = format!("{name} {revision} server");
-    let server = start(server.env("PORT", "0"), &label, out)?;
-    let back = if revision == NEWEST {
-        "legacy"
-    } else {
-        "modern"
-    };
+) -> Result<Server> {
     let mut gateway = Command::new(workspace.binary("debug", GATEWAY));
     gateway.args([back, server.url()]).env("PORT", "0");
-    let label = format!("{name} {revision} gateway");
-    Ok((start(&mut gateway, &label, out)?, server))
+    start(&mut gateway, &format!("{label} gateway"), out)
 }
 
 pub(super) fn start(command: &mut Command, name: &str, out: &Path) -> Result<Server> {
