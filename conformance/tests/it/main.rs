@@ -7,4 +7,6 @@ mod client;
 #[cfg(test)]
 mod cluster;
 #[cfg(test)]
+mod declarations;
+#[cfg(test)]
 mod events;

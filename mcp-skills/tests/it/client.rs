@@ -53,6 +53,46 @@ async fn approval_is_bound_to_files_and_digests() {
     assert!(matches!(refused, Err(SkillError::NotApproved(_))));
 }
 
+// spec: SKILL-32
+#[tokio::test]
+async fn nested_skill_needs_an_approval_of_its_own() {
+    let dir = TempDir::new();
+    dir.skill("pdf");
+    dir.skill("pdf/forms");
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let log = asked.clone();
+    let skills = skills(Server::new("docs", "1").skills(Skills::dir(dir.path()).unwrap())).await;
+    let skills = skills.approve_with(move |approval| {
+        let is_outer = !approval.id.uri.contains("forms");
+        log.lock().push((approval.id.uri, approval.fingerprint));
+        async move { is_outer }
+    });
+    let outer = skills.load("skill://pdf/SKILL.md").await.unwrap();
+    // Reading the inner skill as a file is not loading it.
+    assert!(outer.read("forms/SKILL.md").await.is_ok());
+    assert_eq!(asked.lock().len(), 1);
+    let inner = skills.load("skill://pdf/forms/SKILL.md").await;
+    assert!(matches!(inner, Err(SkillError::NotApproved(_))));
+    let asked = asked.lock();
+    assert_eq!(asked[1].0, "skill://pdf/forms/SKILL.md");
+    assert_ne!(asked[0].1, asked[1].1);
+}
+
+// spec: SKILL-26
+#[tokio::test]
+async fn skill_file_read_as_a_resource_is_no_load() {
+    let dir = TempDir::new();
+    dir.skill("pdf");
+    let server = Server::new("docs", "1").skills(Skills::dir(dir.path()).unwrap());
+    let client = Client::connect(mcp::InProcess(server)).await.unwrap();
+    let skills = client.skills().await.unwrap();
+    let skills = skills.approve_with(|_| async { false });
+    let uri = "skill://pdf/SKILL.md";
+    assert!(client.read_resource(uri).await.is_ok());
+    let loaded = skills.load(uri).await;
+    assert!(matches!(loaded, Err(SkillError::NotApproved(_))));
+}
+
 #[tokio::test]
 async fn skills_of_the_same_name_do_not_shadow_each_other() {
     let other = InlineSkill::new("refunds", "Another one", "# Other\n");

@@ -14,6 +14,7 @@
 mod apps;
 mod arguments;
 mod authorization;
+mod declarations;
 mod events;
 mod scenarios;
 
@@ -37,6 +38,9 @@ async fn main() -> ExitCode {
         match scenario.strip_prefix("auth/") {
             Some(scenario) => authorization::run(scenario, &url).await,
             None if scenario == "apps" => apps::run(&url, scenarios::mode()).await,
+            None if scenario == "legacy-extensions" => {
+                declarations::run(&url, scenarios::mode()).await
+            }
             None => scenarios::run(&scenario, &url).await,
         }
     };

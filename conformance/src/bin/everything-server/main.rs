@@ -22,6 +22,7 @@ mod cancel;
 mod capabilities;
 mod changes;
 mod cluster;
+mod declarations;
 mod extensions;
 mod input;
 mod polling;
@@ -118,5 +119,8 @@ fn server(tasks: Tasks, events: Events) -> mcp::Result<Server> {
         .tasks(tasks.poll_interval(Duration::from_millis(200)))
         .tool(schema::json_schema_2020_12_tool())
         .skills(skills::skills()?);
-    Ok(extensions::add(apps::add(server), events))
+    Ok(extensions::add(
+        declarations::add(apps::add(server)),
+        events,
+    ))
 }
