@@ -6,6 +6,7 @@
 //! | [`authorization`] | the cases with an authorization server |
 //! | [`browser`] | a user with a real browser, for programs that open a login page |
 //! | [`cases`] | running the programs of the cases, and counting the results |
+//! | [`commands`] | the commands of `mcp` with servers that people use |
 //! | [`extensions`] | views of MCP Apps, and receivers of webhooks |
 //! | [`peers`] | installing the other SDKs, and the scripts that use them |
 //! | [`pipes`] | the cases over pipes |
@@ -18,6 +19,7 @@ mod authorization;
 mod bridges;
 mod browser;
 mod cases;
+mod commands;
 mod extensions;
 mod http;
 mod peers;
@@ -74,6 +76,7 @@ pub(crate) fn run_cases(workspace: &Workspace, all: bool, only: Option<&str>) ->
     list.extend(telemetry::cases(workspace, &peers, &home));
     list.extend(extensions::cases(workspace, &peers));
     list.extend(servers::cases(workspace, &peers, all)?);
+    list.extend(commands::cases(workspace, &peers, &out)?);
     list.retain(|case| only.is_none_or(|only| case.name.contains(only)));
     let summary = cases::run_all(list, &out);
     drop(servers);
