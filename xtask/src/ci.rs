@@ -4,6 +4,7 @@
 mod dependencies;
 mod features;
 mod outcome;
+mod static_build;
 mod tools;
 
 use std::path::PathBuf;
@@ -33,7 +34,7 @@ struct Step {
     run: fn(&Workspace) -> Result<StepOutcome>,
 }
 
-const STEPS: [Step; 20] = [
+const STEPS: [Step; 21] = [
     Step {
         name: "fmt",
         run: |w| cargo(w, &["fmt", "--all", "--check"]),
@@ -83,6 +84,10 @@ const STEPS: [Step; 20] = [
     Step {
         name: "wasm",
         run: wasm,
+    },
+    Step {
+        name: "static",
+        run: static_build::run,
     },
     Step {
         name: "fuzz",

@@ -41,15 +41,26 @@ const ZSH: &str = r#"_mcp() {
     fi
 "#;
 
+/// Files are completed only where `mcp` knows no word. The quotes keep an empty last word.
+const FISH: &str = r#"
+function __fish_mcp_candidates
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    command $words[1] candidates -- $words[2..-1] "$current" 2>/dev/null
+end
+complete -c mcp -n 'test -n "$(__fish_mcp_candidates)"' -f -a '(__fish_mcp_candidates)'
+"#;
+
 pub(super) fn completions(shell: Shell, output: &Output) {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "mcp", &mut script);
-    let start = match shell {
-        Shell::Bash => BASH,
-        Shell::Zsh => ZSH,
-        _ => return output.raw(&script),
+    let script = String::from_utf8_lossy(&script);
+    let script = match shell {
+        Shell::Bash => script.replacen(FUNCTION, BASH, 1),
+        Shell::Zsh => script.replacen(FUNCTION, ZSH, 1),
+        Shell::Fish => format!("{script}{FISH}"),
+        _ => script.into_owned(),
     };
-    let script = String::from_utf8_lossy(&script).replacen(FUNCTION, start, 1);
     output.raw(script.as_bytes());
 }
 

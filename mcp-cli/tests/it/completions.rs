@@ -83,6 +83,50 @@ fn zsh_completes_tools_and_arguments() {
     }
 }
 
+/// fish prints the candidates of a line without a terminal.
+#[test]
+fn fish_completes_tools_and_arguments() {
+    let (home, url) = prepare("completions-fish");
+    if Command::new("fish").arg("--version").output().is_err() {
+        eprintln!("skipped: fish is not installed");
+        return;
+    }
+    let script = mcp_in(&home, &["completions", "fish"], "");
+    std::fs::write(home.join("script"), script.out).unwrap();
+    let bin = Path::new(env!("CARGO_BIN_EXE_mcp")).parent().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    for (line, expected) in [
+        (format!("mcp call {url} a"), "add\n"),
+        ("mcp call shop add ".to_owned(), "a=\nb=\n"),
+        ("mcp call shop add a=1 b".to_owned(), "b=\n"),
+        (format!("mcp read {url} disks://al"), "disks://all\n"),
+        (format!("mcp prompt {url} "), "review\n"),
+    ] {
+        let mut fish = Command::new("fish");
+        let complete = format!("source script; complete -C '{line}'");
+        fish.args(["--no-config", "-c", &complete]);
+        fish.current_dir(&home).env("HOME", home.join("home"));
+        fish.env("PATH", format!("{}:{path}", bin.display()));
+        fish.env("XDG_CACHE_HOME", home.join("home/.cache"));
+        fish.env("XDG_CONFIG_HOME", home.join("home/.config"));
+        let output = fish.output().unwrap();
+        let found = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(found, expected, "{line:?}: {:?}", output.stderr);
+    }
+    // Where `mcp` knows no words, files are completed.
+    let fish = Command::new("fish")
+        .args([
+            "--no-config",
+            "-c",
+            "source script; complete -C 'mcp gateway mcp.'",
+        ])
+        .current_dir(&home)
+        .env("HOME", home.join("home"))
+        .env("PATH", format!("{}:{path}", bin.display()))
+        .output();
+    assert_eq!(fish.unwrap().stdout, b"mcp.json\n");
+}
+
 #[test]
 fn candidates_follow_the_words() {
     let (home, url) = prepare("completions-candidates");
