@@ -93,6 +93,12 @@ pub(crate) enum Command {
         after_help = "Example:\n  mcp info shop --json"
     )]
     Info(TargetArgs),
+    /// Show a server in the browser: call, read, answer, and see every message
+    #[command(
+        override_usage = "mcp inspect [OPTIONS] <TARGET>\n       mcp inspect [OPTIONS] -- <COMMAND>...",
+        after_help = "The page is for this machine only. Its URL contains a token that lets one browser in. Ctrl-C ends.\n\nExamples:\n  mcp inspect https://mcp.example.com/mcp\n  mcp inspect -- npx -y @modelcontextprotocol/server-everything"
+    )]
+    Inspect(InspectArgs),
     /// Examine each step of a connection, and name the cure of a failure
     #[command(
         override_usage = "mcp doctor [OPTIONS] <TARGET>\n       mcp doctor [OPTIONS] -- <COMMAND>...",
@@ -162,7 +168,7 @@ pub(crate) enum Command {
     Whoami(TargetArgs),
     /// Print a completion script for a shell
     #[command(
-        after_help = "In bash and zsh, tools, arguments, prompts and resources of servers that `mcp list` or `mcp call` has\nseen are completed, too: from a file in the folder for caches, without a connection.\n\nExamples:\n  mcp completions bash > ~/.local/share/bash-completion/completions/mcp\n  mcp completions zsh > ~/.zfunc/_mcp"
+        after_help = "In bash, zsh and fish, tools, arguments, prompts and resources of servers that `mcp list` or `mcp call` has\nseen are completed, too: from a file in the folder for caches, without a connection.\n\nExamples:\n  mcp completions bash > ~/.local/share/bash-completion/completions/mcp\n  mcp completions zsh > ~/.zfunc/_mcp"
     )]
     Completions {
         /// The shell
@@ -263,6 +269,22 @@ pub(crate) struct TargetArgs {
     /// Answer sampling requests by this shell command (JSON in, text out)
     #[arg(long, value_name = "COMMAND")]
     pub(crate) sample_with: Option<String>,
+}
+
+/// Arguments of `inspect`.
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+    /// Protocol: `auto`, `legacy`, or a revision such as `2026-07-28`
+    #[arg(long, value_name = "VERSION", default_value = "auto")]
+    pub(crate) protocol: String,
+    /// Listen at this port; 0 selects a free one
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub(crate) port: u16,
+    /// Print the URL, and open no browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
 }
 
 /// Arguments of commands that print contents.

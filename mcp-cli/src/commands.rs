@@ -7,6 +7,7 @@ mod diff;
 mod doctor;
 mod gateway;
 mod info;
+mod inspect;
 mod interrupt;
 mod lines;
 mod list;
@@ -27,6 +28,7 @@ mod snapshot;
 mod support;
 mod tasks;
 
+pub(crate) use self::replay::recording::VERSION as RECORDING_VERSION;
 use crate::cli::{Cli, Command};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -43,6 +45,7 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Skills(command) => skills::run(command, output).await,
         Command::Ping(args) => ping::run(args, output).await,
         Command::Info(args) => info::run(args, output).await,
+        Command::Inspect(args) => inspect::run(args, output).await,
         Command::Snapshot(args) => snapshot::run(args, output).await,
         Command::Diff(args) => diff::run(args, output).await,
         Command::Record(args) => record::run(args, output).await,

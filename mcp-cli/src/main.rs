@@ -12,6 +12,7 @@
 //! | `values` | `key=value` arguments |
 //! | `credentials` | logins, and where their tokens are stored |
 //! | `target` | connections to servers |
+//! | `inspect` | the page of the inspector |
 //! | `commands` | one module per command |
 
 mod cli;
@@ -19,6 +20,7 @@ mod commands;
 mod config;
 mod credentials;
 mod failure;
+mod inspect;
 mod name_cache;
 #[expect(clippy::print_stderr, reason = "the only module that prints")]
 mod output;

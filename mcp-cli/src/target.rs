@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use mcp::auth::Authorizer;
-use mcp::core::BoxFuture;
+use mcp::core::{BoxFuture, Channel};
 use mcp::gateway::Relay;
 use mcp::group::{ServerEntry, ServerSpec};
 use mcp::prelude::*;
@@ -139,7 +139,8 @@ pub(crate) fn time_limit(seconds: f64) -> Result<Duration, Failure> {
     }
 }
 
-fn mode(protocol: &str) -> Result<ConnectMode, Failure> {
+/// Parses the value of `--protocol`.
+pub(crate) fn mode(protocol: &str) -> Result<ConnectMode, Failure> {
     match protocol {
         "auto" => Ok(ConnectMode::Auto),
         "legacy" => Ok(ConnectMode::Legacy),
@@ -342,6 +343,22 @@ impl Server {
                 })
             }
         })
+    }
+
+    /// Opens a channel to the server, each time anew, without a login page.
+    pub(crate) fn channel(&self) -> Result<(Box<dyn Channel>, Option<Authorizer>), Failure> {
+        match self {
+            Self::Command(command) => {
+                let channel = ChildChannel::spawn(command.clone());
+                let channel = channel.map_err(|error| Failure::connect(&error.into()))?;
+                Ok((Box::new(channel), None))
+            }
+            Self::Http(remote) => {
+                let authorizer = remote.authorizer()?;
+                let channel = remote.channel(authorizer.as_ref())?;
+                Ok((Box::new(channel), authorizer))
+            }
+        }
     }
 
     /// Connects a client on other streams with the server, without a login page.

@@ -8,6 +8,7 @@
 //! | [`cases`] | running the programs of the cases, and counting the results |
 //! | [`commands`] | the commands of `mcp` with servers that people use |
 //! | [`extensions`] | views of MCP Apps, and receivers of webhooks |
+//! | [`inspector`] | the page of `mcp inspect` in a browser |
 //! | [`peers`] | installing the other SDKs, and the scripts that use them |
 //! | [`pipes`] | the cases over pipes |
 //! | [`http`] | the cases over HTTP, feature by feature |
@@ -22,6 +23,7 @@ mod cases;
 mod commands;
 mod extensions;
 mod http;
+mod inspector;
 mod peers;
 mod pipes;
 mod servers;
@@ -77,6 +79,7 @@ pub(crate) fn run_cases(workspace: &Workspace, all: bool, only: Option<&str>) ->
     list.extend(extensions::cases(workspace, &peers));
     list.extend(servers::cases(workspace, &peers, all)?);
     list.extend(commands::cases(workspace, &peers, &out)?);
+    list.extend(inspector::cases(workspace, &peers)?);
     list.retain(|case| only.is_none_or(|only| case.name.contains(only)));
     let summary = cases::run_all(list, &out);
     drop(servers);

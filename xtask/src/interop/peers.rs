@@ -12,7 +12,7 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// npm packages with fixed versions. The oldest version of the TypeScript SDK has a name of its own.
-const NPM: [(&str, &str); 18] = [
+const NPM: [(&str, &str); 19] = [
     ("@modelcontextprotocol/client", "2.4.0"),
     ("@modelcontextprotocol/ext-apps", "2.0.4"),
     (INSPECTOR, "2.12.0"),
@@ -26,6 +26,7 @@ const NPM: [(&str, &str); 18] = [
         "@modelcontextprotocol/server-sequential-thinking",
         "2026.8.31",
     ),
+    ("axe-core", "4.14.1"),
     ("mcp-remote", "0.15.1"),
     ("oauth4webapi", "3.8.8"),
     ("oidc-provider", "9.13.3"),
@@ -65,11 +66,11 @@ macro_rules! scripts {
 }
 
 /// The scripts and their shared modules.
-const SCRIPTS: [(&str, &str); 33] = scripts! {
+const SCRIPTS: [(&str, &str); 35] = scripts! {
     "auth_server.mjs" "browser.mjs" "browser_view.mjs" "checks.mjs" "checks.py" "client.mjs" "client.py" "client_auth.mjs" "client_auth.py" "client_fastmcp.py" "client_http.mjs"
     "client_http.py" "client_http_v1.mjs" "client_http_v1.py" "client_oldest.mjs" "client_v1.mjs"
-    "client_v1.py" "fixtures.mjs" "fixtures.py" "login_pages.mjs" "proxy_fastmcp.py" "resource_dpop.mjs" "server.py" "server_fastmcp.py" "server_http.mjs" "server_http.py"
-    "server_http_v1.mjs" "server_http_v1.py" "server_oldest.mjs" "server_v1.py" "telemetry.py" "view_apps.mjs" "webhook_receiver.mjs"
+    "client_v1.py" "fixtures.mjs" "fixtures.py" "inspector.mjs" "login_pages.mjs" "proxy_fastmcp.py" "resource_dpop.mjs" "server.py" "server_fastmcp.py" "server_http.mjs" "server_http.py"
+    "server_hostile.mjs" "server_http_v1.mjs" "server_http_v1.py" "server_oldest.mjs" "server_v1.py" "telemetry.py" "view_apps.mjs" "webhook_receiver.mjs"
 };
 
 /// A program to start, or the reason why its SDK cannot be installed.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::failure::Failure;
 
 /// The version of the format.
-pub(in crate::commands) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 /// Largest size of a file: 256 MiB.
 const MAX_BYTES: u64 = 256 << 20;
 

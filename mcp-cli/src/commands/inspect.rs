@@ -1,0 +1,42 @@
+//! `mcp inspect`.
+
+use std::io;
+
+use super::interrupt;
+use crate::cli::InspectArgs;
+use crate::config;
+use crate::failure::Failure;
+use crate::inspect::{Inspector, Session};
+use crate::output::Output;
+use crate::target::{self, Server};
+
+pub(super) async fn run(args: &InspectArgs, output: &Output) -> Result<(), Failure> {
+    target::mode(&args.protocol)?;
+    let server = target::resolve_only(&args.server, output).await?;
+    let name = match &server {
+        Server::Http(remote) => config::public_url(&remote.url),
+        Server::Command(_) => args
+            .server
+            .command
+            .first()
+            .or(args.server.words.first())
+            .cloned()
+            .unwrap_or_default(),
+    };
+    let session = Session::new(name, Box::new(move || server.channel()));
+    let inspector = Inspector::bind(args.port, session).await?;
+    let url = inspector.url();
+    // The URL is the result, also for programs.
+    output.text(&url);
+    if !args.no_open {
+        let opened = tokio::task::spawn_blocking(move || webbrowser::open(&url)).await;
+        if !matches!(opened, Ok(Ok(()))) {
+            output.note("no browser could be started; open the URL yourself");
+        }
+    }
+    let failed = |error: io::Error| Failure::usage(format!("the inspector failed: {error}"));
+    tokio::select! {
+        served = inspector.run(&args.protocol) => served.map_err(failed),
+        () = interrupt::first(*output) => Ok(()),
+    }
+}

@@ -1,0 +1,193 @@
+//! What the page requests.
+
+use std::convert::Infallible;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::from_fn_with_state;
+use axum::response::sse::{self, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use futures_util::{Stream, stream};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::guard::{self, Guard};
+use super::page;
+use super::session::Session;
+use crate::commands::RECORDING_VERSION;
+
+/// Largest body of a request in bytes: 8 MiB.
+const MAX_BODY: usize = 8 << 20;
+
+type Inspected = State<Arc<Session>>;
+
+/// The page and its requests. No request starts another program than the command line does.
+pub(super) fn router(session: Arc<Session>, guard: Arc<Guard>) -> Router {
+    Router::new()
+        .route("/", get(async || page::file("index.html")))
+        .route(
+            "/page/{*name}",
+            get(async |name: Path<String>| page::file(&name)),
+        )
+        .route("/api/state", get(state))
+        .route("/api/events", get(events))
+        .route("/api/recording", get(recording))
+        .route("/api/connect", post(connect))
+        .route("/api/request", post(request))
+        .route("/api/cancel", post(cancel))
+        .route("/api/answer", post(answer))
+        .route("/api/watch", post(watch))
+        .route("/api/roots", post(roots))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(from_fn_with_state(guard, guard::check))
+        .with_state(session)
+}
+
+async fn state(State(session): Inspected) -> Response {
+    json_response(&session.describe().await)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Connect {
+    protocol: String,
+}
+
+async fn connect(State(session): Inspected, body: Bytes) -> Response {
+    match read::<Connect>(&body) {
+        Ok(Connect { protocol }) => outcome(session.connect(&protocol).await.map(|()| json!({}))),
+        Err(refusal) => refusal,
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    /// Chosen by the page, to cancel the request.
+    key: String,
+    method: String,
+    #[serde(default)]
+    params: Value,
+}
+
+async fn request(State(session): Inspected, body: Bytes) -> Response {
+    match read::<Request>(&body) {
+        Ok(Request {
+            key,
+            method,
+            params,
+        }) => outcome(session.request(key, &method, params).await),
+        Err(refusal) => refusal,
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cancel {
+    key: String,
+}
+
+async fn cancel(State(session): Inspected, body: Bytes) -> Response {
+    match read::<Cancel>(&body) {
+        Ok(Cancel { key }) => json_response(&json!({"cancelled": session.cancel(&key)})),
+        Err(refusal) => refusal,
+    }
+}
+
+async fn answer(State(session): Inspected, body: Bytes) -> Response {
+    match read(&body) {
+        Ok(answer) => json_response(&json!({"open": session.questions.answer(answer)})),
+        Err(refusal) => refusal,
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Uris {
+    uris: Vec<String>,
+}
+
+async fn watch(State(session): Inspected, body: Bytes) -> Response {
+    match read::<Uris>(&body) {
+        Ok(Uris { uris }) => outcome(session.watch(uris).await.map(|()| json!({}))),
+        Err(refusal) => refusal,
+    }
+}
+
+async fn roots(State(session): Inspected, body: Bytes) -> Response {
+    match read::<Uris>(&body) {
+        Ok(Uris { uris }) => outcome(session.set_roots(uris).await.map(|()| json!({}))),
+        Err(refusal) => refusal,
+    }
+}
+
+/// All events, from the first that the page does not know.
+async fn events(
+    State(session): Inspected,
+    headers: HeaderMap,
+) -> Sse<impl Stream<Item = Result<sse::Event, Infallible>>> {
+    let last = headers.get("last-event-id");
+    let last = last.and_then(|it| it.to_str().ok()?.parse().ok());
+    let newest = session.history.newest();
+    let start = (session, newest, last.unwrap_or(0), Vec::new().into_iter());
+    let events = stream::unfold(start, async |(session, mut newest, mut last, mut batch)| {
+        loop {
+            if let Some(event) = batch.next() {
+                let event: super::history::Event = event;
+                last = event.number;
+                let sent = sse::Event::default()
+                    .id(last.to_string())
+                    .data(&*event.json);
+                return Some((Ok(sent), (session, newest, last, batch)));
+            }
+            newest.mark_unchanged();
+            batch = session.history.after(last).into_iter();
+            if batch.len() == 0 && newest.changed().await.is_err() {
+                return None;
+            }
+        }
+    });
+    Sse::new(events).keep_alive(KeepAlive::default())
+}
+
+/// The messages as a file for `mcp replay`.
+async fn recording(State(session): Inspected) -> Response {
+    let mut text = format!("{{\"recording\":{RECORDING_VERSION},\"target\":\"inspector\"}}\n");
+    for line in session.history.lines() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{line}");
+    }
+    let headers = [
+        (header::CONTENT_TYPE, "application/jsonl"),
+        (
+            header::CONTENT_DISPOSITION,
+            "attachment; filename=\"session.jsonl\"",
+        ),
+    ];
+    (headers, text).into_response()
+}
+
+fn outcome(result: Result<Value, String>) -> Response {
+    json_response(&match result {
+        Ok(result) => json!({"result": result}),
+        Err(error) => json!({"error": error}),
+    })
+}
+
+fn json_response(value: &Value) -> Response {
+    let headers = [(header::CONTENT_TYPE, "application/json")];
+    (headers, value.to_string()).into_response()
+}
+
+fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Response> {
+    serde_json::from_slice(body).map_err(|error| {
+        let reason = format!("invalid request: {error}");
+        (StatusCode::BAD_REQUEST, reason).into_response()
+    })
+}

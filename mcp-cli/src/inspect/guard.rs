@@ -1,0 +1,158 @@
+//! Who may use the page: programs of this machine that know the token.
+//!
+//! The page calls tools in the name of the user. Other web pages, other machines and other users of this
+//! machine must not: the listener is a loopback address, `Host` and `Origin` are those of the page, and
+//! each request has the token, in the URL once and in a cookie then.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{self, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use subtle::ConstantTimeEq as _;
+
+/// Headers of every response. Scripts and styles come from files of the page only.
+const HEADERS: [(HeaderName, &str); 6] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; media-src data:; \
+         connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::CACHE_CONTROL, "no-store"),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        "same-origin",
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    ),
+];
+
+/// The checks of every request.
+pub(super) struct Guard {
+    port: u16,
+    token: String,
+}
+
+impl Guard {
+    /// Creates a guard with a random token.
+    pub(super) fn new(port: u16) -> Result<Self, getrandom::Error> {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes)?;
+        let mut token = String::new();
+        for byte in bytes {
+            // Writing to a string cannot fail.
+            let _ = write!(token, "{byte:02x}");
+        }
+        Ok(Self { port, token })
+    }
+
+    /// Returns the URL of the page with the token.
+    pub(super) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/?token={}", self.port, self.token)
+    }
+
+    fn hosts(&self) -> [String; 2] {
+        ["127.0.0.1", "localhost"].map(|host| format!("{host}:{}", self.port))
+    }
+
+    /// The name of the cookie. Browsers share cookies between ports.
+    fn cookie(&self) -> String {
+        format!("mcp-inspector-{}", self.port)
+    }
+
+    /// Returns the response to a request that is not allowed, or to one that brings the token.
+    fn refusal(&self, request: &Request) -> Option<Response> {
+        let headers = request.headers();
+        let hosts = self.hosts();
+        if !text(headers, &header::HOST).is_some_and(|host| hosts.iter().any(|it| it == host)) {
+            return Some(refuse(StatusCode::FORBIDDEN, "wrong Host"));
+        }
+        let is_ours = |origin: &str| hosts.iter().any(|it| format!("http://{it}") == origin);
+        if headers.contains_key(header::ORIGIN)
+            && !text(headers, &header::ORIGIN).is_some_and(is_ours)
+        {
+            return Some(refuse(StatusCode::FORBIDDEN, "wrong Origin"));
+        }
+        if let Some(token) = token_of(request) {
+            return Some(match self.is_token(token) {
+                true => self.let_in(),
+                false => refuse(StatusCode::UNAUTHORIZED, "wrong token"),
+            });
+        }
+        if !self.has_cookie(headers) {
+            let text = "Open the URL that `mcp inspect` has printed: it contains a token.";
+            return Some(refuse(StatusCode::UNAUTHORIZED, text));
+        }
+        let is_json = text(headers, &header::CONTENT_TYPE) == Some("application/json");
+        (request.method() == Method::POST && !is_json)
+            .then(|| refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not application/json"))
+    }
+
+    fn is_token(&self, token: &str) -> bool {
+        token.as_bytes().ct_eq(self.token.as_bytes()).into()
+    }
+
+    fn has_cookie(&self, headers: &HeaderMap) -> bool {
+        let name = self.cookie();
+        let cookies = headers.get_all(header::COOKIE).into_iter();
+        let pairs = cookies
+            .filter_map(|it| it.to_str().ok())
+            .flat_map(|it| it.split(';'))
+            .filter_map(|it| it.trim().split_once('='));
+        pairs
+            .filter(|(key, _)| *key == name)
+            .any(|(_, value)| self.is_token(value))
+    }
+
+    /// Replaces the token in the URL by a cookie, so that it is in no history.
+    fn let_in(&self) -> Response {
+        let cookie = format!(
+            "{}={}; HttpOnly; SameSite=Strict; Path=/",
+            self.cookie(),
+            self.token
+        );
+        let headers = [
+            (header::LOCATION, "/".to_owned()),
+            (header::SET_COOKIE, cookie),
+        ];
+        (StatusCode::SEE_OTHER, headers).into_response()
+    }
+}
+
+/// Checks a request, and adds the headers to its response.
+pub(super) async fn check(
+    State(guard): State<Arc<Guard>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut response = match guard.refusal(&request) {
+        Some(refusal) => refusal,
+        None => next.run(request).await,
+    };
+    for (name, value) in HEADERS {
+        let headers = response.headers_mut();
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+fn token_of(request: &Request) -> Option<&str> {
+    let is_start = request.method() == Method::GET && request.uri().path() == "/";
+    let query = request.uri().query().filter(|_| is_start)?;
+    query.strip_prefix("token=")
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+fn refuse(status: StatusCode, reason: &'static str) -> Response {
+    (status, reason).into_response()
+}

@@ -1,0 +1,191 @@
+//! All that happened, in its order: messages, questions, changes.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+/// Largest number of events that are kept.
+const MAX_EVENTS: usize = 10_000;
+/// Largest size of all kept events in bytes: 64 MiB.
+const MAX_BYTES: usize = 64 << 20;
+/// Largest message that is kept in bytes: 4 MiB.
+const MAX_MESSAGE: usize = 4 << 20;
+/// Largest number of events that are returned at once.
+const BATCH: usize = 256;
+
+/// The sender of a message.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Side {
+    Client,
+    Server,
+}
+
+impl Side {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+        }
+    }
+}
+
+/// An event with its number, as JSON.
+#[derive(Debug, Clone)]
+pub(super) struct Event {
+    pub(super) number: u64,
+    pub(super) json: Arc<str>,
+    /// The line of a recording, if the event is a message.
+    line: Option<Arc<str>>,
+}
+
+/// The events. The oldest are removed at the limits.
+#[derive(Debug)]
+pub(super) struct History {
+    start: Instant,
+    kept: Mutex<Kept>,
+    newest: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    events: VecDeque<Event>,
+    bytes: usize,
+    last: u64,
+}
+
+impl History {
+    pub(super) fn new() -> Self {
+        Self {
+            start: Instant::now(),
+            kept: Mutex::default(),
+            newest: watch::Sender::new(0),
+        }
+    }
+
+    /// Adds a message. `head` is what HTTP says beside it.
+    pub(super) fn add_message(&self, from: Side, message: &[u8], head: &Value) {
+        let (ms, bytes) = (self.milliseconds(), message.len());
+        let from = from.name();
+        let raw = match serde_json::from_slice::<&RawValue>(message) {
+            Ok(raw) if bytes <= MAX_MESSAGE => raw.get().replace(['\r', '\n'], " "),
+            Ok(_) => json!({"tooLarge": bytes}).to_string(),
+            Err(_) => json!({"malformed": String::from_utf8_lossy(&message[..bytes.min(1024)])})
+                .to_string(),
+        };
+        let line = format!(r#"{{"ms":{ms},"from":"{from}","message":{raw}}}"#);
+        let json = format!(
+            r#"{{"kind":"message","ms":{ms},"from":"{from}","bytes":{bytes},"head":{head},"message":{raw}}}"#
+        );
+        self.push(json, Some(line));
+    }
+
+    /// Adds another event.
+    pub(super) fn add(&self, kind: &str, mut event: Value) {
+        event["kind"] = kind.into();
+        event["ms"] = self.milliseconds().into();
+        self.push(event.to_string(), None);
+    }
+
+    /// Returns the next events after a number.
+    pub(super) fn after(&self, number: u64) -> Vec<Event> {
+        let kept = self.lock();
+        let first = kept.events.partition_point(|it| it.number <= number);
+        kept.events.range(first..).take(BATCH).cloned().collect()
+    }
+
+    /// Changes with every event.
+    pub(super) fn newest(&self) -> watch::Receiver<u64> {
+        self.newest.subscribe()
+    }
+
+    /// Returns the messages as lines of a recording.
+    pub(super) fn lines(&self) -> Vec<Arc<str>> {
+        let kept = self.lock();
+        kept.events
+            .iter()
+            .filter_map(|it| it.line.clone())
+            .collect()
+    }
+
+    fn milliseconds(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn push(&self, json: String, line: Option<String>) {
+        let mut kept = self.lock();
+        kept.last += 1;
+        let number = kept.last;
+        let event = Event {
+            number,
+            json: json.into(),
+            line: line.map(Into::into),
+        };
+        kept.bytes += event.size();
+        kept.events.push_back(event);
+        while kept.events.len() > MAX_EVENTS || kept.bytes > MAX_BYTES {
+            let Some(oldest) = kept.events.pop_front() else {
+                break;
+            };
+            kept.bytes -= oldest.size();
+        }
+        drop(kept);
+        self.newest.send_replace(number);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Event {
+    fn size(&self) -> usize {
+        self.json.len() + self.line.as_ref().map_or(0, |line| line.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{History, MAX_BYTES, MAX_EVENTS, MAX_MESSAGE, Side};
+
+    #[test]
+    fn oldest_events_are_removed_at_the_limits() {
+        let history = History::new();
+        for _ in 0..MAX_EVENTS + 5 {
+            history.add("change", json!({}));
+        }
+        assert_eq!(history.after(0)[0].number, 6);
+        let large = json!({"text": "x".repeat(MAX_MESSAGE - 100)}).to_string();
+        for _ in 0..20 {
+            history.add_message(Side::Server, large.as_bytes(), &Value::Null);
+        }
+        let kept = history.lock();
+        assert!(kept.bytes <= MAX_BYTES);
+        assert!(kept.events.len() < 10);
+    }
+
+    #[test]
+    fn messages_become_lines_of_a_recording() {
+        let history = History::new();
+        history.add("change", json!({}));
+        history.add_message(Side::Client, b"{\"a\":\n1}", &Value::Null);
+        history.add_message(Side::Server, b"no json", &Value::Null);
+        history.add_message(Side::Server, &vec![b'1'; MAX_MESSAGE + 1], &Value::Null);
+        let lines = history.lines();
+        let messages: Vec<Value> = lines
+            .iter()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap()["message"].take())
+            .collect();
+        let expected = [
+            json!({"a": 1}),
+            json!({"malformed": "no json"}),
+            json!({"tooLarge": MAX_MESSAGE + 1}),
+        ];
+        assert_eq!(messages, expected);
+    }
+}

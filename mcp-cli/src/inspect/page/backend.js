@@ -1,0 +1,121 @@
+// The inspector behind the page: requests, and the stream of everything that happens.
+
+/** Messages that the page keeps, like the program behind it. */
+const MAX_MESSAGES = 10_000;
+
+/** What is known of the connection. */
+export const store = {
+  state: {},
+  messages: [],
+  questions: new Map(),
+  logs: [],
+};
+
+/** Emits `state`, `messages`, `questions` and `changed`. */
+export const bus = new EventTarget();
+
+const emit = (name, detail) => bus.dispatchEvent(new CustomEvent(name, { detail }));
+
+/** Requests without a response, by side and id. */
+const open = new Map();
+
+async function post(path, body) {
+  const response = await fetch(`/api/${path}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  const answer = await response.json();
+  if (answer.error !== undefined) throw new Error(answer.error);
+  return answer.result ?? answer;
+}
+
+let lastKey = 0;
+
+/** Sends a request to the server. The promise has a function `cancel`. */
+export function request(method, params = {}) {
+  const key = `${method} ${(lastKey += 1)} ${Date.now()}`;
+  const promise = post("request", { key, method, params });
+  promise.cancel = () => post("cancel", { key });
+  return promise;
+}
+
+export const answer = (id, action, content) => post("answer", { id, action, content });
+export const connect = (protocol) => post("connect", { protocol });
+export const watch = (uris) => post("watch", { uris });
+export const setRoots = (uris) => post("roots", { uris });
+
+/** Reads the state of the connection again. */
+export async function refresh() {
+  const response = await fetch("/api/state");
+  store.state = await response.json();
+  emit("state");
+}
+
+/** Begins to read events. The browser opens the stream again when it breaks. */
+export function listen() {
+  const source = new EventSource("/api/events");
+  let last = 0;
+  source.onmessage = ({ data, lastEventId }) => {
+    const number = Number(lastEventId);
+    // A restarted program counts from one.
+    if (number <= last) return;
+    last = number;
+    receive({ ...JSON.parse(data), number });
+  };
+}
+
+function receive(event) {
+  switch (event.kind) {
+    case "message":
+      return receiveMessage(event);
+    case "question":
+      store.questions.set(event.id, event);
+      return emit("questions");
+    case "settled":
+      store.questions.delete(event.id);
+      return emit("questions");
+    case "change":
+      return emit("changed", event);
+    case "failure":
+      store.messages.push({ ...event, from: "server", bytes: 0, message: null });
+      return emit("messages", event);
+    case "connecting":
+      open.clear();
+      store.state = { ...store.state, connected: false };
+      return emit("state");
+    case "connected":
+      store.failure = event.error;
+      return refresh();
+  }
+}
+
+function receiveMessage(event) {
+  const { message, from } = event;
+  pair(event, from, message);
+  store.messages.push(event);
+  if (store.messages.length > MAX_MESSAGES) store.messages.shift();
+  if (message?.method === "notifications/message") {
+    store.logs.push(event);
+    if (store.logs.length > MAX_MESSAGES) store.logs.shift();
+  }
+  emit("messages", event);
+}
+
+/** Connects a response with its request. */
+function pair(event, from, message) {
+  if (message?.id === undefined) return;
+  const other = from === "client" ? "server" : "client";
+  if (message.method !== undefined) {
+    open.set(`${from} ${JSON.stringify(message.id)}`, event);
+    return;
+  }
+  const key = `${other} ${JSON.stringify(message.id)}`;
+  const sent = open.get(key);
+  if (!sent) return;
+  open.delete(key);
+  event.request = sent;
+  sent.response = event;
+  event.latency = event.ms - sent.ms;
+}

@@ -1,0 +1,121 @@
+// A list with a filter beside the details of one item, for tools, prompts and resources.
+
+import { bus, request, store } from "./backend.js";
+import { el, fill } from "./dom.js";
+import { cards } from "./questions.js";
+
+/**
+ * Shows the items of a list. `view` has `name` (of the view), `load` (the items), `key`, `label` and `note`
+ * of an item, `detail` (its element), and `change` (the kind of change after which the list is read again).
+ */
+export function catalogue(root, selected, view) {
+  const filter = el("input", { type: "search", class: "filter", "aria-label": `Filter ${view.name}`, placeholder: "Filter" });
+  const list = el("ul", { class: "items" });
+  const status = el("p", { class: "quiet", role: "status" }, "loading");
+  const details = el("section", { "aria-label": "Details" });
+  const back = selected === undefined ? null : el("a", { class: "back", href: `#${view.name}` }, `All ${view.name}`);
+  const kind = selected === undefined ? "split" : "split chosen";
+  fill(root, back, el("div", { class: kind }, el("section", { "aria-label": view.name }, filter, status, list), details));
+  let items = [];
+
+  const show = () => {
+    const wanted = filter.value.toLowerCase();
+    const shown = items.filter((item) => `${view.label(item)} ${view.note(item) ?? ""}`.toLowerCase().includes(wanted));
+    status.textContent = `${shown.length} of ${items.length}`;
+    fill(list, shown.map((item) => {
+      const key = view.key(item);
+      const href = `#${view.name}/${encodeURIComponent(key)}`;
+      return el("li", {}, el("a", { href, "aria-current": key === selected ? "true" : null }, view.label(item), el("small", {}, view.note(item) ?? "")));
+    }));
+  };
+  const load = async () => {
+    try {
+      items = await view.load();
+    } catch (error) {
+      status.textContent = error.message;
+      return;
+    }
+    show();
+    const item = items.find((it) => view.key(it) === selected);
+    if (item) fill(details, view.detail(item));
+    else if (selected !== undefined && view.missing) fill(details, view.missing(selected));
+    else fill(details, el("p", { class: "quiet" }, items.length ? "Choose one from the list." : "The server has none."));
+  };
+  const reload = ({ detail }) => {
+    if (detail.what === view.change || detail.what === "missed") load();
+  };
+  filter.addEventListener("input", show);
+  // Down leads from the filter into the list, and through it.
+  root.addEventListener("keydown", (event) => {
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    const links = [...list.querySelectorAll("a")];
+    const at = links.indexOf(document.activeElement);
+    if (at < 0 && document.activeElement !== filter) return;
+    event.preventDefault();
+    const next = links[at + (event.key === "ArrowDown" ? 1 : -1)] ?? filter;
+    next.focus();
+  });
+  bus.addEventListener("changed", reload);
+  bus.addEventListener("state", load);
+  load();
+  return () => {
+    bus.removeEventListener("changed", reload);
+    bus.removeEventListener("state", load);
+  };
+}
+
+/** Reads a list of the server. A server without the feature has an empty one. */
+export async function listOf(method, name, capability) {
+  if (!store.state.connected) throw new Error(store.failure ?? "not connected");
+  if (!store.state.capabilities?.[capability]) return [];
+  return (await request(method))[name];
+}
+
+/** A button that sends a request, a button that cancels it, and the outcome below. */
+export function runner(label, send, show) {
+  const outcome = el("div", { "aria-live": "polite" });
+  const time = el("span", { class: "quiet" });
+  const progress = el("div", {});
+  const asked = el("div", {});
+  const run = el("button", { type: "submit", class: "primary" }, label);
+  const cancel = el("button", { type: "button", disabled: true }, "Cancel");
+  let running;
+  const onMessage = ({ detail }) => {
+    const { message } = detail;
+    if (message?.method !== "notifications/progress") return;
+    const { progress: done, total, message: text } = message.params ?? {};
+    const bar = total ? el("progress", { value: done, max: total, "aria-label": "Progress" }) : null;
+    fill(progress, bar, el("p", { class: "quiet" }, `${done}${total ? ` of ${total}` : ""} ${text ?? ""}`));
+  };
+  const start = async (event) => {
+    event?.preventDefault();
+    if (running) return;
+    fill(outcome);
+    fill(progress);
+    time.textContent = "running";
+    const begun = performance.now();
+    bus.addEventListener("messages", onMessage);
+    const questions = cards();
+    fill(asked, questions.element);
+    try {
+      running = send();
+      run.disabled = true;
+      cancel.disabled = false;
+      const result = await running;
+      fill(outcome, show(result));
+    } catch (error) {
+      fill(outcome, el("p", { class: "bad", role: "alert" }, error.message));
+    } finally {
+      bus.removeEventListener("messages", onMessage);
+      questions.stop();
+      fill(asked);
+      fill(progress);
+      time.textContent = `${(performance.now() - begun).toFixed(0)} ms`;
+      running = undefined;
+      run.disabled = false;
+      cancel.disabled = true;
+    }
+  };
+  cancel.addEventListener("click", () => running?.cancel());
+  return { start, element: el("div", {}, el("div", { class: "row" }, run, cancel, time), progress, asked, outcome) };
+}

@@ -1,0 +1,115 @@
+// Contents of results: text, pictures, audio, links, resources.
+
+import { el, json, link } from "./dom.js";
+
+/** Pictures and sounds that the page shows. */
+const PICTURES = /^image\/(png|jpeg|gif|webp|avif|svg\+xml)$/;
+const SOUNDS = /^audio\/[a-z0-9.+-]+$/;
+
+/** Shows a content block. */
+export function content(block) {
+  const parts = () => {
+    switch (block?.type) {
+      case "text":
+        return prose(block.text);
+      case "image":
+        return picture(block);
+      case "audio":
+        return sound(block);
+      case "resource":
+        return resource(block.resource);
+      case "resource_link":
+        return [el("a", { href: `#resources/${encodeURIComponent(block.uri)}` }, block.title ?? block.name ?? block.uri), el("p", { class: "quiet" }, block.uri)];
+      default:
+        return json(block);
+    }
+  };
+  const audience = block?.annotations?.audience;
+  return el("div", { class: "content" }, Array.isArray(audience) ? el("p", { class: "quiet" }, `for ${audience.join(", ")}`) : null, parts());
+}
+
+/** Shows the contents of a resource. */
+export function resource(contents) {
+  const mime = contents?.mimeType ?? "";
+  const head = el("p", { class: "quiet" }, `${contents?.uri ?? ""} ${mime}`);
+  if (typeof contents?.text === "string") {
+    return [head, mime === "text/markdown" ? prose(contents.text) : el("pre", { tabindex: "0" }, contents.text)];
+  }
+  if (PICTURES.test(mime)) return [head, picture({ data: contents.blob, mimeType: mime })];
+  if (SOUNDS.test(mime)) return [head, sound({ data: contents.blob, mimeType: mime })];
+  return [head, el("p", {}, `${Math.floor(((contents?.blob?.length ?? 0) * 3) / 4)} bytes`)];
+}
+
+function picture({ data, mimeType }) {
+  if (!PICTURES.test(mimeType)) return el("p", {}, `a picture of the type ${mimeType}`);
+  return el("img", { src: `data:${mimeType};base64,${data}`, alt: "Picture of the server" });
+}
+
+function sound({ data, mimeType }) {
+  if (!SOUNDS.test(mimeType)) return el("p", {}, `a sound of the type ${mimeType}`);
+  return el("audio", { controls: true, src: `data:${mimeType};base64,${data}` });
+}
+
+/** Shows text: JSON indented, everything else as simple Markdown. */
+function prose(text) {
+  if (typeof text !== "string") return json(text);
+  if (/^\s*[[{]/.test(text) && text.length < 1_000_000) {
+    try {
+      return json(JSON.parse(text));
+    } catch {
+      // Not JSON.
+    }
+  }
+  return text.length > 200_000 ? el("pre", { tabindex: "0" }, text) : markdown(text);
+}
+
+/** Headings, lists, code, bold text and links. Everything else stays text. */
+export function markdown(text) {
+  const out = [];
+  const lines = text.split("\n");
+  let paragraph = [];
+  const end = () => {
+    if (paragraph.length) out.push(el("p", {}, inline(paragraph.join("\n"))));
+    paragraph = [];
+  };
+  for (let n = 0; n < lines.length; n += 1) {
+    const line = lines[n];
+    const heading = /^(#{1,6})\s+(.*)$/.exec(line);
+    if (line.startsWith("```")) {
+      end();
+      const code = [];
+      for (n += 1; n < lines.length && !lines[n].startsWith("```"); n += 1) code.push(lines[n]);
+      out.push(el("pre", { tabindex: "0" }, code.join("\n")));
+    } else if (heading) {
+      end();
+      out.push(el("p", {}, el("strong", {}, inline(heading[2]))));
+    } else if (/^\s*[-*+]\s+/.test(line)) {
+      end();
+      const items = [];
+      for (; n < lines.length && /^\s*[-*+]\s+/.test(lines[n]); n += 1) items.push(el("li", {}, inline(lines[n].replace(/^\s*[-*+]\s+/, ""))));
+      n -= 1;
+      out.push(el("ul", {}, items));
+    } else if (line.trim() === "") {
+      end();
+    } else {
+      paragraph.push(line);
+    }
+  }
+  end();
+  return out;
+}
+
+function inline(text) {
+  const out = [];
+  const pattern = /`([^`\n]+)`|\*\*([^*\n]+)\*\*|\[([^\]\n]*)\]\(([^()\s]+)\)/g;
+  let last = 0;
+  for (const found of text.matchAll(pattern)) {
+    out.push(text.slice(last, found.index));
+    if (found[1] !== undefined) out.push(el("code", {}, found[1]));
+    else if (found[2] !== undefined) out.push(el("strong", {}, found[2]));
+    else out.push(link(found[3] || found[4], found[4]));
+    last = found.index + found[0].length;
+  }
+  out.push(text.slice(last));
+  return out;
+}

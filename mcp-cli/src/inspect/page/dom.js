@@ -1,0 +1,72 @@
+// Elements. Text of servers gets into the page as text nodes only, never as markup.
+
+/** Makes an element. `props` are attributes; those that begin with `on` are listeners. */
+export function el(tag, props = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "value" || name === "checked" || name === "disabled") element[name] = value;
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false));
+  return element;
+}
+
+/** Replaces the children of an element. */
+export function fill(element, ...children) {
+  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false));
+}
+
+/** A link to another web page. Only http and https: other schemes can run scripts or programs. */
+export function link(text, target) {
+  let url;
+  try {
+    url = new URL(target);
+  } catch {
+    return el("span", {}, text);
+  }
+  if (url.protocol !== "https:" && url.protocol !== "http:") return el("span", {}, text);
+  return el("a", { href: url.href, target: "_blank", rel: "noopener noreferrer" }, text);
+}
+
+/** A value as indented JSON. */
+export function json(value) {
+  return el("pre", { tabindex: "0" }, JSON.stringify(value, null, 2) ?? "");
+}
+
+/** A button. */
+export function button(text, onclick, props = {}) {
+  return el("button", { type: "button", onclick, ...props }, text);
+}
+
+/** A button that copies a text, which `make` makes. */
+export function copyButton(label, make) {
+  const copy = async () => {
+    await navigator.clipboard.writeText(make());
+    element.textContent = "Copied";
+    setTimeout(() => (element.textContent = label), 1200);
+  };
+  const element = button(label, copy);
+  return element;
+}
+
+/** Calls `run` at most once per frame. */
+export function throttled(run) {
+  let isPlanned = false;
+  return () => {
+    if (isPlanned) return;
+    isPlanned = true;
+    requestAnimationFrame(() => {
+      isPlanned = false;
+      run();
+    });
+  };
+}
+
+/** A size for people. */
+export function size(bytes) {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 * 1024) return `${(bytes / 1024).toFixed(1)} KiB`;
+  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+}

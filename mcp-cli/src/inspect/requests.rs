@@ -1,0 +1,119 @@
+//! Requests of the page as calls of the client, so that revisions, caches and headers are its business.
+
+use mcp::prelude::*;
+use mcp::types::{CompleteParams, CompletionReference, JsonObject, LoggingLevel};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+/// The parameters of a call of a tool or prompt.
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+    #[serde(default)]
+    arguments: JsonObject,
+}
+
+#[derive(Deserialize)]
+struct Located {
+    uri: String,
+}
+
+#[derive(Deserialize)]
+struct Level {
+    level: Option<LoggingLevel>,
+}
+
+/// The argument of a prompt or template that is completed, with the arguments before it.
+#[derive(Deserialize)]
+struct Completed {
+    prompt: Option<String>,
+    template: Option<String>,
+    argument: String,
+    value: String,
+    #[serde(default)]
+    context: JsonObject,
+}
+
+/// Sends a request, and returns its result as the page needs it.
+pub(super) async fn send(
+    client: &Client,
+    method: &str,
+    params: Value,
+    cancelled: CancellationToken,
+) -> Result<Value, String> {
+    let cancelled = cancelled.cancelled_owned();
+    macro_rules! list {
+        ($list:ident, $name:literal) => {{
+            let list = client.$list().fresh().cancel_on(cancelled);
+            Ok(json!({ $name: list.await.map_err(describe)? }))
+        }};
+    }
+    match method {
+        "tools/list" => list!(list_all_tools, "tools"),
+        "prompts/list" => list!(list_all_prompts, "prompts"),
+        "resources/list" => list!(list_all_resources, "resources"),
+        "resources/templates/list" => list!(list_all_resource_templates, "resourceTemplates"),
+        "tools/call" => {
+            let Named { name, arguments } = read(params)?;
+            // Progress and log messages are shown as messages.
+            let call = client
+                .call(name, arguments)
+                .on_progress(|_| ())
+                .on_log(|_| ());
+            let call = call.log_level(LoggingLevel::Debug).cancel_on(cancelled);
+            write(&call.await.map_err(describe)?)
+        }
+        "prompts/get" => {
+            let Named { name, arguments } = read(params)?;
+            let call = client.get_prompt(name, arguments).cancel_on(cancelled);
+            write(&call.await.map_err(describe)?)
+        }
+        "resources/read" => {
+            let Located { uri } = read(params)?;
+            let call = client.read_resource(uri).fresh().cancel_on(cancelled);
+            write(&call.await.map_err(describe)?)
+        }
+        "completion/complete" => {
+            let call = client.complete(completion(read(params)?)?);
+            write(&call.cancel_on(cancelled).await.map_err(describe)?)
+        }
+        "logging/setLevel" => {
+            let Level { level } = read(params)?;
+            client.set_log_level(level).await.map_err(describe)?;
+            Ok(json!({}))
+        }
+        "ping" => {
+            client.ping().await.map_err(describe)?;
+            Ok(json!({}))
+        }
+        _ => {
+            let params: JsonObject = read(params)?;
+            let call = client.request(method, params).cancel_on(cancelled);
+            write(&call.await.map_err(describe)?)
+        }
+    }
+}
+
+fn completion(it: Completed) -> Result<CompleteParams, String> {
+    let reference = match (it.prompt, it.template) {
+        (Some(prompt), None) => CompletionReference::prompt(prompt),
+        (None, Some(template)) => CompletionReference::template(template),
+        _ => return Err("either `prompt` or `template` is needed".to_owned()),
+    };
+    let params = CompleteParams::new(reference, it.argument, it.value);
+    Ok(params.context(it.context))
+}
+
+fn describe(error: mcp::client::Error) -> String {
+    error.to_string()
+}
+
+fn read<T: DeserializeOwned>(params: Value) -> Result<T, String> {
+    serde_json::from_value(params).map_err(|error| format!("invalid parameters: {error}"))
+}
+
+fn write(result: &impl Serialize) -> Result<Value, String> {
+    serde_json::to_value(result).map_err(|error| error.to_string())
+}

@@ -1,0 +1,283 @@
+//! The client of the inspector, and its connection to the server.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use mcp::auth::Authorizer;
+use mcp::core::Channel;
+use mcp::prelude::*;
+use mcp::{Change, ClientBuilder};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::history::History;
+use super::questions::Questions;
+use super::requests;
+use super::tap::Tap;
+use crate::failure::Failure;
+
+/// Time limit of a request. A user may answer questions while it runs.
+const LIMIT: Duration = Duration::from_secs(600);
+/// Largest number of requests that run at the same time.
+const MAX_RUNNING: usize = 64;
+/// Time for the end of a connection.
+const CLOSE: Duration = Duration::from_secs(5);
+
+/// Opens a channel to the server of the command line, each time anew.
+pub(crate) type OpenChannel =
+    Box<dyn Fn() -> Result<(Box<dyn Channel>, Option<Authorizer>), Failure> + Send + Sync>;
+
+/// One server, and the client that is connected with it.
+pub(crate) struct Session {
+    /// The server as the command line names it, without secrets.
+    target: String,
+    open: OpenChannel,
+    pub(super) history: Arc<History>,
+    pub(super) questions: Questions,
+    current: tokio::sync::Mutex<Option<Connected>>,
+    running: Mutex<HashMap<String, CancellationToken>>,
+    roots: Mutex<Vec<String>>,
+}
+
+struct Connected {
+    client: Client,
+    protocol: String,
+    /// Listens to changes.
+    _listener: Option<AbortOnDropHandle<()>>,
+}
+
+/// A request that runs. It can be cancelled by its key until this is dropped.
+struct Running<'a> {
+    session: &'a Session,
+    key: String,
+    token: CancellationToken,
+}
+
+impl Session {
+    pub(crate) fn new(target: String, open: OpenChannel) -> Self {
+        let history = Arc::new(History::new());
+        Self {
+            target,
+            open,
+            questions: Questions::new(history.clone()),
+            history,
+            current: tokio::sync::Mutex::default(),
+            running: Mutex::default(),
+            roots: Mutex::default(),
+        }
+    }
+
+    /// Ends the connection, and begins another one.
+    pub(super) async fn connect(&self, protocol: &str) -> Result<(), String> {
+        let mut current = self.current.lock().await;
+        if let Some(former) = current.take() {
+            close(former).await;
+        }
+        self.history
+            .add("connecting", json!({"protocol": protocol}));
+        let connected = self.open(protocol).await;
+        let event = match &connected {
+            Ok(_) => json!({"protocol": protocol}),
+            Err(error) => json!({"protocol": protocol, "error": error}),
+        };
+        let connected = connected.map(|connected| *current = Some(connected));
+        drop(current);
+        self.history.add("connected", event);
+        connected
+    }
+
+    async fn open(&self, protocol: &str) -> Result<Connected, String> {
+        let (channel, authorizer) = (self.open)().map_err(|failure| failure.to_string())?;
+        let tap = Tap::new(channel, self.history.clone());
+        let builder = self.builder(protocol)?;
+        let builder = match authorizer {
+            Some(authorizer) => builder.attach(authorizer),
+            None => builder,
+        };
+        let client = builder.over(tap).await.map_err(|it| it.to_string())?;
+        if client.server_capabilities().is_none() {
+            client.discover().await.map_err(|it| it.to_string())?;
+        }
+        Ok(Connected {
+            _listener: self.listen(&client, Vec::new()).await,
+            client,
+            protocol: protocol.to_owned(),
+        })
+    }
+
+    fn builder(&self, protocol: &str) -> Result<ClientBuilder, String> {
+        let mode = crate::target::mode(protocol).map_err(|failure| failure.to_string())?;
+        let (forms, urls, samples) = (
+            self.questions.clone(),
+            self.questions.clone(),
+            self.questions.clone(),
+        );
+        Ok(Client::builder()
+            .identity("mcp-inspector", env!("CARGO_PKG_VERSION"))
+            .mode(mode)
+            .tasks()
+            .timeout(LIMIT)
+            .max_total_timeout(LIMIT)
+            .roots(self.lock_roots().iter().map(String::as_str))
+            .on_elicit(move |form| forms.clone().form(form))
+            .on_elicit_url(move |visit| urls.clone().visit(visit))
+            .on_sample(move |request| samples.clone().sample(request)))
+    }
+
+    /// Keeps changes in the history. `None` where the server announces none.
+    async fn listen(&self, client: &Client, uris: Vec<String>) -> Option<AbortOnDropHandle<()>> {
+        let subscribe = client.subscribe(uris).tools_changed();
+        let changes = subscribe.prompts_changed().resources_changed().await;
+        let history = self.history.clone();
+        match changes {
+            Ok(mut changes) => Some(AbortOnDropHandle::new(tokio::spawn(async move {
+                while let Some(Ok(change)) = changes.next().await {
+                    history.add("change", describe(&change));
+                }
+            }))),
+            Err(error) => {
+                history.add("failure", json!({"text": error.to_string()}));
+                None
+            }
+        }
+    }
+
+    /// Describes the connection for the page.
+    pub(super) async fn describe(&self) -> Value {
+        let current = self.current.lock().await;
+        let roots = self.lock_roots().clone();
+        let Some(Connected {
+            client, protocol, ..
+        }) = &*current
+        else {
+            return json!({"target": self.target, "roots": roots, "connected": false});
+        };
+        let negotiation = client.negotiation();
+        let tried: Vec<Value> = negotiation
+            .tried
+            .iter()
+            .map(|it| {
+                json!({
+                    "method": it.method.as_str(),
+                    "version": it.version.as_str(),
+                    "outcome": it.outcome,
+                })
+            })
+            .collect();
+        let dropped = client.dropped_tools();
+        let dropped: Vec<String> = dropped.iter().map(ToString::to_string).collect();
+        json!({
+            "target": self.target,
+            "roots": roots,
+            "connected": client.close_reason().is_none(),
+            "closed": client.close_reason().map(|reason| reason.to_string()),
+            "protocol": protocol,
+            "version": client.protocol_version().as_str(),
+            "server": client.server_info(),
+            "capabilities": client.server_capabilities(),
+            "instructions": client.instructions(),
+            "negotiation": tried,
+            "droppedTools": dropped,
+        })
+    }
+
+    /// Sends a request of the page. It can be cancelled by its key.
+    pub(super) async fn request(
+        &self,
+        key: String,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, String> {
+        let client = self.client().await?;
+        let running = self.start(key)?;
+        let cancelled = running.token.clone();
+        requests::send(&client, method, params, cancelled).await
+    }
+
+    /// Cancels a request. Returns false if it has ended.
+    pub(super) fn cancel(&self, key: &str) -> bool {
+        let running = self.lock_running();
+        running.get(key).map(CancellationToken::cancel).is_some()
+    }
+
+    /// Subscribes to these resources, in place of the former ones.
+    pub(super) async fn watch(&self, uris: Vec<String>) -> Result<(), String> {
+        let client = self.client().await?;
+        let listener = self.listen(&client, uris).await;
+        let is_listening = listener.is_some();
+        if let Some(connected) = &mut *self.current.lock().await {
+            connected._listener = listener;
+        }
+        match is_listening {
+            true => Ok(()),
+            false => Err("the server refused the subscription".to_owned()),
+        }
+    }
+
+    /// Replaces the roots.
+    pub(super) async fn set_roots(&self, roots: Vec<String>) -> Result<(), String> {
+        let client = self.client().await?;
+        let set = client.set_roots(roots.iter().map(String::as_str)).await;
+        set.map_err(|error| error.to_string())?;
+        *self.lock_roots() = roots;
+        Ok(())
+    }
+
+    async fn client(&self) -> Result<Client, String> {
+        let current = self.current.lock().await;
+        let connected = current.as_ref();
+        connected
+            .map(|it| it.client.clone())
+            .ok_or_else(|| "not connected".to_owned())
+    }
+
+    fn start(&self, key: String) -> Result<Running<'_>, String> {
+        let mut running = self.lock_running();
+        if running.len() >= MAX_RUNNING || running.contains_key(&key) {
+            return Err(format!("{} requests are running", running.len()));
+        }
+        let token = CancellationToken::new();
+        running.insert(key.clone(), token.clone());
+        drop(running);
+        Ok(Running {
+            session: self,
+            key,
+            token,
+        })
+    }
+
+    fn lock_running(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_roots(&self) -> MutexGuard<'_, Vec<String>> {
+        self.roots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.session.lock_running().remove(&self.key);
+    }
+}
+
+async fn close(former: Connected) {
+    drop(former._listener);
+    // A server that does not answer is left behind.
+    let _ = tokio::time::timeout(CLOSE, former.client.close()).await;
+}
+
+fn describe(change: &Change) -> Value {
+    let (what, uri) = match change {
+        Change::Tools => ("tools", None),
+        Change::Prompts => ("prompts", None),
+        Change::Resources => ("resources", None),
+        Change::Resource { uri } => ("resource", Some(uri.as_str())),
+        Change::Missed(_) => ("missed", None),
+        _ => ("other", None),
+    };
+    json!({"what": what, "uri": uri})
+}

@@ -1,0 +1,124 @@
+//! A channel that keeps all messages.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use mcp::core::{
+    BoxFuture, Channel, ChannelError, CloseReason, Connection, Frame, Frames, MirroredHeaders,
+    OneWayMessage, OutgoingRequest, ServerIdentity,
+};
+use mcp::types::ProtocolVersion;
+use serde_json::{Value, json};
+
+use super::history::{History, Side};
+
+/// A channel whose messages go to the history.
+pub(super) struct Tap {
+    inner: Box<dyn Channel>,
+    history: Arc<History>,
+}
+
+impl Tap {
+    pub(super) fn new(inner: Box<dyn Channel>, history: Arc<History>) -> Self {
+        Self { inner, history }
+    }
+
+    fn sent(&self, body: &[u8], mirrored: &MirroredHeaders) {
+        // Only what the protocol puts into headers: those of the user may be secrets.
+        let head = match self.inner.is_pipe() {
+            true => Value::Null,
+            false => json!({
+                "version": mirrored.version.as_str(),
+                "method": mirrored.method,
+                "name": mirrored.name,
+            }),
+        };
+        self.history.add_message(Side::Client, body, &head);
+    }
+
+    fn received(&self, frames: Frames) -> Frames {
+        let history = self.history.clone();
+        Box::pin(frames.inspect(move |frame| match frame {
+            Ok(Frame {
+                message, status, ..
+            }) => {
+                let head = status.map_or(Value::Null, |it| json!({"status": it.as_u16()}));
+                history.add_message(Side::Server, message, &head);
+            }
+            Err(error) => history.add("failure", json!({"text": describe(error)})),
+        }))
+    }
+}
+
+/// Describes an error with its causes.
+fn describe(error: &ChannelError) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        text.push_str(&format!(": {cause}"));
+        source = cause.source();
+    }
+    text
+}
+
+impl Channel for Tap {
+    fn call(&self, request: OutgoingRequest) -> Frames {
+        self.sent(&request.body, &request.mirrored);
+        self.received(self.inner.call(request))
+    }
+
+    fn peer(&self) -> Cow<'_, str> {
+        self.inner.peer()
+    }
+
+    fn identity(&self) -> Option<ServerIdentity> {
+        self.inner.identity()
+    }
+
+    fn connection(&self) -> Option<Connection> {
+        self.inner.connection()
+    }
+
+    fn mirrors_arguments(&self) -> bool {
+        self.inner.mirrors_arguments()
+    }
+
+    fn set_headers(&mut self, headers: http::HeaderMap) {
+        self.inner.set_headers(headers);
+    }
+
+    fn notify(&self, message: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {
+        self.sent(&message.body, &message.mirrored);
+        self.inner.notify(message)
+    }
+
+    fn inbound(&self) -> Option<Frames> {
+        let frames = self.inner.inbound()?;
+        Some(self.received(frames))
+    }
+
+    fn inbound_restored(&self) -> BoxFuture<'static, bool> {
+        self.inner.inbound_restored()
+    }
+
+    fn set_version(&self, version: ProtocolVersion) {
+        self.inner.set_version(version);
+    }
+
+    fn is_pipe(&self) -> bool {
+        self.inner.is_pipe()
+    }
+
+    fn reopen(&self) -> BoxFuture<'static, Result<(), ChannelError>> {
+        self.inner.reopen()
+    }
+
+    fn closed(&self) -> BoxFuture<'static, CloseReason> {
+        self.inner.closed()
+    }
+
+    fn close(&self) -> BoxFuture<'static, ()> {
+        self.inner.close()
+    }
+}

@@ -1,0 +1,346 @@
+//! The page of the inspector: who may use it, and what it answers.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::kit::{folder, http_shop, mcp_in, stdio_shop};
+
+/// An inspector that runs until it is dropped.
+struct Page {
+    child: Child,
+    /// `127.0.0.1:PORT`.
+    host: String,
+    /// The cookie that the URL of the terminal leads to.
+    cookie: String,
+    token: String,
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The status, the head and the body of a response.
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+}
+
+impl Page {
+    fn start(name: &str, target: &[&str]) -> Self {
+        let home = folder(name);
+        let mut child = Command::new(env!("CARGO_BIN_EXE_mcp"))
+            .args(["inspect", "--no-open"])
+            .args(target)
+            .current_dir(&home)
+            .env("HOME", &home)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut line).unwrap();
+        let (host, token) = line.trim().split_once("/?token=").unwrap();
+        let mut page = Self {
+            child,
+            host: host.strip_prefix("http://").unwrap().to_owned(),
+            cookie: String::new(),
+            token: token.to_owned(),
+        };
+        let first = page.send(&format!("GET /?token={token}"), &[], "");
+        assert_eq!(first.status, 303, "{}", first.head);
+        let cookie = first
+            .head
+            .lines()
+            .find_map(|it| it.strip_prefix("set-cookie: "));
+        let cookie = cookie.unwrap();
+        assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/"));
+        page.cookie = cookie.split(';').next().unwrap().to_owned();
+        page
+    }
+
+    /// Sends a request with these headers and nothing else but a Host, if it is not one of them.
+    fn send(&self, start: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let mut stream = TcpStream::connect(&self.host).unwrap();
+        let mut text = format!("{start} HTTP/1.1\r\nconnection: close\r\n");
+        if !headers.iter().any(|(name, _)| *name == "host") {
+            text.push_str(&format!("host: {}\r\n", self.host));
+        }
+        for (name, value) in headers {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        text.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
+        stream.write_all(text.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        Answer {
+            status: head.split(' ').nth(1).unwrap().parse().unwrap(),
+            head: head.replace('\r', ""),
+            body: body.to_owned(),
+        }
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        self.send(&format!("GET {path}"), &[("cookie", &self.cookie)], "")
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Value {
+        let headers = [
+            ("cookie", &*self.cookie),
+            ("content-type", "application/json"),
+        ];
+        let answer = self.send(&format!("POST /api/{path}"), &headers, &body.to_string());
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()
+    }
+
+    fn request(&self, method: &str, params: &Value) -> Value {
+        let body = json!({"key": method, "method": method, "params": params});
+        self.post("request", &body)
+    }
+
+    /// Reads events until one has this kind.
+    fn event(&self, kind: &str) -> Value {
+        let mut stream = TcpStream::connect(&self.host).unwrap();
+        let (host, cookie) = (&self.host, &self.cookie);
+        let text = format!("GET /api/events HTTP/1.1\r\nhost: {host}\r\ncookie: {cookie}\r\n\r\n");
+        stream.write_all(text.as_bytes()).unwrap();
+        for line in BufReader::new(stream).lines() {
+            let line = line.unwrap();
+            let Some(event) = line.strip_prefix("data: ") else {
+                continue;
+            };
+            let event: Value = serde_json::from_str(event).unwrap();
+            if event["kind"] == kind {
+                return event;
+            }
+        }
+        panic!("no event {kind}");
+    }
+}
+
+/// Advisory CVE-2025-49596: the proxy of an inspector ran commands for everybody who could reach it.
+#[test]
+fn nobody_without_the_token_gets_in() {
+    let page = Page::start("inspect-token", &[&http_shop()]);
+    let name = page.cookie.split('=').next().unwrap();
+    let wrong = format!("{name}={}", "0".repeat(64));
+    let other = format!("other={}", page.token);
+    for start in [
+        "GET /",
+        "GET /page/main.js",
+        "GET /api/state",
+        "GET /api/events",
+        "GET /api/recording",
+        "GET /nothing",
+        "POST /api/connect",
+        "POST /api/request",
+        "POST /api/answer",
+        "GET /?token=0",
+        "GET /api/state?token=0",
+    ] {
+        for cookie in ["", &*wrong, &*other] {
+            let headers = [("cookie", cookie), ("content-type", "application/json")];
+            let answer = page.send(start, &headers, "{}");
+            assert_eq!(answer.status, 401, "{start} {cookie}");
+            assert!(!answer.body.contains(&page.token));
+        }
+    }
+    assert_eq!(page.get("/api/state").status, 200);
+}
+
+/// Requests of other web pages, also after DNS rebinding, and forms without a preflight.
+#[test]
+fn requests_of_other_web_pages_are_refused() {
+    let page = Page::start("inspect-origin", &[&http_shop()]);
+    let port = page.host.rsplit(':').next().unwrap();
+    let (named, evil) = (format!("localhost:{port}"), format!("evil.example:{port}"));
+    let (own, foreign) = (format!("http://{}", page.host), format!("http://{evil}"));
+    let json = ("content-type", "application/json");
+    for (headers, status) in [
+        (vec![json], 200),
+        (vec![json, ("host", &*named)], 200),
+        (vec![json, ("origin", &*own)], 200),
+        (vec![json, ("host", &*evil)], 403),
+        (vec![json, ("host", "127.0.0.1")], 403),
+        (vec![json, ("origin", &*foreign)], 403),
+        (vec![json, ("origin", "null")], 403),
+        (vec![("content-type", "text/plain")], 415),
+        (vec![], 415),
+    ] {
+        let mut headers = headers;
+        headers.push(("cookie", &page.cookie));
+        let answer = page.send("POST /api/cancel", &headers, r#"{"key":"none"}"#);
+        assert_eq!(answer.status, status, "{headers:?}: {}", answer.body);
+        assert!(!answer.head.contains("access-control-"));
+    }
+}
+
+/// Advisory CVE-2026-23744: an inspector listened on all interfaces, and its page installed servers.
+#[test]
+fn page_starts_no_program_and_is_for_this_machine() {
+    let page = Page::start("inspect-programs", &[&http_shop()]);
+    let headers = [
+        ("cookie", &*page.cookie),
+        ("content-type", "application/json"),
+    ];
+    let marker = folder("inspect-programs").join("marker");
+    let touch = json!({"protocol": "auto", "command": "touch", "args": [marker], "target": marker});
+    for path in ["connect", "install", "config", "servers", "request"] {
+        let answer = page.send(&format!("POST /api/{path}"), &headers, &touch.to_string());
+        assert!(
+            [400, 404].contains(&answer.status),
+            "{path}: {}",
+            answer.status
+        );
+    }
+    assert!(!Path::new(&marker).exists());
+    if cfg!(target_os = "linux") {
+        let other = page.host.replace("127.0.0.1", "127.0.0.2");
+        assert!(TcpStream::connect(other).is_err());
+    }
+}
+
+#[test]
+fn responses_forbid_foreign_scripts_and_frames() {
+    let page = Page::start("inspect-policy", &[&http_shop()]);
+    for path in [
+        "/",
+        "/page/main.js",
+        "/page/style.css",
+        "/api/state",
+        "/page/../Cargo.toml",
+        "/x",
+    ] {
+        let head = page.get(path).head;
+        for header in [
+            "content-security-policy: default-src 'none'; script-src 'self';",
+            "frame-ancestors 'none'",
+            "x-content-type-options: nosniff",
+            "referrer-policy: no-referrer",
+            "cache-control: no-store",
+            "cross-origin-resource-policy: same-origin",
+        ] {
+            assert!(head.contains(header), "{path}: {head}");
+        }
+    }
+    let html = page.get("/").body;
+    assert!(!html.contains("<style") && !html.contains("onload") && !html.contains("https://"));
+    for name in html.split("/page/").skip(1) {
+        let name = name.split('"').next().unwrap();
+        assert_eq!(page.get(&format!("/page/{name}")).status, 200, "{name}");
+    }
+}
+
+#[test]
+fn page_lists_calls_reads_and_completes() {
+    for (name, target) in [
+        ("inspect-http", vec![http_shop()]),
+        ("inspect-pipe", vec!["--".to_owned(), stdio_shop()]),
+        (
+            "inspect-legacy",
+            vec!["--protocol=legacy".to_owned(), http_shop()],
+        ),
+    ] {
+        let target: Vec<&str> = target.iter().map(String::as_str).collect();
+        let page = Page::start(name, &target);
+        page.event("connected");
+        let state = page.get("/api/state").json();
+        assert_eq!(state["connected"], true, "{state}");
+        assert!(state["capabilities"]["tools"].is_object(), "{state}");
+        let listed = page.request("tools/list", &json!({}));
+        let first = &listed["result"]["tools"][0]["name"];
+        assert_eq!(first, "add", "{listed}");
+        let arguments = json!({"a": 1, "b": 2});
+        let sum = page.request(
+            "tools/call",
+            &json!({"name": "add", "arguments": arguments}),
+        );
+        assert_eq!(sum["result"]["content"][0]["text"], "3", "{sum}");
+        let read = page.request("resources/read", &json!({"uri": "disks://all"}));
+        assert_eq!(read["result"]["contents"][0]["text"], "A, B");
+        let review = json!({"name": "review", "arguments": {"language": "rust"}});
+        let prompt = page.request("prompts/get", &review);
+        let text = &prompt["result"]["messages"][0]["content"]["text"];
+        assert_eq!(text, "Review this rust code.");
+        let prefix = json!({"prompt": "review", "argument": "language", "value": "ru"});
+        let values = page.request("completion/complete", &prefix);
+        assert_eq!(
+            values["result"]["completion"]["values"][0], "rust",
+            "{values}"
+        );
+        let unknown = page.request("tools/call", &json!({"name": "nothing"}));
+        assert!(unknown["error"].as_str().unwrap().contains("nothing"));
+        assert!(page.request("ping", &json!({}))["result"].is_object());
+        let again = page.post("connect", &json!({"protocol": "2025-06-18"}));
+        assert!(again["result"].is_object(), "{again}");
+        assert_eq!(page.get("/api/state").json()["version"], "2025-06-18");
+        let never = page.post("connect", &json!({"protocol": "1999-01-01"}));
+        assert!(never["error"].as_str().unwrap().contains("1999-01-01"));
+        assert_eq!(page.get("/api/state").json()["connected"], false);
+    }
+}
+
+#[test]
+fn question_of_the_server_waits_for_the_page() {
+    let page = Page::start("inspect-question", &[&http_shop()]);
+    page.event("connected");
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| page.request("tools/call", &json!({"name": "order"})));
+        let question = page.event("question");
+        assert_eq!(question["type"], "form", "{question}");
+        let id = &question["id"];
+        let wrong = json!({"id": id, "action": "accept", "content": {"nothing": []}});
+        assert_eq!(page.post("answer", &wrong)["open"], true);
+        // Answers that do not fit are asked for again, with the reason.
+        let settled = page.event("settled");
+        assert_eq!(&settled["id"], id);
+        let decline = json!({"id": id.as_u64().unwrap() + 1, "action": "decline"});
+        while page.post("answer", &decline)["open"] != true {}
+        let result = call.join().unwrap();
+        assert!(result["result"]["content"].is_array(), "{result}");
+        assert_eq!(page.post("answer", &decline)["open"], false);
+    });
+}
+
+#[test]
+fn recording_of_the_page_replays() {
+    let page = Page::start("inspect-recording", &["--", &stdio_shop()]);
+    page.event("connected");
+    let call = json!({"name": "add", "arguments": {"a": 2, "b": 2}});
+    page.request("tools/list", &json!({}));
+    page.request("tools/call", &call);
+    let recording = page.get("/api/recording");
+    assert!(recording.head.contains("attachment"), "{}", recording.head);
+    let home = folder("inspect-replay");
+    std::fs::write(home.join("session.jsonl"), recording.body).unwrap();
+    let bin = env!("CARGO_BIN_EXE_mcp");
+    let words = [
+        "call",
+        "add",
+        "a=2",
+        "b=2",
+        "--",
+        bin,
+        "replay",
+        "session.jsonl",
+    ];
+    let run = mcp_in(&home, &words, "");
+    assert_eq!((run.code, &*run.out), (0, "4\n"), "{run:?}");
+}

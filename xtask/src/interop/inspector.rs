@@ -1,0 +1,45 @@
+//! The page of `mcp inspect` in Chromium: with our server, and with a server that tries to run scripts in it.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::{env, fs};
+
+use super::browser::find_chromium;
+use super::cases::Case;
+use super::http::SERVER;
+use super::peers::Peers;
+use super::pipes::{COMMAND, case};
+use crate::Result;
+use crate::workspace::Workspace;
+
+/// If this variable is set, the screenshots of the guide are made again.
+const UPDATE: &str = "UPDATE_SCREENSHOTS";
+
+/// Returns the case.
+pub(super) fn cases(workspace: &Workspace, peers: &Peers) -> Result<Vec<Case>> {
+    let screenshots = screenshots(workspace)?;
+    let start = peers.node("inspector.mjs").and_then(|driver| {
+        let chromium = find_chromium()?;
+        let hostile = peers.node("server_hostile.mjs")?;
+        let mut command = driver.command();
+        command.arg(chromium);
+        command.arg(workspace.binary("debug", COMMAND));
+        command.arg(workspace.binary("debug", SERVER));
+        // The driver starts it with its own Node.js.
+        command.args(hostile.words().skip(1));
+        command.args(screenshots);
+        Ok::<Command, String>(command)
+    });
+    let name = "Chromium -> mcp inspect -> our server and a hostile one".to_owned();
+    Ok(vec![case(name, start, "ok\n")])
+}
+
+/// The folder of the screenshots, if they are wanted.
+fn screenshots(workspace: &Workspace) -> Result<Option<PathBuf>> {
+    if env::var_os(UPDATE).is_none() {
+        return Ok(None);
+    }
+    let folder = workspace.root().join("docs/inspector");
+    fs::create_dir_all(&folder)?;
+    Ok(Some(folder))
+}

@@ -1,0 +1,189 @@
+// The page of `mcp inspect` in a browser: `inspector.mjs CHROMIUM MCP SERVER HOSTILE [SCREENSHOTS]`. SERVER is
+// our server for the suite, HOSTILE the server that tries to run scripts. Prints `ok` at the end.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import readline from "node:readline";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const LIMIT = 30_000;
+const axe = await readFile(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+const [executablePath, mcp, server, hostile, screenshots] = process.argv.slice(2);
+const children = [];
+
+/** Starts the inspector of a server. Returns the URL of its page. */
+async function inspect(...words) {
+  const child = spawn(mcp, ["inspect", "--no-open", ...words], { stdio: ["ignore", "pipe", "inherit"] });
+  children.push(child);
+  for await (const line of readline.createInterface({ input: child.stdout })) return line;
+  throw new Error("the inspector printed no URL");
+}
+
+/** Opens the page, and fails if a script of it fails or its policy is violated. */
+async function open(browser, url, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(LIMIT);
+  page.problems = [];
+  page.on("pageerror", (error) => page.problems.push(error.message));
+  page.on("console", (message) => message.type() === "error" && page.problems.push(message.text()));
+  await page.goto(url);
+  await page.locator("#status.good").waitFor();
+  assert.ok(!page.url().includes("token"), "the token is in the address");
+  return page;
+}
+
+const view = (page, hash) => page.evaluate((it) => { location.hash = it; }, hash);
+
+/** Fails if axe finds a serious problem. The policy of the page allows no foreign script, so it is evaluated. */
+async function accessible(page, name) {
+  const { violations } = await page.evaluate(`${axe}; axe.run(document, { resultTypes: ["violations"] })`);
+  const serious = violations.filter((it) => ["serious", "critical"].includes(it.impact));
+  assert.deepEqual(serious.map((it) => [it.id, it.nodes[0].html]), [], name);
+}
+
+async function shot(page, name) {
+  if (screenshots) await page.screenshot({ path: `${screenshots}/${name}.png` });
+}
+
+async function features(browser) {
+  const page = await open(browser, await inspect("--", server, "--stdio"));
+  for (const name of ["server", "tools", "prompts", "resources", "questions", "logs", "protocol"]) {
+    await view(page, name);
+    await page.locator(`nav [data-view=${name}][aria-current=page]`).waitFor();
+    await accessible(page, name);
+    await shot(page, name);
+  }
+
+  await view(page, "tools/test_simple_text");
+  await page.getByRole("button", { name: "Call" }).click();
+  await page.getByText("This is a simple text response for testing.").first().waitFor();
+  await accessible(page, "a call");
+  await shot(page, "call");
+
+  await view(page, "tools/test_image_content");
+  await page.getByRole("button", { name: "Call" }).click();
+  await page.locator("main img").waitFor();
+  const width = await page.locator("main img").evaluate((it) => it.decode().then(() => it.naturalWidth));
+  assert.ok(width > 0, "the picture is not shown");
+
+  // The form asks again for a field that does not fit.
+  await view(page, "tools/test_elicitation");
+  await page.getByLabel("message").fill("Who are you?");
+  await page.getByRole("button", { name: "Call" }).click();
+  await page.getByText("Who are you?").first().waitFor();
+  await shot(page, "question");
+  await page.getByLabel("username").fill("ada");
+  await page.getByLabel("email").fill("ada@example.com");
+  await page.getByRole("button", { name: "Accept" }).click();
+  await page.getByText("ada@example.com").first().waitFor();
+
+  await view(page, "tools/test_sampling");
+  await page.getByLabel("prompt").fill("Say hello");
+  await page.getByRole("button", { name: "Call" }).click();
+  await page.getByLabel("Answer of the model").fill("Hello from Ada");
+  await page.getByRole("button", { name: "Answer" }).click();
+  await page.getByText("Hello from Ada").first().waitFor();
+
+  await view(page, `resources/${encodeURIComponent("test://static-text")}`);
+  await page.getByRole("button", { name: "Read" }).click();
+  await page.locator("main .content pre").first().waitFor();
+
+  // Search, details by keyboard, and the recording.
+  await view(page, "protocol");
+  await page.getByLabel("Search messages").fill("test_simple_text");
+  await page.getByRole("row").filter({ hasText: "tools/call test_simple_text" }).first().click();
+  await page.getByRole("button", { name: "Copy as Rust" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Command" }).fill("tools test_simple_text");
+  await accessible(page, "commands");
+  await shot(page, "commands");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "test_simple_text" }).waitFor();
+
+  // Another revision, by keyboard.
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Command" }).fill("reconnect legacy");
+  await page.keyboard.press("Enter");
+  await page.getByText("connected, 2025-11-25").waitFor();
+
+  await page.setViewportSize({ width: 400, height: 800 });
+  await view(page, "tools/test_simple_text");
+  await page.getByRole("heading", { name: "test_simple_text" }).waitFor();
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(overflow <= 0, "the page is wider than 400 pixels");
+  await accessible(page, "400 pixels");
+  await shot(page, "narrow");
+  assert.deepEqual(page.problems, []);
+
+  const dark = await open(browser, await inspect("--", server, "--stdio"), { colorScheme: "dark" });
+  await view(dark, "tools/test_simple_text");
+  await dark.getByRole("heading", { name: "test_simple_text" }).waitFor();
+  await accessible(dark, "dark");
+  await shot(dark, "dark");
+}
+
+/** 10,000 messages: the list shows some rows only, and scrolls within a frame or two. */
+async function many(browser) {
+  const page = await open(browser, await inspect("--", server, "--stdio"));
+  await view(page, "protocol");
+  const rows = await page.evaluate(async () => {
+    const { bus, store } = await import("/page/backend.js");
+    for (let n = 0; n < 10_000; n += 1) {
+      store.messages.push({ kind: "message", number: n, ms: n, from: "client", bytes: 10, head: null, message: { method: `test/${n}` } });
+    }
+    bus.dispatchEvent(new CustomEvent("messages", { detail: {} }));
+    const begun = performance.now();
+    const stream = document.querySelector(".stream");
+    for (let step = 0; step < 50; step += 1) {
+      stream.scrollTop = (stream.scrollHeight * step) / 50;
+      await new Promise(requestAnimationFrame);
+    }
+    return { count: stream.querySelectorAll("[role=row]").length, time: performance.now() - begun };
+  });
+  assert.ok(rows.count < 100, `${rows.count} rows are in the page`);
+  assert.ok(rows.time < 10_000, `50 steps took ${rows.time} ms`);
+  console.log(`50 steps through 10,000 messages: ${rows.time.toFixed(0)} ms`);
+  const painted = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+  console.log(`first paint after ${painted?.toFixed(0)} ms`);
+}
+
+/** Advisory CVE-2025-58444: a link of a server ran scripts in the page of an inspector. */
+async function attacks(browser) {
+  const page = await open(browser, await inspect("--", process.execPath, hostile));
+  const check = async (where) => {
+    assert.equal(await page.evaluate(() => window.hacked), undefined, where);
+    const links = await page.locator("a").evaluateAll((all) => all.map((it) => it.href));
+    for (const link of links) assert.match(link, /^https?:/, where);
+    assert.equal(await page.locator("main script, main iframe, main object, main embed, main style").count(), 0, where);
+  };
+  for (const hash of ["server", "tools", "tools/evil", "prompts", "resources", "resources/javascript%3Awindow.hacked%3D1", "logs", "protocol"]) {
+    await view(page, hash);
+    await page.waitForLoadState("networkidle").catch(() => {});
+    await check(hash);
+  }
+  await view(page, "tools/evil");
+  await page.getByRole("button", { name: "Call" }).click();
+  await page.getByText("The call was successful.").waitFor();
+  await check("a result");
+  for (const summary of await page.locator("summary").all()) await summary.click();
+  await check("details");
+  await view(page, "logs");
+  await page.locator("tbody tr").first().waitFor();
+  await check("logs");
+  // The cookie is not for scripts.
+  assert.equal(await page.evaluate(() => document.cookie), "");
+}
+
+// Chromium refuses to run as root with its own sandbox. The pages are those of the test.
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: LIMIT });
+try {
+  await features(browser);
+  await many(browser);
+  await attacks(browser);
+  console.log("ok");
+} finally {
+  await browser.close();
+  for (const child of children) child.kill();
+}
