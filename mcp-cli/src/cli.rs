@@ -11,7 +11,7 @@ use clap_complete::Shell;
     name = "mcp",
     version,
     disable_help_subcommand = true,
-    after_help = "A target is a URL, a name from an `mcp.json`, or a command after `--`.\n\nExit codes: 0 success, 1 usage, a breaking change or a difference, 3 login needed, 4 server unreachable,\n5 error of the tool or the server. A command that Ctrl-C cancels has 130, as shells expect.\n\nExamples:\n  mcp list http://127.0.0.1:8000/mcp\n  mcp call shop add a=1 b=2\n  mcp doctor -- ./my-server"
+    after_help = "A target is a URL, a name from an `mcp.json`, or a command after `--`.\n\nExit codes: 0 success, 1 usage or a difference, 3 login needed, 4 unreachable, 5 server error, 130 Ctrl-C.\n\nExamples:\n  mcp call shop add a=1 b=2\n  mcp doctor -- ./my-server"
 )]
 pub(crate) struct Cli {
     #[command(flatten)]

@@ -6,6 +6,7 @@
 //! | `output` | standard output and standard error |
 //! | `cli` | the definitions of commands and flags |
 //! | `config` | the files that list servers |
+//! | `lints` | lints of tools, by client |
 //! | `name_cache` | names of servers for completions |
 //! | `questions` | questions to the user |
 //! | `sampling` | answers for sampling requests |
@@ -21,6 +22,7 @@ mod config;
 mod credentials;
 mod failure;
 mod inspect;
+mod lints;
 mod name_cache;
 #[expect(clippy::print_stderr, reason = "the only module that prints")]
 mod output;

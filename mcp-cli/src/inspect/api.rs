@@ -40,6 +40,7 @@ pub(super) fn router(session: Arc<Session>, guard: Arc<Guard>) -> Router {
         .route("/api/recording", get(recording))
         .route("/api/connect", post(connect))
         .route("/api/request", post(request))
+        .route("/api/compare", post(compare))
         .route("/api/cancel", post(cancel))
         .route("/api/answer", post(answer))
         .route("/api/watch", post(watch))
@@ -59,11 +60,10 @@ struct Connect {
     protocol: String,
 }
 
-async fn connect(State(session): Inspected, body: Bytes) -> Response {
-    match read::<Connect>(&body) {
-        Ok(Connect { protocol }) => outcome(session.connect(&protocol).await.map(|()| json!({}))),
-        Err(refusal) => refusal,
-    }
+async fn connect(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
+    let Connect { protocol } = read(&body)?;
+    let connected = session.connect(&protocol).await;
+    Ok(outcome(connected.map(|()| json!({}))))
 }
 
 #[derive(Deserialize)]
@@ -76,15 +76,33 @@ struct Request {
     params: Value,
 }
 
-async fn request(State(session): Inspected, body: Bytes) -> Response {
-    match read::<Request>(&body) {
-        Ok(Request {
-            key,
-            method,
-            params,
-        }) => outcome(session.request(key, &method, params).await),
-        Err(refusal) => refusal,
-    }
+async fn request(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
+    let Request {
+        key,
+        method,
+        params,
+    } = read(&body)?;
+    Ok(outcome(session.request(key, &method, params).await))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Compare {
+    key: String,
+    method: String,
+    params: Value,
+    protocols: Vec<String>,
+}
+
+async fn compare(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
+    let Compare {
+        key,
+        method,
+        params,
+        protocols,
+    } = read(&body)?;
+    let compared = session.compare(key, &method, &params, &protocols);
+    Ok(outcome(compared.await))
 }
 
 #[derive(Deserialize)]
@@ -93,18 +111,14 @@ struct Cancel {
     key: String,
 }
 
-async fn cancel(State(session): Inspected, body: Bytes) -> Response {
-    match read::<Cancel>(&body) {
-        Ok(Cancel { key }) => json_response(&json!({"cancelled": session.cancel(&key)})),
-        Err(refusal) => refusal,
-    }
+async fn cancel(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
+    let Cancel { key } = read(&body)?;
+    Ok(json_response(&json!({"cancelled": session.cancel(&key)})))
 }
 
-async fn answer(State(session): Inspected, body: Bytes) -> Response {
-    match read(&body) {
-        Ok(answer) => json_response(&json!({"open": session.questions.answer(answer)})),
-        Err(refusal) => refusal,
-    }
+async fn answer(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
+    let is_open = session.questions.answer(read(&body)?);
+    Ok(json_response(&json!({"open": is_open})))
 }
 
 #[derive(Deserialize)]
@@ -113,18 +127,14 @@ struct Uris {
     uris: Vec<String>,
 }
 
-async fn watch(State(session): Inspected, body: Bytes) -> Response {
-    match read::<Uris>(&body) {
-        Ok(Uris { uris }) => outcome(session.watch(uris).await.map(|()| json!({}))),
-        Err(refusal) => refusal,
-    }
+async fn watch(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
+    let Uris { uris } = read(&body)?;
+    Ok(outcome(session.watch(uris).await.map(|()| json!({}))))
 }
 
-async fn roots(State(session): Inspected, body: Bytes) -> Response {
-    match read::<Uris>(&body) {
-        Ok(Uris { uris }) => outcome(session.set_roots(uris).await.map(|()| json!({}))),
-        Err(refusal) => refusal,
-    }
+async fn roots(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
+    let Uris { uris } = read(&body)?;
+    Ok(outcome(session.set_roots(uris).await.map(|()| json!({}))))
 }
 
 /// All events, from the first that the page does not know.
@@ -185,9 +195,16 @@ fn json_response(value: &Value) -> Response {
     (headers, value.to_string()).into_response()
 }
 
-fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Response> {
-    serde_json::from_slice(body).map_err(|error| {
-        let reason = format!("invalid request: {error}");
+/// A body that is not the expected JSON.
+struct Malformed(serde_json::Error);
+
+impl IntoResponse for Malformed {
+    fn into_response(self) -> Response {
+        let reason = format!("invalid request: {}", self.0);
         (StatusCode::BAD_REQUEST, reason).into_response()
-    })
+    }
+}
+
+fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Malformed> {
+    serde_json::from_slice(body).map_err(Malformed)
 }

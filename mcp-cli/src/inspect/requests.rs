@@ -1,11 +1,14 @@
 //! Requests of the page as calls of the client, so that revisions, caches and headers are its business.
 
 use mcp::prelude::*;
+use mcp::schema::lint;
 use mcp::types::{CompleteParams, CompletionReference, JsonObject, LoggingLevel};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+
+use crate::lints;
 
 /// The parameters of a call of a tool or prompt.
 #[derive(Deserialize)]
@@ -51,7 +54,16 @@ pub(super) async fn send(
         }};
     }
     match method {
-        "tools/list" => list!(list_all_tools, "tools"),
+        "tools/list" => {
+            let tools = client.list_all_tools().fresh().cancel_on(cancelled);
+            let tools = tools.await.map_err(describe)?;
+            let lints: Vec<Value> = tools
+                .iter()
+                .flat_map(lint)
+                .map(|it| lints::document(&it))
+                .collect();
+            Ok(json!({"tools": tools, "lints": lints}))
+        }
         "prompts/list" => list!(list_all_prompts, "prompts"),
         "resources/list" => list!(list_all_resources, "resources"),
         "resources/templates/list" => list!(list_all_resource_templates, "resourceTemplates"),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use mcp::auth::Authorizer;
@@ -23,6 +23,8 @@ use crate::failure::Failure;
 const LIMIT: Duration = Duration::from_secs(600);
 /// Largest number of requests that run at the same time.
 const MAX_RUNNING: usize = 64;
+/// Largest number of revisions that are compared.
+const MAX_COMPARED: usize = 8;
 /// Time for the end of a connection.
 const CLOSE: Duration = Duration::from_secs(5);
 
@@ -78,7 +80,7 @@ impl Session {
         }
         self.history
             .add("connecting", json!({"protocol": protocol}));
-        let connected = self.open(protocol).await;
+        let connected = self.open_connection(protocol).await;
         let event = match &connected {
             Ok(_) => json!({"protocol": protocol}),
             Err(error) => json!({"protocol": protocol, "error": error}),
@@ -89,7 +91,16 @@ impl Session {
         connected
     }
 
-    async fn open(&self, protocol: &str) -> Result<Connected, String> {
+    async fn open_connection(&self, protocol: &str) -> Result<Connected, String> {
+        let client = self.open_client(protocol).await?;
+        Ok(Connected {
+            _listener: self.listen(&client, Vec::new()).await,
+            client,
+            protocol: protocol.to_owned(),
+        })
+    }
+
+    async fn open_client(&self, protocol: &str) -> Result<Client, String> {
         let (channel, authorizer) = (self.open)().map_err(|failure| failure.to_string())?;
         let tap = Tap::new(channel, self.history.clone());
         let builder = self.builder(protocol)?;
@@ -101,11 +112,7 @@ impl Session {
         if client.server_capabilities().is_none() {
             client.discover().await.map_err(|it| it.to_string())?;
         }
-        Ok(Connected {
-            _listener: self.listen(&client, Vec::new()).await,
-            client,
-            protocol: protocol.to_owned(),
-        })
+        Ok(client)
     }
 
     fn builder(&self, protocol: &str) -> Result<ClientBuilder, String> {
@@ -195,6 +202,48 @@ impl Session {
         let running = self.start(key)?;
         let cancelled = running.token.clone();
         requests::send(&client, method, params, cancelled).await
+    }
+
+    /// Sends a request by connections of their own, each with one of these revisions.
+    pub(super) async fn compare(
+        &self,
+        key: String,
+        method: &str,
+        params: &Value,
+        protocols: &[String],
+    ) -> Result<Value, String> {
+        let running = self.start(key)?;
+        let mut outcomes = Vec::new();
+        for protocol in protocols.iter().take(MAX_COMPARED) {
+            let begun = Instant::now();
+            let outcome = self.send_once(protocol, method, params, &running.token);
+            let mut outcome = outcome
+                .await
+                .unwrap_or_else(|error| json!({"error": error}));
+            outcome["protocol"] = protocol.as_str().into();
+            outcome["ms"] = u64::try_from(begun.elapsed().as_millis())
+                .unwrap_or(u64::MAX)
+                .into();
+            outcomes.push(outcome);
+        }
+        Ok(outcomes.into())
+    }
+
+    async fn send_once(
+        &self,
+        protocol: &str,
+        method: &str,
+        params: &Value,
+        token: &CancellationToken,
+    ) -> Result<Value, String> {
+        let client = self.open_client(protocol).await?;
+        let version = client.protocol_version();
+        let result = requests::send(&client, method, params.clone(), token.clone()).await;
+        let _ = tokio::time::timeout(CLOSE, client.close()).await;
+        Ok(match result {
+            Ok(result) => json!({"version": version.as_str(), "result": result}),
+            Err(error) => json!({"version": version.as_str(), "error": error}),
+        })
     }
 
     /// Cancels a request. Returns false if it has ended.

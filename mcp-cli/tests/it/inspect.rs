@@ -273,6 +273,19 @@ fn page_lists_calls_reads_and_completes() {
             &json!({"name": "add", "arguments": arguments}),
         );
         assert_eq!(sum["result"]["content"][0]["text"], "3", "{sum}");
+        let compared = page.post(
+            "compare",
+            &json!({
+                "key": "c", "method": "tools/call", "protocols": ["2026-07-28", "2025-03-26", "x"],
+                "params": {"name": "add", "arguments": {"a": 1, "b": 2}},
+            }),
+        );
+        for (n, version) in ["2026-07-28", "2025-03-26"].into_iter().enumerate() {
+            let outcome = &compared["result"][n];
+            assert_eq!(outcome["version"], version, "{compared}");
+            assert_eq!(outcome["result"]["content"][0]["text"], "3");
+        }
+        assert!(compared["result"][2]["error"].is_string(), "{compared}");
         let read = page.request("resources/read", &json!({"uri": "disks://all"}));
         assert_eq!(read["result"]["contents"][0]["text"], "A, B");
         let review = json!({"name": "review", "arguments": {"language": "rust"}});

@@ -2,23 +2,15 @@
 
 use std::time::Instant;
 
-use mcp::schema::{Lint, LintProfile, Severity, lint};
+use mcp::schema::lint;
 use mcp::{Client, Verdict};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::http::header_mismatch;
 use super::report::{Report, Step};
 use crate::failure::FailureKind;
+use crate::lints::{PROFILES, document};
 
-/// The clients whose lints are counted.
-const PROFILES: [(&str, LintProfile); 6] = [
-    ("Claude", LintProfile::Claude),
-    ("OpenAI", LintProfile::OpenAi),
-    ("Gemini", LintProfile::Gemini),
-    ("Kimi", LintProfile::Kimi),
-    ("Copilot", LintProfile::Copilot),
-    ("Zed", LintProfile::Zed),
-];
 /// Largest number of lints that are shown.
 const MAX_LINTS: usize = 20;
 /// Number of measured requests.
@@ -101,21 +93,6 @@ pub(super) async fn examine_tools(client: &Client, report: &mut Report) {
     }
     let cure = "change the tools as each line says";
     report.add(Step::warning("tools", lines.join("\n"), cure).with_data(data));
-}
-
-fn document(lint: &Lint) -> Value {
-    let clients = PROFILES.iter().filter(|(_, it)| lint.concerns(*it));
-    json!({
-        "tool": lint.tool,
-        "location": lint.location,
-        "severity": match lint.severity {
-            Severity::Note => "note",
-            _ => "warning",
-        },
-        "clients": clients.map(|(name, _)| name).collect::<Vec<_>>(),
-        "reason": format!("{} {}", lint.clients, lint.reason),
-        "fix": lint.fix,
-    })
 }
 
 /// Measures small requests.

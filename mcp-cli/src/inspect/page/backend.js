@@ -33,13 +33,18 @@ async function post(path, body) {
 
 let lastKey = 0;
 
-/** Sends a request to the server. The promise has a function `cancel`. */
-export function request(method, params = {}) {
+function cancellable(path, method, body) {
   const key = `${method} ${(lastKey += 1)} ${Date.now()}`;
-  const promise = post("request", { key, method, params });
+  const promise = post(path, { key, method, ...body });
   promise.cancel = () => post("cancel", { key });
   return promise;
 }
+
+/** Sends a request to the server. The promise has a function `cancel`. */
+export const request = (method, params = {}) => cancellable("request", method, { params });
+
+/** Sends a request with each of these revisions, by connections of their own. */
+export const compare = (method, params, protocols) => cancellable("compare", method, { params, protocols });
 
 export const answer = (id, action, content) => post("answer", { id, action, content });
 export const connect = (protocol) => post("connect", { protocol });

@@ -64,11 +64,12 @@ export function catalogue(root, selected, view) {
   };
 }
 
-/** Reads a list of the server. A server without the feature has an empty one. */
+/** Reads a list of the server; without a name, the whole result. A server without the feature has an empty one. */
 export async function listOf(method, name, capability) {
   if (!store.state.connected) throw new Error(store.failure ?? "not connected");
-  if (!store.state.capabilities?.[capability]) return [];
-  return (await request(method))[name];
+  if (!store.state.capabilities?.[capability]) return name ? [] : {};
+  const result = await request(method);
+  return name ? result[name] : result;
 }
 
 /** A button that sends a request, a button that cancels it, and the outcome below. */

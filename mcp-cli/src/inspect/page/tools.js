@@ -1,6 +1,6 @@
 // The tools: their forms, and the results of calls.
 
-import { request } from "./backend.js";
+import { compare, request } from "./backend.js";
 import { catalogue, listOf, runner } from "./catalogue.js";
 import { content } from "./contents.js";
 import { el, json } from "./dom.js";
@@ -10,7 +10,10 @@ export function show(root, selected) {
   return catalogue(root, selected, {
     name: "tools",
     change: "tools",
-    load: () => listOf("tools/list", "tools", "tools"),
+    load: async () => {
+      const { tools = [], lints = [] } = (await listOf("tools/list", undefined, "tools")) ?? {};
+      return tools.map((tool) => ({ ...tool, lints: lints.filter((it) => it.tool === tool.name) }));
+    },
     key: (tool) => tool.name,
     label: (tool) => tool.title ?? tool.annotations?.title ?? tool.name,
     note: (tool) => tool.description,
@@ -26,7 +29,10 @@ const HINTS = [
   ["openWorldHint", "reaches other systems"],
 ];
 
-function detail(tool) {
+/** The revisions of the protocol. */
+const REVISIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+function detail({ lints, ...tool }) {
   const fields = form(tool.inputSchema);
   const run = runner("Call", () => request("tools/call", { name: tool.name, arguments: fields.read() }), (it) => result(it, tool));
   const hints = HINTS.filter(([name]) => tool.annotations?.[name] === true).map(([, label]) => el("span", { class: "chip" }, label));
@@ -35,8 +41,26 @@ function detail(tool) {
     el("p", { class: "row" }, el("code", {}, tool.name), hints),
     el("p", {}, tool.description ?? ""),
     el("form", { onsubmit: run.start }, fields.element, run.element),
+    lints.length ? [el("h3", {}, "What clients refuse"), el("ul", {}, lints.map((it) => el("li", { class: "warn" }, `${it.location}: ${it.reason}; ${it.fix}`)))] : null,
+    el("details", {}, el("summary", {}, "Compare revisions"), comparison(tool, fields)),
     el("details", {}, el("summary", {}, "Definition"), json(tool)),
   ];
+}
+
+/** The same call with each revision, by connections of their own. */
+function comparison(tool, fields) {
+  const send = () => compare("tools/call", { name: tool.name, arguments: fields.read() }, REVISIONS);
+  const run = runner("Call with each revision", send, (outcomes) => {
+    const first = JSON.stringify(outcomes[0]?.result?.content);
+    return el("table", {}, outcomes.map(({ protocol, version, ms, error, result: it }) => {
+      const differs = error === undefined && JSON.stringify(it.content) !== first;
+      const text = error ?? (version === protocol ? "" : `the server chose ${version}`);
+      return el("tr", {},
+        el("th", { scope: "row" }, protocol, el("br"), `${ms} ms`),
+        el("td", {}, text ? el("p", { class: error ? "bad" : "warn" }, text) : null, differs ? el("p", { class: "warn" }, "differs from the first") : null, (it?.content ?? []).map(content)));
+    }));
+  });
+  return el("form", { onsubmit: run.start }, el("p", { class: "quiet" }, "The tool is called once with each revision."), run.element);
 }
 
 function result(it, tool) {

@@ -62,6 +62,12 @@ async function features(browser) {
   await accessible(page, "a call");
   await shot(page, "call");
 
+  await page.getByText("Compare revisions").click();
+  await page.getByRole("button", { name: "Call with each revision" }).click();
+  await page.getByRole("rowheader", { name: "2024-11-05" }).waitFor();
+  assert.equal(await page.locator("main table .bad, main table .warn").count(), 0);
+  await shot(page, "revisions");
+
   await view(page, "tools/test_image_content");
   await page.getByRole("button", { name: "Call" }).click();
   await page.locator("main img").waitFor();
