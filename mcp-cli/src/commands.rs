@@ -28,7 +28,6 @@ mod snapshot;
 mod support;
 mod tasks;
 
-pub(crate) use self::replay::recording::VERSION as RECORDING_VERSION;
 use crate::cli::{Cli, Command};
 use crate::failure::Failure;
 use crate::output::Output;

@@ -10,6 +10,7 @@
 //! | `name_cache` | names of servers for completions |
 //! | `questions` | questions to the user |
 //! | `sampling` | answers for sampling requests |
+//! | `session_file` | the format of recorded sessions |
 //! | `values` | `key=value` arguments |
 //! | `credentials` | logins, and where their tokens are stored |
 //! | `target` | connections to servers |
@@ -30,6 +31,7 @@ mod output;
 mod pages;
 mod questions;
 mod sampling;
+mod session_file;
 mod target;
 mod values;
 

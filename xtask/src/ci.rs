@@ -4,6 +4,7 @@
 mod dependencies;
 mod features;
 mod outcome;
+mod programs;
 mod static_build;
 mod tools;
 
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 use std::{env, fmt, fs};
 
 use outcome::StepOutcome;
+use programs::build_programs;
 
 use crate::cluster::has_redis;
 use crate::flags::Flags;
@@ -391,15 +393,4 @@ fn soak(workspace: &Workspace) -> Result<StepOutcome> {
     build_programs(workspace)?;
     let is_stable = bench::soak(workspace, bench::SHORT_SOAK, "debug")?;
     require(is_stable, "the server grew or responded incorrectly")
-}
-
-/// Builds every program of the workspace with the features of `cargo test --workspace`, so that the
-/// dependencies of the tests are used again. Building one package alone would compile the packages
-/// that then have fewer features a second time.
-fn build_programs(workspace: &Workspace) -> Result<()> {
-    process::run(
-        workspace
-            .cargo()
-            .args(["build", "--quiet", "--workspace", "--bins", "--tests"]),
-    )
 }

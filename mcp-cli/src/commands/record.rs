@@ -11,12 +11,12 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
-use super::replay::recording::{Side, VERSION};
 use super::{lines, proxy};
 use crate::cli::RecordArgs;
 use crate::config;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::session_file::{Side, VERSION};
 use crate::target::{self, Server};
 
 /// Largest number of messages that wait to be written.

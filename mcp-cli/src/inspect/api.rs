@@ -1,4 +1,4 @@
-//! What the page requests.
+//! The requests of the page.
 
 use std::convert::Infallible;
 use std::fmt::Write as _;
@@ -13,6 +13,7 @@ use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use futures_util::{Stream, stream};
+use mcp::http::headers::names::LAST_EVENT_ID;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -20,7 +21,7 @@ use serde_json::{Value, json};
 use super::guard::{self, Guard};
 use super::page;
 use super::session::Session;
-use crate::commands::RECORDING_VERSION;
+use crate::session_file::VERSION;
 
 /// Largest body of a request in bytes: 8 MiB.
 const MAX_BODY: usize = 8 << 20;
@@ -142,7 +143,7 @@ async fn events(
     State(session): Inspected,
     headers: HeaderMap,
 ) -> Sse<impl Stream<Item = Result<sse::Event, Infallible>>> {
-    let last = headers.get("last-event-id");
+    let last = headers.get(LAST_EVENT_ID);
     let last = last.and_then(|it| it.to_str().ok()?.parse().ok());
     let newest = session.history.newest();
     let start = (session, newest, last.unwrap_or(0), Vec::new().into_iter());
@@ -168,7 +169,7 @@ async fn events(
 
 /// The messages as a file for `mcp replay`.
 async fn recording(State(session): Inspected) -> Response {
-    let mut text = format!("{{\"recording\":{RECORDING_VERSION},\"target\":\"inspector\"}}\n");
+    let mut text = format!("{{\"recording\":{VERSION},\"target\":\"inspector\"}}\n");
     for line in session.history.lines() {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{line}");

@@ -1,4 +1,4 @@
-//! Who may use the page: programs of this machine that know the token.
+//! The checks of every request: only programs of this machine that know the token use the page.
 //!
 //! The page calls tools in the name of the user. Other web pages, other machines and other users of this
 //! machine must not: the listener is a loopback address, `Host` and `Origin` are those of the page, and

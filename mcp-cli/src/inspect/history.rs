@@ -8,6 +8,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use crate::session_file::Side;
+
 /// Largest number of events that are kept.
 const MAX_EVENTS: usize = 10_000;
 /// Largest size of all kept events in bytes: 64 MiB.
@@ -16,22 +18,6 @@ const MAX_BYTES: usize = 64 << 20;
 const MAX_MESSAGE: usize = 4 << 20;
 /// Largest number of events that are returned at once.
 const BATCH: usize = 256;
-
-/// The sender of a message.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Side {
-    Client,
-    Server,
-}
-
-impl Side {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::Server => "server",
-        }
-    }
-}
 
 /// An event with its number, as JSON.
 #[derive(Debug, Clone)]
@@ -151,7 +137,8 @@ impl Event {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{History, MAX_BYTES, MAX_EVENTS, MAX_MESSAGE, Side};
+    use super::{History, MAX_BYTES, MAX_EVENTS, MAX_MESSAGE};
+    use crate::session_file::Side;
 
     #[test]
     fn oldest_events_are_removed_at_the_limits() {

@@ -2,7 +2,7 @@
 
 use mcp::prelude::*;
 use mcp::schema::lint;
-use mcp::types::{CompleteParams, CompletionReference, JsonObject, LoggingLevel};
+use mcp::types::{CompleteParams, CompletionReference, JsonObject, LoggingLevel, Method};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -53,8 +53,8 @@ pub(super) async fn send(
             Ok(json!({ $name: list.await.map_err(describe)? }))
         }};
     }
-    match method {
-        "tools/list" => {
+    match Method::from_name(method) {
+        Some(Method::ListTools) => {
             let tools = client.list_all_tools().fresh().cancel_on(cancelled);
             let tools = tools.await.map_err(describe)?;
             let lints: Vec<Value> = tools
@@ -64,10 +64,12 @@ pub(super) async fn send(
                 .collect();
             Ok(json!({"tools": tools, "lints": lints}))
         }
-        "prompts/list" => list!(list_all_prompts, "prompts"),
-        "resources/list" => list!(list_all_resources, "resources"),
-        "resources/templates/list" => list!(list_all_resource_templates, "resourceTemplates"),
-        "tools/call" => {
+        Some(Method::ListPrompts) => list!(list_all_prompts, "prompts"),
+        Some(Method::ListResources) => list!(list_all_resources, "resources"),
+        Some(Method::ListResourceTemplates) => {
+            list!(list_all_resource_templates, "resourceTemplates")
+        }
+        Some(Method::CallTool) => {
             let Named { name, arguments } = read(params)?;
             // Progress and log messages are shown as messages.
             let call = client
@@ -77,26 +79,26 @@ pub(super) async fn send(
             let call = call.log_level(LoggingLevel::Debug).cancel_on(cancelled);
             write(&call.await.map_err(describe)?)
         }
-        "prompts/get" => {
+        Some(Method::GetPrompt) => {
             let Named { name, arguments } = read(params)?;
             let call = client.get_prompt(name, arguments).cancel_on(cancelled);
             write(&call.await.map_err(describe)?)
         }
-        "resources/read" => {
+        Some(Method::ReadResource) => {
             let Located { uri } = read(params)?;
             let call = client.read_resource(uri).fresh().cancel_on(cancelled);
             write(&call.await.map_err(describe)?)
         }
-        "completion/complete" => {
+        Some(Method::Complete) => {
             let call = client.complete(completion(read(params)?)?);
             write(&call.cancel_on(cancelled).await.map_err(describe)?)
         }
-        "logging/setLevel" => {
+        Some(Method::SetLevel) => {
             let Level { level } = read(params)?;
             client.set_log_level(level).await.map_err(describe)?;
             Ok(json!({}))
         }
-        "ping" => {
+        Some(Method::Ping) => {
             client.ping().await.map_err(describe)?;
             Ok(json!({}))
         }

@@ -52,7 +52,7 @@ struct Connected {
 }
 
 /// A request that runs. It can be cancelled by its key until this is dropped.
-struct Running<'a> {
+struct PageRequest<'a> {
     session: &'a Session,
     key: String,
     token: CancellationToken,
@@ -283,7 +283,7 @@ impl Session {
             .ok_or_else(|| "not connected".to_owned())
     }
 
-    fn start(&self, key: String) -> Result<Running<'_>, String> {
+    fn start(&self, key: String) -> Result<PageRequest<'_>, String> {
         let mut running = self.lock_running();
         if running.len() >= MAX_RUNNING || running.contains_key(&key) {
             return Err(format!("{} requests are running", running.len()));
@@ -291,7 +291,7 @@ impl Session {
         let token = CancellationToken::new();
         running.insert(key.clone(), token.clone());
         drop(running);
-        Ok(Running {
+        Ok(PageRequest {
             session: self,
             key,
             token,
@@ -307,7 +307,7 @@ impl Session {
     }
 }
 
-impl Drop for Running<'_> {
+impl Drop for PageRequest<'_> {
     fn drop(&mut self) {
         self.session.lock_running().remove(&self.key);
     }

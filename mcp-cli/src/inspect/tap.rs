@@ -11,7 +11,8 @@ use mcp::core::{
 use mcp::types::ProtocolVersion;
 use serde_json::{Value, json};
 
-use super::history::{History, Side};
+use super::history::History;
+use crate::session_file::Side;
 
 /// A channel whose messages go to the history.
 pub(super) struct Tap {

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use super::build_programs;
 use super::outcome::StepOutcome;
+use super::programs::build_programs;
 use crate::Result;
 use crate::process;
 use crate::workspace::Workspace;

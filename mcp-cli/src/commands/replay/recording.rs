@@ -9,28 +9,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::session_file::{Side, VERSION};
 
-/// The version of the format.
-pub(crate) const VERSION: u32 = 1;
 /// Largest size of a file: 256 MiB.
 const MAX_BYTES: u64 = 256 << 20;
-
-/// The sender of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(in crate::commands) enum Side {
-    Client,
-    Server,
-}
-
-impl Side {
-    pub(in crate::commands) const fn name(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::Server => "server",
-        }
-    }
-}
 
 /// The first line of a file.
 #[derive(Debug, Deserialize)]
