@@ -113,6 +113,31 @@ pub enum InputRequest {
 }
 
 impl InputRequest {
+    /// Reads a request from its method and its parameters.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of `serde_json` if the parameters are not valid for the method.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::types::InputRequest;
+    ///
+    /// let request = InputRequest::from_parts("roots/list", None)?;
+    /// assert_eq!(request, InputRequest::ListRoots);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn from_parts(method: &str, params: Option<&RawObject>) -> serde_json::Result<Self> {
+        #[derive(Serialize)]
+        struct Members<'a> {
+            method: &'a str,
+            params: Option<&'a RawObject>,
+        }
+
+        serde_json::from_str(&serde_json::to_string(&Members { method, params })?)
+    }
+
     /// Returns the name of the method.
     pub fn method(&self) -> &str {
         match self {

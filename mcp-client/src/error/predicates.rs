@@ -108,7 +108,7 @@ impl Error {
     }
 
     /// Returns whether the server does not know the method.
-    pub(crate) fn is_unknown_method(&self) -> bool {
+    pub fn is_unknown_method(&self) -> bool {
         match self.fault() {
             Some(Fault::NoSuchMethod { .. }) => true,
             Some(Fault::Protocol(error)) => error.code == codes::METHOD_NOT_FOUND,

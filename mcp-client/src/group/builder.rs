@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 
 use tokio::sync::broadcast;
 
 use super::event::GroupEvent;
-use super::handle::Group;
+use super::handle::{Group, GroupMember};
 use super::member::Member;
 use super::names::{Naming, UniqueNames, sanitize};
 use crate::client::Client;
@@ -19,10 +20,26 @@ const EVENT_CAPACITY: usize = 256;
 /// Settings of a [`Group`], created by [`Group::builder`].
 #[must_use = "creates a group with `build`"]
 pub struct GroupBuilder {
-    members: Vec<Member>,
+    members: Vec<NewMember>,
     naming: Naming,
     listens: bool,
     events: broadcast::Sender<GroupEvent>,
+}
+
+/// A server of a builder.
+enum NewMember {
+    Added(Member),
+    /// The server with this name of the group whose servers are replaced.
+    Kept(Arc<str>),
+}
+
+impl NewMember {
+    fn name(&self) -> &Arc<str> {
+        match self {
+            Self::Added(member) => &member.name,
+            Self::Kept(name) => name,
+        }
+    }
 }
 
 impl GroupBuilder {
@@ -48,8 +65,15 @@ impl GroupBuilder {
         self.add(Member::unused(name, reason.into()))
     }
 
+    /// Keeps a server of the group that [`Group::replace`] changes, with its connection and its health.
+    /// Without such a server in the group, nothing is added.
+    pub fn keep(mut self, name: &str) -> Self {
+        self.members.push(NewMember::Kept(name.into()));
+        self
+    }
+
     fn add(mut self, member: Member) -> Self {
-        self.members.push(member);
+        self.members.push(NewMember::Added(member));
         self
     }
 
@@ -68,28 +92,49 @@ impl GroupBuilder {
 
     /// Creates the group. No server is started yet.
     pub fn build(self) -> Group {
-        let mut members = without_replaced(self.members);
+        let (naming, events) = (self.naming, self.events.clone());
+        let members = self.into_members(&events, &[]);
+        Group::new(members, naming, events)
+    }
+
+    /// Returns the servers for a group with these events and these current servers.
+    pub(super) fn into_members(
+        self,
+        events: &broadcast::Sender<GroupEvent>,
+        current: &[GroupMember],
+    ) -> Vec<GroupMember> {
         let mut prefixes = UniqueNames::default();
-        for member in &mut members {
+        let members = without_replaced(self.members).into_iter();
+        let members = members.filter_map(|new| {
+            let member = match new {
+                NewMember::Added(mut member) => {
+                    member.join(events.clone(), self.listens);
+                    Arc::new(member)
+                }
+                NewMember::Kept(name) => {
+                    let mut current = current.iter();
+                    current.find(|it| it.member.name == name)?.member.clone()
+                }
+            };
             let prefix = prefixes.take(sanitize(&member.name));
-            member.join(prefix, self.events.clone(), self.listens);
-        }
-        Group::new(members, self.naming, self.events)
+            Some(GroupMember { prefix, member })
+        });
+        members.collect()
     }
 }
 
 /// Keeps the last one of the servers with the same name.
-fn without_replaced(mut members: Vec<Member>) -> Vec<Member> {
+fn without_replaced(mut members: Vec<NewMember>) -> Vec<NewMember> {
     let mut names = HashSet::new();
     members.reverse();
-    members.retain(|member| names.insert(member.name.clone()));
+    members.retain(|member| names.insert(member.name().clone()));
     members.reverse();
     members
 }
 
 impl fmt::Debug for GroupBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = self.members.iter().map(|member| &member.name).collect();
+        let names: Vec<_> = self.members.iter().map(NewMember::name).collect();
         f.debug_struct("GroupBuilder")
             .field("servers", &names)
             .field("naming", &self.naming)
@@ -106,5 +151,35 @@ impl Group {
             listens: true,
             events: broadcast::Sender::new(EVENT_CAPACITY),
         }
+    }
+
+    /// Replaces the servers by those of a builder, for all clones of this handle. The naming and the
+    /// subscribers of events stay. Servers that the builder [keeps](GroupBuilder::keep) go on as they are;
+    /// each other one is a new server, also if the group has one with its name. A removed server ends
+    /// with its last [`Client`], so that calls in flight can finish.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::Group;
+    /// use mcp::prelude::*;
+    ///
+    /// let group = Group::builder()
+    ///     .target("files", "http://127.0.0.1:8001/mcp", Client::builder())
+    ///     .target("mail", "http://127.0.0.1:8002/mcp", Client::builder())
+    ///     .build();
+    /// group.replace(
+    ///     Group::builder()
+    ///         .keep("files")
+    ///         .target("news", "http://127.0.0.1:8003/mcp", Client::builder()),
+    /// );
+    /// assert_eq!(group.health().len(), 2);
+    /// ```
+    pub fn replace(&self, servers: GroupBuilder) {
+        let current = self.members();
+        let members = servers.into_members(&self.inner.events, &current);
+        let removed = std::mem::replace(&mut *self.inner.members.write(), members.into());
+        // Dropped without the lock: the end of a server may take time.
+        drop(removed);
     }
 }

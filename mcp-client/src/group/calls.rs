@@ -133,16 +133,16 @@ impl Group {
     /// Returns an error when the name starts with no server of the group, or when that server cannot
     /// be started.
     pub async fn route_resource(&self, resource: &str) -> Result<(Client, String), Error> {
-        let members = self.inner.members.iter();
-        let found = members.filter_map(|member| {
-            let rest = resource.strip_prefix(&*member.prefix)?;
-            Some((member, rest.strip_prefix(SEPARATOR)?))
+        let members = self.members();
+        let found = members.iter().filter_map(|it| {
+            let rest = resource.strip_prefix(&*it.prefix)?;
+            Some((it, rest.strip_prefix(SEPARATOR)?))
         });
         // The longest prefix wins: `a__b__c:` is a URI of server `a__b`, because no URI starts with
         // `b__c:`.
-        let found = found.max_by_key(|(member, _)| member.prefix.len());
-        let (member, uri) = found.ok_or_else(|| ErrorKind::NotInGroup(resource.into()))?;
-        Ok((member.client().await?, uri.to_owned()))
+        let found = found.max_by_key(|(it, _)| it.prefix.len());
+        let (it, uri) = found.ok_or_else(|| ErrorKind::NotInGroup(resource.into()))?;
+        Ok((it.member.client().await?, uri.to_owned()))
     }
 
     async fn routed(&self, routes: &Routes, name: &str) -> Result<(Client, String), Error> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures_core::Stream;
 use futures_util::future::join_all;
 use futures_util::stream;
+use parking_lot::RwLock;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -61,28 +62,49 @@ pub struct Group {
 }
 
 pub(super) struct GroupInner {
-    pub(super) members: Vec<Member>,
+    pub(super) members: RwLock<Arc<[GroupMember]>>,
     pub(super) naming: Naming,
     pub(super) tools: Routes,
     pub(super) prompts: Routes,
     pub(super) events: broadcast::Sender<GroupEvent>,
 }
 
+/// A server, and its name in this group.
+#[derive(Clone)]
+pub(super) struct GroupMember {
+    /// The unique prefix of names in the group.
+    pub(super) prefix: String,
+    pub(super) member: Arc<Member>,
+}
+
 impl Group {
     pub(super) fn new(
-        members: Vec<Member>,
+        members: Vec<GroupMember>,
         naming: Naming,
         events: broadcast::Sender<GroupEvent>,
     ) -> Self {
         Self {
             inner: Arc::new(GroupInner {
-                members,
+                members: RwLock::new(members.into()),
                 naming,
                 tools: Routes::default(),
                 prompts: Routes::default(),
                 events,
             }),
         }
+    }
+
+    /// The servers at this time.
+    pub(super) fn members(&self) -> Arc<[GroupMember]> {
+        self.inner.members.read().clone()
+    }
+
+    /// Returns the prefix of the names of a server's items in this group: its name with only those characters
+    /// that names of tools may have.
+    pub fn prefix(&self, server: &str) -> Option<String> {
+        let members = self.members();
+        let found = members.iter().find(|it| &*it.member.name == server);
+        found.map(|it| it.prefix.clone())
     }
 
     /// Returns the client of a server. Starts the server if it does not run.
@@ -92,15 +114,16 @@ impl Group {
     /// Returns an [`Error`] when the group has no such server, when it is disabled, when it cannot be
     /// started, or when it has just ended and is not started again yet.
     pub async fn client(&self, server: &str) -> Result<Client, Error> {
-        let mut members = self.inner.members.iter();
-        let member = members.find(|member| &*member.name == server);
-        let member = member.ok_or_else(|| ErrorKind::NoSuchServer(server.into()))?;
-        member.client().await
+        let members = self.members();
+        let found = members.iter().find(|it| &*it.member.name == server);
+        let found = found.ok_or_else(|| ErrorKind::NoSuchServer(server.into()))?;
+        found.member.client().await
     }
 
     /// Returns the health of all servers, in the order in which they were added.
     pub fn health(&self) -> Vec<(Arc<str>, Health)> {
-        let members = self.inner.members.iter();
+        let members = self.members();
+        let members = members.iter().map(|it| &it.member);
         members
             .map(|member| (member.name.clone(), member.health()))
             .collect()
@@ -120,7 +143,7 @@ impl Group {
 
     /// Closes all servers. They are not started again.
     pub async fn close(&self) {
-        join_all(self.inner.members.iter().map(Member::close)).await;
+        join_all(self.members().iter().map(|it| it.member.close())).await;
     }
 }
 

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use mcp_types::{Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool};
 
-use super::handle::Group;
-use super::member::Member;
+use super::handle::{Group, GroupMember};
 use super::names::{Naming, UniqueNames, prefixed};
 use super::routes::Routes;
 use crate::client::Client;
@@ -79,27 +78,24 @@ impl Group {
         &self,
         offers: fn(&ServerCapabilities) -> bool,
         list: fn(&Client) -> PreparedCall<'static, Vec<T>>,
-    ) -> ServerLists<'_, T> {
-        let members = self
-            .inner
-            .members
-            .iter()
-            .filter(|member| member.is_enabled());
-        let requests = members.map(|member| async move {
+    ) -> ServerLists<T> {
+        let members = self.members();
+        let members = members.iter().filter(|it| it.member.is_enabled());
+        let requests = members.map(|it| async move {
             let list = async {
-                let client = member.client().await?;
+                let client = it.member.client().await?;
                 list_if_offered(&client, offers, list).await
             };
-            (member, list.await)
+            (it.clone(), list.await)
         });
         let mut gathered = ServerLists {
             lists: Vec::new(),
             failures: Vec::new(),
         };
-        for (member, list) in join_all(requests).await {
+        for (it, list) in join_all(requests).await {
             match list {
-                Ok(list) => gathered.lists.push((member, list)),
-                Err(error) => gathered.failures.push((member.name.clone(), error)),
+                Ok(list) => gathered.lists.push((it, list)),
+                Err(error) => gathered.failures.push((it.member.name.clone(), error)),
             }
         }
         gathered
@@ -109,7 +105,7 @@ impl Group {
     /// whose list could not be requested stay taken, so that no other server receives their calls.
     fn with_unique_names<T>(
         &self,
-        gathered: ServerLists<'_, T>,
+        gathered: ServerLists<T>,
         routes: &Routes,
         own: fn(&T) -> &str,
     ) -> GroupList<T> {
@@ -168,18 +164,18 @@ fn update_routes<T>(routes: &Routes, list: &GroupList<T>, own: impl Fn(&T) -> &s
 }
 
 /// The list of each server.
-struct ServerLists<'g, T> {
-    lists: Vec<(&'g Member, Vec<T>)>,
+struct ServerLists<T> {
+    lists: Vec<(GroupMember, Vec<T>)>,
     failures: Vec<(Arc<str>, Error)>,
 }
 
-impl<T> ServerLists<'_, T> {
-    fn into_list(self, mut name: impl FnMut(&Member, &T) -> String) -> GroupList<T> {
+impl<T> ServerLists<T> {
+    fn into_list(self, mut name: impl FnMut(&GroupMember, &T) -> String) -> GroupList<T> {
         let mut items = Vec::new();
         for (member, list) in self.lists {
             items.extend(list.into_iter().map(|item| Listed {
-                server: member.name.clone(),
-                name: name(member, &item),
+                server: member.member.name.clone(),
+                name: name(&member, &item),
                 item,
             }));
         }

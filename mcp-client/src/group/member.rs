@@ -26,8 +26,6 @@ type Connect = Arc<dyn Fn() -> BoxFuture<'static, Result<Client, Error>> + Send 
 
 pub(super) struct Member {
     pub(super) name: Arc<str>,
-    /// The unique prefix of names in the group.
-    pub(super) prefix: String,
     /// `None` for a disabled server.
     connect: Option<Connect>,
     lifecycle: Mutex<Lifecycle>,
@@ -83,7 +81,6 @@ impl Member {
     fn with(name: &str, connect: Option<Connect>, health: Health) -> Self {
         Self {
             name: name.into(),
-            prefix: String::new(),
             connect,
             lifecycle: Mutex::new(Lifecycle {
                 state: ServerState::Idle,
@@ -97,13 +94,7 @@ impl Member {
     }
 
     /// Completes a member when its group is built.
-    pub(super) fn join(
-        &mut self,
-        prefix: String,
-        events: broadcast::Sender<GroupEvent>,
-        listens: bool,
-    ) {
-        self.prefix = prefix;
+    pub(super) fn join(&mut self, events: broadcast::Sender<GroupEvent>, listens: bool) {
         self.events = Some(events);
         self.listens = listens;
     }

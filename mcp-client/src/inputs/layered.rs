@@ -9,7 +9,6 @@ use mcp_core::mrtr::InputRound;
 use mcp_core::{BoxFuture, Call, ClientFacts, Exchange, Fault, Observation, Reply, ResultBody};
 use mcp_types::{ClientCapabilities, InputRequest, InputResponse, ProtocolVersion, RawObject};
 use parking_lot::Mutex;
-use serde::Serialize;
 use tracing::Instrument;
 
 use super::error::{InputError, InputKind};
@@ -123,19 +122,8 @@ async fn answer(
 
 /// Reads a request as a layer has left it.
 fn read_request(call: &Call) -> Result<InputRequest, String> {
-    #[derive(Serialize)]
-    struct Members<'a> {
-        method: &'a str,
-        params: Option<&'a RawObject>,
-    }
-
     let Call::Other { method, params } = call else {
         return Err("a layer passed on a message of another kind".to_owned());
     };
-    let members = Members {
-        method,
-        params: params.as_ref(),
-    };
-    let json = serde_json::to_string(&members).map_err(|error| error.to_string())?;
-    serde_json::from_str(&json).map_err(|error| error.to_string())
+    InputRequest::from_parts(method, params.as_ref()).map_err(|error| error.to_string())
 }

@@ -10,7 +10,6 @@ use mcp_types::{
     RawObject,
 };
 use parking_lot::Mutex;
-use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
@@ -128,9 +127,8 @@ fn read_request(call: &Call) -> Result<InputRequest, Fault> {
     let Call::Other { method, params } = call else {
         return Err(Fault::internal("a request of another kind"));
     };
-    let members = json!({"method": method, "params": params});
-    let request = serde_json::from_value(members);
-    let request: InputRequest = request.map_err(|error| Fault::bad_params(error.to_string()))?;
+    let request = InputRequest::from_parts(method, params.as_ref());
+    let request = request.map_err(|error| Fault::bad_params(error.to_string()))?;
     if let InputRequest::Elicit(params) = &request
         && let ElicitParams::Url(params) = &**params
     {

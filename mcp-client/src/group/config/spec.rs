@@ -101,6 +101,33 @@ pub enum ServerSpec {
     },
 }
 
+impl ServerSpec {
+    /// A program with arguments, without environment variables, in the working directory of this process.
+    pub fn program(
+        command: impl Into<String>,
+        args: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        Self::Command {
+            command: command.into(),
+            args: args.into_iter().map(Into::into).collect(),
+            env: Vec::new(),
+            env_file: None,
+            cwd: None,
+        }
+    }
+
+    /// A server at a URL, with headers for every request.
+    pub fn http(
+        url: impl Into<String>,
+        headers: impl IntoIterator<Item = (String, String)>,
+    ) -> Self {
+        Self::Url {
+            url: url.into(),
+            headers: headers.into_iter().collect(),
+        }
+    }
+}
+
 impl fmt::Debug for ServerSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = |pairs: &[(String, String)]| -> Vec<String> {

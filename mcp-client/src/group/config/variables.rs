@@ -74,7 +74,18 @@ impl Variables {
     /// # Errors
     ///
     /// Returns [`EntryError::NoValue`] for a variable without value and default.
-    pub(super) fn fill(&self, text: &str) -> Result<String, EntryError> {
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::group::Variables;
+    ///
+    /// let variables = Variables::new().env("TOKEN", "t0ken");
+    /// let header = variables.fill("Bearer ${TOKEN}, ${REGION:-north}")?;
+    /// assert_eq!(header, "Bearer t0ken, north");
+    /// # Ok::<(), mcp::group::EntryError>(())
+    /// ```
+    pub fn fill(&self, text: &str) -> Result<String, EntryError> {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("${") {
