@@ -149,7 +149,7 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Serve all servers of a configuration file as one
     #[command(
-        after_help = "Tools and prompts are named `server__tool`. Servers start with the gateway and again when they are\nneeded. The file is an `mcp.json`; its commands are run without a question.\n\nExamples:\n  mcp gateway mcp.json\n  mcp gateway mcp.json --stdio --hide-tool 'files__write_*'"
+        after_help = "Tools and prompts are named `server__tool`. A server that ends is started again. The file is a TOML\nfile, with names, filters, limits and authorization, or an `mcp.json`; its commands are run without a\nquestion. Changes of the file are applied while the gateway runs. Servers with a stored login\n(`mcp login`) are called with it.\n\nExamples:\n  mcp gateway gateway.toml\n  mcp gateway mcp.json --stdio --hide-tool 'files__write_*'"
     )]
     Gateway(GatewayArgs),
     /// Log in to a server, and keep the token
@@ -352,14 +352,17 @@ pub(crate) struct GatewayArgs {
     /// Hide tools by `server__tool`; `*` and `?` are wildcards
     #[arg(long, value_name = "PATTERN")]
     pub(crate) hide_tool: Vec<String>,
+    /// Log each call to standard error: caller, server, tool, outcome, duration
+    #[arg(long)]
+    pub(crate) audit: bool,
 }
 
 /// The address of a server over HTTP.
 #[derive(Debug, Args)]
 pub(crate) struct ListenAddress {
-    /// Listen at this address; the path is `/mcp`
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8000")]
-    pub(crate) listen: String,
+    /// Listen at this address; the path is `/mcp` [default: 127.0.0.1:8000]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<String>,
     /// Accept requests for this host name, when others than this machine may connect
     #[arg(long, value_name = "HOST")]
     pub(crate) allow_host: Vec<String>,

@@ -1,6 +1,8 @@
 //! Connections to servers: by URL, by command, by name.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mcp::auth::Authorizer;
@@ -316,6 +318,49 @@ fn with_headers(
         headers,
         given: args.header.clone(),
     }))
+}
+
+/// The stored logins of servers, by URL. All connections to a URL share one, so that a token is renewed
+/// once.
+#[derive(Clone, Default)]
+pub(crate) struct Logins(Arc<Mutex<HashMap<String, Option<Authorizer>>>>);
+
+impl Logins {
+    /// Connects to a server of a configuration file, without a login page.
+    pub(crate) async fn connect(
+        self,
+        client: ClientBuilder,
+        spec: ServerSpec,
+    ) -> mcp::Result<Client> {
+        let ServerSpec::Url { url, headers, .. } = spec else {
+            return client.connect(spec).await;
+        };
+        let remote = Remote {
+            url,
+            headers,
+            given: Vec::new(),
+        };
+        let channel = self.channel(&remote);
+        let channel = channel.map_err(|failure| mcp::client::Error::other(failure.to_string()))?;
+        client.connect(channel).await
+    }
+
+    fn channel(&self, remote: &Remote) -> Result<HttpChannel, Failure> {
+        if remote.has_token() {
+            return remote.channel(None);
+        }
+        let mut logins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let login = match logins.get(&remote.url) {
+            Some(login) => login.clone(),
+            None => {
+                let login = credentials::stored(&remote.url)?;
+                logins.insert(remote.url.clone(), login.clone());
+                login
+            }
+        };
+        drop(logins);
+        remote.channel(login.as_ref())
+    }
 }
 
 /// A function that connects to a server, each time anew.

@@ -2,24 +2,47 @@
 //!
 //! | module | content; each module uses only modules above it |
 //! |---|---|
+//! | `error` | [`GatewayError`] |
+//! | `audit` | the audit log |
+//! | `changes` | changed lists |
+//! | `limits` | [`CallLimits`] |
 //! | `questions` | requests of a server while a call runs |
 //! | `sessions` | sessions of a legacy server |
+//! | `options` | [`GatewayServer`], [`ToolOptions`] |
 //! | `parked` | calls that wait for their client |
 //! | `running` | one call of a server |
 //! | `forward` | a call of the gateway: one call of a server, or several with input between them |
+//! | `names` | names of tools and prompts |
 //! | `routes` | tools, resources, templates, prompts and completions |
+//! | `served` | the items of one kind |
 //! | `updates` | subscriptions to resources |
+//! | `listing` | the lists of one server |
+//! | `setup` | connections, checks of names |
 //! | `lists` | the lists of all servers, kept current |
 //! | `builder` | [`Gateway`] |
 
+mod audit;
 mod builder;
+mod changes;
+mod error;
 mod forward;
+mod limits;
+mod listing;
 mod lists;
+mod names;
+mod options;
 mod parked;
 mod questions;
 mod routes;
 mod running;
+mod served;
 mod sessions;
+mod setup;
 mod updates;
 
-pub use builder::{Gateway, OpenGateway};
+pub use builder::{Gateway, GatewayControl, OpenGateway};
+pub use error::GatewayError;
+pub use limits::CallLimits;
+#[cfg(feature = "config")]
+pub(crate) use options::spec_id;
+pub use options::{GatewayServer, ToolOptions};

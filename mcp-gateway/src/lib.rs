@@ -12,19 +12,27 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `patterns` | [`ToolPatterns`] |
 //! | `message` | headers and errors of relayed messages |
 //! | `tools` | hidden tools, and arguments that headers repeat |
 //! | `session` | the legacy session of the server, and its renewal |
 //! | `calls` | requests of the client that wait for their responses |
 //! | `relay` | the loop |
 //! | `gateway` | many servers behind one |
+//! | [`config`] | configuration files (feature `config`) |
 
 mod calls;
+#[cfg(feature = "config")]
+pub mod config;
 mod gateway;
 mod message;
+mod patterns;
 mod relay;
 mod session;
 mod tools;
 
-pub use gateway::{Gateway, OpenGateway};
+pub use gateway::{
+    CallLimits, Gateway, GatewayControl, GatewayError, GatewayServer, OpenGateway, ToolOptions,
+};
+pub use patterns::ToolPatterns;
 pub use relay::{Relay, RelayError};

@@ -26,6 +26,10 @@ enum Kind {
     Edit(mcp_server::EditError),
     #[cfg(feature = "server")]
     Secret(mcp_server::WeakSecret),
+    #[cfg(feature = "gateway")]
+    Gateway(mcp_gateway::GatewayError),
+    #[cfg(feature = "gateway")]
+    GatewayConfig(mcp_gateway::config::ConfigError),
     #[cfg(feature = "skills")]
     Skills(mcp_skills::SkillsError),
     #[cfg(all(feature = "client", feature = "skills"))]
@@ -147,6 +151,10 @@ impl Error {
             Kind::Edit(error) => error,
             #[cfg(feature = "server")]
             Kind::Secret(error) => error,
+            #[cfg(feature = "gateway")]
+            Kind::Gateway(error) => error,
+            #[cfg(feature = "gateway")]
+            Kind::GatewayConfig(error) => error,
             #[cfg(feature = "skills")]
             Kind::Skills(error) => error,
             #[cfg(all(feature = "client", feature = "skills"))]
@@ -203,6 +211,10 @@ impl From<Error> for mcp_client::Error {
             Kind::Edit(error) => Self::other(error),
             #[cfg(feature = "server")]
             Kind::Secret(error) => Self::other(error),
+            #[cfg(feature = "gateway")]
+            Kind::Gateway(error) => Self::other(error),
+            #[cfg(feature = "gateway")]
+            Kind::GatewayConfig(error) => Self::other(error),
             #[cfg(feature = "skills")]
             Kind::Skills(error) => Self::other(error),
             #[cfg(feature = "skills")]
@@ -249,6 +261,22 @@ impl From<mcp_server::EditError> for Error {
 impl From<mcp_server::WeakSecret> for Error {
     fn from(error: mcp_server::WeakSecret) -> Self {
         Self(Box::new(Kind::Secret(error)))
+    }
+}
+
+/// Converts mistakes in the settings of a gateway.
+#[cfg(feature = "gateway")]
+impl From<mcp_gateway::GatewayError> for Error {
+    fn from(error: mcp_gateway::GatewayError) -> Self {
+        Self(Box::new(Kind::Gateway(error)))
+    }
+}
+
+/// Converts errors of the configuration file of a gateway.
+#[cfg(feature = "gateway")]
+impl From<mcp_gateway::config::ConfigError> for Error {
+    fn from(error: mcp_gateway::config::ConfigError) -> Self {
+        Self(Box::new(Kind::GatewayConfig(error)))
     }
 }
 

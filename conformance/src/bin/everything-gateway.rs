@@ -41,7 +41,7 @@ async fn main() -> Result<(), Failure> {
         }
         _ => return Err("the URL or the command is missing".into()),
     };
-    let opened = gateway.open().await;
+    let opened = gateway.open().await?;
     // As everything-server: the suite sends answers with its first request.
     let keys = StateKeys::random()?.accept_unsolicited_answers();
     let server = opened.server.request_state_keys(keys);

@@ -31,7 +31,7 @@ async fn main() -> mcp::Result<()> {
         let url = url.to_owned();
         gateway = gateway.server(name, move |client| client.connect(url.clone()));
     }
-    let opened = gateway.open().await;
+    let opened = gateway.open().await?;
     for (server, health) in opened.group.health() {
         println!("{server}: {health}");
     }

@@ -1,25 +1,44 @@
 //! `mcp gateway`.
 
-use mcp::gateway::{Gateway, OpenGateway};
-use mcp::group::{GroupConfig, Health, Naming};
-use mcp::prelude::*;
-use wildmatch::WildMatch;
+mod source;
+mod watch;
 
-use super::serve;
+use mcp::auth::ResourceServer;
+use mcp::gateway::config::AuthorizationConfig;
+use mcp::gateway::{GatewayError, OpenGateway};
+use mcp::group::Health;
+
+use self::source::{Loaded, Source};
+use super::serve::{self, Front};
 use crate::cli::GatewayArgs;
 use crate::failure::{Failure, FailureKind};
 
 pub(super) async fn run(args: &GatewayArgs) -> Result<(), Failure> {
-    let opened = gateway(args)?.open().await;
+    serve::log_to_stderr(args.audit);
+    let source = Source::new(args);
+    let Loaded {
+        gateway,
+        http,
+        authorization,
+        content,
+    } = source.load().await?;
+    let opened = gateway.open().await.map_err(|error| refused(&error))?;
     for (server, health) in opened.group.health() {
         if let Health::Down(reason) = health {
             anstream::eprintln!("{server} is left out: {reason}");
         }
     }
-    if args.stdio {
-        return serve_stdio(opened).await;
-    }
-    serve::listen(opened, &args.listen).await
+    let watching = watch::follow(source, opened.control.clone(), content);
+    let watching = tokio::spawn(watching);
+    let served = match args.stdio {
+        true => serve_stdio(opened).await,
+        false => {
+            let front = Front::new(&args.listen, http, authorization.as_ref().map(protection));
+            serve::listen(opened, front).await
+        }
+    };
+    watching.abort();
+    served
 }
 
 async fn serve_stdio(opened: OpenGateway) -> Result<(), Failure> {
@@ -28,54 +47,20 @@ async fn serve_stdio(opened: OpenGateway) -> Result<(), Failure> {
     served.map_err(|error| Failure::new(FailureKind::Unreachable, error.to_string()))
 }
 
-/// The gateway of the servers in the file.
-fn gateway(args: &GatewayArgs) -> Result<Gateway, Failure> {
-    let config =
-        GroupConfig::read(&args.file).map_err(|error| Failure::usage(error.to_string()))?;
-    let mut gateway = Gateway::new("mcp", env!("CARGO_PKG_VERSION"));
-    if args.plain_names {
-        gateway = gateway.naming(Naming::PlainUnlessTaken);
-    }
-    let mut names = Vec::new();
-    for entry in config.servers {
-        let name = entry.name;
-        let spec = match entry.spec {
-            _ if entry.is_disabled => continue,
-            Ok(spec) => spec,
-            Err(error) => {
-                anstream::eprintln!("{name} is left out: {error}");
-                continue;
-            }
-        };
-        gateway = gateway.server(&name, move |client| client.connect(spec.clone()));
-        let hidden = hidden(&name, args);
-        gateway = gateway.hide_tools(&name, hidden);
-        names.push(name);
-    }
-    if names.is_empty() {
-        let path = args.file.display();
-        return Err(Failure::usage(format!(
-            "{path} has no server that can be used"
-        )));
-    }
-    for server in &args.one_process {
-        if !names.contains(server) {
-            return Err(Failure::usage(format!(
-                "--one-process: the file has no server {server:?}"
-            )));
-        }
-        gateway = gateway.one_session(server);
-    }
-    Ok(gateway)
+/// Converts an error of settings.
+pub(super) fn refused(error: &GatewayError) -> Failure {
+    Failure::usage(error.to_string())
 }
 
-/// Returns a function that decides which tools of a server are hidden.
-fn hidden(server: &str, args: &GatewayArgs) -> impl Fn(&str) -> bool + Send + Sync + use<> {
-    let patterns = args.hide_tool.iter().map(|it| WildMatch::new(it));
-    let patterns: Vec<_> = patterns.collect();
-    let prefix = format!("{server}__");
-    move |tool| {
-        let name = format!("{prefix}{tool}");
-        patterns.iter().any(|it| it.matches(&name))
+fn protection(config: &AuthorizationConfig) -> ResourceServer {
+    let mut server = ResourceServer::new(&config.resource)
+        .scopes(&config.scopes)
+        .required_scopes(&config.required_scopes);
+    for issuer in &config.issuers {
+        server = server.issuer(issuer);
     }
+    for audience in &config.audiences {
+        server = server.audience(audience);
+    }
+    server
 }

@@ -1,7 +1,6 @@
 //! `mcp proxy`.
 
-use mcp::gateway::{Relay, RelayError};
-use wildmatch::WildMatch;
+use mcp::gateway::{Relay, RelayError, ToolPatterns};
 
 use super::lines;
 use crate::cli::ProxyArgs;
@@ -11,14 +10,10 @@ use crate::target;
 
 pub(super) async fn run(args: &ProxyArgs, output: &Output) -> Result<(), Failure> {
     let channel = target::channel_with_login(&args.login, output).await?;
-    let patterns: Vec<_> = args
-        .ignore_tool
-        .iter()
-        .map(|it| WildMatch::new(it))
-        .collect();
+    let patterns = ToolPatterns::new(&args.ignore_tool);
     let mut relay = Relay::new(channel);
     if !patterns.is_empty() {
-        relay = relay.hide_tools(move |name| patterns.iter().any(|it| it.matches(name)));
+        relay = relay.hide_tools(move |name| patterns.matches(name));
     }
     let done = relay.run(lines::input(), lines::output()).await;
     done.map_err(|error| failure(&error))

@@ -1,8 +1,14 @@
 //! `mcp serve`, and the address of `mcp gateway`.
 
+use mcp::auth::ResourceServer;
+use mcp::gateway::config::HttpConfig;
 use mcp::gateway::{Gateway, OpenGateway};
 use mcp::group::{Health, Naming};
 use tokio::net::TcpListener;
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::cli::{ListenAddress, ServeArgs};
 use crate::failure::{Failure, FailureKind};
@@ -11,8 +17,11 @@ use crate::target;
 
 /// The name of the only server.
 const SERVER: &str = "server";
+/// The default address.
+const ADDRESS: &str = "127.0.0.1:8000";
 
 pub(super) async fn run(args: &ServeArgs, output: &Output) -> Result<(), Failure> {
+    log_to_stderr(false);
     let server = target::resolve_only(&args.target, output).await?;
     let connect = server.connector()?;
     let mut gateway = Gateway::new("mcp", env!("CARGO_PKG_VERSION"))
@@ -21,16 +30,64 @@ pub(super) async fn run(args: &ServeArgs, output: &Output) -> Result<(), Failure
     if args.one_process {
         gateway = gateway.one_session(SERVER);
     }
-    let opened = gateway.open().await;
+    let opened = gateway
+        .open()
+        .await
+        .map_err(|error| Failure::usage(error.to_string()))?;
     if let Some((_, Health::Down(reason))) = opened.group.health().into_iter().next() {
         return Err(Failure::new(FailureKind::Unreachable, reason));
     }
-    listen(opened, &args.listen).await
+    listen(opened, Front::new(&args.listen, None, None)).await
+}
+
+/// The address of a gateway over HTTP, and its authorization.
+pub(super) struct Front {
+    address: String,
+    allowed_hosts: Vec<String>,
+    authorization: Option<ResourceServer>,
+}
+
+impl Front {
+    /// Arguments have precedence over the configuration file.
+    pub(super) fn new(
+        args: &ListenAddress,
+        config: Option<HttpConfig>,
+        authorization: Option<ResourceServer>,
+    ) -> Self {
+        let config = config.unwrap_or_default();
+        let address = args.listen.clone().or(config.listen);
+        let mut allowed_hosts = args.allow_host.clone();
+        allowed_hosts.extend(config.allowed_hosts);
+        Self {
+            address: address.unwrap_or_else(|| ADDRESS.to_owned()),
+            allowed_hosts,
+            authorization,
+        }
+    }
+}
+
+/// Writes warnings to standard error, and with `audit` an event for each call.
+pub(super) fn log_to_stderr(audit: bool) {
+    let audit = if audit {
+        LevelFilter::INFO
+    } else {
+        LevelFilter::OFF
+    };
+    let filter = Targets::new()
+        .with_default(LevelFilter::WARN)
+        .with_target("mcp_gateway::audit", audit);
+    let layer = tracing_subscriber::fmt::layer()
+        .with_ansi(false)
+        .with_writer(std::io::stderr);
+    // Another subscriber is set in tests only.
+    let _ = tracing_subscriber::registry()
+        .with(layer.with_filter(filter))
+        .try_init();
 }
 
 /// Serves a gateway until Ctrl-C.
-pub(super) async fn listen(opened: OpenGateway, args: &ListenAddress) -> Result<(), Failure> {
-    let address = &args.listen;
+pub(super) async fn listen(opened: OpenGateway, front: Front) -> Result<(), Failure> {
+    let address = &front.address;
     let unusable = |error: &dyn std::fmt::Display| {
         Failure::usage(format!("cannot listen at {address}: {error}"))
     };
@@ -38,8 +95,11 @@ pub(super) async fn listen(opened: OpenGateway, args: &ListenAddress) -> Result<
     let listener = listener.map_err(|error| unusable(&error))?;
     let local = listener.local_addr().map_err(|error| unusable(&error))?;
     let mut serve = mcp::Serve::new(opened.server);
-    if !args.allow_host.is_empty() {
-        serve = serve.allowed_hosts(&args.allow_host);
+    if !front.allowed_hosts.is_empty() {
+        serve = serve.allowed_hosts(&front.allowed_hosts);
+    }
+    if let Some(authorization) = front.authorization {
+        serve = serve.authorize(authorization);
     }
     anstream::eprintln!("listening on http://{local}/mcp");
     let served = serve.run(listener).await;

@@ -3,7 +3,10 @@
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
 
+use futures_util::StreamExt as _;
 use mcp::ConnectMode;
 use mcp::prelude::*;
 use mcp::types::{ElicitResult, ProtocolVersion};
@@ -11,10 +14,29 @@ use serde_json::json;
 
 use crate::kit::{folder, http_shop, mcp, stdio_shop};
 
+const LIMIT: Duration = Duration::from_secs(30);
+
 /// A running command. It is killed when this is dropped.
 struct Served {
     child: Child,
     url: String,
+    /// The lines of standard error after the address.
+    lines: Receiver<String>,
+}
+
+impl Served {
+    /// Waits for a line of standard error with these words.
+    fn wait_for_line(&self, words: &str) -> String {
+        let deadline = Instant::now() + LIMIT;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let line = self.lines.recv_timeout(left);
+            let line = line.unwrap_or_else(|_| panic!("no line with {words:?}"));
+            if line.contains(words) {
+                return line;
+            }
+        }
+    }
 }
 
 impl Drop for Served {
@@ -38,8 +60,13 @@ fn start(words: &[&str]) -> Served {
     let url = lines.find_map(|line| Some(line.strip_prefix("listening on ")?.to_owned()));
     let url = url.unwrap();
     // The pipe is read until its end, so that the command never waits.
-    std::thread::spawn(move || lines.for_each(drop));
-    Served { child, url }
+    let (sender, rest) = channel();
+    std::thread::spawn(move || lines.for_each(|line| drop(sender.send(line))));
+    Served {
+        child,
+        url,
+        lines: rest,
+    }
 }
 
 fn config(name: &str) -> PathBuf {
@@ -126,6 +153,137 @@ async fn gateway_on_standard_streams_serves_clients_of_programs() {
     client.close().await.unwrap();
 }
 
+/// Writes a TOML file, and returns its path.
+fn toml(name: &str, content: &str) -> String {
+    let file = folder(&format!("gateway_{name}")).join("gateway.toml");
+    std::fs::write(&file, content).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+async fn names(client: &Client) -> Vec<String> {
+    let tools = client.list_all_tools().fresh().await.unwrap();
+    tools.into_iter().map(|tool| tool.name).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn toml_file_is_applied_and_applied_again_when_it_changes() {
+    let url = http_shop();
+    let content = |rest: &str| {
+        format!(
+            "[http]\nlisten = \"127.0.0.1:0\"\n[servers.far]\nurl = \"${{GATEWAY_TEST_URL:-{url}}}\"\n\
+             allow = [\"add\", \"fail\"]\ndeny = [\"f*\"]\n{rest}"
+        )
+    };
+    let file = toml(
+        "reload",
+        &content("[servers.far.tools.add]\nhidden_arguments = { b = 40 }"),
+    );
+    let served = start(&["gateway", &file, "--audit"]);
+    let client = client(ConnectMode::Auto)
+        .connect(&*served.url)
+        .await
+        .unwrap();
+    assert_eq!(names(&client).await, ["far__add"]);
+    let sum = client.call("far__add", json!({"a": 2})).await.unwrap();
+    assert_eq!(sum.text(), "42");
+    let audit = served.wait_for_line("mcp_gateway::audit");
+    for part in ["server=\"far\"", "item=\"add\"", "outcome=\"ok\""] {
+        assert!(audit.contains(part), "{audit}");
+    }
+
+    let mut changes = client.changes().tools_changed().await.unwrap();
+    std::fs::write(&file, content("[servers.far.tools.add]\nname = \"sum\"")).unwrap();
+    let change = tokio::time::timeout(LIMIT, changes.next()).await;
+    assert!(matches!(change, Ok(Some(Ok(_)))), "{change:?}");
+    assert_eq!(names(&client).await, ["sum"]);
+
+    std::fs::write(&file, content("[servers.far.tools.add]\nnam = \"sum\"")).unwrap();
+    let line = served.wait_for_line("was not applied");
+    assert!(
+        line.contains("unknown field `nam`") && line.contains("line 8"),
+        "{line}"
+    );
+    assert_eq!(names(&client).await, ["sum"]);
+    let sum = client.call("sum", json!({"a": 2, "b": 3})).await.unwrap();
+    assert_eq!(sum.text(), "5");
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_server_fails_its_calls_only_and_is_started_again() {
+    let process = folder("gateway_kill").join("process");
+    let script = format!("echo $$ > '{}'; exec '{}'", process.display(), stdio_shop());
+    let file = toml(
+        "killed",
+        &format!(
+            "[http]\nlisten = \"127.0.0.1:0\"\n\
+             [servers.near]\ncommand = \"sh\"\nargs = [\"-c\", \"{script}\"]\none_session = true\n\
+             [servers.far]\nurl = \"{}\"\n",
+            http_shop()
+        ),
+    );
+    let served = start(&["gateway", &file]);
+    let client = client(ConnectMode::Auto)
+        .connect(&*served.url)
+        .await
+        .unwrap();
+    let (started, mut running) = tokio::sync::mpsc::unbounded_channel();
+    let calls: Vec<_> = (0..3)
+        .map(|_| {
+            let (client, started) = (client.clone(), started.clone());
+            tokio::spawn(async move {
+                let call = client.call("near__wait", ());
+                call.on_progress(|_| drop(started.send(()))).await
+            })
+        })
+        .collect();
+    for _ in 0..3 {
+        tokio::time::timeout(LIMIT, running.recv()).await.unwrap();
+    }
+    let id = std::fs::read_to_string(&process).unwrap();
+    let killed = Command::new("kill").args(["-KILL", id.trim()]).status();
+    assert!(killed.unwrap().success());
+    for call in calls {
+        let failed = tokio::time::timeout(LIMIT, call).await.unwrap().unwrap();
+        let error = failed.unwrap_err().to_string();
+        assert!(error.contains("\"near\""), "{error}");
+    }
+    let sum = client
+        .call("far__add", json!({"a": 1, "b": 2}))
+        .await
+        .unwrap();
+    assert_eq!(sum.text(), "3");
+    // The server is started again without a call.
+    let started = async {
+        while std::fs::read_to_string(&process).is_ok_and(|it| it == id || it.is_empty()) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(LIMIT, started).await.unwrap();
+    let sum = client
+        .call("near__add", json!({"a": 1, "b": 2}))
+        .await
+        .unwrap();
+    assert_eq!(sum.text(), "3");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn gateway_with_authorization_demands_a_token() {
+    let file = toml(
+        "protected",
+        &format!(
+            "[http]\nlisten = \"127.0.0.1:0\"\n[authorization]\n\
+             resource = \"http://127.0.0.1/mcp\"\nissuers = [\"http://127.0.0.1:9\"]\n\
+             [servers.far]\nurl = \"{}\"\n",
+            http_shop()
+        ),
+    );
+    let served = start(&["gateway", &file]);
+    let client = client(ConnectMode::Auto).connect(&*served.url).await;
+    let error = client.unwrap_err();
+    assert!(error.is_auth(), "{error}");
+}
+
 #[test]
 fn unusable_arguments_are_refused() {
     let empty = folder("gateway_files").join("empty.json");
@@ -140,6 +298,12 @@ fn unusable_arguments_are_refused() {
         let run = mcp(words);
         assert_eq!((run.code, &*run.out), (1, ""), "{words:?}: {run:?}");
     }
+    let double = "[servers.a]\nurl = \"http://127.0.0.1:9/\"\n[servers.a.tools]\nb.name = \"x\"\nc.name = \"x\"";
+    let run = mcp(&["gateway", &toml("double", double)]);
+    assert!(
+        run.code == 1 && run.err.contains("\"x\" belongs to"),
+        "{run:?}"
+    );
     let run = mcp(&["serve", "--", "no-such-program-anywhere"]);
     assert_eq!(run.code, 4, "{run:?}");
 }

@@ -50,6 +50,13 @@ impl Shop {
         Ok(format!("{} items", order.count))
     }
 
+    /// Reports progress, and never ends.
+    #[tool]
+    async fn wait(&self, progress: Progress) -> String {
+        progress.report(1.0, 2.0, "waiting").await;
+        std::future::pending().await
+    }
+
     /// The disks.
     #[resource("disks://all", mime = "text/plain")]
     fn disks(&self) -> &'static str {

@@ -6,22 +6,16 @@ use std::sync::Arc;
 
 use mcp_client::group::{Group, Naming};
 use mcp_client::{Client, ClientBuilder, Error};
-use mcp_core::BoxFuture;
 use mcp_server::Server;
-use tokio::sync::mpsc;
-use tokio_util::task::AbortOnDropHandle;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
 
-use super::forward::Upstream;
-use super::lists::{Handles, ServerLists};
+use super::changes::Announcements;
+use super::error::GatewayError;
+use super::lists::{Handles, Reload, ServerLists};
+use super::options::GatewayServer;
 use super::parked::Parked;
-use super::questions::Questions;
-use super::sessions::{Connect, Sessions};
-use crate::tools::HiddenTools;
-
-/// Sessions of one server, for calls whose client can be asked.
-const MAX_SESSIONS: usize = 32;
-/// Changes of lists that wait to be read.
-const MAX_CHANGES: usize = 64;
+use super::setup::{Setup, check_names};
 
 /// Many servers behind one: their tools, prompts, resources and templates are those of one [`Server`],
 /// which any transport serves to clients of any revision.
@@ -60,7 +54,7 @@ const MAX_CHANGES: usize = 64;
 ///     .server("weather", |client| client.connect("https://weather.example.com/mcp"))
 ///     .server("files", |client| client.connect("http://127.0.0.1:8001/mcp"))
 ///     .open()
-///     .await;
+///     .await?;
 /// mcp::serve_http(gateway.server, "127.0.0.1:8000").await?;
 /// # Ok(())
 /// # }
@@ -73,14 +67,6 @@ pub struct Gateway {
     servers: Vec<GatewayServer>,
 }
 
-/// A server behind the gateway.
-struct GatewayServer {
-    name: Arc<str>,
-    connect: Connect,
-    has_one_session: bool,
-    hidden: Option<HiddenTools>,
-}
-
 /// A gateway whose servers were listed. Created by [`Gateway::open`].
 #[derive(Debug)]
 #[non_exhaustive]
@@ -90,6 +76,38 @@ pub struct OpenGateway {
     pub server: Server,
     /// The servers behind the gateway: their health, and their end.
     pub group: Group,
+    /// Changes the servers and their settings while the gateway runs.
+    pub control: GatewayControl,
+}
+
+/// Changes a running gateway. Clones control the same gateway.
+#[derive(Debug, Clone)]
+pub struct GatewayControl(mpsc::Sender<Reload>);
+
+impl GatewayControl {
+    /// Replaces the servers and their settings by those of another gateway, whose name and version are not
+    /// used. Clients are notified of the new lists. A server whose
+    /// [connection id](GatewayServer::connection_id) is the same keeps its connection; calls of any other
+    /// server that run can finish. New servers start now, and are listed when they have started.
+    ///
+    /// Completions of prompts, and updates of resources if no server had offered them before, stay as they were
+    /// when the gateway opened.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`GatewayError`] when the new settings contradict each other; the current ones stay then. Returns
+    /// [`GatewayError::Ended`] after the end of the gateway.
+    pub async fn reload(&self, gateway: Gateway) -> Result<(), GatewayError> {
+        let (done, changed) = oneshot::channel();
+        let reload = Reload {
+            servers: gateway.servers,
+            naming: gateway.naming,
+            done,
+        };
+        let sent = self.0.send(reload).await;
+        sent.map_err(|_| GatewayError::Ended)?;
+        changed.await.map_err(|_| GatewayError::Ended)?
+    }
 }
 
 impl Gateway {
@@ -106,23 +124,19 @@ impl Gateway {
     /// Adds a server with a function that connects to it with the settings of the gateway. Settings may
     /// be added to them, such as headers, layers and timeouts. The function is called each time the
     /// server starts. A server with the same name is replaced.
-    pub fn server<F, Fut, E>(mut self, name: &str, connect: F) -> Self
+    pub fn server<F, Fut, E>(self, name: &str, connect: F) -> Self
     where
         F: Fn(ClientBuilder) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<Client, E>> + Send + 'static,
         E: Into<Error>,
     {
-        let connect: Connect = Arc::new(move |client| {
-            let connecting = connect(client);
-            Box::pin(async move { connecting.await.map_err(Into::into) })
-        });
-        self.servers.retain(|server| *server.name != *name);
-        self.servers.push(GatewayServer {
-            name: name.into(),
-            connect,
-            has_one_session: false,
-            hidden: None,
-        });
+        self.with_server(GatewayServer::new(name, connect))
+    }
+
+    /// Adds a server with settings. A server with the same name is replaced.
+    pub fn with_server(mut self, server: GatewayServer) -> Self {
+        self.servers.retain(|it| it.name != server.name);
+        self.servers.push(server);
         self
     }
 
@@ -130,7 +144,7 @@ impl Gateway {
     /// run one after the other then. For servers that keep a state in their process, such as the page of
     /// a browser. Has no effect on a server of 2026-07-28, which has no sessions.
     pub fn one_session(self, server: &str) -> Self {
-        self.configure(server, |server| server.has_one_session = true)
+        self.configure(server, GatewayServer::one_session)
     }
 
     /// Leaves out tools of a server, by the names that the server gives them.
@@ -150,15 +164,18 @@ impl Gateway {
         server: &str,
         is_hidden: impl Fn(&str) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.configure(server, |server| {
-            server.hidden = Some(HiddenTools::new(is_hidden))
-        })
+        self.configure(server, |server| server.hide_tools(is_hidden))
     }
 
-    fn configure(mut self, server: &str, change: impl FnOnce(&mut GatewayServer)) -> Self {
-        let mut servers = self.servers.iter_mut();
-        if let Some(server) = servers.find(|it| *it.name == *server) {
-            change(server);
+    fn configure(
+        mut self,
+        server: &str,
+        change: impl FnOnce(GatewayServer) -> GatewayServer,
+    ) -> Self {
+        let index = self.servers.iter().position(|it| *it.name == *server);
+        if let Some(index) = index {
+            let changed = change(self.servers.remove(index));
+            self.servers.insert(index, changed);
         }
         self
     }
@@ -170,46 +187,25 @@ impl Gateway {
     }
 
     /// Starts the servers and lists what they offer. A server that cannot be started is left out with a
-    /// warning in the log, and tried again after a minute.
+    /// warning in the log, and tried again with growing pauses of up to a minute. A server that is not listed
+    /// within 30 seconds follows later.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`GatewayError`] when a name is invalid, or when a tool has the exact name of another one.
     ///
     /// # Panics
     ///
     /// Panics outside of a Tokio runtime.
-    pub async fn open(self) -> OpenGateway {
-        let client = Client::builder().identity(&*self.name, &*self.version);
-        let shared: Vec<_> = self.servers.iter().map(|_| Questions::new()).collect();
-        let group = self.servers.iter().zip(&shared);
-        let group = group.fold(
-            Group::builder().naming(self.naming),
-            |group, (server, questions)| {
-                group.server(&server.name, server.connect_shared(&client, questions))
-            },
-        );
-        let group = group.build();
-        let parked = Parked::default();
-        let (announced, changes) = mpsc::channel(MAX_CHANGES);
-        let upstreams = self
-            .servers
-            .into_iter()
-            .zip(shared)
-            .map(|(server, questions)| {
-                let sessions = Sessions::new(
-                    server.connect,
-                    client.clone(),
-                    MAX_SESSIONS,
-                    announced.clone(),
-                );
-                let upstream = Upstream {
-                    server: server.name.clone(),
-                    group: group.clone(),
-                    questions,
-                    sessions: (!server.has_one_session).then_some(sessions),
-                    hidden: server.hidden,
-                    parked: parked.clone(),
-                };
-                (server.name, upstream)
-            });
-        let upstreams = upstreams.collect();
+    pub async fn open(self) -> Result<OpenGateway, GatewayError> {
+        check_names(&self.servers)?;
+        let setup = Setup {
+            client: Client::builder().identity(&*self.name, &*self.version),
+            group: Group::builder().build(),
+            parked: Parked::default(),
+            announcements: Announcements::default(),
+        };
+        let group = setup.group.clone();
         let mut server = Server::new(self.name, self.version);
         let handles = Handles {
             tools: server.tools(),
@@ -217,45 +213,31 @@ impl Gateway {
             resources: server.resources(),
             templates: server.templates(),
         };
-        let mut lists = ServerLists::new(group.clone(), upstreams, handles);
-        lists.load().await;
+        let mut lists = ServerLists::new(setup, handles);
+        lists.set_servers(self.servers, self.naming);
+        lists.load().await?;
         for completion in lists.completions() {
             server = server.completion(completion);
         }
-        if lists.offers_updates().await {
-            lists.subscribe(server.notify()).await;
-        }
-        let follower = Follower {
-            _task: AbortOnDropHandle::new(tokio::spawn(lists.follow(changes))),
-        };
-        OpenGateway {
+        lists.subscribe(|| server.notify()).await;
+        let (control, reloads) = mpsc::channel(1);
+        let follower = tokio::spawn(lists.follow(reloads));
+        let follower = Follower(follower.abort_handle());
+        Ok(OpenGateway {
             server: server.state(Arc::new(follower)),
             group,
-        }
-    }
-}
-
-impl GatewayServer {
-    /// Returns the function that opens the session that calls share. Only the session of all calls
-    /// declares what some client of the gateway may be asked for; see [`Gateway::one_session`].
-    fn connect_shared(
-        &self,
-        client: &ClientBuilder,
-        questions: &Questions,
-    ) -> impl Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync + use<> {
-        let client = client.clone().inbound_layer(questions.layer());
-        let client = match self.has_one_session {
-            true => client.capabilities(Questions::capabilities()),
-            false => client,
-        };
-        let connect = self.connect.clone();
-        move || connect(client.clone())
+            control: GatewayControl(control),
+        })
     }
 }
 
 /// The task that keeps the lists current. It ends when this is dropped with the server.
-struct Follower {
-    _task: AbortOnDropHandle<()>,
+struct Follower(AbortHandle);
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 impl fmt::Debug for Gateway {

@@ -12,15 +12,17 @@ use mcp_server::{
 use mcp_types::{
     ClientCapabilities, ExtraFields, InputRequest, InputRequired, InputResponse, SamplingCapability,
 };
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
+use super::audit::{AuditEntry, Caller};
+use super::options::ServerSettings;
 use super::parked::Parked;
 use super::questions::{Question, Questions};
 use super::running::{CallSession, Context, Step, UpstreamCall};
 use super::sessions::Sessions;
-use crate::tools::HiddenTools;
 
 /// One server of the gateway, for its routes.
 #[derive(Clone)]
@@ -31,7 +33,7 @@ pub(super) struct Upstream {
     pub(super) questions: Questions,
     /// The sessions of calls whose client can be asked. `None`: they share one session with all calls.
     pub(super) sessions: Option<Sessions>,
-    pub(super) hidden: Option<HiddenTools>,
+    pub(super) settings: Arc<ServerSettings>,
     pub(super) parked: Parked,
 }
 
@@ -39,6 +41,7 @@ pub(super) struct Upstream {
 pub(super) struct Request {
     /// The name or URI as the client sent it.
     pub(super) item: String,
+    pub(super) caller: Caller,
     /// The kinds of input that the client provides.
     capabilities: ClientCapabilities,
     ask: Option<Ask>,
@@ -50,6 +53,7 @@ impl FromCall for Request {
         let meta = <Option<RequestMeta>>::from_call(call)?;
         Ok(Self {
             item: call.item().unwrap_or_default().to_owned(),
+            caller: Caller::new(call.extensions()),
             capabilities: forwarded(&call.facts().capabilities),
             ask: FromCall::from_call(call)?,
             context: Context {
@@ -65,6 +69,14 @@ impl FromCall for Request {
         <Option<RequestMeta>>::describe(spec);
         Progress::describe(spec);
         Log::describe(spec);
+    }
+}
+
+impl Request {
+    /// Returns whether the client repeats its request with input.
+    pub(super) fn is_continued(&self) -> bool {
+        let kept = self.ask.as_ref().map(Ask::kept::<IgnoredAny>);
+        matches!(kept, Some(Ok(Some(_))))
     }
 }
 
@@ -145,6 +157,16 @@ impl Upstream {
             None if error.is_timeout() => Fault::Deadline,
             None => self.unreachable(error),
         }
+    }
+
+    /// Starts the audit entry of a call.
+    pub(super) fn audit(
+        &self,
+        request: &Request,
+        kind: &'static str,
+        item: impl Into<String>,
+    ) -> AuditEntry {
+        AuditEntry::new(request.caller.clone(), &self.server, kind, item)
     }
 
     fn unreachable(&self, error: &Error) -> Fault {

@@ -2,53 +2,115 @@
 
 use std::sync::Arc;
 
-use mcp_client::group::Listed;
 use mcp_server::{
     CompletionError, CompletionRoute, Prefix, PromptError, PromptExt as _, PromptRoute, RawArgs,
     ResourceError, ResourceExt as _, ResourceRoute, TemplateRoute, ToolError, ToolExt as _,
     ToolRoute,
 };
 use mcp_types::{
-    CompleteParams, CompleteResult, CompletionReference, JsonObject, Prompt, RawObject, Resource,
-    ResourceTemplate, Tool,
+    CallToolResult, CompleteParams, CompleteResult, CompletionReference, JsonObject, Prompt,
+    RawObject, Resource, ResourceTemplate, Tool,
 };
 
 use super::forward::{Request, Upstream};
+use super::options::ToolOptions;
 
-pub(super) fn tool(upstream: Upstream, listed: &Listed<Tool>) -> ToolRoute {
-    let own: Arc<str> = listed.item.name.as_str().into();
-    let mut tool = listed.item.clone();
-    tool.name.clone_from(&listed.name);
-    tool.handler(move |request: Request, RawArgs(arguments): RawArgs| {
-        let (upstream, own) = (upstream.clone(), own.clone());
-        async move {
-            let call = upstream.call(request, |client| client.call(&*own, arguments.clone()));
-            call.await.map_err(ToolError::fault)
-        }
-    })
+/// An item of a server, and its name in the gateway.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Named<T> {
+    pub(super) name: String,
+    pub(super) item: T,
 }
 
-pub(super) fn prompt(upstream: Upstream, listed: &Listed<Prompt>) -> PromptRoute {
+pub(super) fn tool(upstream: &Upstream, listed: &Named<Tool>) -> ToolRoute {
     let own: Arc<str> = listed.item.name.as_str().into();
+    let options = upstream.settings.tool(&own);
+    let visible = upstream.settings.visible_tool(&options);
+    let mut tool = listed.item.clone();
+    tool.name.clone_from(&listed.name);
+    options.apply(&mut tool);
+    let upstream = upstream.clone();
+    let route = tool.handler(move |request: Request, RawArgs(arguments): RawArgs| {
+        let (upstream, own, options) = (upstream.clone(), own.clone(), options.clone());
+        async move {
+            let mut entry = upstream.audit(&request, "tool", &*own);
+            let called = call_tool(&upstream, &own, &options, request, arguments).await;
+            entry.end(match &called {
+                Ok(result) if result.is_error() => "error result",
+                Ok(_) => "ok",
+                Err(_) => "error",
+            });
+            called
+        }
+    });
+    match visible {
+        Some(visible) => route.visible_to(visible),
+        None => route,
+    }
+}
+
+/// Calls a tool within the limits of its server and its own.
+async fn call_tool(
+    upstream: &Upstream,
+    own: &Arc<str>,
+    options: &ToolOptions,
+    request: Request,
+    arguments: RawObject,
+) -> Result<CallToolResult, ToolError> {
+    let arguments = options.arguments(arguments)?;
+    let (shared, single) = (&upstream.settings.limiter, &options.limiter);
+    // The answer to a question continues a call that was counted.
+    if !request.is_continued() {
+        single.count()?;
+        shared.count()?;
+    }
+    let _single = single.turn().await?;
+    let _shared = shared.turn().await?;
+    let call = async {
+        let call = upstream.call(request, |client| client.call(&**own, arguments.clone()));
+        call.await.map_err(ToolError::fault)
+    };
+    shared.run(single.run(call)).await
+}
+
+pub(super) fn prompt(upstream: &Upstream, listed: &Named<Prompt>) -> PromptRoute {
+    let own: Arc<str> = listed.item.name.as_str().into();
+    let visible = upstream.settings.visible();
     let mut prompt = listed.item.clone();
     prompt.name.clone_from(&listed.name);
-    prompt.handler(move |request: Request, RawArgs(arguments): RawArgs| {
+    let upstream = upstream.clone();
+    let route = prompt.handler(move |request: Request, RawArgs(arguments): RawArgs| {
         let (upstream, own) = (upstream.clone(), own.clone());
         async move {
+            let mut entry = upstream.audit(&request, "prompt", &*own);
             let call = upstream.call(request, |client| {
                 client.get_prompt(&*own, arguments.clone())
             });
-            call.await.map_err(PromptError::fault)
+            let got = call.await;
+            entry.end(if got.is_ok() { "ok" } else { "error" });
+            got.map_err(PromptError::fault)
         }
-    })
+    });
+    match visible {
+        Some(visible) => route.visible_to(visible),
+        None => route,
+    }
 }
 
-pub(super) fn resource(upstream: Upstream, listed: &Listed<Resource>) -> ResourceRoute {
-    listed.item.clone().read(reader(upstream))
+pub(super) fn resource(upstream: &Upstream, listed: &Named<Resource>) -> ResourceRoute {
+    let route = listed.item.clone().read(reader(upstream.clone()));
+    match upstream.settings.visible() {
+        Some(visible) => route.visible_to(visible),
+        None => route,
+    }
 }
 
-pub(super) fn template(upstream: Upstream, listed: &Listed<ResourceTemplate>) -> TemplateRoute {
-    listed.item.clone().read(reader(upstream))
+pub(super) fn template(upstream: &Upstream, listed: &Named<ResourceTemplate>) -> TemplateRoute {
+    let route = listed.item.clone().read(reader(upstream.clone()));
+    match upstream.settings.visible() {
+        Some(visible) => route.visible_to(visible),
+        None => route,
+    }
 }
 
 /// A handler that reads the resource of the request.
@@ -57,8 +119,11 @@ fn reader(upstream: Upstream) -> impl mcp_server::ReadHandler<(mcp_server::Async
         let upstream = upstream.clone();
         async move {
             let uri = request.item.clone();
-            let call = upstream.call(request, |client| client.read_resource(&*uri));
-            call.await.map_err(ResourceError::fault)
+            let mut entry = upstream.audit(&request, "resource", &*uri);
+            let read = upstream.call(request, |client| client.read_resource(&*uri));
+            let read = read.await;
+            entry.end(if read.is_ok() { "ok" } else { "error" });
+            read.map_err(ResourceError::fault)
         }
     }
 }
@@ -66,7 +131,7 @@ fn reader(upstream: Upstream) -> impl mcp_server::ReadHandler<(mcp_server::Async
 /// Completions of all arguments of a prompt.
 pub(super) fn prompt_completions(
     upstream: &Upstream,
-    listed: &Listed<Prompt>,
+    listed: &Named<Prompt>,
 ) -> Vec<CompletionRoute> {
     let reference = CompletionReference::prompt(&*listed.item.name);
     let arguments = listed.item.arguments.iter();
@@ -80,7 +145,7 @@ pub(super) fn prompt_completions(
 /// Completions of all variables of a template.
 pub(super) fn template_completions(
     upstream: &Upstream,
-    listed: &Listed<ResourceTemplate>,
+    listed: &Named<ResourceTemplate>,
 ) -> Vec<CompletionRoute> {
     let uri = &*listed.item.uri_template;
     let reference = CompletionReference::template(uri);

@@ -7,14 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use mcp_client::{Change, Client, ClientBuilder, Error};
+use mcp_client::{Client, ClientBuilder, Error};
 use mcp_core::{BoxFuture, Fault};
 use mcp_types::ClientCapabilities;
 use parking_lot::Mutex;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::AbortHandle;
 use tokio::time::timeout;
-use tokio_util::task::AbortOnDropHandle;
 
+use super::changes::Announcer;
 use super::questions::Questions;
 
 /// Sessions of one server that wait for a next call.
@@ -38,7 +39,7 @@ struct SessionPool {
     connect: Connect,
     client: ClientBuilder,
     permits: Arc<Semaphore>,
-    changes: mpsc::Sender<Change>,
+    changes: Announcer,
     /// The session that was used last is used next, so that a client that makes one call after the other
     /// stays in one session.
     idle: Mutex<Vec<OpenSession>>,
@@ -47,11 +48,20 @@ struct SessionPool {
 #[derive(Clone)]
 struct OpenSession {
     client: Client,
-    /// The task that passes on changes of lists, which a server may announce to one session only.
-    _watcher: Arc<AbortOnDropHandle<()>>,
+    _watcher: Arc<Watcher>,
     questions: Questions,
     /// The capabilities that the session was opened with.
     capabilities: ClientCapabilities,
+}
+
+/// The task that passes on changes of lists, which a server may announce to one session only. It ends when
+/// this is dropped.
+struct Watcher(AbortHandle);
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// A session that one call has. It is closed when this is dropped before [`Lease::end`], because the
@@ -65,12 +75,12 @@ pub(super) struct Lease {
 
 impl Sessions {
     /// The sessions of a server that `connect` reaches, with the settings of the gateway.
-    /// Changes of its lists are sent to `changes`.
+    /// Changes of its lists are announced by `changes`.
     pub(super) fn new(
         connect: Connect,
         client: ClientBuilder,
         limit: usize,
-        changes: mpsc::Sender<Change>,
+        changes: Announcer,
     ) -> Self {
         Self(Arc::new(SessionPool {
             connect,
@@ -122,7 +132,7 @@ impl Sessions {
         let client = client.capabilities(capabilities.clone());
         let client = (self.0.connect)(client).await?;
         let watching = watch(client.clone(), self.0.changes.clone());
-        let watcher = AbortOnDropHandle::new(tokio::spawn(watching));
+        let watcher = Watcher(tokio::spawn(watching).abort_handle());
         Ok(OpenSession {
             client,
             _watcher: Arc::new(watcher),
@@ -132,15 +142,14 @@ impl Sessions {
     }
 }
 
-async fn watch(client: Client, announced: mpsc::Sender<Change>) {
+async fn watch(client: Client, announcer: Announcer) {
     let subscribe = client.changes().tools_changed().prompts_changed();
     // A server without subscriptions can still be called.
     let Ok(mut changes) = subscribe.resources_changed().await else {
         return;
     };
     while let Some(Ok(change)) = changes.next().await {
-        // A change that does not fit is announced with those that wait.
-        let _ = announced.try_send(change);
+        announcer.announce(&change);
     }
 }
 

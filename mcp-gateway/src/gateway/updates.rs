@@ -1,14 +1,13 @@
 //! Updates of resources, from the servers to the clients of the gateway.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
-use mcp_client::group::{Group, Listed};
+use mcp_client::group::Group;
 use mcp_client::{Change, Client};
 use mcp_server::Notify;
-use mcp_types::Resource;
-use tokio_util::task::AbortOnDropHandle;
+use tokio::task::AbortHandle;
 
 /// Resources of one server that the gateway subscribes to. Updates of further ones do not pass.
 const MAX_RESOURCES: usize = 1000;
@@ -22,7 +21,13 @@ pub(super) struct Updates {
 /// A subscription. It ends when this is dropped.
 struct Subscription {
     uris: Vec<String>,
-    task: AbortOnDropHandle<()>,
+    task: AbortHandle,
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
 }
 
 impl Updates {
@@ -33,38 +38,58 @@ impl Updates {
         }
     }
 
-    /// Subscribes to the listed resources.
-    pub(super) async fn subscribe(&mut self, group: &Group, resources: &[Listed<Resource>]) {
-        let mut servers: BTreeMap<&Arc<str>, Vec<String>> = BTreeMap::new();
-        for listed in resources {
-            let uris = servers.entry(&listed.server).or_default();
-            if uris.len() < MAX_RESOURCES {
-                uris.push(listed.item.uri.clone());
-            }
-        }
-        self.running
-            .retain(|server, _| servers.contains_key(server));
-        for (server, uris) in servers {
-            let current = self.running.get(server);
+    /// Subscribes to the listed resources of servers that offer it.
+    pub(super) fn subscribe(&mut self, listed: Vec<ServerResources>) {
+        let servers: HashSet<_> = listed.iter().map(|it| it.server.clone()).collect();
+        self.running.retain(|server, _| servers.contains(server));
+        for ServerResources {
+            server,
+            client,
+            uris,
+        } in listed
+        {
+            let current = self.running.get(&server);
             if current.is_some_and(|it| it.uris == uris && !it.task.is_finished()) {
                 continue;
             }
-            let Ok(client) = group.client(server).await else {
-                continue;
-            };
-            if !offers_updates(&client) {
-                continue;
-            }
             let following = follow(client, server.clone(), uris.clone(), self.notify.clone());
-            let task = AbortOnDropHandle::new(tokio::spawn(following));
-            self.running
-                .insert(server.clone(), Subscription { uris, task });
+            let task = tokio::spawn(following).abort_handle();
+            self.running.insert(server, Subscription { uris, task });
+        }
+    }
+}
+
+/// The resources of a running server that offers updates.
+pub(super) struct ServerResources {
+    server: Arc<str>,
+    client: Client,
+    uris: Vec<String>,
+}
+
+impl ServerResources {
+    /// Returns `None` for a server that does not offer updates, and for one that does not run.
+    pub(super) fn new(
+        group: Group,
+        server: Arc<str>,
+        mut uris: Vec<String>,
+    ) -> impl Future<Output = Option<Self>> + Send {
+        uris.truncate(MAX_RESOURCES);
+        async move {
+            if uris.is_empty() {
+                return None;
+            }
+            let client = group.client(&server).await.ok()?;
+            offers_updates(&client).then_some(Self {
+                server,
+                client,
+                uris,
+            })
         }
     }
 }
 
 /// Returns true if the server may send updates of resources.
-pub(super) fn offers_updates(client: &Client) -> bool {
+fn offers_updates(client: &Client) -> bool {
     // A server of 2026-07-28 whose capabilities are unknown grants what it offers.
     client.server_capabilities().is_none_or(|capabilities| {
         let resources = capabilities.resources;

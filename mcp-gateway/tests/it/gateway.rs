@@ -107,7 +107,8 @@ async fn gateway(back: &ConnectMode, seen: &Arc<Seen>) -> (String, mcp::group::G
             client.mode(back.clone()).connect(shop.clone())
         })
         .open()
-        .await;
+        .await
+        .unwrap();
     server.check().unwrap();
     (serve(server).await, group)
 }
@@ -272,7 +273,8 @@ async fn change_of_one_server_changes_the_list_of_the_gateway() {
                 client.mode(back.clone()).connect(shop.clone())
             })
             .open()
-            .await;
+            .await
+            .unwrap();
         let client = Client::connect(InProcess(opened.server)).await.unwrap();
         let mut changes = client.changes().tools_changed().await.unwrap();
         // The gateway has subscribed when it receives the first change.
@@ -309,7 +311,8 @@ async fn server_that_fails_harms_no_other() {
         .server("two", move |client| client.connect(two.clone()))
         .server("gone", |client| client.connect("http://127.0.0.1:9/mcp"))
         .open()
-        .await;
+        .await
+        .unwrap();
     let group = opened.group.clone();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
     let names: Vec<_> = client
@@ -393,7 +396,8 @@ async fn calls_of_a_server_with_one_session_have_turns() {
         })
         .one_session("shop")
         .open()
-        .await;
+        .await
+        .unwrap();
     let url = serve(opened.server).await;
     let client = asked_client(&ConnectMode::Legacy)
         .connect(url)
@@ -415,7 +419,8 @@ async fn hidden_tools_are_neither_listed_nor_called() {
         })
         .hide_tools("shop", |tool| tool != "greet")
         .open()
-        .await;
+        .await
+        .unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
     let tools = client.list_all_tools().await.unwrap();
     let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();

@@ -1,12 +1,14 @@
 //! A server over HTTP, and a client whose messages a relay passes on.
 
 use std::io;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::channel::mpsc;
 use futures::{SinkExt as _, StreamExt as _};
 use mcp::HttpChannel;
-use mcp::gateway::Relay;
+use mcp::core::InProcessChannel;
+use mcp::gateway::{GatewayServer, Relay};
 use mcp::prelude::*;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -67,6 +69,14 @@ pub(crate) async fn http_shop() -> String {
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     tokio::spawn(async { drop(mcp::serve_http(Shop, listener).await) });
     url
+}
+
+/// A server of a gateway, in this process.
+pub(crate) fn server_of(name: &str, server: Server) -> GatewayServer {
+    let server = Arc::new(server);
+    GatewayServer::new(name, move |client| {
+        client.over(InProcessChannel::new(server.clone()))
+    })
 }
 
 /// The client's side of a relay.

@@ -7,6 +7,9 @@
     reason = "test helpers"
 )]
 
+mod authorization;
 mod gateway;
+mod hostile;
 mod kit;
 mod relay;
+mod settings;

@@ -1,0 +1,155 @@
+//! The configuration file of a gateway: TOML, or an `mcp.json`.
+
+use std::path::PathBuf;
+
+use mcp::gateway::config::{AuthorizationConfig, GatewayConfig, HttpConfig};
+use mcp::gateway::{Gateway, GatewayServer, ToolPatterns};
+use mcp::group::{GroupConfig, Naming, Variables};
+
+use crate::cli::GatewayArgs;
+use crate::failure::Failure;
+use crate::target::Logins;
+
+/// The file, and the settings of the command line.
+#[derive(Clone)]
+pub(super) struct Source {
+    file: PathBuf,
+    plain_names: bool,
+    one_process: Vec<String>,
+    hide_tool: Vec<String>,
+    logins: Logins,
+}
+
+/// The settings of a file.
+pub(super) struct Loaded {
+    pub(super) gateway: Gateway,
+    pub(super) http: Option<HttpConfig>,
+    pub(super) authorization: Option<AuthorizationConfig>,
+    /// The content that the settings were read from.
+    pub(super) content: Option<Vec<u8>>,
+}
+
+impl Source {
+    pub(super) fn new(args: &GatewayArgs) -> Self {
+        Self {
+            file: args.file.clone(),
+            plain_names: args.plain_names,
+            one_process: args.one_process.clone(),
+            hide_tool: args.hide_tool.clone(),
+            logins: Logins::default(),
+        }
+    }
+
+    /// Returns the path for messages.
+    pub(super) fn path(&self) -> std::path::Display<'_> {
+        self.file.display()
+    }
+
+    /// Returns the content of the file now. `None`: it cannot be read.
+    pub(super) async fn content(&self) -> Option<Vec<u8>> {
+        tokio::fs::read(&self.file).await.ok()
+    }
+
+    /// Reads the file.
+    pub(super) async fn load(&self) -> Result<Loaded, Failure> {
+        let content = self.content().await;
+        let source = self.clone();
+        let loading = tokio::task::spawn_blocking(move || source.load_blocking());
+        let loaded = loading.await;
+        let loaded = loaded.map_err(|error| Failure::usage(error.to_string()))??;
+        Ok(Loaded { content, ..loaded })
+    }
+
+    fn load_blocking(&self) -> Result<Loaded, Failure> {
+        let is_toml = self.file.extension().is_some_and(|it| it == "toml");
+        let (loaded, names) = match is_toml {
+            true => self.load_toml()?,
+            false => self.load_json()?,
+        };
+        if names.is_empty() {
+            let path = self.path();
+            return Err(Failure::usage(format!(
+                "{path} has no server that can be used"
+            )));
+        }
+        let gateway = self.with_flags(loaded.gateway, &names)?;
+        Ok(Loaded { gateway, ..loaded })
+    }
+
+    fn load_toml(&self) -> Result<(Loaded, Vec<String>), Failure> {
+        let usage = |error: &dyn std::fmt::Display| {
+            let path = self.path();
+            Failure::usage(format!("{path}: {error}"))
+        };
+        let config = GatewayConfig::read(&self.file).map_err(|error| usage(&error))?;
+        let logins = self.logins.clone();
+        let gateway = config.gateway(&Variables::of_process(), move |client, spec| {
+            logins.clone().connect(client, spec)
+        });
+        let gateway = gateway.map_err(|error| usage(&error))?;
+        let servers = config.servers.into_iter();
+        let names = servers.filter(|(_, it)| !it.disabled).map(|(name, _)| name);
+        let names = names.collect();
+        let loaded = Loaded {
+            gateway,
+            http: config.http,
+            authorization: config.authorization,
+            content: None,
+        };
+        Ok((loaded, names))
+    }
+
+    fn load_json(&self) -> Result<(Loaded, Vec<String>), Failure> {
+        let config = GroupConfig::read(&self.file);
+        let config = config.map_err(|error| Failure::usage(error.to_string()))?;
+        let mut gateway = Gateway::new("mcp", env!("CARGO_PKG_VERSION"));
+        let mut names = Vec::new();
+        for entry in config.servers {
+            let name = entry.name;
+            let spec = match entry.spec {
+                _ if entry.is_disabled => continue,
+                Ok(spec) => spec,
+                Err(error) => {
+                    anstream::eprintln!("{name} is left out: {error}");
+                    continue;
+                }
+            };
+            let logins = self.logins.clone();
+            let server = GatewayServer::from_spec(&name, spec, move |client, spec| {
+                logins.clone().connect(client, spec)
+            });
+            gateway = gateway.with_server(server);
+            names.push(name);
+        }
+        let loaded = Loaded {
+            gateway,
+            http: None,
+            authorization: None,
+            content: None,
+        };
+        Ok((loaded, names))
+    }
+
+    /// Adds the settings of the command line.
+    fn with_flags(&self, mut gateway: Gateway, names: &[String]) -> Result<Gateway, Failure> {
+        if self.plain_names {
+            gateway = gateway.naming(Naming::PlainUnlessTaken);
+        }
+        let patterns = ToolPatterns::new(&self.hide_tool);
+        for name in names {
+            let (patterns, prefix) = (patterns.clone(), format!("{name}__"));
+            gateway = gateway.hide_tools(name, move |tool| {
+                patterns.matches(&format!("{prefix}{tool}"))
+            });
+        }
+        for server in &self.one_process {
+            if !names.contains(server) {
+                return Err(Failure::usage(format!(
+                    "--one-process: the file has no server {server:?}"
+                )));
+            }
+            gateway = gateway.one_session(server);
+        }
+        Ok(gateway)
+    }
+}

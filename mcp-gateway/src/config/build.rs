@@ -1,0 +1,266 @@
+//! A [`Gateway`] of a configuration file.
+
+use std::time::Duration;
+
+use mcp_client::group::{Naming, ServerSpec, Variables};
+use mcp_client::{Client, ClientBuilder, ConnectMode, Error};
+use mcp_server::Caller;
+use mcp_types::ProtocolVersion;
+use serde_json::Value;
+
+use super::error::ConfigError;
+use super::file::{
+    AccessConfig, GatewayConfig, HiddenValue, LimitsConfig, NamingConfig, ServerConfig, ToolConfig,
+};
+use crate::gateway::{CallLimits, Gateway, GatewayServer, ToolOptions, spec_id};
+
+/// Longest time limit: one week.
+const MAX_SECONDS: f64 = 604_800.0;
+
+impl GatewayConfig {
+    /// Creates the gateway of the file. `connect` connects to a server; pass
+    /// `|client, spec| client.connect(spec)`, or add a login or layers. The settings of the client that it
+    /// receives have the protocol and the time limit of the file.
+    ///
+    /// `variables` are those of [`ConfigText`](super::ConfigText): `Variables::of_process()`. Files of secrets are
+    /// read now, on this thread.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ConfigError::Invalid`] with the key of a value that cannot be used.
+    pub fn gateway<F, Fut, E>(
+        &self,
+        variables: &Variables,
+        connect: F,
+    ) -> Result<Gateway, ConfigError>
+    where
+        F: Fn(ClientBuilder, ServerSpec) -> Fut + Clone + Send + Sync + 'static,
+        Fut: Future<Output = Result<Client, E>> + Send + 'static,
+        E: Into<Error>,
+    {
+        let naming = match self.naming {
+            NamingConfig::Prefixed => Naming::Prefixed,
+            NamingConfig::Plain => Naming::PlainUnlessTaken,
+        };
+        let gateway = Gateway::new(&self.name, env!("CARGO_PKG_VERSION")).naming(naming);
+        let servers = self.servers.iter().filter(|(_, config)| !config.disabled);
+        servers
+            .into_iter()
+            .try_fold(gateway, |gateway, (name, config)| {
+                let builder = ServerBuilder {
+                    key: format!("servers.{name}"),
+                    config,
+                    variables,
+                };
+                Ok(gateway.with_server(builder.server(name, connect.clone())?))
+            })
+    }
+}
+
+struct ServerBuilder<'a> {
+    key: String,
+    config: &'a ServerConfig,
+    variables: &'a Variables,
+}
+
+impl ServerBuilder<'_> {
+    fn server<F, Fut, E>(&self, name: &str, connect: F) -> Result<GatewayServer, ConfigError>
+    where
+        F: Fn(ClientBuilder, ServerSpec) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Client, E>> + Send + 'static,
+        E: Into<Error>,
+    {
+        let config = self.config;
+        let spec = self.spec()?;
+        let mode = self.mode()?;
+        let key = self.at("timeout_seconds");
+        let timeout = config.timeout_seconds.map(|it| seconds(&key, it));
+        let timeout = timeout.transpose()?;
+        let id = format!("{} {mode:?} {timeout:?}", spec_id(&spec));
+        let mut server = GatewayServer::new(name, move |client| {
+            let client = client.mode(mode.clone());
+            let client = match timeout {
+                Some(timeout) => client.timeout(timeout),
+                None => client,
+            };
+            connect(client, spec.clone())
+        });
+        server = server.connection_id(id).deny_tools(&config.deny);
+        if config.one_session {
+            server = server.one_session();
+        }
+        if let Some(prefix) = &config.prefix {
+            server = server.prefix(prefix);
+        }
+        if let Some(allowed) = &config.allow {
+            server = server.allow_tools(allowed);
+        }
+        if let Some(limits) = &config.limits {
+            server = server.limits(call_limits(&self.at("limits"), limits)?);
+        }
+        if let Some(access) = &config.visible_to {
+            server = server.visible_to(allows(access));
+        }
+        for (own, tool) in &config.tools {
+            server = server.tool(own, self.tool(own, tool)?);
+        }
+        Ok(server)
+    }
+
+    fn at(&self, key: &str) -> String {
+        format!("{}.{key}", self.key)
+    }
+
+    fn spec(&self) -> Result<ServerSpec, ConfigError> {
+        let ServerConfig {
+            url,
+            headers,
+            command,
+            args,
+            env,
+            cwd,
+            ..
+        } = self.config;
+        let resolve =
+            |key: &str, text: &super::ConfigText| text.resolve(&self.at(key), self.variables);
+        match (url, command) {
+            (Some(url), None) => {
+                if !args.is_empty() || !env.is_empty() || cwd.is_some() {
+                    let message =
+                        "`args`, `env` and `cwd` belong to a `command`; this server has a `url`";
+                    return Err(ConfigError::invalid(&self.key, message));
+                }
+                let headers = headers.iter().map(|(name, value)| {
+                    let value = resolve(&format!("headers.{name}"), value)?;
+                    Ok((name.clone(), value))
+                });
+                let headers: Vec<_> = headers.collect::<Result<_, ConfigError>>()?;
+                Ok(ServerSpec::http(resolve("url", url)?, headers))
+            }
+            (None, Some(command)) => {
+                if !headers.is_empty() {
+                    let message = "`headers` belong to a `url`; this server has a `command`";
+                    return Err(ConfigError::invalid(&self.key, message));
+                }
+                let args = args.iter().map(|arg| resolve("args", arg));
+                let args: Vec<_> = args.collect::<Result<_, _>>()?;
+                let mut spec = ServerSpec::program(resolve("command", command)?, args);
+                if let ServerSpec::Command {
+                    env: variables,
+                    cwd: folder,
+                    ..
+                } = &mut spec
+                {
+                    for (name, value) in env {
+                        let value = resolve(&format!("env.{name}"), value)?;
+                        variables.push((name.clone(), value));
+                    }
+                    *folder = cwd.as_ref().map(|it| resolve("cwd", it)).transpose()?;
+                }
+                Ok(spec)
+            }
+            _ => Err(ConfigError::invalid(
+                &self.key,
+                "a server needs either a `url` or a `command`",
+            )),
+        }
+    }
+
+    fn mode(&self) -> Result<ConnectMode, ConfigError> {
+        match self.config.protocol.as_deref() {
+            None | Some("auto") => Ok(ConnectMode::Auto),
+            Some("legacy") => Ok(ConnectMode::Legacy),
+            Some(version) => match version.parse::<ProtocolVersion>() {
+                Ok(version) => Ok(ConnectMode::Pin(version)),
+                Err(error) => Err(ConfigError::invalid(
+                    self.at("protocol"),
+                    format!("{error}; or use `auto` or `legacy`"),
+                )),
+            },
+        }
+    }
+
+    fn tool(&self, own: &str, config: &ToolConfig) -> Result<ToolOptions, ConfigError> {
+        let key = self.at(&format!("tools.{own}"));
+        let mut tool = ToolOptions::new();
+        if let Some(name) = &config.name {
+            tool = tool.rename(name);
+        }
+        if let Some(description) = &config.description {
+            tool = tool.describe(description);
+        }
+        for (name, value) in &config.hidden_arguments {
+            let value = match value {
+                HiddenValue::Text(text) => {
+                    let key = format!("{key}.hidden_arguments.{name}");
+                    Value::String(text.resolve(&key, self.variables)?)
+                }
+                HiddenValue::Other(value) => value.clone(),
+            };
+            tool = tool.hidden_argument(name, value);
+        }
+        if let Some(limits) = &config.limits {
+            tool = tool.limits(call_limits(&format!("{key}.limits"), limits)?);
+        }
+        if let Some(access) = &config.visible_to {
+            tool = tool.visible_to(allows(access));
+        }
+        Ok(tool)
+    }
+}
+
+fn call_limits(key: &str, config: &LimitsConfig) -> Result<CallLimits, ConfigError> {
+    let mut limits = CallLimits::new();
+    match (config.calls, config.per_seconds) {
+        (Some(0), _) => {
+            let message = "it must be at least 1; use `deny` to leave a tool out";
+            return Err(ConfigError::invalid(format!("{key}.calls"), message));
+        }
+        (Some(calls), period) => {
+            let period = seconds(&format!("{key}.per_seconds"), period.unwrap_or(60.0))?;
+            limits = limits.rate(calls, period);
+        }
+        (None, Some(_)) => {
+            let message = "it needs `calls`, the number of calls in the period";
+            return Err(ConfigError::invalid(format!("{key}.per_seconds"), message));
+        }
+        (None, None) => {}
+    }
+    if let Some(calls) = config.concurrency {
+        if calls == 0 {
+            let message = "it must be at least 1";
+            return Err(ConfigError::invalid(format!("{key}.concurrency"), message));
+        }
+        limits = limits.concurrency(calls);
+    }
+    if let Some(bytes) = config.max_result_bytes {
+        limits = limits.max_result_bytes(bytes);
+    }
+    if let Some(time) = config.timeout_seconds {
+        limits = limits.timeout(seconds(&format!("{key}.timeout_seconds"), time)?);
+    }
+    Ok(limits)
+}
+
+fn seconds(key: &str, value: f64) -> Result<Duration, ConfigError> {
+    match value > 0.0 && value <= MAX_SECONDS {
+        true => Ok(Duration::from_secs_f64(value)),
+        false => Err(ConfigError::invalid(
+            key,
+            "it must be more than 0 seconds and at most a week",
+        )),
+    }
+}
+
+fn allows(access: &AccessConfig) -> impl Fn(&Caller<'_>) -> bool + Send + Sync + use<> {
+    let AccessConfig {
+        scopes, subjects, ..
+    } = access.clone();
+    move |caller| {
+        let Some(principal) = caller.principal() else {
+            return false;
+        };
+        let is_named = subjects.is_empty() || subjects.contains(&principal.subject);
+        is_named && scopes.iter().all(|scope| caller.has_scope(scope))
+    }
+}

@@ -1,0 +1,256 @@
+//! The tables of a configuration file.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::error::ConfigError;
+use super::text::ConfigText;
+
+/// Largest file size in bytes.
+const MAX_FILE_SIZE: u64 = 1 << 20;
+
+/// A configuration file of a gateway. A key that is not documented is an error.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::gateway::config::GatewayConfig;
+/// use mcp::group::Variables;
+///
+/// let config = GatewayConfig::parse(
+///     r#"
+///     name = "tools"
+///
+///     [servers.weather]
+///     url = "https://weather.example.com/mcp"
+///     headers = { Authorization = "Bearer ${WEATHER_TOKEN}" }
+///     deny = ["admin_*"]
+///     "#,
+/// )?;
+/// let variables = Variables::new().env("WEATHER_TOKEN", "t0ken");
+/// let gateway = config.gateway(&variables, |client, spec| client.connect(spec))?;
+/// # Ok::<(), mcp::gateway::config::ConfigError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct GatewayConfig {
+    /// The name that clients see. Default: `gateway`.
+    #[serde(default = "default_name")]
+    pub name: String,
+    /// The names of tools and prompts of servers without a prefix of their own. Default: `prefixed`.
+    #[serde(default)]
+    pub naming: NamingConfig,
+    /// The address of the gateway. A gateway on standard streams does not use it.
+    pub http: Option<HttpConfig>,
+    /// The access tokens that clients need over HTTP. Default: none.
+    pub authorization: Option<AuthorizationConfig>,
+    /// The servers, by name.
+    #[serde(default)]
+    pub servers: BTreeMap<String, ServerConfig>,
+}
+
+fn default_name() -> String {
+    "gateway".to_owned()
+}
+
+/// The names of tools and prompts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum NamingConfig {
+    /// Always `server__tool`.
+    #[default]
+    Prefixed,
+    /// The name that the server uses, or `server__tool` if another server has the name.
+    Plain,
+}
+
+/// The table `http`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct HttpConfig {
+    /// The address to listen at, such as `127.0.0.1:8000`.
+    pub listen: Option<String>,
+    /// The host names that requests may name when others than this machine may connect.
+    #[serde(default)]
+    pub allowed_hosts: Vec<String>,
+}
+
+/// The table `authorization`: clients need an access token of an issuer.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct AuthorizationConfig {
+    /// The public URL of the gateway, such as `https://mcp.example.com/mcp`.
+    pub resource: String,
+    /// The issuers of tokens.
+    pub issuers: Vec<String>,
+    /// Audiences that are accepted besides the public URL.
+    #[serde(default)]
+    pub audiences: Vec<String>,
+    /// The scopes that clients can ask for.
+    #[serde(default)]
+    pub scopes: Vec<String>,
+    /// The scopes that each token needs.
+    #[serde(default)]
+    pub required_scopes: Vec<String>,
+}
+
+/// A table of `servers`. It has either `url` or `command`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct ServerConfig {
+    /// The URL of a server over HTTP.
+    pub url: Option<ConfigText>,
+    /// Headers of each request, for a server over HTTP.
+    pub headers: BTreeMap<String, ConfigText>,
+    /// The program of a server on standard streams.
+    pub command: Option<ConfigText>,
+    /// The arguments of the program.
+    pub args: Vec<ConfigText>,
+    /// Environment variables of the program.
+    pub env: BTreeMap<String, ConfigText>,
+    /// The working directory of the program.
+    pub cwd: Option<ConfigText>,
+    /// The protocol: `auto`, `legacy`, or a revision such as `2026-07-28`. Default: `auto`.
+    pub protocol: Option<String>,
+    /// The time limit of a response without progress, in seconds. Default: 60.
+    pub timeout_seconds: Option<f64>,
+    /// Lets all calls share one session or process.
+    pub one_session: bool,
+    /// Leaves the server out.
+    pub disabled: bool,
+    /// The prefix of the names of tools and prompts; without any characters, names stay as they are.
+    pub prefix: Option<String>,
+    /// Patterns of the tools that clients may use; `*` stands for any characters, `?` for one. Default: all.
+    pub allow: Option<Vec<String>>,
+    /// Patterns of tools that are left out.
+    pub deny: Vec<String>,
+    /// Limits of all calls of tools together.
+    pub limits: Option<LimitsConfig>,
+    /// The callers that may use the server. Default: all.
+    pub visible_to: Option<AccessConfig>,
+    /// Options of tools, by the names that the server gives them.
+    pub tools: BTreeMap<String, ToolConfig>,
+}
+
+/// A table of `servers.NAME.tools`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct ToolConfig {
+    /// The exact name for clients, without a prefix.
+    pub name: Option<String>,
+    /// The description for clients.
+    pub description: Option<String>,
+    /// Arguments that clients do not see, with the values that each call has.
+    pub hidden_arguments: BTreeMap<String, HiddenValue>,
+    /// Limits of the calls of the tool.
+    pub limits: Option<LimitsConfig>,
+    /// The callers that may use the tool. Default: those of the server.
+    pub visible_to: Option<AccessConfig>,
+}
+
+/// The value of a hidden argument. `Debug` omits it.
+#[derive(Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+#[expect(
+    unnameable_types,
+    reason = "files contain values, programs use the builder"
+)]
+pub enum HiddenValue {
+    Text(ConfigText),
+    Other(serde_json::Value),
+}
+
+impl std::fmt::Debug for HiddenValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("HiddenValue(…)")
+    }
+}
+
+/// Limits of calls.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct LimitsConfig {
+    /// Number of calls in a period.
+    pub calls: Option<u32>,
+    /// The period of `calls`, in seconds. Default: 60.
+    pub per_seconds: Option<f64>,
+    /// Number of calls that run at the same time.
+    pub concurrency: Option<usize>,
+    /// Size of a result as JSON, in bytes.
+    pub max_result_bytes: Option<usize>,
+    /// Time of a call, in seconds.
+    pub timeout_seconds: Option<f64>,
+}
+
+/// Callers that may use a server or a tool: those with all `scopes`, and with one of the `subjects` if there are
+/// any. A gateway without authorization knows no callers, and shows such items to nobody.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct AccessConfig {
+    /// Scopes that the token must have.
+    pub scopes: Vec<String>,
+    /// The subjects (`sub`) of tokens.
+    pub subjects: Vec<String>,
+}
+
+impl GatewayConfig {
+    /// Parses the content of a file.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ConfigError::Syntax`] with the position.
+    pub fn parse(content: &str) -> Result<Self, ConfigError> {
+        // The message of the error alone: its long form repeats the line, which may contain a secret.
+        toml::from_str(content).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            let before = content.get(..start).unwrap_or_default();
+            let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+            let column = before.get(line_start..).unwrap_or_default();
+            ConfigError::Syntax {
+                line: before.matches('\n').count() + 1,
+                column: column.chars().count() + 1,
+                message: error.message().to_owned(),
+            }
+        })
+    }
+
+    /// Reads a file of up to 1 MiB.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ConfigError`] when the file cannot be read or parsed.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
+        let path = path.as_ref();
+        let content = read_file(path).map_err(|source| ConfigError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::parse(&content)
+    }
+}
+
+fn read_file(path: &Path) -> io::Result<String> {
+    let mut content = String::new();
+    let read = File::open(path)?
+        .take(MAX_FILE_SIZE + 1)
+        .read_to_string(&mut content)?;
+    match read as u64 > MAX_FILE_SIZE {
+        true => Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("it is longer than {MAX_FILE_SIZE} bytes"),
+        )),
+        false => Ok(content),
+    }
+}

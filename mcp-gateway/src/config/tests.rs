@@ -1,0 +1,108 @@
+use mcp_client::group::Variables;
+use mcp_client::{Client, ClientBuilder, Error};
+
+use super::{ConfigText, GatewayConfig};
+
+async fn connect(_: ClientBuilder, _: mcp_client::group::ServerSpec) -> Result<Client, Error> {
+    Err(Error::other("no server is started"))
+}
+
+/// Returns the error of a file.
+fn error(content: &str) -> String {
+    let config = match GatewayConfig::parse(content) {
+        Ok(config) => config,
+        Err(error) => return error.to_string(),
+    };
+    let gateway = config.gateway(&Variables::new(), connect);
+    gateway.expect_err("the file is accepted").to_string()
+}
+
+#[test]
+fn errors_say_where_and_what() {
+    for (content, parts) in [
+        (
+            "nam = 1",
+            &["line 1, column 1", "unknown field `nam`", "`name`"][..],
+        ),
+        (
+            "[servers.a]\nurl = \"x\"\n[servers.a.tools.b]\nhide = 1",
+            &["line 4", "`hide`"],
+        ),
+        ("[servers.a]\nurl = 5", &["line 2, column 7"]),
+        ("[servers.a", &["line 1"]),
+        ("[servers.a]", &["`servers.a`", "`url`", "`command`"]),
+        ("[servers.a]\nurl = \"x\"\ncommand = \"y\"", &["either"]),
+        (
+            "[servers.a]\nurl = \"x\"\nargs = [\"y\"]",
+            &["`servers.a`", "`args`"],
+        ),
+        (
+            "[servers.a]\ncommand = \"x\"\nheaders = { A = \"b\" }",
+            &["`headers`"],
+        ),
+        (
+            "[servers.a]\nurl = \"${NOT_SET}\"",
+            &["`servers.a.url`", "`NOT_SET`"],
+        ),
+        (
+            "[servers.a]\nurl = \"x\"\nheaders = { A = \"file:/does/not/exist\" }",
+            &["`servers.a.headers.A`", "/does/not/exist"],
+        ),
+        (
+            "[servers.a]\nurl = \"x\"\nprotocol = \"new\"",
+            &["`servers.a.protocol`", "`auto`"],
+        ),
+        (
+            "[servers.a]\nurl = \"x\"\ntimeout_seconds = 0",
+            &["`servers.a.timeout_seconds`"],
+        ),
+        (
+            "[servers.a]\nurl = \"x\"\nlimits = { per_seconds = 5 }",
+            &["`servers.a.limits.per_seconds`", "`calls`"],
+        ),
+        (
+            "[servers.a]\nurl = \"x\"\n[servers.a.tools.b]\nlimits = { calls = 0 }",
+            &["`servers.a.tools.b.limits.calls`"],
+        ),
+    ] {
+        let error = error(content);
+        for part in parts {
+            assert!(error.contains(part), "{error:?} has no {part:?}");
+        }
+    }
+}
+
+#[test]
+fn secrets_are_read_and_not_shown() {
+    let path = std::env::temp_dir().join(format!("mcp-gateway-secret-{}", std::process::id()));
+    std::fs::write(&path, "s3cret\n").unwrap();
+    let variables = Variables::new()
+        .env("TOKEN", "t0ken")
+        .env("FILE", path.to_str().unwrap());
+    let resolve = |text: &str| ConfigText::new(text).resolve("key", &variables).unwrap();
+    assert_eq!(resolve("Bearer ${TOKEN}"), "Bearer t0ken");
+    assert_eq!(resolve("file:${FILE}"), "s3cret");
+    assert_eq!(resolve("file:///data"), "file:///data");
+    std::fs::remove_file(&path).unwrap();
+
+    let config = GatewayConfig::parse(
+        "[servers.a]\nurl = \"https://s3cret@a\"\nheaders = { A = \"s3cret\" }\n\
+         [servers.a.tools.b]\nhidden_arguments = { key = \"s3cret\", n = { m = \"s3cret\" } }\n\
+         [servers.c]\ncommand = \"s3cret\"\nargs = [\"s3cret\"]\nenv = { A = \"s3cret\" }",
+    )
+    .unwrap();
+    let gateway = config.gateway(&variables, connect).unwrap();
+    for shown in [format!("{config:?}"), format!("{gateway:?}")] {
+        assert!(!shown.contains("s3cret"), "{shown}");
+    }
+    // A value that is no text of the file is not repeated either.
+    let error = error("[servers.a]\nheaders = { A = \"s3cret\" }\nx = \"s3cret\"");
+    assert!(!error.contains("s3cret"), "{error}");
+}
+
+#[test]
+fn value_from_a_variable_names_no_file() {
+    let variables = Variables::new().env("VALUE", "file:/etc/hostname");
+    let value = ConfigText::new("${VALUE}").resolve("key", &variables);
+    assert_eq!(value.unwrap(), "file:/etc/hostname");
+}

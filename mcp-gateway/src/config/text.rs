@@ -1,0 +1,70 @@
+//! [`ConfigText`].
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read as _};
+
+use mcp_client::group::Variables;
+use serde::Deserialize;
+
+use super::error::ConfigError;
+
+/// Largest secret in bytes.
+const MAX_SECRET: u64 = 64 << 10;
+
+/// A string of a configuration file, which may contain variables or name a file.
+///
+/// - `${NAME}` is the environment variable `NAME`, and `${NAME:-default}` has a default.
+/// - `file:PATH` is the content of a file, without the line break at its end. A URL that begins with `file://`
+///   stays as it is.
+///
+/// `Debug` omits the string, which may be a secret.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct ConfigText(String);
+
+impl ConfigText {
+    /// A string as it stands in a file.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns the string with its variables replaced, or the content of its file. `key` is named by errors.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ConfigError::Invalid`] when a variable has no value, or the file cannot be read.
+    pub fn resolve(&self, key: &str, variables: &Variables) -> Result<String, ConfigError> {
+        let filled = variables.fill(&self.0);
+        let filled = filled.map_err(|error| ConfigError::invalid(key, error.to_string()))?;
+        let path = self
+            .0
+            .strip_prefix("file:")
+            .and(filled.strip_prefix("file:"));
+        match path {
+            Some(path) if !path.starts_with("//") => read_secret(path).map_err(|error| {
+                ConfigError::invalid(key, format!("the file {path:?} cannot be read: {error}"))
+            }),
+            _ => Ok(filled),
+        }
+    }
+}
+
+fn read_secret(path: &str) -> io::Result<String> {
+    let mut secret = String::new();
+    let read = File::open(path)?
+        .take(MAX_SECRET + 1)
+        .read_to_string(&mut secret)?;
+    if read as u64 > MAX_SECRET {
+        let error = format!("it is longer than {MAX_SECRET} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, error));
+    }
+    secret.truncate(secret.trim_end_matches(['\r', '\n']).len());
+    Ok(secret)
+}
+
+impl fmt::Debug for ConfigText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ConfigText(…)")
+    }
+}

@@ -1,0 +1,41 @@
+//! [`GatewayError`].
+
+use std::sync::Arc;
+
+/// The error when the settings of a gateway contradict each other.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GatewayError {
+    /// Two tools have the same exact name.
+    #[error(
+        "the name {name:?} belongs to the tool {first:?} of the server {first_server:?} and to the tool \
+         {second:?} of the server {second_server:?}; rename one of them"
+    )]
+    #[non_exhaustive]
+    NameTaken {
+        /// The name for clients of the gateway.
+        name: String,
+        /// The server of the tool that is renamed.
+        first_server: Arc<str>,
+        /// The tool that is renamed.
+        first: String,
+        /// The server of the other tool.
+        second_server: Arc<str>,
+        /// The other tool.
+        second: String,
+    },
+    /// A name or prefix has characters that names of tools must not have.
+    #[error(
+        "the name {name:?} for the server {server:?} is invalid; use up to 128 letters, digits, `_`, `-` and `.`"
+    )]
+    #[non_exhaustive]
+    InvalidName {
+        /// The server.
+        server: Arc<str>,
+        /// The name or prefix.
+        name: String,
+    },
+    /// The gateway has ended.
+    #[error("the gateway has ended; its server was dropped")]
+    Ended,
+}

@@ -1,0 +1,245 @@
+//! Limits of calls: rate, concurrency, size of the result, time.
+
+use std::fmt;
+use std::io;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use governor::clock::{Clock as _, DefaultClock};
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use mcp_server::ToolError;
+use mcp_types::CallToolResult;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+/// Longest wait of a call for its turn.
+const WAIT: Duration = Duration::from_secs(30);
+
+/// Limits of the calls of one tool, or of all tools of one server together. Default: no limit beyond those of
+/// the connection.
+///
+/// A call beyond a limit is answered with an error for the language model; the server does not receive it.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use mcp::gateway::CallLimits;
+///
+/// let limits = CallLimits::new()
+///     .rate(10, Duration::from_secs(60))
+///     .concurrency(2)
+///     .max_result_bytes(100_000)
+///     .timeout(Duration::from_secs(20));
+/// ```
+#[derive(Clone, Default)]
+#[must_use = "limits nothing until it is passed to a server or a tool"]
+pub struct CallLimits {
+    rate: Option<(u32, Duration)>,
+    concurrency: Option<usize>,
+    max_result_bytes: Option<usize>,
+    timeout: Option<Duration>,
+}
+
+impl CallLimits {
+    /// No limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the number of calls in a period. All of them may come at once; further ones are refused until
+    /// the share of the period that one call has has passed. Values of 0 are 1 call and 1 ms.
+    pub fn rate(mut self, calls: u32, period: Duration) -> Self {
+        self.rate = Some((calls.max(1), period.max(Duration::from_millis(1))));
+        self
+    }
+
+    /// Sets the number of calls that run at the same time. Further ones wait for 30 seconds, and are refused
+    /// then. 0 means 1.
+    pub fn concurrency(mut self, calls: usize) -> Self {
+        self.concurrency = Some(calls.clamp(1, Semaphore::MAX_PERMITS));
+        self
+    }
+
+    /// Sets the size of a result as JSON, in bytes.
+    pub fn max_result_bytes(mut self, bytes: usize) -> Self {
+        self.max_result_bytes = Some(bytes);
+        self
+    }
+
+    /// Sets the time of a call, from its start to its result or its next question to the client.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+}
+
+impl fmt::Debug for CallLimits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallLimits")
+            .field("rate", &self.rate)
+            .field("concurrency", &self.concurrency)
+            .field("max_result_bytes", &self.max_result_bytes)
+            .field("timeout", &self.timeout)
+            .finish()
+    }
+}
+
+/// The state of limits.
+#[derive(Default)]
+pub(super) struct Limiter {
+    rate: Option<DefaultDirectRateLimiter>,
+    turns: Option<Arc<Semaphore>>,
+    max_result_bytes: Option<usize>,
+    timeout: Option<Duration>,
+}
+
+impl Limiter {
+    pub(super) fn new(limits: &CallLimits) -> Self {
+        let quota = limits.rate.and_then(|(calls, period)| {
+            let burst = NonZeroU32::new(calls)?;
+            let quota = Quota::with_period(period / calls)?;
+            Some(quota.allow_burst(burst))
+        });
+        Self {
+            rate: quota.map(RateLimiter::direct),
+            turns: limits.concurrency.map(|it| Arc::new(Semaphore::new(it))),
+            max_result_bytes: limits.max_result_bytes,
+            timeout: limits.timeout,
+        }
+    }
+
+    /// Counts a call.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ToolError`] when there were too many calls.
+    pub(super) fn count(&self) -> Result<(), ToolError> {
+        let Some(rate) = &self.rate else {
+            return Ok(());
+        };
+        rate.check().map_err(|early| {
+            let wait = early.wait_time_from(DefaultClock::default().now());
+            let seconds = wait.as_secs() + 1;
+            ToolError::new(format!(
+                "too many calls of this tool; try again in {seconds} s"
+            ))
+        })
+    }
+
+    /// Waits until the call may run.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ToolError`] when other calls run for too long.
+    pub(super) async fn turn(&self) -> Result<Option<OwnedSemaphorePermit>, ToolError> {
+        let Some(turns) = &self.turns else {
+            return Ok(None);
+        };
+        let permit = timeout(WAIT, turns.clone().acquire_owned()).await;
+        match permit {
+            Ok(Ok(permit)) => Ok(Some(permit)),
+            _ => Err(ToolError::new(
+                "too many calls of this tool run at the same time; try again later",
+            )),
+        }
+    }
+
+    /// Runs a call for its time.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the call, or a [`ToolError`] when its time is over or its result is too large.
+    pub(super) async fn run(
+        &self,
+        call: impl Future<Output = Result<CallToolResult, ToolError>>,
+    ) -> Result<CallToolResult, ToolError> {
+        let result = match self.timeout {
+            None => call.await?,
+            Some(limit) => match timeout(limit, call).await {
+                Ok(result) => result?,
+                Err(_) => {
+                    let seconds = limit.as_secs_f64();
+                    return Err(ToolError::new(format!(
+                        "the tool did not answer within {seconds} s"
+                    )));
+                }
+            },
+        };
+        match self.max_result_bytes {
+            Some(limit) if is_larger(&result, limit) => Err(ToolError::new(format!(
+                "the result of the tool is larger than {limit} bytes; ask for less"
+            ))),
+            _ => Ok(result),
+        }
+    }
+}
+
+impl fmt::Debug for Limiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Limiter")
+    }
+}
+
+/// Returns whether the JSON of a result is larger than a limit.
+fn is_larger(result: &CallToolResult, limit: usize) -> bool {
+    serde_json::to_writer(Budget(limit), result).is_err()
+}
+
+/// Accepts so many bytes.
+struct Budget(usize);
+
+impl io::Write for Budget {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let left = self.0.checked_sub(bytes.len());
+        self.0 = left.ok_or(io::ErrorKind::FileTooLarge)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use mcp_types::CallToolResult;
+
+    use super::{CallLimits, Limiter, is_larger};
+
+    #[test]
+    fn calls_beyond_the_rate_are_refused_with_the_time_to_wait() {
+        let limiter = Limiter::new(&CallLimits::new().rate(2, Duration::from_secs(600)));
+        assert!(limiter.count().is_ok() && limiter.count().is_ok());
+        let refused = format!("{:?}", limiter.count().unwrap_err());
+        assert!(refused.contains("try again in 300 s"), "{refused}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn call_beyond_concurrency_waits_and_is_refused() {
+        let limiter = Limiter::new(&CallLimits::new().concurrency(1));
+        let first = limiter.turn().await.unwrap();
+        assert!(limiter.turn().await.is_err());
+        drop(first);
+        assert!(limiter.turn().await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn call_beyond_its_time_is_refused() {
+        let limiter = Limiter::new(&CallLimits::new().timeout(Duration::from_secs(5)));
+        let refused = limiter.run(std::future::pending()).await.unwrap_err();
+        let refused = format!("{refused:?}");
+        assert!(refused.contains("within 5 s"), "{refused}");
+    }
+
+    #[test]
+    fn size_of_a_result_is_that_of_its_json() {
+        let result = CallToolResult::error("abc");
+        let size = serde_json::to_string(&result).unwrap().len();
+        assert!(is_larger(&result, size - 1));
+        assert!(!is_larger(&result, size));
+    }
+}

@@ -1,0 +1,125 @@
+//! The lists of one server.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_client::group::Group;
+use mcp_client::{Client, Error, PreparedCall};
+use mcp_types::{Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool};
+use tokio::time::timeout;
+
+use super::changes::{Kinds, Stale};
+
+/// Longest time for all lists of a server, including its start.
+const LIMIT: Duration = Duration::from_secs(120);
+/// Items of one list. A longer list is an error.
+const MAX_ITEMS: usize = 5000;
+/// Bytes of one list.
+const MAX_BYTES: usize = 16 << 20;
+
+/// The lists of a server. `None`: not requested, or the request failed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Listing {
+    pub(super) tools: Option<Vec<Tool>>,
+    pub(super) prompts: Option<Vec<Prompt>>,
+    pub(super) resources: Option<Vec<Resource>>,
+    pub(super) templates: Option<Vec<ResourceTemplate>>,
+}
+
+/// The outcome of the request of lists.
+pub(super) struct Listed {
+    pub(super) server: Arc<str>,
+    /// The number of the settings that the request belongs to.
+    pub(super) generation: u64,
+    pub(super) requested: Stale,
+    pub(super) listing: Listing,
+    /// The kinds that could not be requested.
+    pub(super) failed: Kinds,
+}
+
+/// Requests lists of a server. Starts the server if it does not run.
+pub(super) async fn request(
+    group: Group,
+    server: Arc<str>,
+    generation: u64,
+    requested: Stale,
+) -> Listed {
+    let kinds = requested.kinds();
+    let mut listing = Listing::default();
+    let mut failed = Kinds::default();
+    match timeout(LIMIT, group.client(&server)).await {
+        Ok(Ok(client)) => {
+            let requesting = fill(&client, &server, kinds, &mut listing, &mut failed);
+            if timeout(LIMIT, requesting).await.is_err() {
+                tracing::warn!(%server, "a server behind the gateway lists too slowly");
+                failed = kinds;
+            }
+        }
+        Ok(Err(error)) => {
+            warn(&server, &error);
+            failed = kinds;
+        }
+        Err(_) => {
+            tracing::warn!(%server, "a server behind the gateway starts too slowly");
+            failed = kinds;
+        }
+    }
+    Listed {
+        server,
+        generation,
+        requested,
+        listing,
+        failed,
+    }
+}
+
+async fn fill(
+    client: &Client,
+    server: &Arc<str>,
+    kinds: Kinds,
+    listing: &mut Listing,
+    failed: &mut Kinds,
+) {
+    let known = client.server_capabilities();
+    let offers = |offers: fn(&ServerCapabilities) -> bool| known.as_ref().is_none_or(offers);
+    if kinds.tools {
+        let tools = offers(|it| it.tools.is_some()).then(|| client.list_all_tools());
+        listing.tools = list(tools, server).await;
+        failed.tools = listing.tools.is_none();
+    }
+    if kinds.prompts {
+        let prompts = offers(|it| it.prompts.is_some()).then(|| client.list_all_prompts());
+        listing.prompts = list(prompts, server).await;
+        failed.prompts = listing.prompts.is_none();
+    }
+    if kinds.resources {
+        let has_resources = offers(|it| it.resources.is_some());
+        let resources = has_resources.then(|| client.list_all_resources());
+        listing.resources = list(resources, server).await;
+        let templates = has_resources.then(|| client.list_all_resource_templates());
+        listing.templates = list(templates, server).await;
+        failed.resources = listing.resources.is_none() || listing.templates.is_none();
+    }
+}
+
+/// Requests a list. It is empty if the server does not offer it. Returns `None` if the request failed.
+async fn list<T: Send + 'static>(
+    call: Option<PreparedCall<'static, Vec<T>>>,
+    server: &Arc<str>,
+) -> Option<Vec<T>> {
+    let Some(call) = call else {
+        return Some(Vec::new());
+    };
+    match call.max_items(MAX_ITEMS).max_list_bytes(MAX_BYTES).await {
+        Ok(items) => Some(items),
+        Err(error) if error.is_unknown_method() => Some(Vec::new()),
+        Err(error) => {
+            warn(server, &error);
+            None
+        }
+    }
+}
+
+fn warn(server: &Arc<str>, error: &Error) {
+    tracing::warn!(%server, %error, "a server behind the gateway cannot be listed");
+}

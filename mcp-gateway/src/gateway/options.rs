@@ -1,0 +1,408 @@
+//! Settings of a server behind the gateway, and of its tools.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_client::group::ServerSpec;
+use mcp_client::{Client, ClientBuilder, Error};
+use mcp_core::{ServerIdentity, catch_panic_sync};
+use mcp_server::{Caller, ToolError};
+use mcp_types::{JsonObject, RawObject, Tool};
+use serde_json::Value;
+
+use super::limits::{CallLimits, Limiter};
+use super::sessions::Connect;
+use crate::patterns::ToolPatterns;
+use crate::tools::HiddenTools;
+
+/// Decides which callers see an item.
+pub(super) type Visible = Arc<dyn Fn(&Caller<'_>) -> bool + Send + Sync>;
+
+/// A server behind a [`Gateway`](super::Gateway), with its settings.
+///
+/// # Examples
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use mcp::gateway::{CallLimits, Gateway, GatewayServer, ToolOptions};
+/// use mcp::prelude::*;
+/// use serde_json::json;
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let files = GatewayServer::new("files", |client| client.connect("http://127.0.0.1:8001/mcp"))
+///     .prefix("fs")
+///     .allow_tools(["read_*", "list"])
+///     .limits(CallLimits::new().concurrency(4))
+///     .tool(
+///         "read_file",
+///         ToolOptions::new()
+///             .rename("read")
+///             .describe("Reads a file of the handbook.")
+///             .hidden_argument("root", json!("/handbook")),
+///     );
+/// let gateway = Gateway::new("tools", "1.0.0").with_server(files).open().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "does nothing until it is added to a gateway"]
+pub struct GatewayServer {
+    pub(super) name: Arc<str>,
+    pub(super) connect: Connect,
+    pub(super) connection_id: Option<String>,
+    pub(super) has_one_session: bool,
+    pub(super) settings: ServerSettings,
+}
+
+/// The settings of a server that do not concern its connection.
+#[derive(Clone, Default)]
+pub(super) struct ServerSettings {
+    pub(super) prefix: Option<String>,
+    pub(super) tools: BTreeMap<String, Arc<ToolOptions>>,
+    pub(super) limiter: Arc<Limiter>,
+    allowed: Option<ToolPatterns>,
+    denied: ToolPatterns,
+    hidden: Option<HiddenTools>,
+    visible_to: Option<Visible>,
+}
+
+impl GatewayServer {
+    /// A server that `connect` connects to, with the settings of the gateway. Settings may be added to them,
+    /// such as headers, layers and timeouts. The function is called each time the server starts.
+    pub fn new<F, Fut, E>(name: &str, connect: F) -> Self
+    where
+        F: Fn(ClientBuilder) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Client, E>> + Send + 'static,
+        E: Into<Error>,
+    {
+        Self {
+            name: name.into(),
+            connect: Arc::new(move |client| {
+                let connecting = connect(client);
+                Box::pin(async move { connecting.await.map_err(Into::into) })
+            }),
+            connection_id: None,
+            has_one_session: false,
+            settings: ServerSettings::default(),
+        }
+    }
+
+    /// A server of a configuration file, which `connect` connects to. Its
+    /// [connection id](Self::connection_id) is a hash of the entry.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::gateway::{Gateway, GatewayServer};
+    /// use mcp::group::GroupConfig;
+    /// use mcp::prelude::*;
+    ///
+    /// # fn run() -> mcp::Result<()> {
+    /// let mut gateway = Gateway::new("tools", "1.0.0");
+    /// for entry in GroupConfig::read("mcp.json")?.servers {
+    ///     if let Ok(spec) = entry.spec {
+    ///         let server = GatewayServer::from_spec(&entry.name, spec, |client, spec| client.connect(spec));
+    ///         gateway = gateway.with_server(server);
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn from_spec<F, Fut, E>(name: &str, spec: ServerSpec, connect: F) -> Self
+    where
+        F: Fn(ClientBuilder, ServerSpec) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Client, E>> + Send + 'static,
+        E: Into<Error>,
+    {
+        let id = spec_id(&spec);
+        Self::new(name, move |client| connect(client, spec.clone())).connection_id(id)
+    }
+
+    /// Sets a value that changes with the function that connects, such as a hash of its settings. With the same
+    /// value, [`GatewayControl::reload`](super::GatewayControl::reload) keeps the connection. Default: each
+    /// reload connects again.
+    pub fn connection_id(mut self, id: impl Into<String>) -> Self {
+        self.connection_id = Some(id.into());
+        self
+    }
+
+    /// Sets the prefix of the names of tools and prompts, which are `prefix__tool` then. Without any characters,
+    /// names stay as the server gives them, unless another server has the name already. Default: the
+    /// [naming](super::Gateway::naming) of the gateway.
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.settings.prefix = Some(prefix.into());
+        self
+    }
+
+    /// Lets all calls share one session or process; see [`Gateway::one_session`](super::Gateway::one_session).
+    pub fn one_session(mut self) -> Self {
+        self.has_one_session = true;
+        self
+    }
+
+    /// Leaves out all tools but those that match one of the patterns, by the names that the server gives them.
+    pub fn allow_tools<S: AsRef<str>>(mut self, patterns: impl IntoIterator<Item = S>) -> Self {
+        self.settings.allowed = Some(ToolPatterns::new(patterns));
+        self
+    }
+
+    /// Leaves out tools that match one of the patterns, also if they are allowed.
+    pub fn deny_tools<S: AsRef<str>>(mut self, patterns: impl IntoIterator<Item = S>) -> Self {
+        self.settings.denied = ToolPatterns::new(patterns);
+        self
+    }
+
+    /// Leaves out tools for which `is_hidden` returns true, by the names that the server gives them.
+    pub fn hide_tools(mut self, is_hidden: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        self.settings.hidden = Some(HiddenTools::new(is_hidden));
+        self
+    }
+
+    /// Sets the options of a tool, by the name that the server gives it.
+    pub fn tool(mut self, name: impl Into<String>, options: ToolOptions) -> Self {
+        self.settings.tools.insert(name.into(), Arc::new(options));
+        self
+    }
+
+    /// Sets limits of the calls of all tools of the server together.
+    pub fn limits(mut self, limits: CallLimits) -> Self {
+        self.settings.limiter = Arc::new(Limiter::new(&limits));
+        self
+    }
+
+    /// Hides the server from callers that `filter` does not accept: for them, its tools, prompts, resources
+    /// and templates are unknown.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::gateway::GatewayServer;
+    /// use mcp::prelude::*;
+    ///
+    /// let billing = GatewayServer::new("billing", |client| client.connect("http://127.0.0.1:8002/mcp"))
+    ///     .visible_to(|caller| caller.has_scope("billing"));
+    /// ```
+    pub fn visible_to(
+        mut self,
+        filter: impl Fn(&Caller<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.visible_to = Some(Arc::new(filter));
+        self
+    }
+}
+
+impl ServerSettings {
+    /// Returns whether clients of the gateway may know a tool. A function that panics hides it.
+    pub(super) fn allows(&self, tool: &str) -> bool {
+        let is_allowed = self.allowed.as_ref().is_none_or(|it| it.matches(tool));
+        is_allowed
+            && !self.denied.matches(tool)
+            && self
+                .hidden
+                .as_ref()
+                .is_none_or(|hidden| catch_panic_sync(|| !hidden.contains(tool)).unwrap_or(false))
+    }
+
+    /// Returns the options of a tool.
+    pub(super) fn tool(&self, name: &str) -> Arc<ToolOptions> {
+        self.tools.get(name).cloned().unwrap_or_default()
+    }
+
+    /// Returns the exact names of tools, by the names that the server gives them.
+    pub(super) fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
+        let tools = self.tools.iter();
+        tools.filter_map(|(own, tool)| Some((own.as_str(), tool.name.as_deref()?)))
+    }
+
+    /// Returns the filter of callers for the items of the server.
+    pub(super) fn visible(&self) -> Option<impl Fn(&Caller<'_>) -> bool + Send + Sync + use<>> {
+        self.visible_with(None)
+    }
+
+    /// Returns the filter of callers for a tool.
+    pub(super) fn visible_tool(
+        &self,
+        tool: &ToolOptions,
+    ) -> Option<impl Fn(&Caller<'_>) -> bool + Send + Sync + use<>> {
+        self.visible_with(tool.visible_to.clone())
+    }
+
+    fn visible_with(
+        &self,
+        inner: Option<Visible>,
+    ) -> Option<impl Fn(&Caller<'_>) -> bool + Send + Sync + use<>> {
+        let outer = self.visible_to.clone();
+        let has_filter = outer.is_some() || inner.is_some();
+        has_filter.then_some(move |caller: &Caller<'_>| {
+            let mut filters = outer.iter().chain(&inner);
+            filters.all(|is_visible| is_visible(caller))
+        })
+    }
+}
+
+/// Returns a hash of all settings of an entry.
+pub(crate) fn spec_id(spec: &ServerSpec) -> String {
+    let mut parts = Vec::new();
+    match spec {
+        ServerSpec::Command {
+            command,
+            args,
+            env,
+            env_file,
+            cwd,
+            ..
+        } => {
+            parts.extend([
+                "command".to_owned(),
+                command.clone(),
+                args.len().to_string(),
+            ]);
+            parts.extend(args.iter().cloned());
+            parts.push(format!("{env_file:?} {cwd:?}"));
+            parts.extend(
+                env.iter()
+                    .flat_map(|(name, value)| [name.clone(), value.clone()]),
+            );
+        }
+        ServerSpec::Url { url, headers, .. } => {
+            parts.extend(["url".to_owned(), url.clone()]);
+            parts.extend(
+                headers
+                    .iter()
+                    .flat_map(|(name, value)| [name.clone(), value.clone()]),
+            );
+        }
+        _ => {}
+    }
+    ServerIdentity::from_parts("gateway", &parts).to_string()
+}
+
+/// Options of one tool of a server: the name and description that clients see, fixed arguments, limits.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::gateway::ToolOptions;
+/// use serde_json::json;
+///
+/// let search = ToolOptions::new()
+///     .rename("search")
+///     .describe("Searches the handbook.")
+///     .hidden_argument("index", json!("handbook"));
+/// ```
+#[derive(Default)]
+#[must_use = "does nothing until it is passed to a server"]
+pub struct ToolOptions {
+    name: Option<String>,
+    description: Option<String>,
+    arguments: JsonObject,
+    visible_to: Option<Visible>,
+    pub(super) limiter: Limiter,
+}
+
+impl ToolOptions {
+    /// Options that change nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the exact name of the tool, without a prefix. No other tool of the gateway receives the name, also
+    /// while the server does not list the tool.
+    pub fn rename(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Replaces the description.
+    pub fn describe(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Removes an argument from the schema that clients see, and adds it with this value to each call. A call
+    /// whose client sends the argument is refused.
+    pub fn hidden_argument(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.arguments.insert(name.into(), value.into());
+        self
+    }
+
+    /// Sets limits of the calls of the tool. They hold in addition to those of its server.
+    pub fn limits(mut self, limits: CallLimits) -> Self {
+        self.limiter = Limiter::new(&limits);
+        self
+    }
+
+    /// Hides the tool from callers that `filter` does not accept, in addition to the filter of its server.
+    pub fn visible_to(
+        mut self,
+        filter: impl Fn(&Caller<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.visible_to = Some(Arc::new(filter));
+        self
+    }
+
+    /// Changes a tool to what clients see.
+    pub(super) fn apply(&self, tool: &mut Tool) {
+        if let Some(description) = &self.description {
+            tool.description = Some(description.clone());
+        }
+        if self.arguments.is_empty() {
+            return;
+        }
+        let schema = Arc::make_mut(&mut tool.input_schema);
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            properties.retain(|name, _| !self.arguments.contains_key(name));
+        }
+        if let Some(Value::Array(required)) = schema.get_mut("required") {
+            required.retain(|name| {
+                let name = name.as_str();
+                !name.is_some_and(|name| self.arguments.contains_key(name))
+            });
+        }
+    }
+
+    /// Returns the arguments for the server.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ToolError`] when the client has sent a hidden argument.
+    pub(super) fn arguments(&self, sent: RawObject) -> Result<RawObject, ToolError> {
+        if self.arguments.is_empty() {
+            return Ok(sent);
+        }
+        let mut all: JsonObject = sent
+            .parse()
+            .map_err(|error| ToolError::invalid_params(error.to_string()))?;
+        for (name, value) in &self.arguments {
+            if all.contains_key(name) {
+                return Err(ToolError::new(format!(
+                    "the tool has no argument {name:?}; leave it out"
+                )));
+            }
+            all.insert(name.clone(), value.clone());
+        }
+        RawObject::from_value(&all).map_err(|error| ToolError::invalid_params(error.to_string()))
+    }
+}
+
+impl fmt::Debug for GatewayServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GatewayServer")
+            .field("name", &self.name)
+            .field("prefix", &self.settings.prefix)
+            .field("tools", &self.settings.tools)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Omits the values of arguments, which may be secrets.
+impl fmt::Debug for ToolOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let arguments: Vec<_> = self.arguments.keys().collect();
+        f.debug_struct("ToolOptions")
+            .field("name", &self.name)
+            .field("description", &self.description)
+            .field("hidden_arguments", &arguments)
+            .finish_non_exhaustive()
+    }
+}

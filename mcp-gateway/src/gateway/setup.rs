@@ -1,0 +1,118 @@
+//! Connections of the servers behind a gateway, and checks of their settings.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mcp_client::group::Group;
+use mcp_client::{Client, ClientBuilder, Error};
+use mcp_core::BoxFuture;
+
+use super::changes::Announcements;
+use super::error::GatewayError;
+use super::forward::Upstream;
+use super::names::Item;
+use super::options::GatewayServer;
+use super::parked::Parked;
+use super::questions::Questions;
+use super::sessions::{Connect, Sessions};
+
+/// Sessions of one server, for calls whose client can be asked.
+const MAX_SESSIONS: usize = 32;
+/// Longest name or prefix.
+const MAX_NAME: usize = 128;
+
+/// The parts that all servers share.
+pub(super) struct Setup {
+    /// The settings of the gateway as a client.
+    pub(super) client: ClientBuilder,
+    pub(super) group: Group,
+    pub(super) parked: Parked,
+    pub(super) announcements: Announcements,
+}
+
+impl Setup {
+    /// Returns the function that opens the session that calls share, and the server for routes.
+    pub(super) fn connect(
+        &self,
+        server: GatewayServer,
+    ) -> (
+        impl Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync + use<>,
+        Upstream,
+    ) {
+        let questions = Questions::new();
+        let connect = self.connect_shared(&server, &questions);
+        let sessions = Sessions::new(
+            server.connect,
+            self.client.clone(),
+            MAX_SESSIONS,
+            self.announcements.announcer(&server.name),
+        );
+        let upstream = Upstream {
+            server: server.name,
+            group: self.group.clone(),
+            questions,
+            sessions: (!server.has_one_session).then_some(sessions),
+            settings: Arc::new(server.settings),
+            parked: self.parked.clone(),
+        };
+        (connect, upstream)
+    }
+
+    /// Only the session of all calls declares what some client of the gateway may be asked for; see
+    /// [`Gateway::one_session`](super::Gateway::one_session).
+    fn connect_shared(
+        &self,
+        server: &GatewayServer,
+        questions: &Questions,
+    ) -> impl Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync + use<> {
+        let client = self.client.clone().inbound_layer(questions.layer());
+        let client = match server.has_one_session {
+            true => client.capabilities(Questions::capabilities()),
+            false => client,
+        };
+        let connect: Connect = server.connect.clone();
+        move || connect(client.clone())
+    }
+}
+
+/// Checks prefixes and exact names.
+///
+/// # Errors
+///
+/// Returns a [`GatewayError`] for the first one that is invalid or belongs to another tool already.
+pub(super) fn check_names(servers: &[GatewayServer]) -> Result<(), GatewayError> {
+    let mut taken: HashMap<&str, Item> = HashMap::new();
+    for server in servers {
+        let invalid = |name: &str| GatewayError::InvalidName {
+            server: server.name.clone(),
+            name: name.to_owned(),
+        };
+        if let Some(prefix) = &server.settings.prefix
+            && !is_name(prefix)
+        {
+            return Err(invalid(prefix));
+        }
+        for (own, name) in server.settings.renamed() {
+            if name.is_empty() || !is_name(name) {
+                return Err(invalid(name));
+            }
+            let item = (server.name.clone(), own.to_owned());
+            if let Some((first_server, first)) = taken.insert(name, item) {
+                return Err(GatewayError::NameTaken {
+                    name: name.to_owned(),
+                    first_server,
+                    first,
+                    second_server: server.name.clone(),
+                    second: own.to_owned(),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+// spec: TOOL-04
+fn is_name(name: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    name.len() <= MAX_NAME && name.chars().all(is_allowed)
+}

@@ -1,0 +1,139 @@
+//! Callers with access tokens: what they see, what the audit log says, what servers receive.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use mcp::Serve;
+use mcp::auth::{ResourceServer, StaticTokens};
+use mcp::core::Exchange;
+use mcp::gateway::{Gateway, GatewayServer, ToolOptions};
+use mcp::middleware::{Next, from_fn};
+use mcp::prelude::*;
+use parking_lot::Mutex;
+use serde_json::json;
+use tokio::net::TcpListener;
+
+/// Serves a server over HTTP, and returns its URL and the headers `Authorization` of its requests.
+async fn recording_server() -> (String, Arc<Mutex<Vec<Option<String>>>>) {
+    let seen: Arc<Mutex<Vec<_>>> = Arc::default();
+    let recorded = seen.clone();
+    let record = from_fn(move |exchange: Exchange, next: Next| {
+        let parts = exchange.extensions.parts();
+        let header = parts.and_then(|parts| parts.headers.get("authorization"));
+        let header = header.map(|it| it.to_str().unwrap().to_owned());
+        recorded.lock().push(header);
+        async move { next.run(exchange).await }
+    });
+    let server = Server::new("files", "1.0.0")
+        .tool(Tool::new("read").handler(|RawArgs(_): RawArgs| "contents"))
+        .tool(Tool::new("delete").handler(|| "deleted"))
+        .layer(record);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async { drop(mcp::serve_http(server, listener).await) });
+    (url, seen)
+}
+
+/// Serves a gateway that demands tokens.
+async fn protected(files: GatewayServer) -> String {
+    let opened = Gateway::new("gateway", "1.0.0").with_server(files);
+    let opened = opened.open().await.unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let tokens = StaticTokens::new()
+        .token("token-of-ada", "ada", ["files", "admin"])
+        .token("token-of-bob", "bob", ["files"])
+        .token("token-of-eve", "eve", ["other"]);
+    let auth = ResourceServer::new(&url).static_tokens(tokens);
+    tokio::spawn(Serve::new(opened.server).authorize(auth).run(listener));
+    url
+}
+
+async fn client(url: &str, token: &str) -> Client {
+    let builder = Client::builder().bearer_token(token);
+    builder.connect(url).await.unwrap()
+}
+
+/// A buffer for log lines.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+// All tasks run on the thread of the subscriber.
+#[tokio::test]
+async fn callers_see_what_their_token_permits_and_servers_never_see_the_token() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_writer(move || writer.clone())
+        .with_ansi(false)
+        .finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+
+    let (server, seen) = recording_server().await;
+    let files = GatewayServer::new("files", move |client| {
+        client
+            .bearer_token("token-of-the-gateway")
+            .connect(server.clone())
+    });
+    let admin = ToolOptions::new().visible_to(|caller| caller.has_scope("admin"));
+    let files = files
+        .visible_to(|caller| caller.has_scope("files"))
+        .tool("delete", admin);
+    let url = protected(files).await;
+    for (token, expected) in [
+        ("token-of-ada", &["files__read", "files__delete"][..]),
+        ("token-of-bob", &["files__read"]),
+        ("token-of-eve", &[]),
+    ] {
+        let client = client(&url, token).await;
+        let tools = client.list_all_tools().await.unwrap();
+        let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
+        assert_eq!(names, expected, "{token}");
+        let read = client
+            .call("files__read", json!({"path": "secret.txt"}))
+            .await;
+        assert_eq!(read.is_ok(), expected.contains(&"files__read"), "{read:?}");
+        let deleted = client.call("files__delete", ()).await;
+        assert_eq!(deleted.is_ok(), expected.contains(&"files__delete"));
+    }
+
+    let seen = seen.lock().clone();
+    assert!(seen.len() >= 3, "{seen:?}");
+    let own = Some("Bearer token-of-the-gateway".to_owned());
+    assert!(seen.iter().all(|header| *header == own), "{seen:?}");
+
+    let log = String::from_utf8(lines.0.lock().clone()).unwrap();
+    let audit: Vec<_> = log
+        .lines()
+        .filter(|it| it.contains("mcp_gateway::audit"))
+        .collect();
+    assert_eq!(audit.len(), 3, "{log}");
+    for (line, parts) in audit.iter().zip([
+        ["subject=\"ada\"", "item=\"read\""],
+        ["subject=\"ada\"", "item=\"delete\""],
+        ["subject=\"bob\"", "item=\"read\""],
+    ]) {
+        for part in parts
+            .iter()
+            .chain(&["server=\"files\"", "outcome=\"ok\"", "duration_ms="])
+        {
+            assert!(line.contains(part), "{line} has no {part}");
+        }
+    }
+    // Arguments and tokens are in no event.
+    assert!(
+        !log.contains("secret.txt") && !log.contains("token-of"),
+        "{log}"
+    );
+}
