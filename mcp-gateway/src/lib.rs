@@ -19,6 +19,7 @@
 //! | `calls` | requests of the client that wait for their responses |
 //! | `relay` | the loop |
 //! | `gateway` | many servers behind one |
+//! | [`openapi`] | HTTP services as servers (feature `openapi`) |
 //! | [`config`] | configuration files (feature `config`) |
 
 mod calls;
@@ -26,6 +27,8 @@ mod calls;
 pub mod config;
 mod gateway;
 mod message;
+#[cfg(feature = "openapi")]
+pub mod openapi;
 mod patterns;
 mod relay;
 mod session;

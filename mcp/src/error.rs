@@ -28,6 +28,8 @@ enum Kind {
     Secret(mcp_server::WeakSecret),
     #[cfg(feature = "gateway")]
     Gateway(mcp_gateway::GatewayError),
+    #[cfg(feature = "openapi")]
+    OpenApi(mcp_gateway::openapi::OpenApiError),
     #[cfg(feature = "gateway")]
     GatewayConfig(mcp_gateway::config::ConfigError),
     #[cfg(feature = "skills")]
@@ -155,6 +157,8 @@ impl Error {
             Kind::Gateway(error) => error,
             #[cfg(feature = "gateway")]
             Kind::GatewayConfig(error) => error,
+            #[cfg(feature = "openapi")]
+            Kind::OpenApi(error) => error,
             #[cfg(feature = "skills")]
             Kind::Skills(error) => error,
             #[cfg(all(feature = "client", feature = "skills"))]
@@ -215,6 +219,8 @@ impl From<Error> for mcp_client::Error {
             Kind::Gateway(error) => Self::other(error),
             #[cfg(feature = "gateway")]
             Kind::GatewayConfig(error) => Self::other(error),
+            #[cfg(feature = "openapi")]
+            Kind::OpenApi(error) => Self::other(error),
             #[cfg(feature = "skills")]
             Kind::Skills(error) => Self::other(error),
             #[cfg(feature = "skills")]
@@ -277,6 +283,14 @@ impl From<mcp_gateway::GatewayError> for Error {
 impl From<mcp_gateway::config::ConfigError> for Error {
     fn from(error: mcp_gateway::config::ConfigError) -> Self {
         Self(Box::new(Kind::GatewayConfig(error)))
+    }
+}
+
+/// Converts errors of OpenAPI documents.
+#[cfg(feature = "openapi")]
+impl From<mcp_gateway::openapi::OpenApiError> for Error {
+    fn from(error: mcp_gateway::openapi::OpenApiError) -> Self {
+        Self(Box::new(Kind::OpenApi(error)))
     }
 }
 

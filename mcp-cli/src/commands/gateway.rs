@@ -4,11 +4,11 @@ mod source;
 mod watch;
 
 use mcp::auth::ResourceServer;
+use mcp::gateway::OpenGateway;
 use mcp::gateway::config::AuthorizationConfig;
-use mcp::gateway::{GatewayError, OpenGateway};
 use mcp::group::Health;
 
-use self::source::{Loaded, Source};
+use self::source::{Loaded, Source, refused};
 use super::serve::{self, Front};
 use crate::cli::GatewayArgs;
 use crate::failure::{Failure, FailureKind};
@@ -45,11 +45,6 @@ async fn serve_stdio(opened: OpenGateway) -> Result<(), Failure> {
     let served = mcp::serve_stdio(opened.server).await;
     opened.group.close().await;
     served.map_err(|error| Failure::new(FailureKind::Unreachable, error.to_string()))
-}
-
-/// Converts an error of settings.
-pub(super) fn refused(error: &GatewayError) -> Failure {
-    Failure::usage(error.to_string())
 }
 
 fn protection(config: &AuthorizationConfig) -> ResourceServer {

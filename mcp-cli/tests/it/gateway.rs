@@ -233,7 +233,8 @@ async fn killed_server_fails_its_calls_only_and_is_started_again() {
             let (client, started) = (client.clone(), started.clone());
             tokio::spawn(async move {
                 let call = client.call("near__wait", ());
-                call.on_progress(|_| drop(started.send(()))).await
+                let report = |_| started.send(()).unwrap();
+                call.on_progress(report).await
             })
         })
         .collect();

@@ -1,3 +1,5 @@
+//! Tests of configuration files.
+
 use mcp_client::group::Variables;
 use mcp_client::{Client, ClientBuilder, Error};
 

@@ -58,9 +58,9 @@ impl Kinds {
 /// The lists of a server that are to be requested again.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Stale {
-    /// The server has announced that they have changed.
+    /// The lists whose change the server has announced.
     pub(super) announced: Kinds,
-    /// They may have changed unnoticed.
+    /// The lists that may have changed unnoticed.
     pub(super) unknown: Kinds,
 }
 

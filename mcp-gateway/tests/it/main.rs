@@ -1,4 +1,4 @@
-//! Tests of the relay, over HTTP on loopback.
+//! Tests of gateways and of the relay.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,5 +11,6 @@ mod authorization;
 mod gateway;
 mod hostile;
 mod kit;
+mod openapi;
 mod relay;
 mod settings;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use mcp::gateway::config::{AuthorizationConfig, GatewayConfig, HttpConfig};
-use mcp::gateway::{Gateway, GatewayServer, ToolPatterns};
+use mcp::gateway::{Gateway, GatewayError, GatewayServer, ToolPatterns};
 use mcp::group::{GroupConfig, Naming, Variables};
 
 use crate::cli::GatewayArgs;
@@ -152,4 +152,9 @@ impl Source {
         }
         Ok(gateway)
     }
+}
+
+/// Converts an error of settings.
+pub(super) fn refused(error: &GatewayError) -> Failure {
+    Failure::usage(error.to_string())
 }

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use mcp::gateway::GatewayControl;
 
-use super::refused;
-use super::source::Source;
+use super::source::{Source, refused};
 use crate::failure::Failure;
 
 /// Time between two looks at the file. Its content is compared: notifications of file systems do not reach all

@@ -1,0 +1,288 @@
+//! [`OpenApi`].
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Uri};
+use http_body::Body;
+use mcp_server::{RawArgs, Server, ToolError, ToolExt as _, ToolRoute};
+use mcp_types::{CallToolResult, RawObject, Tool};
+use oas3::Spec;
+use tokio::time::timeout;
+use tower_service::Service;
+
+use super::document;
+use super::error::OpenApiError;
+use super::operation::{ApiOperation, Arguments};
+use super::request::Target;
+use super::response;
+
+/// Most tools of a document.
+const MAX_TOOLS: usize = 2000;
+
+/// An HTTP service that becomes a server: each selected operation of its OpenAPI document (3.0 or 3.1, JSON or
+/// YAML) is a tool.
+///
+/// Parameters of path, query and headers are arguments, and so is a JSON body (`body`). A JSON response is
+/// structured content, and any other status than 2xx an error for the language model. Requests go to the
+/// base URL only: servers and references to other documents in the document are not used, and arguments
+/// cannot change the host or leave the path.
+///
+/// Operations that need a cookie or a body other than JSON are left out with a warning in the log.
+///
+/// # Examples
+///
+/// ```no_run
+/// use mcp::HttpClient;
+/// use mcp::gateway::openapi::OpenApi;
+///
+/// # async fn run() -> mcp::Result<()> {
+/// let document = std::fs::read_to_string("pets.yaml")?;
+/// let server = OpenApi::parse(&document)?
+///     .base_url("https://pets.example.com/v1")?
+///     .header("Authorization", "Bearer t0ken")?
+///     .tags(["pets"])
+///     .methods([http::Method::GET])
+///     .server(HttpClient::new()?)?;
+/// mcp::serve_http(server, "127.0.0.1:8000").await
+/// # }
+/// ```
+#[must_use = "does nothing before `server`"]
+pub struct OpenApi {
+    spec: Spec,
+    base: Option<String>,
+    headers: HeaderMap,
+    query: Vec<(String, String)>,
+    tags: Option<HashSet<String>>,
+    methods: Option<Vec<Method>>,
+    max_response_bytes: usize,
+    timeout: Duration,
+}
+
+impl OpenApi {
+    /// Parses a document of up to 8 MiB.
+    ///
+    /// # Errors
+    ///
+    /// Returns an [`OpenApiError`] when the document is malformed or of another version.
+    pub fn parse(document: &str) -> Result<Self, OpenApiError> {
+        Ok(Self {
+            spec: document::parse(document)?,
+            base: None,
+            headers: HeaderMap::new(),
+            query: Vec::new(),
+            tags: None,
+            methods: None,
+            max_response_bytes: 1 << 20,
+            timeout: Duration::from_secs(30),
+        })
+    }
+
+    /// Sets the URL that all paths of the document are added to. It is required: a document may name servers
+    /// that its author does not own.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`OpenApiError::BaseUrl`] unless it is an `http` or `https` URL without a query.
+    pub fn base_url(mut self, url: impl AsRef<str>) -> Result<Self, OpenApiError> {
+        let url = url.as_ref();
+        let invalid = || OpenApiError::BaseUrl(public(url).to_owned());
+        let uri: Uri = url.parse().map_err(|_| invalid())?;
+        let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
+        let has_user = uri.authority().is_none_or(|it| it.as_str().contains('@'));
+        if !is_http || has_user || uri.query().is_some() || url.contains('#') {
+            return Err(invalid());
+        }
+        self.base = Some(url.trim_end_matches('/').to_owned());
+        Ok(self)
+    }
+
+    /// Adds a header to each request, such as a token. Arguments cannot replace it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`OpenApiError::Header`] when it cannot be sent. The error does not contain the value.
+    pub fn header(mut self, name: &str, value: &str) -> Result<Self, OpenApiError> {
+        let invalid = || OpenApiError::Header(name.to_owned());
+        let key = HeaderName::try_from(name).map_err(|_| invalid())?;
+        let mut value = HeaderValue::try_from(value).map_err(|_| invalid())?;
+        value.set_sensitive(true);
+        self.headers.insert(key, value);
+        Ok(self)
+    }
+
+    /// Adds a parameter to the query of each request, such as an API key.
+    pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.query.push((name.into(), value.into()));
+        self
+    }
+
+    /// Selects operations with one of these tags. Default: all.
+    pub fn tags<S: Into<String>>(mut self, tags: impl IntoIterator<Item = S>) -> Self {
+        self.tags = Some(tags.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Selects operations with one of these methods. Default: all.
+    pub fn methods(mut self, methods: impl IntoIterator<Item = Method>) -> Self {
+        self.methods = Some(methods.into_iter().collect());
+        self
+    }
+
+    /// Sets the size of a response in bytes. Default: 1 MiB.
+    pub fn max_response_bytes(mut self, bytes: usize) -> Self {
+        self.max_response_bytes = bytes;
+        self
+    }
+
+    /// Sets the time of a call. Default: 30 seconds.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Creates the server with the tools. `http` sends the requests: an `HttpClient`, or a service around one.
+    /// Redirects must not be followed; `HttpClient` does not.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`OpenApiError::BaseUrl`] without a base URL, and [`OpenApiError::NoOperation`] when no operation is
+    /// selected.
+    pub fn server<S, B>(self, http: S) -> Result<Server, OpenApiError>
+    where
+        S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + Sync + 'static,
+        S::Future: Send,
+        S::Error: fmt::Display,
+        B: Body<Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
+        B::Data: Send,
+    {
+        let base = self.base.clone();
+        let target = Arc::new(Target {
+            base: base.ok_or(OpenApiError::BaseUrl(String::new()))?,
+            headers: self.headers.clone(),
+            query: self.query.clone(),
+        });
+        let tools = self.operations();
+        if tools.is_empty() {
+            return Err(OpenApiError::NoOperation);
+        }
+        let info = &self.spec.info;
+        let server = Server::new(&info.title, &info.version);
+        let (limit, time) = (self.max_response_bytes, self.timeout);
+        Ok(tools.into_iter().fold(server, |server, (operation, tool)| {
+            let call = ApiCall {
+                http: http.clone(),
+                target: target.clone(),
+                operation: Arc::new(operation),
+                limit,
+                time,
+            };
+            server.tool(call.into_route(tool))
+        }))
+    }
+
+    /// Returns the selected operations and their tools.
+    fn operations(&self) -> Vec<(ApiOperation, Tool)> {
+        let mut names = HashSet::new();
+        let mut tools = Vec::new();
+        for (path, method, operation) in self.spec.operations() {
+            let has_tag =
+                |tags: &HashSet<String>| operation.tags.iter().any(|it| tags.contains(it));
+            if !self.tags.as_ref().is_none_or(has_tag)
+                || !self.methods.as_ref().is_none_or(|it| it.contains(&method))
+            {
+                continue;
+            }
+            if tools.len() == MAX_TOOLS {
+                tracing::warn!("further operations of the OpenAPI document are left out");
+                break;
+            }
+            match ApiOperation::new(&self.spec, &path, &method, operation) {
+                Ok((operation, mut tool)) => {
+                    let wanted = tool.name.clone();
+                    let mut number = 2;
+                    while !names.insert(tool.name.clone()) {
+                        tool.name = format!("{wanted}_{number}");
+                        number += 1;
+                    }
+                    tools.push((operation, tool));
+                }
+                Err(reason) => {
+                    tracing::warn!(path, %method, reason, "an operation of the OpenAPI document is left out");
+                }
+            }
+        }
+        tools
+    }
+}
+
+/// Removes user and password from a URL.
+fn public(url: &str) -> &str {
+    url.rsplit('@').next().unwrap_or_default()
+}
+
+/// Calls one operation.
+#[derive(Clone)]
+struct ApiCall<S> {
+    http: S,
+    target: Arc<Target>,
+    operation: Arc<ApiOperation>,
+    limit: usize,
+    time: Duration,
+}
+
+impl<S, B> ApiCall<S>
+where
+    S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + Sync + 'static,
+    S::Future: Send,
+    S::Error: fmt::Display,
+    B: Body<Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
+    B::Data: Send,
+{
+    fn into_route(self, tool: Tool) -> ToolRoute {
+        tool.handler(move |RawArgs(arguments): RawArgs| {
+            let call = self.clone();
+            async move {
+                match timeout(call.time, call.clone().run(&arguments)).await {
+                    Ok(result) => result,
+                    Err(_) => Err(ToolError::new(format!(
+                        "the service did not answer within {} s",
+                        call.time.as_secs_f64()
+                    ))),
+                }
+            }
+        })
+    }
+
+    async fn run(mut self, arguments: &RawObject) -> Result<CallToolResult, ToolError> {
+        let arguments: Arguments = arguments
+            .parse()
+            .map_err(|error| ToolError::invalid_params(error.to_string()))?;
+        let request = self.target.request(&self.operation, &arguments)?;
+        let unreachable = |error: S::Error| {
+            let path = &self.operation.path;
+            tracing::warn!(path, %error, "a service could not be reached");
+            ToolError::new("the service could not be reached")
+        };
+        std::future::poll_fn(|cx| self.http.poll_ready(cx))
+            .await
+            .map_err(unreachable)?;
+        let response = self.http.call(request).await.map_err(unreachable)?;
+        response::read(response, self.limit).await
+    }
+}
+
+/// Shows no header and no parameter, which may be secrets.
+impl fmt::Debug for OpenApi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenApi")
+            .field("title", &self.spec.info.title)
+            .field("base_url", &self.base)
+            .field("tags", &self.tags)
+            .field("methods", &self.methods)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,25 @@
+//! [`OpenApiError`].
+
+/// The error of an OpenAPI document, or of its settings.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenApiError {
+    /// The document is neither JSON nor YAML, or has members of another type.
+    #[error("the OpenAPI document cannot be read: {0}")]
+    Malformed(String),
+    /// The document is longer than 8 MiB.
+    #[error("the OpenAPI document is longer than {0} bytes")]
+    TooLong(usize),
+    /// The version is neither 3.0 nor 3.1.
+    #[error("OpenAPI {0:?} is not supported; use a document of version 3.0 or 3.1")]
+    Version(String),
+    /// The base URL has no scheme `http` or `https`, no host, or a query.
+    #[error("{0:?} is no base URL; use `https://HOST/PATH` without a query")]
+    BaseUrl(String),
+    /// A header cannot be sent.
+    #[error("the header {0:?} cannot be sent")]
+    Header(String),
+    /// No operation is selected.
+    #[error("the OpenAPI document has no operation with the selected tags and methods")]
+    NoOperation,
+}
