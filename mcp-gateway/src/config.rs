@@ -5,14 +5,19 @@
 //! | `error` | [`ConfigError`] |
 //! | `text` | [`ConfigText`]: variables and secrets |
 //! | `file` | the tables of a file |
+//! | `service` | servers of OpenAPI documents |
 //! | `build` | a [`Gateway`](crate::Gateway) of a file |
 
 mod build;
 mod error;
 mod file;
+#[cfg(feature = "openapi")]
+mod service;
 mod text;
 
 pub use error::ConfigError;
+#[cfg(feature = "openapi")]
+pub use file::OpenApiConfig;
 pub use file::{
     AccessConfig, AuthorizationConfig, GatewayConfig, HttpConfig, LimitsConfig, NamingConfig,
     ServerConfig, ToolConfig,

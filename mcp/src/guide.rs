@@ -71,7 +71,7 @@ pages! {
     asking: "asking.md", "macros";
     tasks: "tasks.md", "macros" "client" "tasks";
     skills: "skills.md", "client" "skills";
-    gateways: "gateways.md", "gateway" "http-client" "http-server" "stdio";
+    gateways: "gateways.md", "gateway" "http-client" "http-server" "openapi" "stdio";
     server_cards: "server-cards.md", "http-server" "http-client";
     apps: "apps.md", "apps" "http-client" "macros";
     events: "events.md", "events" "http-client" "server";

@@ -12,7 +12,7 @@ use mcp::prelude::*;
 use mcp::types::{ElicitResult, ProtocolVersion};
 use serde_json::json;
 
-use crate::kit::{folder, http_shop, mcp, stdio_shop};
+use crate::kit::{folder, http_shop, mcp, on_thread, stdio_shop};
 
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -206,6 +206,37 @@ async fn toml_file_is_applied_and_applied_again_when_it_changes() {
     assert_eq!(names(&client).await, ["sum"]);
     let sum = client.call("sum", json!({"a": 2, "b": 3})).await.unwrap();
     assert_eq!(sum.text(), "5");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn service_with_an_openapi_document_is_a_server() {
+    let origin = on_thread(|listener| async {
+        let route = axum::routing::get(|headers: http::HeaderMap| async move {
+            format!("{:?}", headers["x-key"])
+        });
+        let app = axum::Router::new().route("/v1/pets/{id}", route);
+        axum::serve(listener, app).await.unwrap();
+    });
+    let document = folder("gateway_document").join("pets.yaml");
+    let yaml = "openapi: 3.0.3\ninfo: {title: pets, version: '1'}\npaths:\n  /pets/{id}:\n    get:\n      operationId: pet\n      \
+                parameters: [{name: id, in: path, required: true, schema: {type: string}}]\n      responses: {}\n";
+    std::fs::write(&document, yaml).unwrap();
+    let file = toml(
+        "openapi",
+        &format!(
+            "[http]\nlisten = \"127.0.0.1:0\"\n[servers.pets]\nurl = \"{origin}/v1\"\n\
+             headers = {{ X-Key = \"k\" }}\nopenapi = {{ document = '{}', methods = [\"get\"] }}\n",
+            document.display()
+        ),
+    );
+    let served = start(&["gateway", &file]);
+    let client = client(ConnectMode::Auto)
+        .connect(&*served.url)
+        .await
+        .unwrap();
+    assert_eq!(names(&client).await, ["pets__pet"]);
+    let pet = client.call("pets__pet", json!({"id": "7"})).await.unwrap();
+    assert_eq!(pet.text(), "\"k\"");
 }
 
 #[cfg(unix)]

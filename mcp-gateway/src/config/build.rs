@@ -5,6 +5,8 @@ use std::time::Duration;
 use mcp_client::group::{Naming, ServerSpec, Variables};
 use mcp_client::{Client, ClientBuilder, ConnectMode, Error};
 use mcp_server::Caller;
+#[cfg(feature = "openapi")]
+use mcp_server::Server;
 use mcp_types::ProtocolVersion;
 use serde_json::Value;
 
@@ -13,6 +15,15 @@ use super::file::{
     AccessConfig, GatewayConfig, HiddenValue, LimitsConfig, NamingConfig, ServerConfig, ToolConfig,
 };
 use crate::gateway::{CallLimits, Gateway, GatewayServer, ToolOptions, spec_id};
+#[cfg(feature = "openapi")]
+use crate::openapi::{OpenApi, OpenApiError};
+
+/// Creates the server of an OpenAPI document.
+#[cfg(feature = "openapi")]
+type CreateServer<'a> = &'a dyn Fn(OpenApi) -> Result<Server, OpenApiError>;
+/// Without OpenAPI documents, no value has this type.
+#[cfg(not(feature = "openapi"))]
+type CreateServer<'a> = &'a std::convert::Infallible;
 
 /// Longest time limit: one week.
 const MAX_SECONDS: f64 = 604_800.0;
@@ -38,6 +49,68 @@ impl GatewayConfig {
         Fut: Future<Output = Result<Client, E>> + Send + 'static,
         E: Into<Error>,
     {
+        self.build(variables, connect, None)
+    }
+
+    /// Creates the gateway of a file like [`gateway`](Self::gateway), with the servers of OpenAPI documents. `http`
+    /// sends their requests, and must not follow redirects: an `HttpClient`, or a service around one.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ConfigError::Invalid`] with the key of a value that cannot be used.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::HttpClient;
+    /// use mcp::gateway::config::GatewayConfig;
+    /// use mcp::group::Variables;
+    ///
+    /// # fn run() -> mcp::Result<()> {
+    /// let config = GatewayConfig::read("gateway.toml")?;
+    /// let gateway = config.gateway_with_http(
+    ///     &Variables::of_process(),
+    ///     |client, spec| client.connect(spec),
+    ///     HttpClient::new()?,
+    /// )?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "openapi")]
+    pub fn gateway_with_http<F, Fut, E, S, B>(
+        &self,
+        variables: &Variables,
+        connect: F,
+        http: S,
+    ) -> Result<Gateway, ConfigError>
+    where
+        F: Fn(ClientBuilder, ServerSpec) -> Fut + Clone + Send + Sync + 'static,
+        Fut: Future<Output = Result<Client, E>> + Send + 'static,
+        E: Into<Error>,
+        S: tower_service::Service<http::Request<bytes::Bytes>, Response = http::Response<B>>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        S::Future: Send,
+        S::Error: std::fmt::Display,
+        B: http_body::Body<Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
+        B::Data: Send,
+    {
+        self.build(variables, connect, Some(&super::service::creator(http)))
+    }
+
+    fn build<F, Fut, E>(
+        &self,
+        variables: &Variables,
+        connect: F,
+        create: Option<CreateServer<'_>>,
+    ) -> Result<Gateway, ConfigError>
+    where
+        F: Fn(ClientBuilder, ServerSpec) -> Fut + Clone + Send + Sync + 'static,
+        Fut: Future<Output = Result<Client, E>> + Send + 'static,
+        E: Into<Error>,
+    {
         let naming = match self.naming {
             NamingConfig::Prefixed => Naming::Prefixed,
             NamingConfig::Plain => Naming::PlainUnlessTaken,
@@ -51,6 +124,7 @@ impl GatewayConfig {
                     key: format!("servers.{name}"),
                     config,
                     variables,
+                    create,
                 };
                 Ok(gateway.with_server(builder.server(name, connect.clone())?))
             })
@@ -61,6 +135,11 @@ struct ServerBuilder<'a> {
     key: String,
     config: &'a ServerConfig,
     variables: &'a Variables,
+    #[cfg_attr(
+        not(feature = "openapi"),
+        expect(dead_code, reason = "for OpenAPI documents")
+    )]
+    create: Option<CreateServer<'a>>,
 }
 
 impl ServerBuilder<'_> {
@@ -71,21 +150,8 @@ impl ServerBuilder<'_> {
         E: Into<Error>,
     {
         let config = self.config;
-        let spec = self.spec()?;
-        let mode = self.mode()?;
-        let key = self.at("timeout_seconds");
-        let timeout = config.timeout_seconds.map(|it| seconds(&key, it));
-        let timeout = timeout.transpose()?;
-        let id = format!("{} {mode:?} {timeout:?}", spec_id(&spec));
-        let mut server = GatewayServer::new(name, move |client| {
-            let client = client.mode(mode.clone());
-            let client = match timeout {
-                Some(timeout) => client.timeout(timeout),
-                None => client,
-            };
-            connect(client, spec.clone())
-        });
-        server = server.connection_id(id).deny_tools(&config.deny);
+        let mut server = self.connection(name, connect)?;
+        server = server.deny_tools(&config.deny);
         if config.one_session {
             server = server.one_session();
         }
@@ -105,6 +171,38 @@ impl ServerBuilder<'_> {
             server = server.tool(own, self.tool(own, tool)?);
         }
         Ok(server)
+    }
+
+    /// Returns the server with its connection only.
+    fn connection<F, Fut, E>(&self, name: &str, connect: F) -> Result<GatewayServer, ConfigError>
+    where
+        F: Fn(ClientBuilder, ServerSpec) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Client, E>> + Send + 'static,
+        E: Into<Error>,
+    {
+        let spec = self.spec()?;
+        #[cfg(feature = "openapi")]
+        if let Some(api) = &self.config.openapi {
+            let ServerSpec::Url { url, headers, .. } = &spec else {
+                let message = "it needs a `url`, the base URL of the service";
+                return Err(ConfigError::invalid(self.at("openapi"), message));
+            };
+            return super::service::server(name, &self.key, api, (url, headers), self.create);
+        }
+        let mode = self.mode()?;
+        let key = self.at("timeout_seconds");
+        let timeout = self.config.timeout_seconds.map(|it| seconds(&key, it));
+        let timeout = timeout.transpose()?;
+        let id = format!("{} {mode:?} {timeout:?}", spec_id(&spec));
+        let server = GatewayServer::new(name, move |client| {
+            let client = client.mode(mode.clone());
+            let client = match timeout {
+                Some(timeout) => client.timeout(timeout),
+                None => client,
+            };
+            connect(client, spec.clone())
+        });
+        Ok(server.connection_id(id))
     }
 
     fn at(&self, key: &str) -> String {

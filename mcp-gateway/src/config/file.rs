@@ -111,6 +111,9 @@ pub struct ServerConfig {
     pub url: Option<ConfigText>,
     /// Headers of each request, for a server over HTTP.
     pub headers: BTreeMap<String, ConfigText>,
+    /// The OpenAPI document of an HTTP service, whose operations become tools. `url` is the base URL then.
+    #[cfg(feature = "openapi")]
+    pub openapi: Option<OpenApiConfig>,
     /// The program of a server on standard streams.
     pub command: Option<ConfigText>,
     /// The arguments of the program.
@@ -139,6 +142,22 @@ pub struct ServerConfig {
     pub visible_to: Option<AccessConfig>,
     /// Options of tools, by the names that the server gives them.
     pub tools: BTreeMap<String, ToolConfig>,
+}
+
+/// The table `openapi` of a server.
+#[cfg(feature = "openapi")]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct OpenApiConfig {
+    /// The path of the document, in JSON or YAML.
+    pub document: std::path::PathBuf,
+    /// Tags of the operations that become tools. Default: all operations.
+    pub tags: Option<Vec<String>>,
+    /// Methods of the operations that become tools, such as `GET`. Default: all.
+    pub methods: Option<Vec<String>>,
+    /// Size of a response in bytes. Default: 1 MiB.
+    pub max_response_bytes: Option<usize>,
 }
 
 /// A table of `servers.NAME.tools`.

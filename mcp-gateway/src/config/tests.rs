@@ -102,6 +102,22 @@ fn secrets_are_read_and_not_shown() {
     assert!(!error.contains("s3cret"), "{error}");
 }
 
+#[cfg(feature = "openapi")]
+#[test]
+fn errors_of_documents_name_their_key() {
+    let file = |rest: &str| format!("[servers.a]\nurl = \"http://a/\"\nopenapi = {{ {rest} }}");
+    let without_client = error(&file("document = \"x\""));
+    assert!(
+        without_client.contains("`servers.a.openapi`"),
+        "{without_client}"
+    );
+    let error = error(&file("documents = \"x\""));
+    assert!(
+        error.contains("line 3") && error.contains("`documents`"),
+        "{error}"
+    );
+}
+
 #[test]
 fn value_from_a_variable_names_no_file() {
     let variables = Variables::new().env("VALUE", "file:/etc/hostname");

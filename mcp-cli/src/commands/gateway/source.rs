@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use mcp::HttpClient;
 use mcp::gateway::config::{AuthorizationConfig, GatewayConfig, HttpConfig};
 use mcp::gateway::{Gateway, GatewayError, GatewayServer, ToolPatterns};
 use mcp::group::{GroupConfig, Naming, Variables};
@@ -83,9 +84,9 @@ impl Source {
         };
         let config = GatewayConfig::read(&self.file).map_err(|error| usage(&error))?;
         let logins = self.logins.clone();
-        let gateway = config.gateway(&Variables::of_process(), move |client, spec| {
-            logins.clone().connect(client, spec)
-        });
+        let http = HttpClient::new().map_err(|error| usage(&error))?;
+        let connect = move |client, spec| logins.clone().connect(client, spec);
+        let gateway = config.gateway_with_http(&Variables::of_process(), connect, http);
         let gateway = gateway.map_err(|error| usage(&error))?;
         let servers = config.servers.into_iter();
         let names = servers.filter(|(_, it)| !it.disabled).map(|(name, _)| name);

@@ -1,0 +1,82 @@
+//! Servers of OpenAPI documents in a configuration file.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Method, Request, Response};
+use http_body::Body;
+use mcp_client::ClientBuilder;
+use mcp_core::{InProcessChannel, ServerIdentity};
+use mcp_server::Server;
+use tower_service::Service;
+
+use super::error::ConfigError;
+use super::file::OpenApiConfig;
+use crate::gateway::GatewayServer;
+use crate::openapi::{OpenApi, OpenApiError};
+
+/// Longest document in bytes, and one more.
+const MAX_BYTES: u64 = (8 << 20) + 1;
+
+/// Returns a function that creates servers with an HTTP client.
+pub(super) fn creator<S, B>(http: S) -> impl Fn(OpenApi) -> Result<Server, OpenApiError>
+where
+    S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + Sync + 'static,
+    S::Future: Send,
+    S::Error: fmt::Display,
+    B: Body<Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
+    B::Data: Send,
+{
+    move |api| api.server(http.clone())
+}
+
+/// Returns the server of a service with this base URL and these headers.
+pub(super) fn server(
+    name: &str,
+    key: &str,
+    config: &OpenApiConfig,
+    (url, headers): (&str, &[(String, String)]),
+    create: Option<&dyn Fn(OpenApi) -> Result<Server, OpenApiError>>,
+) -> Result<GatewayServer, ConfigError> {
+    let key = format!("{key}.openapi");
+    let invalid = |error: &dyn fmt::Display| ConfigError::invalid(&key, error.to_string());
+    let create = create.ok_or_else(|| {
+        invalid(&"this program reads no OpenAPI documents; use `gateway_with_http`")
+    })?;
+    let mut document = String::new();
+    let read = File::open(&config.document)
+        .and_then(|file| file.take(MAX_BYTES).read_to_string(&mut document));
+    read.map_err(|error| {
+        let message = format!("the file {:?} cannot be read: {error}", config.document);
+        ConfigError::invalid(format!("{key}.document"), message)
+    })?;
+    let parsed = OpenApi::parse(&document).and_then(|api| api.base_url(url));
+    let mut api = parsed.map_err(|error| invalid(&error))?;
+    for (name, value) in headers {
+        api = api.header(name, value).map_err(|error| invalid(&error))?;
+    }
+    if let Some(tags) = &config.tags {
+        api = api.tags(tags);
+    }
+    if let Some(methods) = &config.methods {
+        let methods = methods.iter().map(|method| {
+            let method = method.to_ascii_uppercase();
+            Method::from_bytes(method.as_bytes())
+                .map_err(|error| ConfigError::invalid(format!("{key}.methods"), error.to_string()))
+        });
+        api = api.methods(methods.collect::<Result<Vec<_>, _>>()?);
+    }
+    if let Some(bytes) = config.max_response_bytes {
+        api = api.max_response_bytes(bytes);
+    }
+    let server = Arc::new(create(api).map_err(|error| invalid(&error))?);
+    let settings = format!("{config:?}");
+    let mut parts = vec![&*document, url, &settings];
+    parts.extend(headers.iter().flat_map(|(name, value)| [&**name, &**value]));
+    let id = ServerIdentity::from_parts("openapi", parts).to_string();
+    let connect = move |client: ClientBuilder| client.over(InProcessChannel::new(server.clone()));
+    Ok(GatewayServer::new(name, connect).connection_id(id))
+}
