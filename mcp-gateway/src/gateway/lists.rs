@@ -197,8 +197,13 @@ impl ServerLists {
         }
     }
 
+    /// Returns the resources of running servers that offer updates. No server is waited for.
     fn updated_resources(&self) -> impl Future<Output = Vec<ServerResources>> + Send + use<> {
-        let servers = self.servers.iter().filter_map(|it| {
+        let health: HashMap<_, _> = self.group().health().into_iter().collect();
+        let is_running = |server: &Arc<str>| health.get(server) == Some(&Health::Running);
+        let servers = self.servers.iter();
+        let servers = servers.filter(|it| is_running(&it.upstream.server));
+        let servers = servers.filter_map(|it| {
             let resources = it.listing.resources.as_ref()?;
             let server = it.upstream.server.clone();
             let uris = resources.iter().map(|it| it.uri.clone()).collect();
