@@ -15,6 +15,7 @@
         feature = "apps",
         feature = "events",
         feature = "catalogue",
+        feature = "openapi",
         feature = "telemetry"
     )),
     allow(
