@@ -2,8 +2,11 @@
 
 use std::str::FromStr;
 
+#[cfg(feature = "client")]
 use mcp_client::{Client, Error};
-use serde_json::{Map, Value, json};
+#[cfg(feature = "client")]
+use serde_json::json;
+use serde_json::{Map, Value};
 
 /// The lists of a snapshot, with the field that identifies an item.
 pub(crate) const LISTS: [(&str, &str); 4] = [
@@ -72,6 +75,7 @@ impl Snapshot {
     /// # Errors
     ///
     /// Returns an error when a list request fails.
+    #[cfg(feature = "client")]
     pub async fn capture(client: &Client) -> Result<Self, Error> {
         if client.server_capabilities().is_none() {
             client.discover().await?;

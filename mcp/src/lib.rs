@@ -16,6 +16,9 @@
         feature = "events",
         feature = "catalogue",
         feature = "openapi",
+        feature = "client-macros",
+        feature = "gen",
+        feature = "typed",
         feature = "telemetry"
     )),
     allow(
@@ -43,6 +46,8 @@ mod readme {}
 mod serve;
 #[cfg(feature = "client")]
 mod target;
+#[cfg(feature = "typed")]
+pub mod typed;
 
 pub use mcp_core as core;
 pub use mcp_core::schema;
@@ -65,6 +70,10 @@ pub use mcp_catalogue as catalogue;
 /// Events of servers, by poll, stream and webhook (draft of 5 October 2026).
 #[cfg(feature = "events")]
 pub use mcp_events as events;
+
+/// Typed Rust code from the catalogue of a server.
+#[cfg(feature = "gen")]
+pub use mcp_gen as generate;
 
 /// Programs between clients and servers.
 #[cfg(feature = "gateway")]
@@ -97,6 +106,8 @@ pub use mcp_client::group;
 /// [`target`](AddServers::target) of a [builder](Group::builder) adds one.
 #[cfg(feature = "client")]
 pub use mcp_client::group::Group;
+#[cfg(feature = "client-macros")]
+pub use mcp_client_macros::client;
 #[cfg(feature = "client")]
 pub use mcp_client::{
     Cache, Change, ConnectMode, ElicitRequest, InputError, Negotiation, PreparedCall, Rejected,

@@ -9,7 +9,7 @@ use crate::modules::{Crate, Import, ROOT, Target, crates, definition};
 use crate::sources::{Sources, attributes, is_hidden};
 
 /// The libraries. An item is listed in the first one that exports it by name.
-const LIBRARIES: [&str; 18] = [
+const LIBRARIES: [&str; 20] = [
     "mcp",
     "mcp-types",
     "mcp-core",
@@ -21,6 +21,8 @@ const LIBRARIES: [&str; 18] = [
     "mcp-skills",
     "mcp-apps",
     "mcp-catalogue",
+    "mcp-gen",
+    "mcp-client-macros",
     "mcp-events",
     "mcp-gateway",
     "mcp-macros",

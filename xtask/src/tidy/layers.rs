@@ -12,7 +12,7 @@ use crate::workspace::{PREFIX, Workspace, folder_of};
 
 /// The allowed dependencies inside the workspace, by folder. Development dependencies are not
 /// restricted.
-const LAYERS: [(&str, &[&str]); 24] = [
+const LAYERS: [(&str, &[&str]); 26] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
     ("mcp-server", &["mcp-core", "mcp-types"]),
@@ -22,6 +22,8 @@ const LAYERS: [(&str, &[&str]); 24] = [
     ("mcp-tasks", &["mcp-core", "mcp-types"]),
     ("mcp-telemetry", &["mcp-core", "mcp-types"]),
     ("mcp-catalogue", &["mcp-client"]),
+    ("mcp-gen", &["mcp-catalogue"]),
+    ("mcp-client-macros", &["mcp-catalogue", "mcp-gen"]),
     (
         "mcp-skills",
         &["mcp-client", "mcp-core", "mcp-server", "mcp-types"],
@@ -60,6 +62,8 @@ const LAYERS: [(&str, &[&str]); 24] = [
             "mcp-skills",
             "mcp-apps",
             "mcp-catalogue",
+            "mcp-client-macros",
+            "mcp-gen",
             "mcp-events",
             "mcp-gateway",
             "mcp-transport-http",

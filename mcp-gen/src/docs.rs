@@ -1,0 +1,93 @@
+//! Descriptions as doc comments. The text comes from a server, so nothing in it may become code, a test,
+//! a link or HTML.
+
+/// Most characters of a description.
+const MAX_CHARS: usize = 4_000;
+
+/// Returns the lines of a doc comment.
+pub(crate) fn lines(text: &str) -> Vec<String> {
+    let mut short: String = text.chars().take(MAX_CHARS).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    let short = short.replace("\r\n", "\n");
+    let lines = short.split(['\n', '\r', '\u{2028}', '\u{2029}']);
+    let mut lines: Vec<String> = lines.map(line).collect();
+    while lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    let blank = lines.iter().take_while(|it| it.is_empty()).count();
+    lines.drain(..blank);
+    lines
+}
+
+/// Returns text in one line, such as a JSON value, as a part of a sentence.
+pub(crate) fn inline(text: &str) -> String {
+    line(&text.replace(['\n', '\r'], " "))
+}
+
+/// Escapes one line. White space is reduced to single spaces, so that no part of it is an indented code
+/// block.
+fn line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        for c in word.chars() {
+            match c {
+                '[' | ']' | '<' | '>' | '\\' => {
+                    out.push('\\');
+                    out.push(c);
+                }
+                '`' => out.push('\''),
+                '~' => out.push_str("\\~"),
+                c if is_invisible(c) => out.push('\u{fffd}'),
+                c => out.push(c),
+            }
+        }
+    }
+    out
+}
+
+/// Returns true for control characters and for characters that change the direction of text.
+fn is_invisible(c: char) -> bool {
+    c.is_control() || is_direction(c)
+}
+
+/// Returns true for characters that the compiler refuses in literals and comments, as they change the
+/// direction of text.
+pub(crate) fn is_direction(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lines;
+
+    #[test]
+    fn description_cannot_become_code() {
+        let hostile = "*/ fn main() {}\n```\npanic!()\n```\n~~~\nx\n~~~\n\n    indented()\n-      item\r///a\u{202e}b <script> [link](x) `y`\n";
+        assert_eq!(
+            lines(hostile),
+            [
+                "*/ fn main() {}",
+                "'''",
+                "panic!()",
+                "'''",
+                "\\~\\~\\~",
+                "x",
+                "\\~\\~\\~",
+                "",
+                "indented()",
+                "- item",
+                "///a\u{fffd}b \\<script\\> \\[link\\](x) 'y'",
+            ]
+        );
+    }
+
+    #[test]
+    fn description_has_a_limit() {
+        assert_eq!(lines(&"ä".repeat(9_000))[0].chars().count(), 4_001);
+    }
+}

@@ -1,0 +1,122 @@
+//! The client: a struct with a method for each item of the catalogue.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{doc, method_docs, types};
+use crate::model::{Kind, Method, Model};
+use crate::names::ident;
+
+pub(crate) fn client(model: &Model) -> TokenStream {
+    let name = ident(&model.name);
+    let methods = model.methods.iter().map(|it| method(it, model));
+    let templates = templates(model);
+    let types = types::definitions(&model.types);
+    quote! {
+        /// The calls of the server, with types.
+        #[derive(Debug, Clone)]
+        pub struct #name {
+            client: ::mcp::Client,
+        }
+        impl #name {
+            /// Wraps a connected client.
+            pub fn new(client: ::mcp::Client) -> Self {
+                Self { client }
+            }
+            /// The client of all calls.
+            pub fn client(&self) -> &::mcp::Client {
+                &self.client
+            }
+            #(#methods)*
+        }
+        #types
+        #templates
+    }
+}
+
+fn method(method: &Method, model: &Model) -> TokenStream {
+    let docs = doc(&method_docs(method));
+    let (name, key) = (ident(&method.name), &method.key);
+    let arguments = method
+        .arguments
+        .as_ref()
+        .map(|it| types::reference(it, &model.types));
+    let parameter = arguments.as_ref().map(|ty| match method.kind {
+        Kind::Template => quote!(variables: #ty),
+        _ => quote!(arguments: #ty),
+    });
+    let passed = match arguments {
+        Some(_) => quote!(arguments),
+        None => quote!(()),
+    };
+    let (result, call) = match method.kind {
+        Kind::Tool => match &method.output {
+            None => (
+                quote!(::mcp::PreparedCall<'a, ::mcp::CallToolResult>),
+                quote!(self.client.call(#key, #passed)),
+            ),
+            Some(output) => {
+                let output = types::reference(output, &model.types);
+                (
+                    quote!(::mcp::typed::TypedCall<'a, #output>),
+                    quote!(::mcp::typed::TypedCall::new(self.client.call(#key, #passed))),
+                )
+            }
+        },
+        Kind::Prompt => (
+            quote!(::mcp::PreparedCall<'a, ::mcp::types::GetPromptResult>),
+            quote!(self.client.get_prompt(#key, #passed)),
+        ),
+        Kind::Template | Kind::Resource => {
+            let uri = match method.arguments {
+                Some(_) => quote!(variables.uri()),
+                None => quote!(#key),
+            };
+            (
+                quote!(::mcp::PreparedCall<'a, ::mcp::types::ReadResourceResult>),
+                quote!(self.client.read_resource(#uri)),
+            )
+        }
+    };
+    quote! {
+        #docs
+        pub fn #name<'a>(&self, #parameter) -> #result {
+            #call
+        }
+    }
+}
+
+/// Returns the conversion of variables to URIs.
+pub(super) fn templates(model: &Model) -> TokenStream {
+    let templates = model
+        .methods
+        .iter()
+        .filter(|it| it.kind == Kind::Template);
+    let implementations = templates.filter_map(|method| {
+        let crate::types::Type::Named(slot) = method.arguments.as_ref()? else {
+            return None;
+        };
+        let definition = model.types.get(*slot)?;
+        let crate::types::Shape::Struct { fields, .. } = &definition.shape else {
+            return None;
+        };
+        let name = ident(&definition.name);
+        let template = &method.key;
+        let values = fields.iter().map(|field| {
+            let (key, name) = (&field.key, ident(&field.name));
+            match field.required {
+                true => quote!((#key, Some(self.#name.as_str()))),
+                false => quote!((#key, self.#name.as_deref())),
+            }
+        });
+        Some(quote! {
+            impl #name {
+                /// The URI with these variables.
+                pub fn uri(&self) -> String {
+                    ::mcp::typed::expand(#template, &[#(#values),*])
+                }
+            }
+        })
+    });
+    implementations.collect()
+}

@@ -1,0 +1,96 @@
+//! The server: a trait with a method for each item of the catalogue, and a function that serves it.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::client::templates;
+use super::{doc, method_docs, types};
+use crate::model::{Kind, Method, Model};
+use crate::names::ident;
+
+pub(crate) fn server(model: &Model) -> TokenStream {
+    let name = ident(&model.name);
+    let methods = model.methods.iter().map(|it| declaration(it, model));
+    let routes = model.methods.iter().map(|it| route(it, model));
+    let definitions = types::definitions(&model.types);
+    let templates = templates(model);
+    quote! {
+        /// The tools, prompts and resources of the server. [`server`] serves an implementation.
+        pub trait #name: Send + Sync + 'static {
+            #(#methods)*
+        }
+        /// Creates the server of an implementation. Its name and version are those of the package.
+        pub fn server<T: #name>(implementation: T) -> ::mcp::Server {
+            let name = env!("CARGO_PKG_NAME");
+            let version = env!("CARGO_PKG_VERSION");
+            ::mcp::typed::CatalogueServer::new(name, version, CATALOGUE, implementation)
+                #(#routes)*
+                .finish()
+        }
+        #definitions
+        #templates
+    }
+}
+
+/// Returns the type of a result, and of its error.
+fn outcome(method: &Method, model: &Model) -> TokenStream {
+    match method.kind {
+        Kind::Tool => {
+            let output = match &method.output {
+                Some(ty) => types::reference(ty, &model.types),
+                None => quote!(::mcp::CallToolResult),
+            };
+            quote!(Result<#output, ::mcp::ToolError>)
+        }
+        Kind::Prompt => {
+            quote!(Result<::mcp::types::GetPromptResult, ::mcp::PromptError>)
+        }
+        Kind::Template | Kind::Resource => {
+            quote!(Result<::mcp::types::ReadResourceResult, ::mcp::ResourceError>)
+        }
+    }
+}
+
+fn declaration(method: &Method, model: &Model) -> TokenStream {
+    let docs = doc(&method_docs(method));
+    let name = ident(&method.name);
+    let arguments = method.arguments.as_ref().map(|ty| {
+        let ty = types::reference(ty, &model.types);
+        match method.kind {
+            Kind::Template => quote!(variables: #ty,),
+            _ => quote!(arguments: #ty,),
+        }
+    });
+    let outcome = outcome(method, model);
+    quote! {
+        #docs
+        fn #name(
+            &self,
+            #arguments
+            call: ::mcp::CallContext,
+        ) -> impl ::std::future::Future<Output = #outcome> + Send;
+    }
+}
+
+fn route(method: &Method, model: &Model) -> TokenStream {
+    let (name, key) = (ident(&method.name), &method.key);
+    let (pattern, passed) = match &method.arguments {
+        Some(ty) => {
+            let ty = types::reference(ty, &model.types);
+            (quote!(arguments: #ty), quote!(arguments, call))
+        }
+        None => (quote!(_: ::mcp::typed::NoArguments), quote!(call)),
+    };
+    let add = match (method.kind, &method.output) {
+        (Kind::Tool, Some(_)) => quote!(typed_tool),
+        (Kind::Tool, None) => quote!(tool),
+        (Kind::Prompt, _) => quote!(prompt),
+        (Kind::Template, _) => quote!(template),
+        (Kind::Resource, _) => quote!(resource),
+    };
+    quote! {
+        .#add(#key, |it: ::std::sync::Arc<T>, #pattern, call| async move {
+            it.#name(#passed).await
+        })
+    }
+}

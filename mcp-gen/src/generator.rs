@@ -1,0 +1,117 @@
+//! [`Generator`] and [`Generated`].
+
+use mcp_catalogue::Snapshot;
+use proc_macro2::TokenStream;
+
+use crate::error::GenerateError;
+use crate::model::Model;
+use crate::report::Report;
+use crate::{emit, file};
+
+#[derive(Debug, Clone, Copy)]
+enum Target {
+    Client,
+    Server,
+}
+
+/// Generates Rust code from a catalogue.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::catalogue::Snapshot;
+/// use mcp::generate::Generator;
+///
+/// let snapshot: Snapshot = r#"{"tools": [{"name": "add", "inputSchema": {
+///     "type": "object",
+///     "properties": {"a": {"type": "number"}, "b": {"type": "number"}},
+///     "required": ["a", "b"]
+/// }}]}"#.parse()?;
+/// let generated = Generator::client("Shop").generate(&snapshot)?;
+/// assert_eq!(generated.report().full(), 1);
+/// assert!(generated.to_source()?.contains("pub struct AddInput"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Generator {
+    target: Target,
+    name: String,
+}
+
+impl Generator {
+    /// Creates a generator of clients. The name is that of the struct, in any spelling.
+    pub fn client(name: impl Into<String>) -> Self {
+        Self {
+            target: Target::Client,
+            name: name.into(),
+        }
+    }
+
+    /// Creates a generator of server traits. The name is that of the trait, in any spelling.
+    pub fn server(name: impl Into<String>) -> Self {
+        Self {
+            target: Target::Server,
+            name: name.into(),
+        }
+    }
+
+    /// Generates the code for a catalogue.
+    ///
+    /// A schema without a type of Rust becomes any JSON, with the reason in the documentation of the field
+    /// and in the [report](Generated::report). A schema has at most 1 MiB, 10,000 parts and 48 levels.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`GenerateError::TooMany`] for more than 20,000 tools, prompts, resources and templates.
+    pub fn generate(&self, snapshot: &Snapshot) -> Result<Generated, GenerateError> {
+        let model = Model::new(&self.name, snapshot)?;
+        let (tokens, command) = match self.target {
+            Target::Client => (emit::client(&model), "gen rust"),
+            Target::Server => (emit::server(&model), "gen rust-server"),
+        };
+        Ok(Generated {
+            tokens,
+            command,
+            snapshot: snapshot.clone(),
+            report: model.report,
+        })
+    }
+}
+
+/// Generated code. Created by [`Generator::generate`].
+#[derive(Debug)]
+pub struct Generated {
+    tokens: TokenStream,
+    command: &'static str,
+    snapshot: Snapshot,
+    report: Report,
+}
+
+impl Generated {
+    /// Returns the report: which tools got full types.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Returns the code as tokens, for macros. The constant `CATALOGUE` is not a part of it.
+    pub fn tokens(&self) -> TokenStream {
+        self.tokens.clone()
+    }
+
+    /// Formats the code as a file, with the catalogue as the constant `CATALOGUE`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`GenerateError::Malformed`] for an error of this library.
+    pub fn to_source(&self) -> Result<String, GenerateError> {
+        let allow = emit::allow();
+        let tokens = &self.tokens;
+        let tokens = quote::quote!(#![#allow] #tokens);
+        file::write(tokens, self.command, &self.snapshot)
+    }
+
+    /// Returns the attribute `allow(…)` for the module of the [tokens](Self::tokens).
+    pub fn allow(&self) -> TokenStream {
+        emit::allow()
+    }
+}

@@ -1,0 +1,35 @@
+//! Typed Rust code from the catalogue of a server.
+//!
+//! [`Generator::client`] generates a struct with a method for each tool, prompt, resource and template.
+//! [`Generator::server`] generates a trait with the same methods, and a function that makes a server of
+//! its implementation. Both need the feature `typed` of the crate `mcp`.
+//!
+//! | module | contents, lowest first |
+//! |---|---|
+//! | `names`, `docs`, `template` | identifiers, doc comments, variables of URI templates |
+//! | `report`, `error` | [`Report`], [`GenerateError`] |
+//! | `types` | the types of the generated code |
+//! | `schema` | JSON Schema as types |
+//! | `cycles` | types that contain themselves |
+//! | `model` | the catalogue as methods and types |
+//! | `emit` | the code |
+//! | `file` | the code as a file |
+//! | `generator` | [`Generator`], [`Generated`] |
+
+mod cycles;
+mod docs;
+mod emit;
+mod error;
+mod file;
+mod generator;
+mod model;
+mod names;
+mod report;
+mod schema;
+mod template;
+mod types;
+
+pub use error::GenerateError;
+pub use file::catalogue_of;
+pub use generator::{Generated, Generator};
+pub use report::{Note, Report, ToolReport};

@@ -1,0 +1,40 @@
+//! Generated files. `UPDATE_EXPECT=1` writes them.
+
+use expect_test::{ExpectFile, expect_file};
+use mcp_catalogue::Snapshot;
+use mcp_gen::{Generator, catalogue_of};
+
+/// The catalogue of the tests.
+pub(crate) fn shop() -> Snapshot {
+    include_str!("catalogues/shop.json").parse().unwrap()
+}
+
+fn check(generator: &Generator, expected: ExpectFile) {
+    let source = generator.generate(&shop()).unwrap().to_source().unwrap();
+    expected.assert_eq(&source);
+    assert_eq!(catalogue_of(&source).unwrap(), shop());
+}
+
+#[test]
+fn client_of_the_shop_is_the_stored_file() {
+    check(&Generator::client("shop"), expect_file!["generated/shop.rs"]);
+}
+
+#[test]
+fn server_of_the_shop_is_the_stored_file() {
+    let generator = Generator::server("shop");
+    check(&generator, expect_file!["generated/shop_server.rs"]);
+}
+
+#[test]
+fn report_names_the_parts_without_a_type() {
+    let generated = Generator::client("shop").generate(&shop()).unwrap();
+    let report = generated.report();
+    assert_eq!((report.full(), report.tools().len()), (6, 7));
+    assert_eq!(
+        report.to_string(),
+        "6 of 7 tools have full types\n\
+         order/inputSchema/properties/odd: any JSON, because `$ref` points to \
+         `https://example.com/odd.json`, which is not in the schema\n"
+    );
+}

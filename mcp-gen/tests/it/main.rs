@@ -1,0 +1,3 @@
+//! Generated code of whole catalogues.
+
+mod files;
