@@ -117,6 +117,12 @@ pub(crate) enum Command {
         after_help = "The exit code is 1 when a change is breaking.\n\nExamples:\n  mcp diff old.json new.json\n  mcp diff shop.json shop\n  mcp diff shop.json --json -- ./shop"
     )]
     Diff(DiffArgs),
+    /// Generate typed Rust code from the catalogue of a server
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  mcp gen rust shop -o src/shop.rs\n  mcp gen rust shop -o src/shop.rs --check\n  mcp gen rust-server shop.json -o src/shop.rs"
+    )]
+    Gen(GenCommand),
     /// Record the session of a client with a server as a file
     #[command(
         override_usage = "mcp record [OPTIONS] --output <FILE> <TARGET>\n       mcp record [OPTIONS] --output <FILE> -- <COMMAND>...",
@@ -207,6 +213,39 @@ pub(crate) enum TasksCommand {
         after_help = "Example:\n  mcp tasks cancel shop 786512e29e0d4c1a"
     )]
     Cancel(TargetArgs),
+}
+
+/// The commands of `gen`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum GenCommand {
+    /// Generate a client: a struct with a method for each tool, prompt, resource and template
+    #[command(
+        override_usage = "mcp gen rust [OPTIONS] <TARGET|SNAPSHOT>\n       mcp gen rust [OPTIONS] -- <COMMAND>...",
+        after_help = "The program needs the crate omnimcp with the features client and typed. With --check the exit code is 1\nwhen the server has changes that break the file.\n\nExamples:\n  mcp gen rust shop -o src/shop.rs\n  mcp gen rust shop.json -o src/shop.rs --name Store\n  mcp gen rust -o src/shop.rs --check -- ./shop"
+    )]
+    Rust(GenArgs),
+    /// Generate a trait for servers, and a function that serves an implementation
+    #[command(
+        override_usage = "mcp gen rust-server [OPTIONS] <TARGET|SNAPSHOT>\n       mcp gen rust-server [OPTIONS] -- <COMMAND>...",
+        after_help = "The program needs the crate omnimcp with the features server and typed.\n\nExample:\n  mcp gen rust-server shop.json -o src/shop.rs"
+    )]
+    RustServer(GenArgs),
+}
+
+/// Arguments of `gen`.
+#[derive(Debug, Args)]
+pub(crate) struct GenArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Write this file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Compare the server with the file instead of writing it
+    #[arg(long, requires = "output")]
+    pub(crate) check: bool,
+    /// Name of the struct or trait; default: that of the file
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
 }
 
 /// The commands of `skills`.

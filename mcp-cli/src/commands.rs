@@ -6,6 +6,7 @@ mod contents;
 mod diff;
 mod doctor;
 mod gateway;
+mod generate;
 mod info;
 mod inspect;
 mod interrupt;
@@ -47,6 +48,7 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Inspect(args) => inspect::run(args, output).await,
         Command::Snapshot(args) => snapshot::run(args, output).await,
         Command::Diff(args) => diff::run(args, output).await,
+        Command::Gen(command) => generate::run(command, output).await,
         Command::Record(args) => record::run(args, output).await,
         Command::Replay(args) => replay::run(args, output).await,
         Command::Doctor(args) => doctor::run(args, output).await,

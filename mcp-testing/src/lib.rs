@@ -6,6 +6,7 @@
 //! | test tools that take `Identity` or `Extension` | [`connect_as`] |
 //! | connect them over a pipe or HTTP, with transport faults and paused time | [`Pair`], [`WireFault`] |
 //! | compare the exchanged messages | [`Transcript`] |
+//! | replace a server in tests of clients and agents | [`mock`] |
 //! | detect changed tools, resources and prompts | [`snapshot!`] |
 //!
 //! ```
@@ -32,6 +33,7 @@
 //! # }
 //! ```
 
+mod mock;
 mod pair;
 mod snapshot;
 
@@ -40,6 +42,7 @@ use mcp::middleware::{Exchange, Next, from_fn};
 use mcp::{Client, IntoServer, Result};
 
 pub use mcp::core::InProcessChannel;
+pub use mock::{Mock, MockCalls, mock};
 pub use pair::{Connected, Pair, Transcript, WireFault};
 pub use snapshot::{ServerSnapshot, SnapshotExt, assert_snapshot};
 

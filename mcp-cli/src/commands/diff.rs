@@ -20,6 +20,12 @@ pub(super) async fn run(args: &DiffArgs, output: &Output) -> Result<(), Failure>
     let new = newer(&args.target, output).await?;
     let diff = old.diff(&new);
     print(&diff, output)?;
+    let cure = "keep what they use, or write a new snapshot";
+    require_compatible(&diff, &args.old, cure)
+}
+
+/// Fails when a difference breaks clients of the older snapshot, which is in the file.
+pub(super) fn require_compatible(diff: &Diff, file: &Path, cure: &str) -> Result<(), Failure> {
     let is_breaking = |impact| impact == Impact::Breaking;
     let breaking = diff
         .differences()
@@ -30,15 +36,15 @@ pub(super) async fn run(args: &DiffArgs, output: &Output) -> Result<(), Failure>
         count => Err(Failure::new(
             FailureKind::Breaking,
             format!(
-                "{count} of the changes break clients of {}; keep what they use, or write a new snapshot",
-                args.old.display()
+                "{count} of the changes break clients of {}; {cure}",
+                file.display()
             ),
         )),
     }
 }
 
 /// Reads the newer snapshot from a file, or from a server.
-async fn newer(args: &TargetArgs, output: &Output) -> Result<Snapshot, Failure> {
+pub(super) async fn newer(args: &TargetArgs, output: &Output) -> Result<Snapshot, Failure> {
     if let ([file], []) = (&*args.server.words, &*args.server.command)
         && Path::new(file).is_file()
     {
@@ -51,6 +57,13 @@ async fn newer(args: &TargetArgs, output: &Output) -> Result<Snapshot, Failure> 
 }
 
 async fn read(path: &Path) -> Result<Snapshot, Failure> {
+    let text = read_text(path).await?;
+    text.parse()
+        .map_err(|it| Failure::usage(format!("{}: {it}", path.display())))
+}
+
+/// Reads a file with a snapshot.
+pub(super) async fn read_text(path: &Path) -> Result<String, Failure> {
     let failed =
         |error: &dyn std::fmt::Display| Failure::usage(format!("{}: {error}", path.display()));
     let file = tokio::fs::File::open(path)
@@ -65,10 +78,10 @@ async fn read(path: &Path) -> Result<Snapshot, Failure> {
     if text.len() as u64 > MAX_BYTES {
         return Err(failed(&"a snapshot has at most 64 MiB"));
     }
-    text.parse().map_err(|it| failed(&it))
+    Ok(text)
 }
 
-fn print(diff: &Diff, output: &Output) -> Result<(), Failure> {
+pub(super) fn print(diff: &Diff, output: &Output) -> Result<(), Failure> {
     if output.json {
         output.document(&json!({
             "impact": diff.impact().map(Impact::as_str),

@@ -16,6 +16,8 @@ mod extensions;
 #[cfg(test)]
 mod gateway;
 #[cfg(test)]
+mod generation;
+#[cfg(test)]
 mod inspect;
 #[cfg(test)]
 mod kit;

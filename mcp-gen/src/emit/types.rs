@@ -208,9 +208,10 @@ fn emitted(field: &Field, types: &Table) -> Emitted {
             _ => inner.clone(),
         };
         let is_text = is_text || field.ty == Type::Option(Box::new(Type::Text));
-        let (parameter, value) = match is_text {
-            true => (quote!(impl Into<String>), quote!(value.into())),
-            false => (bare, quote!(value)),
+        let (parameter, value) = match (is_text, &field.ty) {
+            (true, _) => (quote!(impl Into<String>), quote!(value.into())),
+            (false, Type::Boxed(inner)) => (reference(inner, types), quote!(Box::new(value))),
+            (false, _) => (bare, quote!(value)),
         };
         let docs = doc(&lines);
         quote! {

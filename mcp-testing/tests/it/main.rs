@@ -10,5 +10,6 @@ mod extensions;
 mod kit;
 mod layers;
 mod limits;
+mod mocks;
 mod pairs;
 mod schemas;

@@ -667,8 +667,8 @@ impl Node {
         self
     }
     #[must_use]
-    pub fn with_left(mut self, value: Box<Node>) -> Self {
-        self.left = Some(value);
+    pub fn with_left(mut self, value: Node) -> Self {
+        self.left = Some(Box::new(value));
         self
     }
     #[must_use]
@@ -735,8 +735,8 @@ impl TreeOutput {
         }
     }
     #[must_use]
-    pub fn with_next(mut self, value: Box<TreeOutput>) -> Self {
-        self.next = Some(value);
+    pub fn with_next(mut self, value: TreeOutput) -> Self {
+        self.next = Some(Box::new(value));
         self
     }
 }

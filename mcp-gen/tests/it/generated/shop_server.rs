@@ -741,8 +741,8 @@ impl Node {
         self
     }
     #[must_use]
-    pub fn with_left(mut self, value: Box<Node>) -> Self {
-        self.left = Some(value);
+    pub fn with_left(mut self, value: Node) -> Self {
+        self.left = Some(Box::new(value));
         self
     }
     #[must_use]
@@ -809,8 +809,8 @@ impl TreeOutput {
         }
     }
     #[must_use]
-    pub fn with_next(mut self, value: Box<TreeOutput>) -> Self {
-        self.next = Some(value);
+    pub fn with_next(mut self, value: TreeOutput) -> Self {
+        self.next = Some(Box::new(value));
         self
     }
 }

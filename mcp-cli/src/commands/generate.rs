@@ -1,0 +1,89 @@
+//! `mcp gen`.
+
+use std::path::Path;
+
+use mcp::catalogue::Impact;
+use mcp::generate::{Generated, Generator, catalogue_of};
+use serde_json::json;
+
+use super::diff;
+use super::support::to_json;
+use crate::cli::{GenArgs, GenCommand};
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Name of the struct or trait without a file.
+const DEFAULT_NAME: &str = "Server";
+
+pub(super) async fn run(command: &GenCommand, output: &Output) -> Result<(), Failure> {
+    let (args, generator) = match command {
+        GenCommand::Rust(args) => (args, Generator::client(name(args))),
+        GenCommand::RustServer(args) => (args, Generator::server(name(args))),
+    };
+    if let (Some(file), true) = (&args.output, args.check) {
+        return check(args, file, output).await;
+    }
+    let snapshot = diff::newer(&args.target, output).await?;
+    let failed = |error: mcp::generate::GenerateError| Failure::usage(error.to_string());
+    let generated = generator.generate(&snapshot).map_err(failed)?;
+    let source = generated.to_source().map_err(failed)?;
+    match &args.output {
+        Some(file) => write(file, &source).await?,
+        None => output.raw(source.as_bytes()),
+    }
+    if args.output.is_some() {
+        report(&generated, output)?;
+    }
+    Ok(())
+}
+
+/// The name of the struct or trait: the flag, or the name of the file.
+fn name(args: &GenArgs) -> String {
+    if let Some(name) = &args.name {
+        return name.clone();
+    }
+    let file = args.output.as_deref();
+    // `src/shop/mod.rs` is the module `shop`.
+    let stem = |file: &Path| file.file_stem()?.to_str().map(str::to_owned);
+    match file.and_then(stem).as_deref() {
+        Some("mod") => file.and_then(Path::parent).and_then(stem),
+        Some(name) => Some(name.to_owned()),
+        None => None,
+    }
+    .unwrap_or_else(|| DEFAULT_NAME.to_owned())
+}
+
+/// Writes the file, unless it has this content: a newer file would be compiled again.
+async fn write(file: &Path, source: &str) -> Result<(), Failure> {
+    if let Ok(existing) = tokio::fs::read(file).await
+        && existing == source.as_bytes()
+    {
+        return Ok(());
+    }
+    let written = tokio::fs::write(file, source).await;
+    written.map_err(|error| Failure::usage(format!("cannot write {}: {error}", file.display())))
+}
+
+fn report(generated: &Generated, output: &Output) -> Result<(), Failure> {
+    let report = generated.report();
+    match output.json {
+        true => output.document(&json!({ "full": report.full(), "tools": to_json(report)? })),
+        false => output.note(report.to_string().trim_end()),
+    }
+    Ok(())
+}
+
+/// Compares the server with the catalogue of the file.
+async fn check(args: &GenArgs, file: &Path, output: &Output) -> Result<(), Failure> {
+    let source = diff::read_text(file).await?;
+    let old = catalogue_of(&source)
+        .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
+    let new = diff::newer(&args.target, output).await?;
+    let diff = old.diff(&new);
+    diff::print(&diff, output)?;
+    if diff.impact() == Some(Impact::Compatible) {
+        output.note("the file still fits; generate it again to use the changes");
+    }
+    let cure = "generate it again without --check, and adapt the program";
+    diff::require_compatible(&diff, file, cure)
+}

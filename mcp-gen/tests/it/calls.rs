@@ -1,0 +1,186 @@
+//! The generated client calls the generated server, in both eras.
+
+use mcp::types::{GetPromptResult, ReadResourceResult};
+use mcp::{
+    CallContext, CallToolResult, NotFound, PromptError, ProtocolVersion, ResourceError, ToolError,
+    user,
+};
+use mcp_testing::Pair;
+
+#[path = "generated/shop.rs"]
+mod shop;
+#[path = "generated/shop_server.rs"]
+mod shop_server;
+
+use shop_server as served;
+
+struct Implementation;
+
+impl served::Shop for Implementation {
+    async fn add(
+        &self,
+        sum: served::AddInput,
+        _: CallContext,
+    ) -> Result<served::AddOutput, ToolError> {
+        Ok(served::AddOutput::new(sum.a + sum.b))
+    }
+
+    async fn list_all(&self, _: CallContext) -> Result<CallToolResult, ToolError> {
+        Ok(CallToolResult::from_text("all"))
+    }
+
+    async fn list_all_2(
+        &self,
+        arguments: served::ListAllInput,
+        _: CallContext,
+    ) -> Result<CallToolResult, ToolError> {
+        Ok(CallToolResult::from_text(arguments.nicode.unwrap_or_default()))
+    }
+
+    async fn new_tool(
+        &self,
+        _: served::NewInput,
+        _: CallContext,
+    ) -> Result<CallToolResult, ToolError> {
+        Err(ToolError::new("nothing is new"))
+    }
+
+    async fn order(
+        &self,
+        order: served::OrderInput,
+        _: CallContext,
+    ) -> Result<served::OrderOutput, ToolError> {
+        let by = format!("{} {:?}", order.r#type, order.when);
+        let paid = served::Paid::new(by);
+        let level = served::OrderOutputLevel::High;
+        Ok(served::OrderOutput::new(order.items, level, paid.into()))
+    }
+
+    async fn ping(&self, call: CallContext) -> Result<CallToolResult, ToolError> {
+        Ok(CallToolResult::from_text(call.item().unwrap_or_default()))
+    }
+
+    async fn tree(
+        &self,
+        tree: served::TreeInput,
+        _: CallContext,
+    ) -> Result<served::TreeOutput, ToolError> {
+        let inner = served::TreeOutput::new(tree.root.name, 1);
+        Ok(served::TreeOutput::new("root", 2).with_next(inner))
+    }
+
+    async fn hello_prompt(&self, _: CallContext) -> Result<GetPromptResult, PromptError> {
+        Ok(GetPromptResult::new([user("hello")]))
+    }
+
+    async fn review_prompt(
+        &self,
+        arguments: served::ReviewPrompt,
+        _: CallContext,
+    ) -> Result<GetPromptResult, PromptError> {
+        let text = format!("{} in {:?}", arguments.pr, arguments.language);
+        Ok(GetPromptResult::new([user(text)]))
+    }
+
+    async fn read_disk(
+        &self,
+        disk: served::DiskTemplate,
+        _: CallContext,
+    ) -> Result<ReadResourceResult, ResourceError> {
+        match disk.id.as_str() {
+            "none" => Err(NotFound.into()),
+            _ => Ok(contents(&disk.uri(), &format!("{} {:?}", disk.id, disk.side))),
+        }
+    }
+
+    async fn read_disks(&self, _: CallContext) -> Result<ReadResourceResult, ResourceError> {
+        Ok(contents("disks://all", "all disks"))
+    }
+}
+
+fn contents(uri: &str, text: &str) -> ReadResourceResult {
+    let value = serde_json::json!({"uri": uri, "text": text});
+    ReadResourceResult::new(vec![serde_json::from_value(value).unwrap()])
+}
+
+async fn check(version: ProtocolVersion) {
+    let pair = Pair::http(shop_server::server(Implementation)).revision(version);
+    let pair = pair.start().await.unwrap();
+    let shop = shop::Shop::new(pair.client.clone());
+    let sum = shop.add(shop::AddInput { a: 1.0, b: 2.0 }).await.unwrap();
+    assert_eq!(sum, shop::AddOutput { sum: 3.0 });
+    assert_eq!(shop.ping().await.unwrap().text(), "ping");
+    assert_eq!(shop.list_all().await.unwrap().text(), "all");
+    let list = shop::ListAllInput::new().with_nicode("x");
+    assert_eq!(shop.list_all_2(list).await.unwrap().text(), "x");
+    assert!(shop.new_tool(shop::NewInput::new()).await.unwrap().is_error());
+    let item = shop::Item::new("a7").with_count(2);
+    let order = shop::OrderInput::new(vec![item.clone()], true, shop::OrderInputType::SelfPickup)
+        .with_at((1.0, 2.0))
+        .with_when(vec!["now".to_owned()].into());
+    let done = shop.order(order).await.unwrap();
+    assert_eq!(done.items, [item]);
+    let shop::OrderOutputState::Paid(paid) = done.state else {
+        panic!("{done:?}");
+    };
+    assert_eq!(paid.by, r#"self-pickup Some(List(["now"]))"#);
+    let root = shop::Node::new("oak")
+        .with_left(shop::Node::new("leaf"))
+        .with_value(vec![shop::Json::from(1.0)].into());
+    let tree = shop.tree(shop::TreeInput::new(root));
+    let tree = tree.options(|call| call.meta("example/a", 1)).await.unwrap();
+    assert_eq!((tree.depth, tree.next.unwrap().name), (2, "oak".to_owned()));
+    let review = shop.review_prompt(shop::ReviewPrompt::new("12")).await.unwrap();
+    assert_eq!(review.messages.len(), 1);
+    shop.hello_prompt().await.unwrap();
+    let disk = shop.read_disk(shop::DiskTemplate::new("a b").with_side("left"));
+    assert_eq!(disk.await.unwrap().text(), "a b Some(\"left\")");
+    assert!(shop.read_disk(shop::DiskTemplate::new("none")).await.is_err());
+    assert_eq!(shop.read_disks().await.unwrap().text(), "all disks");
+}
+
+#[tokio::test]
+async fn typed_calls_work_in_the_stateless_revision() {
+    check(ProtocolVersion::V2026_07_28).await;
+}
+
+#[tokio::test]
+async fn typed_calls_work_in_sessions() {
+    check(ProtocolVersion::V2025_11_25).await;
+    check(ProtocolVersion::V2025_06_18).await;
+}
+
+#[tokio::test]
+async fn served_catalogue_is_that_of_the_file() {
+    let client = mcp_testing::connect(shop_server::server(Implementation)).await.unwrap();
+    let served = mcp_catalogue::Snapshot::capture(&client).await.unwrap();
+    let stored = crate::files::shop();
+    for list in ["tools", "prompts", "resources", "resourceTemplates"] {
+        assert_eq!(served.as_value()[list], stored.as_value()[list], "{list}");
+    }
+}
+
+/// Examples of a mock server have the types of the client.
+#[tokio::test]
+async fn typed_client_reads_the_examples_of_a_mock() {
+    let mock = mcp_testing::mock(crate::files::shop());
+    let client = mcp_testing::connect(mock).await.unwrap();
+    let shop = shop::Shop::new(client);
+    shop.add(shop::AddInput::new(1.0, 2.0)).await.unwrap();
+    let items = vec![shop::Item::new("a7")];
+    let order = shop::OrderInput::new(items, true, shop::OrderInputType::Post);
+    shop.order(order).await.unwrap();
+    let tree = shop::TreeInput::new(shop::Node::new("oak"));
+    shop.tree(tree).await.unwrap();
+}
+
+#[tokio::test]
+async fn failed_tool_is_an_error_of_a_typed_call() {
+    let failed = CallToolResult::error("out of numbers");
+    let mock = mcp_testing::mock(crate::files::shop()).answer("add", failed);
+    let shop = shop::Shop::new(mcp_testing::connect(mock).await.unwrap());
+    let call = || shop.add(shop::AddInput::new(1.0, 2.0));
+    let error = call().await.unwrap_err();
+    assert!(error.to_string().contains("out of numbers"), "{error}");
+    assert!(call().untyped().await.unwrap().is_error());
+}

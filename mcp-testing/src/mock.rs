@@ -1,0 +1,189 @@
+//! [`mock`]: a server from a snapshot.
+
+mod example;
+
+use std::sync::Arc;
+
+use mcp::catalogue::Snapshot;
+use mcp::types::{GetPromptResult, ReadResourceResult};
+use mcp::typed::CatalogueServer;
+use mcp::{
+    CallContext, CallToolResult, IntoServer, NotFound, ResourceContents, Server, ToolError, user,
+};
+use parking_lot::Mutex;
+use serde_json::{Map, Value, json};
+
+/// Most calls that a log keeps.
+const MAX_CALLS: usize = 10_000;
+
+/// Creates a server that looks like the one of a snapshot, for tests of clients and agents.
+///
+/// Tools answer with an example of their output schema, or with a text. [`Mock::answer`] and
+/// [`Mock::answer_for`] set recorded answers. Prompts and resources answer with their name or URI.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::CallToolResult;
+/// use mcp::catalogue::Snapshot;
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let snapshot: Snapshot = r#"{"tools": [{"name": "weather", "inputSchema": {
+///     "type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]
+/// }}]}"#.parse()?;
+/// let mock = mcp_testing::mock(snapshot)
+///     .answer_for("weather", json!({"city": "Rome"}), CallToolResult::from_text("sunny"));
+/// let calls = mock.calls();
+/// let client = mcp_testing::connect(mock).await?;
+/// assert_eq!(client.call("weather", json!({"city": "Rome"})).await?.text(), "sunny");
+/// assert_eq!(calls.list(), [("weather".to_owned(), json!({"city": "Rome"}))]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn mock(snapshot: Snapshot) -> Mock {
+    Mock {
+        snapshot,
+        state: State::default(),
+    }
+}
+
+/// A server from a snapshot. Created by [`mock`].
+#[derive(Debug)]
+pub struct Mock {
+    snapshot: Snapshot,
+    state: State,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    answers: Vec<Answer>,
+    calls: MockCalls,
+}
+
+#[derive(Debug)]
+struct Answer {
+    tool: String,
+    /// `None` for all arguments.
+    arguments: Option<Value>,
+    result: CallToolResult,
+}
+
+/// The tool calls that a [`Mock`] received. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct MockCalls(Arc<Mutex<Vec<(String, Value)>>>);
+
+impl MockCalls {
+    /// Returns the name and arguments of each call, in their order; of the first 10,000.
+    pub fn list(&self) -> Vec<(String, Value)> {
+        self.0.lock().clone()
+    }
+
+    fn add(&self, tool: &str, arguments: &Value) {
+        let mut calls = self.0.lock();
+        if calls.len() < MAX_CALLS {
+            calls.push((tool.to_owned(), arguments.clone()));
+        }
+    }
+}
+
+impl Mock {
+    /// Sets the answer of a tool for all arguments that no [`answer_for`](Self::answer_for) matches.
+    #[must_use]
+    pub fn answer(self, tool: impl Into<String>, result: CallToolResult) -> Self {
+        self.with(tool.into(), None, result)
+    }
+
+    /// Sets the answer of a tool for equal arguments.
+    #[must_use]
+    pub fn answer_for(
+        self,
+        tool: impl Into<String>,
+        arguments: Value,
+        result: CallToolResult,
+    ) -> Self {
+        self.with(tool.into(), Some(arguments), result)
+    }
+
+    fn with(mut self, tool: String, arguments: Option<Value>, result: CallToolResult) -> Self {
+        self.state.answers.push(Answer {
+            tool,
+            arguments,
+            result,
+        });
+        self
+    }
+
+    /// Returns the calls that the server receives from now on.
+    pub fn calls(&self) -> MockCalls {
+        self.state.calls.clone()
+    }
+}
+
+impl State {
+    /// Returns the recorded answer, or an example.
+    fn answer(&self, tool: &Value, arguments: &Value) -> Result<CallToolResult, ToolError> {
+        let name = text(tool, "name");
+        self.calls.add(name, arguments);
+        let of_tool = || self.answers.iter().filter(|it| it.tool == name);
+        let exact = of_tool().find(|it| it.arguments.as_ref() == Some(arguments));
+        let answer = exact.or_else(|| of_tool().find(|it| it.arguments.is_none()));
+        if let Some(answer) = answer {
+            return Ok(answer.result.clone());
+        }
+        match tool.get("outputSchema") {
+            Some(schema) => Ok(CallToolResult::from_json(&example::of(schema))?),
+            None => Ok(CallToolResult::from_text(format!("example of {name}"))),
+        }
+    }
+}
+
+impl IntoServer for Mock {
+    fn into_server(self) -> Server {
+        let document = self.snapshot.as_value();
+        let json = self.snapshot.to_json();
+        let mut server = CatalogueServer::new("mock", "1.0.0", &json, self.state);
+        for tool in list(document, "tools") {
+            let name = text(tool, "name").to_owned();
+            let tool = Arc::new(tool.clone());
+            let handler = move |state: Arc<State>, arguments: Map<String, Value>, _: CallContext| {
+                let result = state.answer(&tool, &Value::Object(arguments));
+                async move { result }
+            };
+            server = server.tool(&name, handler);
+        }
+        for prompt in list(document, "prompts") {
+            let name = text(prompt, "name").to_owned();
+            let answer = format!("example of {name}");
+            server = server.prompt(&name, move |_: Arc<State>, _: Value, _| {
+                let answer = answer.clone();
+                async move { Ok(GetPromptResult::new([user(answer)])) }
+            });
+        }
+        for resource in list(document, "resources") {
+            server = server.resource(text(resource, "uri"), |_: Arc<State>, _: Value, call| read(call));
+        }
+        for template in list(document, "resourceTemplates") {
+            let uri = text(template, "uriTemplate");
+            server = server.template(uri, |_: Arc<State>, _: Value, call| read(call));
+        }
+        server.finish()
+    }
+}
+
+async fn read(call: CallContext) -> Result<ReadResourceResult, mcp::ResourceError> {
+    let uri = call.item().ok_or(NotFound)?;
+    let contents = json!({"uri": uri, "mimeType": "text/plain", "text": format!("example of {uri}")});
+    let contents: ResourceContents = serde_json::from_value(contents)?;
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+fn list<'a>(document: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    let items = document.get(name).and_then(Value::as_array);
+    items.into_iter().flatten()
+}
+
+fn text<'a>(item: &'a Value, key: &str) -> &'a str {
+    item.get(key).and_then(Value::as_str).unwrap_or_default()
+}
