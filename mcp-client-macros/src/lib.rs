@@ -21,8 +21,8 @@ const MAX_BYTES: u64 = 64 << 20;
 /// The path is relative to the folder of the package's `Cargo.toml`. `mcp snapshot TARGET -o FILE` writes
 /// the file. The package is compiled again when the file changes.
 ///
-/// ```ignore
-/// mcp::client!("shop.json", mod shop);
+/// ```no_run
+/// mcp::client!("tests/shop.json", mod shop);
 ///
 /// # async fn example(client: mcp::Client) -> mcp::Result<()> {
 /// let shop = shop::Shop::new(client);
@@ -82,12 +82,12 @@ impl Input {
         let folder = folder.ok_or_else(|| {
             failed("`CARGO_MANIFEST_DIR` is not set; compile with cargo".to_owned())
         })?;
-        let path = folder.join(self.file.value());
-        let shown = path.display().to_string();
+        let shown = self.file.value();
+        let path = folder.join(&shown);
         let text = read(&path).map_err(|error| {
             failed(format!(
-                "cannot read `{shown}`: {error}; write it with `mcp snapshot TARGET -o {}`",
-                self.file.value()
+                "cannot read `{shown}` in the folder of `Cargo.toml`: {error}; write it with \
+                 `mcp snapshot TARGET -o {shown}`"
             ))
         })?;
         let snapshot: Snapshot = text
@@ -104,7 +104,8 @@ impl Input {
         } = self;
         let (allow, items) = (generated.allow(), generated.tokens());
         // `include_str!` makes the compiler track the file.
-        let path = LitStr::new(&shown, Span::call_site());
+        let path = path.display().to_string();
+        let path = LitStr::new(&path, Span::call_site());
         Ok(quote! {
             #(#attributes)*
             #[#allow]

@@ -20,7 +20,7 @@ use crate::cluster::has_redis;
 use crate::flags::Flags;
 use crate::process;
 use crate::workspace::{FACADE, Workspace};
-use crate::{Result, api, bench, conformance, interop, llms, tidy};
+use crate::{Result, api, bench, conformance, interop, llms, schemas, tidy};
 
 /// The package of the fuzz targets.
 const FUZZ: &str = "fuzz";
@@ -122,6 +122,10 @@ const STEPS: [Step; 21] = [
     Step {
         name: "interop",
         run: interop,
+    },
+    Step {
+        name: "schemas",
+        run: schemas,
     },
     Step {
         name: "soak",
@@ -387,6 +391,17 @@ fn interop(workspace: &Workspace) -> Result<StepOutcome> {
         return Ok(StepOutcome::Skipped("no peer can be installed".to_owned()));
     }
     require(summary.has_no_failure(), "a case has failed")
+}
+
+/// Runs the generator of typed code on the JSON-Schema-Test-Suite. Skipped if npm cannot install it.
+fn schemas(workspace: &Workspace) -> Result<StepOutcome> {
+    match schemas::install(workspace) {
+        Err(error) => Ok(StepOutcome::Skipped(error.to_string())),
+        Ok(suite) => {
+            schemas::check(workspace, &suite)?;
+            Ok(StepOutcome::Passed)
+        }
+    }
 }
 
 fn soak(workspace: &Workspace) -> Result<StepOutcome> {

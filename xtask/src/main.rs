@@ -9,6 +9,7 @@
 //! | [`llms`] | `llms`: the guide and the items in files for language models |
 //! | [`conformance`] | `conformance`: the official conformance suite |
 //! | [`interop`] | `interop`: other implementations, over HTTP and pipes |
+//! | [`schemas`] | `schemas`: the generator of typed code on the JSON-Schema-Test-Suite |
 //! | [`bench`](mod@bench) | `bench`: speed compared with a minimal HTTP server |
 
 // A command line tool writes to stdout and stderr.
@@ -27,6 +28,7 @@ mod modules;
 mod node;
 mod process;
 mod result;
+mod schemas;
 mod sources;
 mod tidy;
 mod workspace;
@@ -45,14 +47,14 @@ struct Help {
     flags: &'static [&'static str],
 }
 
-const HELP: [Help; 8] = [
+const HELP: [Help; 9] = [
     Help {
         name: "ci",
         description: "every check in order, with a summary",
         flags: &[
             "[--no-test] [--no-conformance] [--no-cluster] [--no-gateway] [--no-interop] [--strict]",
             "--only STEP: fmt test clippy doc tidy api llms features msrv package wasm fuzz",
-            "             machete deny advisories conformance cluster gateway interop soak",
+            "             machete deny advisories conformance cluster gateway interop schemas soak",
             "--strict: a step that is skipped, or that checks only a part, fails",
         ],
     },
@@ -87,6 +89,11 @@ const HELP: [Help; 8] = [
             "[--all]: also the servers that take long to install; `ci` runs without",
             "[--only TEXT]: the cases with this text in their names",
         ],
+    },
+    Help {
+        name: "schemas",
+        description: "the generator of typed code on the JSON-Schema-Test-Suite (npm)",
+        flags: &["[--suite FOLDER]: this folder of tests instead of the package of npm"],
     },
     Help {
         name: "bench",
@@ -161,6 +168,7 @@ fn dispatch(command: &str, flags: Flags) -> Result<ExitCode> {
         "llms" => llms::run(&Workspace::find()?, flags)?,
         "conformance" => conformance::run(&Workspace::find()?, flags)?,
         "interop" => interop::run(&Workspace::find()?, flags)?,
+        "schemas" => schemas::run(&Workspace::find()?, flags)?,
         "bench" => bench::run(&Workspace::find()?, flags)?,
         "help" | "--help" | "-h" => {
             println!("{}", usage(true));

@@ -64,6 +64,12 @@ async fn quickstart_calls_tools() {
 }
 
 #[tokio::test]
+async fn typed_client_calls_a_tool() {
+    let text = output(&mut Command::new(env!("CARGO_BIN_EXE_typed_client"))).await;
+    assert_eq!(text, "2 × Kind of Blue\nreservation 7: 18\n");
+}
+
+#[tokio::test]
 async fn apps_shows_a_view() {
     let text = output(&mut Command::new(env!("CARGO_BIN_EXE_apps"))).await;
     for part in [

@@ -8,8 +8,10 @@ use crate::schemas::generate;
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
+        let entry = entry.unwrap();
+        let path = entry.path();
+        // A link to the newest draft is not a folder.
+        if entry.file_type().unwrap().is_dir() {
             files(&path, found);
         } else if path.extension().is_some_and(|it| it == "json") {
             found.push(path);

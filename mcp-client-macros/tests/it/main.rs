@@ -1,0 +1,6 @@
+//! The macro `mcp::client!`.
+
+#[cfg(test)]
+mod calls;
+#[cfg(test)]
+mod ui;

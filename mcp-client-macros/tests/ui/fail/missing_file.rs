@@ -1,0 +1,5 @@
+//! A snapshot that does not exist.
+
+mcp::client!("no-such-file.json", mod shop);
+
+fn main() {}
