@@ -57,7 +57,7 @@ pub enum SnapshotError {
 }
 
 impl Snapshot {
-    /// Lists all features of a server.
+    /// Lists all features of a server. A list whose method the server does not know is empty.
     ///
     /// # Examples
     ///
@@ -83,14 +83,15 @@ impl Snapshot {
         let has = client.server_capabilities().unwrap_or_default();
         let mut lists = json!({ "capabilities": has });
         if has.tools.is_some() {
-            lists["tools"] = json!(client.list_all_tools().await?);
+            lists["tools"] = json!(known(client.list_all_tools().await)?);
         }
         if has.prompts.is_some() {
-            lists["prompts"] = json!(client.list_all_prompts().await?);
+            lists["prompts"] = json!(known(client.list_all_prompts().await)?);
         }
         if has.resources.is_some() {
-            lists["resources"] = json!(client.list_all_resources().await?);
-            lists["resourceTemplates"] = json!(client.list_all_resource_templates().await?);
+            lists["resources"] = json!(known(client.list_all_resources().await)?);
+            let templates = known(client.list_all_resource_templates().await)?;
+            lists["resourceTemplates"] = json!(templates);
         }
         Ok(Self(canonical(lists)))
     }
@@ -156,6 +157,15 @@ impl FromStr for Snapshot {
 
     fn from_str(text: &str) -> Result<Self, SnapshotError> {
         Self::from_value(serde_json::from_str(text)?)
+    }
+}
+
+/// Returns an empty list if the server does not know the method.
+#[cfg(feature = "client")]
+fn known<T>(list: Result<Vec<T>, Error>) -> Result<Vec<T>, Error> {
+    match list {
+        Err(error) if error.is_unknown_method() => Ok(Vec::new()),
+        list => list,
     }
 }
 

@@ -1,13 +1,12 @@
 //! The generated code.
 
 mod client;
+mod docs;
 mod server;
 mod types;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-
-use crate::model::Method;
 
 pub(crate) use client::client;
 pub(crate) use server::server;
@@ -28,30 +27,4 @@ pub(crate) fn allow() -> TokenStream {
             unused_qualifications
         )
     }
-}
-
-/// Returns the attributes of a doc comment.
-fn doc<'a>(lines: impl IntoIterator<Item = &'a String>) -> TokenStream {
-    let attributes = lines.into_iter().map(|line| {
-        let line = match line.is_empty() {
-            true => String::new(),
-            false => format!(" {line}"),
-        };
-        quote!(#[doc = #line])
-    });
-    attributes.collect()
-}
-
-/// Returns the documentation of a method. A schema without a type has its reason there.
-fn method_docs(method: &Method) -> Vec<String> {
-    let mut lines = method.docs.clone();
-    let mut reasons = Vec::new();
-    if let Some(ty) = &method.arguments {
-        ty.reasons(&mut reasons);
-    }
-    if let Some(ty) = &method.output {
-        ty.reasons(&mut reasons);
-    }
-    types::add_reasons(&mut lines, &reasons);
-    lines
 }

@@ -5,7 +5,9 @@
 #[non_exhaustive]
 pub enum GenerateError {
     /// The catalogue has too many tools, prompts, resources and templates.
-    #[error("the catalogue has {count} items, more than the limit of {limit}; generate from a part of it")]
+    #[error(
+        "the catalogue has {count} items, more than the limit of {limit}; generate from a part of it"
+    )]
     TooMany {
         /// The number of items.
         count: usize,

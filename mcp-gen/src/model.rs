@@ -141,7 +141,12 @@ impl Builder {
         });
         let name = format!("{}Prompt", type_name(key, ""));
         let arguments = self.strings(&name, fields.collect());
-        let method = self.method(Kind::Prompt, item, key, &value_name(&format!("{key} prompt"), "prompt"));
+        let method = self.method(
+            Kind::Prompt,
+            item,
+            key,
+            &value_name(&format!("{key} prompt"), "prompt"),
+        );
         self.methods.push(Method {
             arguments,
             ..method
@@ -157,7 +162,12 @@ impl Builder {
         let title = text(item, "name");
         let name = format!("{}Template", type_name(title, ""));
         let arguments = self.strings(&name, fields.collect());
-        let method = self.method(Kind::Template, item, key, &value_name(&format!("read {title}"), "read"));
+        let method = self.method(
+            Kind::Template,
+            item,
+            key,
+            &value_name(&format!("read {title}"), "read"),
+        );
         self.methods.push(Method {
             arguments,
             ..method

@@ -26,9 +26,34 @@ const PATH_KEYWORDS: [&str; 4] = ["crate", "self", "super", "Self"];
 /// Types and traits that the generated code names without a path, and names of the standard prelude
 /// that derives use.
 pub(crate) const RESERVED_TYPES: [&str; 28] = [
-    "Arc", "Box", "Clone", "Copy", "Debug", "Default", "Drop", "Eq", "Err", "Error", "Fn", "From",
-    "Future", "Hash", "Into", "None", "Ok", "Option", "PartialEq", "Result", "Self", "Send", "Some",
-    "String", "Sync", "ToString", "Value", "Vec",
+    "Arc",
+    "Box",
+    "Clone",
+    "Copy",
+    "Debug",
+    "Default",
+    "Drop",
+    "Eq",
+    "Err",
+    "Error",
+    "Fn",
+    "From",
+    "Future",
+    "Hash",
+    "Into",
+    "None",
+    "Ok",
+    "Option",
+    "PartialEq",
+    "Result",
+    "Self",
+    "Send",
+    "Some",
+    "String",
+    "Sync",
+    "ToString",
+    "Value",
+    "Vec",
 ];
 
 /// The names of one scope.

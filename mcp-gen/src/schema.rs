@@ -6,6 +6,7 @@
 //! | module | contents, lowest first |
 //! |---|---|
 //! | `place` | where a schema is, and the name of its type |
+//! | `lowering` | the state of a conversion |
 //! | `merge` | `allOf` as one schema |
 //! | `reference` | `$ref` |
 //! | `choice` | `enum` and `const` |
@@ -15,6 +16,7 @@
 
 mod array;
 mod choice;
+mod lowering;
 mod merge;
 mod object;
 mod place;
@@ -25,30 +27,15 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use crate::docs;
 use crate::report::Note;
-use crate::types::{Shape, Table, Type};
+use crate::types::{Table, Type};
+use lowering::{Lowering, MAX_SCHEMAS, Schema};
 use place::Place;
-use reference::Target;
 
 /// Deepest nesting of schemas, through references.
 const MAX_DEPTH: usize = 48;
-/// Most schemas in one schema. Merged and referenced ones count each time.
-const MAX_SCHEMAS: usize = 10_000;
 /// Largest schema as JSON: 1 MiB.
 const MAX_BYTES: usize = 1 << 20;
-
-/// A JSON object of a schema.
-type Schema = Map<String, Value>;
-
-/// Converts one schema of a tool.
-pub(crate) struct Lowering<'a> {
-    root: &'a Value,
-    types: &'a mut Table,
-    targets: HashMap<String, Target>,
-    schemas: usize,
-    notes: Vec<Note>,
-}
 
 /// Converts the schema at `path` of a tool. The name is that of the type, if it needs one.
 pub(crate) fn lower(root: &Value, name: &str, path: &str, types: &mut Table) -> (Type, Vec<Note>) {
@@ -62,7 +49,10 @@ pub(crate) fn lower(root: &Value, name: &str, path: &str, types: &mut Table) -> 
     let place = Place::root(name, path);
     let size = root.to_string().len();
     let ty = match size > MAX_BYTES {
-        true => lowering.any(&place, format!("the schema has {size} bytes, more than 1 MiB")),
+        true => lowering.any(
+            &place,
+            format!("the schema has {size} bytes, more than 1 MiB"),
+        ),
         false => lowering.target("#", root, place),
     };
     (ty, lowering.notes)
@@ -84,23 +74,19 @@ pub(crate) fn is_empty_object(schema: &Value) -> bool {
 }
 
 impl Lowering<'_> {
-    /// Returns any JSON, and notes the reason.
-    fn any(&mut self, place: &Place, reason: impl Into<String>) -> Type {
-        let reason = reason.into();
-        self.notes.push(Note {
-            path: place.path.clone(),
-            reason: reason.clone(),
-        });
-        Type::Value(Some(docs::inline(&reason)))
-    }
-
     fn lower(&mut self, schema: &Value, place: Place) -> Type {
         self.schemas += 1;
         if self.schemas > MAX_SCHEMAS {
-            return self.any(&place, format!("the schema has more than {MAX_SCHEMAS} parts"));
+            return self.any(
+                &place,
+                format!("the schema has more than {MAX_SCHEMAS} parts"),
+            );
         }
         if place.depth > MAX_DEPTH {
-            return self.any(&place, format!("the schema is nested deeper than {MAX_DEPTH}"));
+            return self.any(
+                &place,
+                format!("the schema is nested deeper than {MAX_DEPTH}"),
+            );
         }
         match schema {
             Value::Bool(true) => Type::Value(None),
@@ -111,8 +97,14 @@ impl Lowering<'_> {
     }
 
     fn lower_map(&mut self, map: &Schema, place: Place) -> Type {
-        if let Some(key) = ["$dynamicRef", "$recursiveRef"].iter().find(|key| map.contains_key(**key)) {
-            return self.any(&place, format!("`{key}` depends on the schema that refers to it"));
+        if let Some(key) = ["$dynamicRef", "$recursiveRef"]
+            .iter()
+            .find(|key| map.contains_key(**key))
+        {
+            return self.any(
+                &place,
+                format!("`{key}` depends on the schema that refers to it"),
+            );
         }
         if map.contains_key("$ref") || map.contains_key("allOf") {
             return self.combined(map, place);
@@ -124,7 +116,10 @@ impl Lowering<'_> {
             return self.union(map, &branches, place);
         }
         if map.contains_key("anyOf") || map.contains_key("oneOf") {
-            return self.any(&place, "`anyOf` and `oneOf` are arrays, and only one of them has a type");
+            return self.any(
+                &place,
+                "`anyOf` and `oneOf` are arrays, and only one of them has a type",
+            );
         }
         match map.get("type") {
             Some(Value::String(name)) => self.of_type(name, map, place),
@@ -153,7 +148,12 @@ impl Lowering<'_> {
     /// A schema without `type` restricts the values of one type only. Tools mean that type.
     fn without_type(&mut self, map: &Schema, place: Place) -> Type {
         let has = |keys: &[&str]| keys.iter().any(|key| map.contains_key(*key));
-        if has(&["properties", "additionalProperties", "patternProperties", "required"]) {
+        if has(&[
+            "properties",
+            "additionalProperties",
+            "patternProperties",
+            "required",
+        ]) {
             return self.object(map, place);
         }
         if has(&["items", "prefixItems"]) {
@@ -161,33 +161,6 @@ impl Lowering<'_> {
         }
         Type::Value(None)
     }
-
-    /// Defines the type of this place.
-    fn define(&mut self, place: &Place, map: &Schema, shape: Shape) -> Type {
-        let slot = match place.slot {
-            Some(slot) => slot,
-            None => self.types.reserve(&place.name),
-        };
-        let mut lines = description(map);
-        if lines.is_empty() {
-            lines.extend(title(map));
-        }
-        self.types.define(slot, lines, shape);
-        Type::Named(slot)
-    }
-}
-
-/// The documentation of a schema.
-fn description(map: &Schema) -> Vec<String> {
-    match map.get("description").and_then(Value::as_str) {
-        Some(text) => docs::lines(text),
-        None => Vec::new(),
-    }
-}
-
-fn title(map: &Schema) -> Option<String> {
-    let title = map.get("title").and_then(Value::as_str)?;
-    docs::lines(title).into_iter().next()
 }
 
 fn integer(map: &Schema) -> Type {

@@ -5,8 +5,8 @@ mod example;
 use std::sync::Arc;
 
 use mcp::catalogue::Snapshot;
-use mcp::types::{GetPromptResult, ReadResourceResult};
 use mcp::typed::CatalogueServer;
+use mcp::types::{GetPromptResult, ReadResourceResult};
 use mcp::{
     CallContext, CallToolResult, IntoServer, NotFound, ResourceContents, Server, ToolError, user,
 };
@@ -147,10 +147,11 @@ impl IntoServer for Mock {
         for tool in list(document, "tools") {
             let name = text(tool, "name").to_owned();
             let tool = Arc::new(tool.clone());
-            let handler = move |state: Arc<State>, arguments: Map<String, Value>, _: CallContext| {
-                let result = state.answer(&tool, &Value::Object(arguments));
-                async move { result }
-            };
+            let handler =
+                move |state: Arc<State>, arguments: Map<String, Value>, _: CallContext| {
+                    let result = state.answer(&tool, &Value::Object(arguments));
+                    async move { result }
+                };
             server = server.tool(&name, handler);
         }
         for prompt in list(document, "prompts") {
@@ -162,7 +163,9 @@ impl IntoServer for Mock {
             });
         }
         for resource in list(document, "resources") {
-            server = server.resource(text(resource, "uri"), |_: Arc<State>, _: Value, call| read(call));
+            server = server.resource(text(resource, "uri"), |_: Arc<State>, _: Value, call| {
+                read(call)
+            });
         }
         for template in list(document, "resourceTemplates") {
             let uri = text(template, "uriTemplate");
@@ -174,7 +177,8 @@ impl IntoServer for Mock {
 
 async fn read(call: CallContext) -> Result<ReadResourceResult, mcp::ResourceError> {
     let uri = call.item().ok_or(NotFound)?;
-    let contents = json!({"uri": uri, "mimeType": "text/plain", "text": format!("example of {uri}")});
+    let contents =
+        json!({"uri": uri, "mimeType": "text/plain", "text": format!("example of {uri}")});
     let contents: ResourceContents = serde_json::from_value(contents)?;
     Ok(ReadResourceResult::new(vec![contents]))
 }

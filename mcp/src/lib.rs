@@ -106,13 +106,13 @@ pub use mcp_client::group;
 /// [`target`](AddServers::target) of a [builder](Group::builder) adds one.
 #[cfg(feature = "client")]
 pub use mcp_client::group::Group;
-#[cfg(feature = "client-macros")]
-pub use mcp_client_macros::client;
 #[cfg(feature = "client")]
 pub use mcp_client::{
     Cache, Change, ConnectMode, ElicitRequest, InputError, Negotiation, PreparedCall, Rejected,
     SampleRequest, Subscription, TaskHandle, Turn, UrlRequest,
 };
+#[cfg(feature = "client-macros")]
+pub use mcp_client_macros::client;
 #[cfg(feature = "http-server")]
 pub use mcp_core::store::{EventStore, MemoryEventStore, MemorySessionStore, SessionStore};
 #[cfg(feature = "client")]

@@ -38,7 +38,14 @@ pub(crate) fn install(workspace: &Workspace) -> Result<PathBuf> {
 /// Runs the test of the generator with the suite.
 pub(crate) fn check(workspace: &Workspace, suite: &Path) -> Result<()> {
     let mut test = workspace.cargo();
-    test.args(["test", "--quiet", "--package", "omnimcp-gen", "--test", "it"]);
+    test.args([
+        "test",
+        "--quiet",
+        "--package",
+        "omnimcp-gen",
+        "--test",
+        "it",
+    ]);
     test.args(["--", "suite", "--include-ignored", "--nocapture"]);
     process::run(test.env("JSON_SCHEMA_SUITE", suite))
 }

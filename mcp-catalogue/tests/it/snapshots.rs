@@ -1,7 +1,10 @@
 //! Snapshots of servers and files.
 
 use mcp::catalogue::{Snapshot, SnapshotError};
+use mcp::core::{Call, Fault, Reply};
+use mcp::middleware::{Exchange, Next, from_fn};
 use mcp::prelude::*;
+use mcp::types::{ErrorObject, codes};
 use serde_json::json;
 
 #[tokio::test]
@@ -21,6 +24,27 @@ async fn captured_snapshot_is_sorted_and_read_again() {
     assert_eq!(read, snapshot);
     assert_eq!(read.to_json(), snapshot.to_json());
     assert!(snapshot.diff(&read).impact().is_none());
+}
+
+/// Servers with resources often do not know `resources/templates/list`.
+#[tokio::test]
+async fn list_of_an_unknown_method_is_empty() {
+    async fn forget(exchange: Exchange, next: Next) -> Result<Reply, Fault> {
+        match exchange.call {
+            Call::ListResourceTemplates(_) => Err(Fault::Protocol(ErrorObject::new(
+                codes::METHOD_NOT_FOUND,
+                "Method not found",
+            ))),
+            _ => Ok(next.run(exchange).await),
+        }
+    }
+    let server = Server::new("old", "1.0.0")
+        .resource(Resource::new("disks://all").read(|| "all"))
+        .layer(from_fn(forget));
+    let client = Client::connect(mcp::InProcess(server)).await.unwrap();
+    let snapshot = Snapshot::capture(&client).await.unwrap();
+    assert_eq!(snapshot.as_value()["resources"][0]["uri"], "disks://all");
+    assert_eq!(snapshot.as_value()["resourceTemplates"], json!([]));
 }
 
 #[test]

@@ -73,13 +73,16 @@ async fn list(client: &Client, args: &TargetArgs, output: &Output) -> Result<(),
     Ok(())
 }
 
-/// Lists items if the server declares the capability.
+/// Lists items if the server declares the capability. The list is empty if the server does not know it.
 async fn when<T: Send + 'static>(
     has: bool,
     list: mcp::PreparedCall<'_, Vec<T>>,
 ) -> Result<Vec<T>, mcp::client::Error> {
     match has {
-        true => list.await,
+        true => match list.await {
+            Err(error) if error.is_unknown_method() => Ok(Vec::new()),
+            list => list,
+        },
         false => Ok(Vec::new()),
     }
 }

@@ -3,12 +3,18 @@
 use mcp::catalogue::Snapshot;
 
 mcp::client!("tests/shop.json", pub(crate) mod shop);
-mcp::client!("tests/shop.json", #[cfg(any())] mod absent;);
+mcp::client!(
+    "tests/shop.json",
+    #[cfg(any())]
+    mod absent;
+);
 
 #[tokio::test]
 async fn client_of_the_macro_calls_a_server() {
     let snapshot: Snapshot = shop::CATALOGUE.parse().unwrap();
-    let client = mcp_testing::connect(mcp_testing::mock(snapshot)).await.unwrap();
+    let client = mcp_testing::connect(mcp_testing::mock(snapshot))
+        .await
+        .unwrap();
     let shop = shop::Shop::new(client);
     let sum = shop.add(shop::AddInput::new(1.0, 2.0)).await.unwrap();
     assert_eq!(sum.sum, 1.5, "the example of the schema");

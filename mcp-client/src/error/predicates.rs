@@ -107,7 +107,7 @@ impl Error {
         }
     }
 
-    /// Returns whether the server does not know the method.
+    /// Returns whether the server does not know the method, as for a list that it does not offer.
     pub fn is_unknown_method(&self) -> bool {
         match self.fault() {
             Some(Fault::NoSuchMethod { .. }) => true,

@@ -3,7 +3,8 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{doc, method_docs, types};
+use super::docs::{doc, method_docs};
+use super::types;
 use crate::model::{Kind, Method, Model};
 use crate::names::ident;
 
@@ -88,10 +89,7 @@ fn method(method: &Method, model: &Model) -> TokenStream {
 
 /// Returns the conversion of variables to URIs.
 pub(super) fn templates(model: &Model) -> TokenStream {
-    let templates = model
-        .methods
-        .iter()
-        .filter(|it| it.kind == Kind::Template);
+    let templates = model.methods.iter().filter(|it| it.kind == Kind::Template);
     let implementations = templates.filter_map(|method| {
         let crate::types::Type::Named(slot) = method.arguments.as_ref()? else {
             return None;

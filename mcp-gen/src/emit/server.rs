@@ -4,7 +4,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::client::templates;
-use super::{doc, method_docs, types};
+use super::docs::{doc, method_docs};
+use super::types;
 use crate::model::{Kind, Method, Model};
 use crate::names::ident;
 

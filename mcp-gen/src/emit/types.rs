@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::doc;
+use super::docs::{add_reasons, doc};
 use crate::names::ident;
 use crate::types::{Definition, Field, Shape, Table, Type};
 
@@ -49,16 +49,6 @@ pub(super) fn reference(ty: &Type, types: &Table) -> TokenStream {
             let name = ident(types.name(*slot));
             quote!(#name)
         }
-    }
-}
-
-/// Adds the reasons why a part is any JSON.
-pub(super) fn add_reasons(lines: &mut Vec<String>, reasons: &[&str]) {
-    for reason in reasons {
-        if !lines.is_empty() {
-            lines.push(String::new());
-        }
-        lines.push(format!("Any JSON, because {reason}."));
     }
 }
 
@@ -187,9 +177,8 @@ fn emitted(field: &Field, types: &Table) -> Emitted {
     let docs = doc(&lines);
     let key = &field.key;
     let rename = (*key != field.name).then(|| quote!(#[serde(rename = #key)]));
-    let skip = is_optional.then(
-        || quote!(#[serde(default, skip_serializing_if = "Option::is_none")]),
-    );
+    let skip =
+        is_optional.then(|| quote!(#[serde(default, skip_serializing_if = "Option::is_none")]));
     let is_parameter = field.required && !field.constant;
     let is_text = field.ty == Type::Text;
     let parameter = is_parameter.then(|| match is_text {

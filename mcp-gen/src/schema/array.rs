@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::lowering::{Lowering, Schema};
 use super::place::Place;
-use super::{Lowering, Schema};
 use crate::types::Type;
 
 /// Longest tuple that serde supports.

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::lowering::{Lowering, Schema};
 use super::place::Place;
-use super::{Lowering, Schema};
 use crate::names::{Names, type_name};
 use crate::types::{Shape, Type};
 

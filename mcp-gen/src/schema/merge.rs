@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Lowering, Schema};
+use super::lowering::{Lowering, MAX_SCHEMAS, Schema};
 
 /// Longest chain of references and nested `allOf`.
 const MAX_CHAIN: usize = 32;
@@ -36,8 +36,8 @@ impl Lowering<'_> {
             return Err("`$ref` and `allOf` refer to themselves".to_owned());
         }
         self.schemas += 1 + map.values().map(weight).sum::<usize>() / 16;
-        if self.schemas > super::MAX_SCHEMAS {
-            return Err(format!("the schema has more than {} parts", super::MAX_SCHEMAS));
+        if self.schemas > MAX_SCHEMAS {
+            return Err(format!("the schema has more than {} parts", MAX_SCHEMAS));
         }
         let mut merged = map.clone();
         let reference = merged.shift_remove("$ref");

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use super::lowering::{Lowering, Schema, description, title};
 use super::place::Place;
-use super::{Lowering, Schema, description, title};
 use crate::docs;
 use crate::names::{Names, value_name};
 use crate::types::{Field, Shape, Type};

@@ -26,7 +26,7 @@ impl Place {
         }
     }
 
-    /// The place of a part: `suffix` continues the name, and `path` the pointer.
+    /// Returns the place of a part: `suffix` continues the name, and `path` the pointer.
     pub(super) fn child(&self, suffix: &str, path: &str) -> Self {
         let name = match self.name.len() > MAX_NAME {
             true => self.name.clone(),
@@ -40,7 +40,8 @@ impl Place {
         }
     }
 
-    /// The same type, in another schema or as a part of an option: not that of the reserved slot.
+    /// Returns the place of a part of the same type, such as the type in an option. The reserved slot is not
+    /// for it.
     pub(super) fn inner(&self) -> Self {
         Self {
             depth: self.depth + 1,
@@ -49,7 +50,7 @@ impl Place {
         }
     }
 
-    /// The same type, described by another schema.
+    /// Returns the place for another schema of the same type.
     pub(super) fn rewritten(self) -> Self {
         Self {
             depth: self.depth + 1,

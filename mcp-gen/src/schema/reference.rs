@@ -4,18 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::lowering::{Lowering, RefTarget, Schema};
 use super::merge::has_structure;
 use super::place::Place;
-use super::{Lowering, Schema};
 use crate::names::type_name;
 use crate::types::{Shape, Type};
-
-/// The type of a target of `$ref`.
-pub(crate) enum Target {
-    /// The target is being converted. The flag says that a part of it refers to it.
-    Open { slot: usize, used: bool },
-    Done(Type),
-}
 
 /// Largest content of `$defs` that is compared between tools.
 const MAX_SHARED_BYTES: usize = 64 << 10;
@@ -34,8 +27,8 @@ impl Lowering<'_> {
 
     fn reference(&mut self, reference: &str, place: Place) -> Type {
         match self.targets.get_mut(reference) {
-            Some(Target::Done(ty)) => return ty.clone(),
-            Some(Target::Open { slot, used }) => {
+            Some(RefTarget::Done(ty)) => return ty.clone(),
+            Some(RefTarget::Open { slot, used }) => {
                 *used = true;
                 return Type::Named(*slot);
             }
@@ -50,7 +43,7 @@ impl Lowering<'_> {
             let ty = ty.clone();
             self.notes.extend(notes.iter().cloned());
             self.targets
-                .insert(reference.to_owned(), Target::Done(ty.clone()));
+                .insert(reference.to_owned(), RefTarget::Done(ty.clone()));
             return ty;
         }
         let before = self.notes.len();
@@ -70,7 +63,7 @@ impl Lowering<'_> {
     /// Converts the target of a reference, which may refer to itself.
     pub(super) fn target(&mut self, reference: &str, schema: &Value, place: Place) -> Type {
         let slot = self.types.reserve(&place.name);
-        let open = Target::Open { slot, used: false };
+        let open = RefTarget::Open { slot, used: false };
         self.targets.insert(reference.to_owned(), open);
         let place = Place {
             slot: Some(slot),
@@ -78,7 +71,7 @@ impl Lowering<'_> {
         };
         let mut ty = self.lower(schema, place);
         let used = match self.targets.get(reference) {
-            Some(Target::Open { used, .. }) => *used,
+            Some(RefTarget::Open { used, .. }) => *used,
             _ => false,
         };
         if self.types.get(slot).is_none() {
@@ -91,7 +84,7 @@ impl Lowering<'_> {
             }
         }
         self.targets
-            .insert(reference.to_owned(), Target::Done(ty.clone()));
+            .insert(reference.to_owned(), RefTarget::Done(ty.clone()));
         ty
     }
 

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::lowering::{Lowering, Schema};
 use super::merge::has_structure;
 use super::place::Place;
-use super::{Lowering, Schema};
 use crate::names::{Names, type_name};
 use crate::types::{Shape, Table, Type};
 
@@ -53,9 +53,7 @@ impl Lowering<'_> {
             (true, []) => Type::Null,
             (false, [only]) => self.lower(only, place.rewritten()),
             (true, [only]) => self.lower(only, place.inner()).optional(),
-            (true, _) => self
-                .variants(&base, &branches, place.inner())
-                .optional(),
+            (true, _) => self.variants(&base, &branches, place.inner()).optional(),
             (false, _) => self.variants(&base, &branches, place),
         }
     }

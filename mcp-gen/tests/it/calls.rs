@@ -7,8 +7,10 @@ use mcp::{
 };
 use mcp_testing::Pair;
 
+#[rustfmt::skip]
 #[path = "generated/shop.rs"]
 mod shop;
+#[rustfmt::skip]
 #[path = "generated/shop_server.rs"]
 mod shop_server;
 
@@ -34,7 +36,9 @@ impl served::Shop for Implementation {
         arguments: served::ListAllInput,
         _: CallContext,
     ) -> Result<CallToolResult, ToolError> {
-        Ok(CallToolResult::from_text(arguments.nicode.unwrap_or_default()))
+        Ok(CallToolResult::from_text(
+            arguments.nicode.unwrap_or_default(),
+        ))
     }
 
     async fn new_tool(
@@ -89,7 +93,10 @@ impl served::Shop for Implementation {
     ) -> Result<ReadResourceResult, ResourceError> {
         match disk.id.as_str() {
             "none" => Err(NotFound.into()),
-            _ => Ok(contents(&disk.uri(), &format!("{} {:?}", disk.id, disk.side))),
+            _ => Ok(contents(
+                &disk.uri(),
+                &format!("{} {:?}", disk.id, disk.side),
+            )),
         }
     }
 
@@ -113,7 +120,12 @@ async fn check(version: ProtocolVersion) {
     assert_eq!(shop.list_all().await.unwrap().text(), "all");
     let list = shop::ListAllInput::new().with_nicode("x");
     assert_eq!(shop.list_all_2(list).await.unwrap().text(), "x");
-    assert!(shop.new_tool(shop::NewInput::new()).await.unwrap().is_error());
+    assert!(
+        shop.new_tool(shop::NewInput::new())
+            .await
+            .unwrap()
+            .is_error()
+    );
     let item = shop::Item::new("a7").with_count(2);
     let order = shop::OrderInput::new(vec![item.clone()], true, shop::OrderInputType::SelfPickup)
         .with_at((1.0, 2.0))
@@ -128,14 +140,24 @@ async fn check(version: ProtocolVersion) {
         .with_left(shop::Node::new("leaf"))
         .with_value(vec![shop::Json::from(1.0)].into());
     let tree = shop.tree(shop::TreeInput::new(root));
-    let tree = tree.options(|call| call.meta("example/a", 1)).await.unwrap();
+    let tree = tree
+        .options(|call| call.meta("example/a", 1))
+        .await
+        .unwrap();
     assert_eq!((tree.depth, tree.next.unwrap().name), (2, "oak".to_owned()));
-    let review = shop.review_prompt(shop::ReviewPrompt::new("12")).await.unwrap();
+    let review = shop
+        .review_prompt(shop::ReviewPrompt::new("12"))
+        .await
+        .unwrap();
     assert_eq!(review.messages.len(), 1);
     shop.hello_prompt().await.unwrap();
     let disk = shop.read_disk(shop::DiskTemplate::new("a b").with_side("left"));
     assert_eq!(disk.await.unwrap().text(), "a b Some(\"left\")");
-    assert!(shop.read_disk(shop::DiskTemplate::new("none")).await.is_err());
+    assert!(
+        shop.read_disk(shop::DiskTemplate::new("none"))
+            .await
+            .is_err()
+    );
     assert_eq!(shop.read_disks().await.unwrap().text(), "all disks");
 }
 
@@ -152,7 +174,9 @@ async fn typed_calls_work_in_sessions() {
 
 #[tokio::test]
 async fn served_catalogue_is_that_of_the_file() {
-    let client = mcp_testing::connect(shop_server::server(Implementation)).await.unwrap();
+    let client = mcp_testing::connect(shop_server::server(Implementation))
+        .await
+        .unwrap();
     let served = mcp_catalogue::Snapshot::capture(&client).await.unwrap();
     let stored = crate::files::shop();
     for list in ["tools", "prompts", "resources", "resourceTemplates"] {

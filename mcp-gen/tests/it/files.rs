@@ -17,7 +17,10 @@ fn check(generator: &Generator, expected: ExpectFile) {
 
 #[test]
 fn client_of_the_shop_is_the_stored_file() {
-    check(&Generator::client("shop"), expect_file!["generated/shop.rs"]);
+    check(
+        &Generator::client("shop"),
+        expect_file!["generated/shop.rs"],
+    );
 }
 
 #[test]

@@ -41,18 +41,48 @@ fn schemas_have_the_expected_types() {
         (json!({"enum": ["a", null]}), "Option<TInputA>"),
         (json!({"type": "array"}), "Vec<::mcp::typed::Value>"),
         (json!({"items": {"type": "boolean"}}), "Vec<bool>"),
-        (json!({"items": [{"type": "boolean"}, {}], "minItems": 2, "maxItems": 2}), "(bool, ::mcp::typed::Value)"),
-        (json!({"type": "object"}), "::std::collections::BTreeMap<String, ::mcp::typed::Value>"),
-        (json!({"additionalProperties": {"type": "number"}}), "::std::collections::BTreeMap<String, f64>"),
-        (json!({"patternProperties": {"^x": {"type": "number"}}, "additionalProperties": false}), "::std::collections::BTreeMap<String, f64>"),
+        (
+            json!({"items": [{"type": "boolean"}, {}], "minItems": 2, "maxItems": 2}),
+            "(bool, ::mcp::typed::Value)",
+        ),
+        (
+            json!({"type": "object"}),
+            "::std::collections::BTreeMap<String, ::mcp::typed::Value>",
+        ),
+        (
+            json!({"additionalProperties": {"type": "number"}}),
+            "::std::collections::BTreeMap<String, f64>",
+        ),
+        (
+            json!({"patternProperties": {"^x": {"type": "number"}}, "additionalProperties": false}),
+            "::std::collections::BTreeMap<String, f64>",
+        ),
         (json!({"$ref": "#/$defs/D"}), "D"),
-        (json!({"allOf": [{"$ref": "#/$defs/D"}], "description": "d"}), "D"),
-        (json!({"anyOf": [{"$ref": "#/$defs/D"}, {"type": "null"}]}), "Option<D>"),
-        (json!({"type": "object", "properties": {"y": {}}, "anyOf": [{"required": ["y"]}, {"required": ["z"]}]}), "TInputA"),
-        (json!({"anyOf": [{"type": "string", "format": "date"}, {"type": "string"}]}), "String"),
-        (json!({"allOf": [{"type": "number"}, {"type": "integer"}]}), "i64"),
+        (
+            json!({"allOf": [{"$ref": "#/$defs/D"}], "description": "d"}),
+            "D",
+        ),
+        (
+            json!({"anyOf": [{"$ref": "#/$defs/D"}, {"type": "null"}]}),
+            "Option<D>",
+        ),
+        (
+            json!({"type": "object", "properties": {"y": {}}, "anyOf": [{"required": ["y"]}, {"required": ["z"]}]}),
+            "TInputA",
+        ),
+        (
+            json!({"anyOf": [{"type": "string", "format": "date"}, {"type": "string"}]}),
+            "String",
+        ),
+        (
+            json!({"allOf": [{"type": "number"}, {"type": "integer"}]}),
+            "i64",
+        ),
         (json!({"not": {"type": "string"}}), "::mcp::typed::Value"),
-        (json!({"type": "string", "pattern": "^a", "not": {"const": "ab"}}), "String"),
+        (
+            json!({"type": "string", "pattern": "^a", "not": {"const": "ab"}}),
+            "String",
+        ),
     ];
     for (schema, expected) in cases {
         assert_eq!(type_of(schema.clone()), expected, "{schema}");
@@ -65,13 +95,19 @@ fn schemas_without_a_type_have_a_reason() {
         (json!({"$ref": "#/$defs/None"}), "not in the schema"),
         (json!({"$ref": "#anchor"}), "not in the schema"),
         (json!({"$dynamicRef": "#a"}), "depends on the schema"),
-        (json!({"allOf": [{"type": "string"}, {"type": "number"}]}), "two different types"),
+        (
+            json!({"allOf": [{"type": "string"}, {"type": "number"}]}),
+            "two different types",
+        ),
         (json!({"allOf": [false]}), "matches no value"),
         (json!({"enum": [1, "a"]}), "different types"),
         (json!({"enum": []}), "no values"),
         (json!({"type": "strnig"}), "no type `strnig`"),
         (json!({"type": 1}), "a string or an array"),
-        (json!({"prefixItems": [{"type": "string"}, {"type": "number"}]}), "no fixed length"),
+        (
+            json!({"prefixItems": [{"type": "string"}, {"type": "number"}]}),
+            "no fixed length",
+        ),
         (json!(false), "no value matches"),
         (json!(7), "an object or a boolean"),
     ];
@@ -115,10 +151,16 @@ fn large_schemas_are_bounded() {
     let wide = generate(&json!({"type": "object", "properties": wide}));
     assert!(wide.report().to_string().contains("more than 500"));
     let long = json!({"type": "object", "description": "x".repeat(2 << 20)});
-    assert!(generate(&long).report().to_string().contains("more than 1 MiB"));
+    assert!(
+        generate(&long)
+            .report()
+            .to_string()
+            .contains("more than 1 MiB")
+    );
     let mut branches = json!({"type": "string"});
     for _ in 0..20 {
-        branches = json!({"anyOf": [{"allOf": [branches, {}]}, {"allOf": [branches, {"title": "x"}]}]});
+        branches =
+            json!({"anyOf": [{"allOf": [branches, {}]}, {"allOf": [branches, {"title": "x"}]}]});
         if branches.to_string().len() > 400_000 {
             break;
         }
@@ -129,8 +171,32 @@ fn large_schemas_are_bounded() {
 #[test]
 fn names_of_every_kind_are_valid() {
     let names = [
-        "", "_", "self", "Self", "super", "crate", "type", "async", "gen", "union", "try", "日本", "a-b", "a b", "1", "r#x",
-        "new", "String", "Option", "Value", "additional", "with_a", "\"", "\\", "\u{202e}", "{}",
+        "",
+        "_",
+        "self",
+        "Self",
+        "super",
+        "crate",
+        "type",
+        "async",
+        "gen",
+        "union",
+        "try",
+        "日本",
+        "a-b",
+        "a b",
+        "1",
+        "r#x",
+        "new",
+        "String",
+        "Option",
+        "Value",
+        "additional",
+        "with_a",
+        "\"",
+        "\\",
+        "\u{202e}",
+        "{}",
     ];
     let properties: serde_json::Map<_, _> = names
         .iter()
@@ -148,7 +214,11 @@ fn names_of_every_kind_are_valid() {
         .collect();
     let document = json!({"tools": tools, "prompts": [{"name": "self", "arguments": [{"name": "self"}]}], "resourceTemplates": templates});
     let snapshot = Snapshot::from_value(document).unwrap();
-    for generator in [Generator::client("self"), Generator::server("String"), Generator::client("")] {
+    for generator in [
+        Generator::client("self"),
+        Generator::server("String"),
+        Generator::client(""),
+    ] {
         let source = generator.generate(&snapshot).unwrap().to_source().unwrap();
         syn::parse_file(&source).unwrap();
     }

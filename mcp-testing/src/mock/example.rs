@@ -26,11 +26,16 @@ impl Examples<'_> {
         };
         let stated = ["const", "default"].into_iter().find_map(|it| map.get(it));
         let first = |key: &str| map.get(key).and_then(Value::as_array)?.first();
-        if let Some(value) = stated.or_else(|| first("examples")).or_else(|| first("enum")) {
+        if let Some(value) = stated
+            .or_else(|| first("examples"))
+            .or_else(|| first("enum"))
+        {
             return value.clone();
         }
         if let Some(reference) = map.get("$ref").and_then(Value::as_str) {
-            let target = reference.strip_prefix('#').and_then(|it| self.root.pointer(it));
+            let target = reference
+                .strip_prefix('#')
+                .and_then(|it| self.root.pointer(it));
             return target.map_or(Value::Null, |it| self.value(it, depth + 1, number));
         }
         if let Some(parts) = map.get("allOf").and_then(Value::as_array) {
@@ -187,12 +192,18 @@ fn integer(map: &Map<String, Value>, number: u64) -> Value {
     let limit = |key: &str| map.get(key).and_then(Value::as_i64);
     let step = limit("multipleOf").filter(|it| *it > 0).unwrap_or(1);
     let number = i64::try_from(number).unwrap_or(0).saturating_mul(step);
-    let above = limit("minimum").or_else(|| limit("exclusiveMinimum").map(|it| it.saturating_add(1)));
-    let below = limit("maximum").or_else(|| limit("exclusiveMaximum").map(|it| it.saturating_sub(1)));
+    let above =
+        limit("minimum").or_else(|| limit("exclusiveMinimum").map(|it| it.saturating_add(1)));
+    let below =
+        limit("maximum").or_else(|| limit("exclusiveMaximum").map(|it| it.saturating_sub(1)));
     let start = match (above, below) {
         (Some(above), _) => {
             let rest = above.rem_euclid(step);
-            if rest == 0 { above } else { above.saturating_add(step - rest) }
+            if rest == 0 {
+                above
+            } else {
+                above.saturating_add(step - rest)
+            }
         }
         (None, Some(below)) if below < step => below.saturating_sub(below.rem_euclid(step)),
         (None, _) => step,

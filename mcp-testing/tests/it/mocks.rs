@@ -23,12 +23,17 @@ fn snapshot(output: &Value) -> Snapshot {
 #[tokio::test]
 async fn mock_lists_what_the_snapshot_has() {
     let snapshot = snapshot(&json!({"type": "object"}));
-    let client = mcp_testing::connect(mcp_testing::mock(snapshot.clone())).await.unwrap();
+    let client = mcp_testing::connect(mcp_testing::mock(snapshot.clone()))
+        .await
+        .unwrap();
     let listed = Snapshot::capture(&client).await.unwrap();
     for list in ["tools", "prompts", "resources", "resourceTemplates"] {
         assert_eq!(listed.as_value()[list], snapshot.as_value()[list], "{list}");
     }
-    assert_eq!(client.call("plain", ()).await.unwrap().text(), "example of plain");
+    assert_eq!(
+        client.call("plain", ()).await.unwrap().text(),
+        "example of plain"
+    );
     let disk = client.read_resource("disks://one/7").await.unwrap();
     assert_eq!(disk.text(), "example of disks://one/7");
     let all = client.read_resource("disks://all").await.unwrap();
@@ -39,8 +44,15 @@ async fn mock_lists_what_the_snapshot_has() {
 #[tokio::test]
 async fn recorded_answers_come_before_examples() {
     let mock = mcp_testing::mock(snapshot(&json!({"type": "object"})))
-        .answer("find", CallToolResult::from_json(&json!({"any": 1})).unwrap())
-        .answer_for("find", json!({"q": "a"}), CallToolResult::error("no such thing"));
+        .answer(
+            "find",
+            CallToolResult::from_json(&json!({"any": 1})).unwrap(),
+        )
+        .answer_for(
+            "find",
+            json!({"q": "a"}),
+            CallToolResult::error("no such thing"),
+        );
     let calls = mock.calls();
     let client = mcp_testing::connect(mock).await.unwrap();
     let failed = client.call("find", json!({"q": "a"})).await.unwrap();
