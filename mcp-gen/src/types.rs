@@ -33,6 +33,21 @@ impl Type {
         }
     }
 
+    /// Returns true if both are the same type in Rust. Reasons do not matter.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Value(_), Self::Value(_)) => true,
+            (Self::List(a), Self::List(b))
+            | (Self::Map(a), Self::Map(b))
+            | (Self::Option(a), Self::Option(b))
+            | (Self::Boxed(a), Self::Boxed(b)) => a.is_same(b),
+            (Self::Tuple(a), Self::Tuple(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_same(b))
+            }
+            _ => self == other,
+        }
+    }
+
     /// Collects the reasons of `Value`s in this type, without those inside of named types.
     pub(crate) fn reasons<'a>(&'a self, into: &mut Vec<&'a str>) {
         match self {

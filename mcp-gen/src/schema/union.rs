@@ -93,7 +93,7 @@ impl Lowering<'_> {
                 Type::Value(None) => return Type::Value(None),
                 ty => ty,
             };
-            if !variants.iter().any(|(_, it)| *it == ty) {
+            if !variants.iter().any(|(_, it)| it.is_same(&ty)) {
                 let name = hint.unwrap_or_else(|| self.kind(&ty));
                 variants.push((name, ty));
             }

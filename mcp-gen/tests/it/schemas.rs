@@ -89,6 +89,29 @@ fn schemas_have_the_expected_types() {
     }
 }
 
+/// Two variants of one type would have two equal conversions, which the compiler refuses.
+#[test]
+fn variants_of_a_union_have_different_types() {
+    let schema = json!({"anyOf": [
+        {"type": "string"}, {"enum": [1, "a"]}, {"$ref": "#/none"},
+        {"type": "array", "items": {"enum": [1, "a"]}}, {"type": "array"},
+    ]});
+    let root = json!({"type": "object", "properties": {"a": schema}});
+    let source = generate(&root).to_source().unwrap();
+    assert_eq!(
+        source
+            .matches("impl From<::mcp::typed::Value> for TInputA ")
+            .count(),
+        1
+    );
+    assert_eq!(
+        source
+            .matches("impl From<Vec<::mcp::typed::Value>> for TInputA ")
+            .count(),
+        1
+    );
+}
+
 #[test]
 fn schemas_without_a_type_have_a_reason() {
     let cases = [
