@@ -16,11 +16,11 @@ pub(crate) enum Type {
     Unsigned,
     Number,
     Text,
-    List(Box<Type>),
-    Tuple(Vec<Type>),
-    Map(Box<Type>),
-    Option(Box<Type>),
-    Boxed(Box<Type>),
+    List(Box<Self>),
+    Tuple(Vec<Self>),
+    Map(Box<Self>),
+    Option(Box<Self>),
+    Boxed(Box<Self>),
     /// An index of the table.
     Named(usize),
 }

@@ -37,7 +37,7 @@ impl Lowering<'_> {
         }
         self.schemas += 1 + map.values().map(weight).sum::<usize>() / 16;
         if self.schemas > MAX_SCHEMAS {
-            return Err(format!("the schema has more than {} parts", MAX_SCHEMAS));
+            return Err(format!("the schema has more than {MAX_SCHEMAS} parts"));
         }
         let mut merged = map.clone();
         let reference = merged.shift_remove("$ref");
@@ -103,7 +103,7 @@ fn merge(into: &mut Schema, part: Schema) -> Result<(), String> {
 }
 
 fn merge_properties(old: &mut Value, new: Value) -> Result<(), String> {
-    let (Value::Object(old), Value::Object(new)) = (old, new) else {
+    let (Some(old), Value::Object(new)) = (old.as_object_mut(), new) else {
         return Err("`properties` is an object".to_owned());
     };
     for (key, schema) in new {

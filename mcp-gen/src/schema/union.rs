@@ -13,11 +13,10 @@ const MAX_BRANCHES: usize = 100;
 
 /// Returns the branches of `anyOf` or `oneOf`. `None` if the schema has none or both.
 pub(super) fn branches(map: &Schema) -> Option<Vec<Value>> {
-    let list = match (map.get("anyOf"), map.get("oneOf")) {
-        (Some(list), None) | (None, Some(list)) => list,
-        _ => return None,
-    };
-    list.as_array().cloned()
+    match (map.get("anyOf"), map.get("oneOf")) {
+        (Some(list), None) | (None, Some(list)) => list.as_array().cloned(),
+        _ => None,
+    }
 }
 
 impl Lowering<'_> {
