@@ -15,6 +15,7 @@
 //! | [`bridges`] | programs between our client and our server |
 //! | [`telemetry`] | a receiver of OTLP, and Prometheus |
 //! | [`servers`] | servers that people use, as peers of our client |
+//! | [`typed`] | typed clients of these servers |
 
 mod authorization;
 mod bridges;
@@ -28,6 +29,7 @@ mod peers;
 mod pipes;
 mod servers;
 mod telemetry;
+mod typed;
 
 use std::fs;
 
@@ -80,6 +82,7 @@ pub(crate) fn run_cases(workspace: &Workspace, all: bool, only: Option<&str>) ->
     list.extend(servers::cases(workspace, &peers, all)?);
     list.extend(commands::cases(workspace, &peers, &out)?);
     list.extend(inspector::cases(workspace, &peers)?);
+    list.extend(typed::cases(workspace, &peers)?);
     list.retain(|case| only.is_none_or(|only| case.name.contains(only)));
     let summary = cases::run_all(list, &out);
     drop(servers);
