@@ -36,7 +36,7 @@ struct Step {
     run: fn(&Workspace) -> Result<StepOutcome>,
 }
 
-const STEPS: [Step; 21] = [
+const STEPS: [Step; 22] = [
     Step {
         name: "fmt",
         run: |w| cargo(w, &["fmt", "--all", "--check"]),

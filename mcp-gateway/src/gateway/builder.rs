@@ -8,7 +8,7 @@ use mcp_client::group::{Group, Naming};
 use mcp_client::{Client, ClientBuilder, Error};
 use mcp_server::Server;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::AbortHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::changes::Announcements;
 use super::error::GatewayError;
@@ -221,8 +221,9 @@ impl Gateway {
         }
         lists.subscribe(|| server.notify()).await;
         let (control, reloads) = mpsc::channel(1);
-        let follower = tokio::spawn(lists.follow(reloads));
-        let follower = Follower(follower.abort_handle());
+        let follower = Follower {
+            _task: AbortOnDropHandle::new(tokio::spawn(lists.follow(reloads))),
+        };
         Ok(OpenGateway {
             server: server.state(Arc::new(follower)),
             group,
@@ -232,12 +233,8 @@ impl Gateway {
 }
 
 /// The task that keeps the lists current. It ends when this is dropped with the server.
-struct Follower(AbortHandle);
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
+struct Follower {
+    _task: AbortOnDropHandle<()>,
 }
 
 impl fmt::Debug for Gateway {

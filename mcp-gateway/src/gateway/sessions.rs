@@ -12,8 +12,8 @@ use mcp_core::{BoxFuture, Fault};
 use mcp_types::ClientCapabilities;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::AbortHandle;
 use tokio::time::timeout;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::changes::Announcer;
 use super::questions::Questions;
@@ -48,20 +48,11 @@ struct SessionPool {
 #[derive(Clone)]
 struct OpenSession {
     client: Client,
-    _watcher: Arc<Watcher>,
+    /// The task that passes on changes of lists, which a server may announce to one session only.
+    _watcher: Arc<AbortOnDropHandle<()>>,
     questions: Questions,
     /// The capabilities that the session was opened with.
     capabilities: ClientCapabilities,
-}
-
-/// The task that passes on changes of lists, which a server may announce to one session only. It ends when
-/// this is dropped.
-struct Watcher(AbortHandle);
-
-impl Drop for Watcher {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 /// A session that one call has. It is closed when this is dropped before [`Lease::end`], because the
@@ -132,7 +123,7 @@ impl Sessions {
         let client = client.capabilities(capabilities.clone());
         let client = (self.0.connect)(client).await?;
         let watching = watch(client.clone(), self.0.changes.clone());
-        let watcher = Watcher(tokio::spawn(watching).abort_handle());
+        let watcher = AbortOnDropHandle::new(tokio::spawn(watching));
         Ok(OpenSession {
             client,
             _watcher: Arc::new(watcher),

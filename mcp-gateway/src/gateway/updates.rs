@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 use mcp_client::group::Group;
 use mcp_client::{Change, Client};
 use mcp_server::Notify;
-use tokio::task::AbortHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 /// Resources of one server that the gateway subscribes to. Updates of further ones do not pass.
 const MAX_RESOURCES: usize = 1000;
@@ -21,13 +21,7 @@ pub(super) struct Updates {
 /// A subscription. It ends when this is dropped.
 struct Subscription {
     uris: Vec<String>,
-    task: AbortHandle,
-}
-
-impl Drop for Subscription {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
+    task: AbortOnDropHandle<()>,
 }
 
 impl Updates {
@@ -53,7 +47,7 @@ impl Updates {
                 continue;
             }
             let following = follow(client, server.clone(), uris.clone(), self.notify.clone());
-            let task = tokio::spawn(following).abort_handle();
+            let task = AbortOnDropHandle::new(tokio::spawn(following));
             self.running.insert(server, Subscription { uris, task });
         }
     }
