@@ -386,14 +386,14 @@ fn gateway(workspace: &Workspace) -> Result<StepOutcome> {
 /// Runs the cases of the peers that can be installed. Skipped if there are none.
 fn interop(workspace: &Workspace) -> Result<StepOutcome> {
     build_programs(workspace)?;
-    let summary = interop::run_cases(workspace, false, None)?;
+    let summary = interop::run_cases(workspace, None)?;
     if !summary.has_run() {
         return Ok(StepOutcome::Skipped("no peer can be installed".to_owned()));
     }
     require(summary.has_no_failure(), "a case has failed")
 }
 
-/// Runs the generator of typed code on the JSON-Schema-Test-Suite. Skipped if npm cannot install it.
+/// Runs the generator of typed code on the JSON-Schema-Test-Suite. Skipped if pip cannot download it.
 fn schemas(workspace: &Workspace) -> Result<StepOutcome> {
     match schemas::install(workspace) {
         Err(error) => Ok(StepOutcome::Skipped(error.to_string())),

@@ -56,21 +56,19 @@ const PROGRAMS: [&str; 9] = [
 
 /// Runs the command. Returns true if at least one case ran and none failed.
 pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
-    let all = flags.switch("--all");
     let only = flags.value::<String>("--only")?;
     flags.finish()?;
     build(workspace)?;
-    let summary = run_cases(workspace, all, only.as_deref())?;
+    let summary = run_cases(workspace, only.as_deref())?;
     Ok(summary.has_no_failure() && summary.has_run())
 }
 
-/// Installs the peers and runs every case, or those with the text `only` in their names; those that
-/// take long only with `all`. Our programs must be built.
-pub(crate) fn run_cases(workspace: &Workspace, all: bool, only: Option<&str>) -> Result<Summary> {
+/// Installs the peers and runs every case, or those with the text `only` in their names. Our programs must be built.
+pub(crate) fn run_cases(workspace: &Workspace, only: Option<&str>) -> Result<Summary> {
     let home = workspace.target().join("interop");
     let out = home.join("out");
     fs::create_dir_all(&out)?;
-    let peers = Peers::install(workspace, &home, all)?;
+    let peers = Peers::install(workspace, &home)?;
     let (mut servers, mut list) = http::cases(workspace, &peers, &out)?;
     let (bridges, bridged) = bridges::cases(workspace, &peers, &out)?;
     servers.extend(bridges);
@@ -79,7 +77,7 @@ pub(crate) fn run_cases(workspace: &Workspace, all: bool, only: Option<&str>) ->
     list.extend(pipes::cases(workspace, &peers));
     list.extend(telemetry::cases(workspace, &peers, &home));
     list.extend(extensions::cases(workspace, &peers));
-    list.extend(servers::cases(workspace, &peers, all)?);
+    list.extend(servers::cases(workspace, &peers)?);
     list.extend(commands::cases(workspace, &peers, &out)?);
     list.extend(inspector::cases(workspace, &peers)?);
     list.extend(typed::cases(workspace, &peers)?);

@@ -1,17 +1,18 @@
 //! `cargo xtask schemas`: the generator of typed code on every schema of the JSON-Schema-Test-Suite.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::Result;
 use crate::flags::Flags;
-use crate::node::Packages;
 use crate::process;
 use crate::workspace::Workspace;
 
-/// The npm package of the suite. It fetches the suite from its repository, so npm needs git.
-const PACKAGE: (&str, &str) = ("@json-schema-org/tests", "2.0.0");
-/// The folder of the suite, from the folder of the package.
-const FOLDER: &str = "../../json-schema-test-suite/tests";
+/// The Python package whose source archive contains the suite. The npm package of the suite would fetch it from
+/// its repository.
+const PACKAGE: &str = "jsonschema";
+const VERSION: &str = "4.25.1";
 
 /// Runs the command. Returns true if the test has passed.
 pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
@@ -25,13 +26,33 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     Ok(true)
 }
 
-/// Installs the suite, unless it is installed already. Returns its folder.
+/// Downloads the suite, unless it is there already. Returns its folder.
 pub(crate) fn install(workspace: &Workspace) -> Result<PathBuf> {
-    let packages = Packages::install(&workspace.target().join("schemas"), &[PACKAGE])?;
-    let folder = packages.file(PACKAGE.0, FOLDER);
-    match folder.is_dir() {
-        true => Ok(folder),
-        false => Err(format!("{} has no suite at {}", PACKAGE.0, folder.display()).into()),
+    let home = workspace.target().join("schemas");
+    let suite = home.join(format!("{PACKAGE}-{VERSION}/json/tests"));
+    if suite.is_dir() {
+        return Ok(suite);
+    }
+    fs::create_dir_all(&home)?;
+    // The pip of the system may refuse to work outside of an environment.
+    let environment = home.join("environment");
+    process::run(
+        Command::new("python3")
+            .args(["-m", "venv"])
+            .arg(&environment),
+    )?;
+    let mut download = Command::new(environment.join("bin/pip"));
+    download.args(["download", "--quiet", "--no-deps", "--no-binary", PACKAGE]);
+    download.arg(format!("{PACKAGE}=={VERSION}"));
+    process::run(download.arg("--dest").arg(&home))?;
+    let mut unpack = Command::new("tar");
+    unpack
+        .arg("-xzf")
+        .arg(home.join(format!("{PACKAGE}-{VERSION}.tar.gz")));
+    process::run(unpack.arg("-C").arg(&home))?;
+    match suite.is_dir() {
+        true => Ok(suite),
+        false => Err(format!("{PACKAGE} {VERSION} has no suite at {}", suite.display()).into()),
     }
 }
 

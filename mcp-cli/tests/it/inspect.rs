@@ -117,6 +117,11 @@ impl Page {
 
     /// Reads events until one has this kind.
     fn event(&self, kind: &str) -> Value {
+        self.event_with(kind, |_| true)
+    }
+
+    /// Reads events until one has this kind and is the wanted one.
+    fn event_with(&self, kind: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
         let mut stream = TcpStream::connect(&self.host).unwrap();
         let (host, cookie) = (&self.host, &self.cookie);
         let text = format!("GET /api/events HTTP/1.1\r\nhost: {host}\r\ncookie: {cookie}\r\n\r\n");
@@ -127,7 +132,7 @@ impl Page {
                 continue;
             };
             let event: Value = serde_json::from_str(event).unwrap();
-            if event["kind"] == kind {
+            if event["kind"] == kind && is_wanted(&event) {
                 return event;
             }
         }
@@ -322,10 +327,11 @@ fn question_of_the_server_waits_for_the_page() {
         let wrong = json!({"id": id, "action": "accept", "content": {"nothing": []}});
         assert_eq!(page.post("answer", &wrong)["open"], true);
         // Answers that do not fit are asked for again, with the reason.
-        let settled = page.event("settled");
-        assert_eq!(&settled["id"], id);
-        let decline = json!({"id": id.as_u64().unwrap() + 1, "action": "decline"});
-        while page.post("answer", &decline)["open"] != true {}
+        let again = page.event_with("question", |it| it["problem"].is_string());
+        assert_ne!(&again["id"], id);
+        assert_eq!(&page.event("settled")["id"], id);
+        let decline = json!({"id": again["id"], "action": "decline"});
+        assert_eq!(page.post("answer", &decline)["open"], true);
         let result = call.join().unwrap();
         assert!(result["result"]["content"].is_array(), "{result}");
         assert_eq!(page.post("answer", &decline)["open"], false);

@@ -15,23 +15,35 @@ use crate::workspace::Workspace;
 /// If this variable is set, the screenshots of the guide are made again.
 const UPDATE: &str = "UPDATE_SCREENSHOTS";
 
-/// Returns the case.
+/// The tests of `inspector.mjs`, with their names here.
+const TESTS: [(&str, &str); 4] = [
+    ("features", "every view"),
+    ("look", "400 pixels and dark colours"),
+    ("many", "10,000 messages"),
+    ("attacks", "a hostile server"),
+];
+
+/// Returns the cases.
 pub(super) fn cases(workspace: &Workspace, peers: &Peers) -> Result<Vec<Case>> {
     let screenshots = screenshots(workspace)?;
-    let start = peers.node("inspector.mjs").and_then(|driver| {
+    let start = |test: &str| {
+        let driver = peers.node("inspector.mjs")?;
         let chromium = find_chromium()?;
         let hostile = peers.node("server_hostile.mjs")?;
         let mut command = driver.command();
-        command.arg(chromium);
+        command.arg(test).arg(chromium);
         command.arg(workspace.binary("debug", COMMAND));
         command.arg(workspace.binary("debug", SERVER));
         // The driver starts it with its own Node.js.
         command.args(hostile.words().skip(1));
-        command.args(screenshots);
+        command.args(&screenshots);
         Ok::<Command, String>(command)
-    });
-    let name = "Chromium -> mcp inspect -> our server and a hostile one".to_owned();
-    Ok(vec![case(name, start, "ok\n")])
+    };
+    let case = |(test, name)| {
+        let name = format!("Chromium -> mcp inspect, {name}");
+        case(name, start(test), "ok\n")
+    };
+    Ok(TESTS.into_iter().map(case).collect())
 }
 
 /// The folder of the screenshots, if they are wanted.

@@ -12,7 +12,7 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// npm packages with fixed versions. The oldest version of the TypeScript SDK has a name of its own.
-const NPM: [(&str, &str); 19] = [
+const NPM: [(&str, &str); 24] = [
     ("@modelcontextprotocol/client", "2.4.0"),
     ("@modelcontextprotocol/ext-apps", "2.0.4"),
     (INSPECTOR, "2.12.0"),
@@ -26,7 +26,11 @@ const NPM: [(&str, &str); 19] = [
         "@modelcontextprotocol/server-sequential-thinking",
         "2026.8.31",
     ),
+    ("@playwright/mcp", "0.0.83"),
+    ("@upstash/context7-mcp", "4.1.1"),
     ("axe-core", "4.14.1"),
+    ("chrome-devtools-mcp", "1.11.0"),
+    ("exa-mcp-server", "3.4.1"),
     ("mcp-remote", "0.15.1"),
     ("oauth4webapi", "3.8.8"),
     ("oidc-provider", "9.13.3"),
@@ -34,13 +38,8 @@ const NPM: [(&str, &str); 19] = [
     ("sdk-oldest", "npm:@modelcontextprotocol/sdk@1.0.0"),
     ("standardwebhooks", "1.1.1"),
     ("supergateway", "4.0.0"),
-    ("zod", "4.6.7"),
-];
-/// Further packages for `--all`, which take long to install.
-const NPM_ALL: [(&str, &str); 3] = [
-    ("@playwright/mcp", "0.0.83"),
-    ("@upstash/context7-mcp", "4.1.1"),
     ("tavily-mcp", "0.2.22"),
+    ("zod", "4.6.7"),
 ];
 const EVERYTHING: &str = "@modelcontextprotocol/server-everything";
 const INSPECTOR: &str = "@modelcontextprotocol/inspector";
@@ -57,6 +56,8 @@ const PYTHON_TOOLS: [&str; 6] = [
     "mcp-server-sqlite==2025.4.25",
     "mcp-server-time==2026.10.10",
 ];
+/// Servers that need newer packages than those above.
+const PYTHON_SERVERS: [&str; 2] = ["duckduckgo-mcp-server==0.7.0", "wikipedia-mcp==2.0.1"];
 const PYTHON_TELEMETRY: [&str; 1] = ["opentelemetry-proto==1.45.2"];
 /// The package with the programs that use rmcp. It is not a member of the workspace.
 const RMCP: &str = "xtask/peers/rmcp/Cargo.toml";
@@ -84,6 +85,14 @@ pub(super) struct PeerCommand {
 }
 
 impl PeerCommand {
+    /// A program of this workspace, as its own peer.
+    pub(super) fn new(program: PathBuf) -> Self {
+        Self {
+            program,
+            script: None,
+        }
+    }
+
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.script);
@@ -106,6 +115,7 @@ pub(super) struct Peers {
     python_oldest: std::result::Result<PathBuf, String>,
     python_fastmcp_3: std::result::Result<PathBuf, String>,
     python_tools: std::result::Result<PathBuf, String>,
+    python_servers: std::result::Result<PathBuf, String>,
     python_telemetry: std::result::Result<PathBuf, String>,
     /// The folder with the programs that use rmcp.
     rmcp: std::result::Result<PathBuf, String>,
@@ -118,24 +128,23 @@ impl Peers {
     /// # Errors
     ///
     /// Returns an error if a file cannot be written or the programs with rmcp do not build.
-    pub(super) fn install(workspace: &Workspace, home: &Path, all: bool) -> Result<Self> {
+    pub(super) fn install(workspace: &Workspace, home: &Path) -> Result<Self> {
         fs::create_dir_all(home)?;
         for (name, text) in SCRIPTS {
             // Node.js searches packages in the folder of the script and its parents.
             fs::write(home.join(name), text)?;
         }
         let python = |name: &str, packages: &[&str]| python_with(&home.join(name), packages);
-        let mut npm = NPM.to_vec();
-        npm.extend(NPM_ALL.iter().filter(|_| all));
-        let environments: [(&str, &[&str]); 5] = [
+        let environments: [(&str, &[&str]); 6] = [
             ("python-1", &PYTHON_1),
             ("python-oldest", &PYTHON_OLDEST),
             ("python-fastmcp-3", &PYTHON_FASTMCP_3),
             ("python-tools", &PYTHON_TOOLS),
+            ("python-servers", &PYTHON_SERVERS),
             ("python-telemetry", &PYTHON_TELEMETRY),
         ];
         let (node, python_2, others) = thread::scope(|scope| {
-            let node = scope.spawn(|| Packages::install(home, &npm).map_err(message));
+            let node = scope.spawn(|| Packages::install(home, &NPM).map_err(message));
             let python_2 = scope.spawn(|| python("python-2", &PYTHON).map_err(message));
             let others =
                 environments.map(|(name, packages)| python(name, packages).map_err(message));
@@ -146,6 +155,7 @@ impl Peers {
             python_oldest,
             python_fastmcp_3,
             python_tools,
+            python_servers,
             python_telemetry,
         ] = others;
         Ok(Self {
@@ -156,6 +166,7 @@ impl Peers {
             python_oldest,
             python_fastmcp_3,
             python_tools,
+            python_servers,
             python_telemetry,
             rmcp: build_rmcp(workspace)?.map(|()| workspace.target().join("debug")),
         })
@@ -185,7 +196,7 @@ impl Peers {
         let packages = self.node.as_ref().map_err(String::clone)?;
         let script = packages.file(package, file);
         if !script.is_file() {
-            return Err(format!("{package} is not installed (`--all` installs it)"));
+            return Err(format!("{package} is not installed"));
         }
         Ok(PeerCommand {
             program: packages.node().to_owned(),
@@ -210,11 +221,12 @@ impl Peers {
 
     /// A program of the Python packages with servers and bridges.
     pub(super) fn python_tool(&self, name: &str) -> InstalledProgram {
-        let python = self.python_tools.as_ref().map_err(String::clone)?;
-        Ok(PeerCommand {
-            program: python.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX)),
-            script: None,
-        })
+        program_beside(&self.python_tools, name)
+    }
+
+    /// A server of Python packages that need newer packages than [`python_tool`](Self::python_tool).
+    pub(super) fn python_server(&self, name: &str) -> InstalledProgram {
+        program_beside(&self.python_servers, name)
     }
 
     /// A folder that a server may read and write.
@@ -280,6 +292,18 @@ fn build_rmcp(workspace: &Workspace) -> Result<std::result::Result<(), String>> 
     let target = workspace.target();
     process::run(cargo.args(build).arg("--target-dir").arg(target))?;
     Ok(Ok(()))
+}
+
+/// A program in the folder of an interpreter.
+fn program_beside(
+    interpreter: &std::result::Result<PathBuf, String>,
+    name: &str,
+) -> InstalledProgram {
+    let python = interpreter.as_ref().map_err(String::clone)?;
+    Ok(PeerCommand {
+        program: python.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX)),
+        script: None,
+    })
 }
 
 /// Creates a virtual environment with these packages. Returns its interpreter.

@@ -43,12 +43,12 @@ impl RealServer {
     }
 }
 
-/// Returns the cases. With `all`, also servers whose packages take long to install.
-pub(super) fn cases(workspace: &Workspace, peers: &Peers, all: bool) -> Result<Vec<Case>> {
+/// Returns the cases.
+pub(super) fn cases(workspace: &Workspace, peers: &Peers) -> Result<Vec<Case>> {
     let client = workspace.binary("debug", CLIENT);
     let mut list = peers_of_npm(peers)?;
     list.extend(peers_of_python(peers)?);
-    list.extend(large_peers(peers).into_iter().filter(|_| all));
+    list.extend(large_peers(peers));
     let mcp = workspace.binary("debug", COMMAND);
     let mut cases: Vec<Case> = list
         .iter()

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::cases::{Case, Start};
-use super::peers::{InstalledProgram, Peers};
+use super::http::SERVER;
+use super::peers::{InstalledProgram, PeerCommand, Peers};
 use super::pipes::{self, COMMAND};
 use crate::Result;
 use crate::process;
@@ -21,7 +22,7 @@ struct TypedServer {
     name: &'static str,
     program: InstalledProgram,
     arguments: Vec<PathBuf>,
-    call: &'static str,
+    call: String,
     expected: &'static str,
 }
 
@@ -29,7 +30,7 @@ struct TypedServer {
 pub(super) fn cases(workspace: &Workspace, peers: &Peers) -> Result<Vec<Case>> {
     let folder = workspace.target().join("interop/typed");
     fs::create_dir_all(folder.join("src"))?;
-    let mut servers = servers(peers);
+    let mut servers = servers(workspace, peers);
     let mut cases = Vec::new();
     servers.retain(|server| match generate(workspace, &folder, server) {
         Ok(()) => true,
@@ -111,22 +112,67 @@ fn write_package(workspace: &Workspace, folder: &Path, servers: &[&TypedServer])
     Ok(fs::write(folder.join("src/main.rs"), main)?)
 }
 
-fn servers(peers: &Peers) -> Vec<TypedServer> {
+fn servers(workspace: &Workspace, peers: &Peers) -> Vec<TypedServer> {
     let npm = |name: &str| {
         let package = format!("@modelcontextprotocol/server-{name}");
         peers.package(&package, "dist/index.js")
     };
     let python = |name: &str| peers.python_tool(&format!("mcp-server-{name}"));
-    let server = |name, program, call, expected| TypedServer {
+    let server = |name, program, call: &str, expected| TypedServer {
         name,
         program,
         arguments: Vec::new(),
-        call,
+        call: call.to_owned(),
         expected,
     };
     let files = peers.folder("files");
+    let repository = peers.folder("repository");
+    let git_status = format!("git_status(git::GitStatusInput::new({repository:?}))");
     let database = vec![PathBuf::from("--db-path"), files.join("test.db")];
-    vec![
+    // The tools of some servers need a network, an account or a browser.
+    let listed = |name, program, tool| server(name, program, "client().list_all_tools()", tool);
+    let mut servers = vec![
+        listed(
+            "playwright",
+            peers.package("@playwright/mcp", "cli.js"),
+            "\"browser_close\"",
+        ),
+        listed(
+            "context7",
+            peers.package("@upstash/context7-mcp", "dist/index.js"),
+            "\"resolve-library-id\"",
+        ),
+        listed(
+            "tavily",
+            peers.package("tavily-mcp", "build/index.js"),
+            "\"tavily_search\"",
+        ),
+        listed(
+            "devtools",
+            peers.package(
+                "chrome-devtools-mcp",
+                "build/src/bin/chrome-devtools-mcp.js",
+            ),
+            "\"click\"",
+        ),
+        listed(
+            "exa",
+            peers.package("exa-mcp-server", "dist/stdio.cjs"),
+            "\"web_search_exa\"",
+        ),
+        listed("fetch", python("fetch"), "\"fetch\""),
+        listed(
+            "wikipedia",
+            peers.python_server("wikipedia-mcp"),
+            "\"search_wikipedia\"",
+        ),
+        listed(
+            "duckduckgo",
+            peers.python_server("duckduckgo-mcp-server"),
+            "\"search\"",
+        ),
+    ];
+    servers.extend([
         server(
             "everything",
             npm("everything"),
@@ -160,13 +206,6 @@ fn servers(peers: &Peers) -> Vec<TypedServer> {
             "get_current_time(time::GetCurrentTimeInput::new(\"UTC\"))",
             "UTC",
         ),
-        // The tool of this server needs a network.
-        server(
-            "fetch",
-            python("fetch"),
-            "client().list_all_tools()",
-            "\"fetch\"",
-        ),
         TypedServer {
             arguments: database,
             ..server("sqlite", python("sqlite"), "list_tables()", "[]")
@@ -177,5 +216,34 @@ fn servers(peers: &Peers) -> Vec<TypedServer> {
             "calculate(calculator::CalculateInput::new(\"6*7\"))",
             "CalculateOutput { result: \"42\" }",
         ),
-    ]
+        server(
+            "git",
+            python("git"),
+            &git_status,
+            "Repository status",
+        ),
+        server(
+            "fastmcp",
+            peers.python("server_fastmcp.py"),
+            "add(fastmcp::AddInput::new(1, 2))",
+            "3",
+        ),
+        server(
+            "python",
+            peers.python("server.py"),
+            "add(python::AddInput::new(1, 2))",
+            "3",
+        ),
+        server(
+            "oldest",
+            peers.node("server_oldest.mjs"),
+            "add(oldest::AddInput::new(1.0, 2.0))",
+            "3",
+        ),
+        TypedServer {
+            arguments: vec!["--stdio".into()],
+            ..server("ours", Ok(PeerCommand::new(workspace.binary("debug", SERVER))), "test_simple_text()", "simple text")
+        },
+    ]);
+    servers
 }

@@ -1,5 +1,6 @@
-// The page of `mcp inspect` in a browser: `inspector.mjs CHROMIUM MCP SERVER HOSTILE [SCREENSHOTS]`. SERVER is
-// our server for the suite, HOSTILE the server that tries to run scripts. Prints `ok` at the end.
+// The page of `mcp inspect` in a browser: `inspector.mjs TEST CHROMIUM MCP SERVER HOSTILE [SCREENSHOTS]`. TEST is
+// the name of a function below, SERVER our server for the suite, HOSTILE the server that tries to run scripts.
+// Prints `ok` at the end.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -9,7 +10,7 @@ import { chromium } from "playwright-core";
 
 const LIMIT = 30_000;
 const axe = await readFile(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
-const [executablePath, mcp, server, hostile, screenshots] = process.argv.slice(2);
+const [test, executablePath, mcp, server, hostile, screenshots] = process.argv.slice(2);
 const children = [];
 
 /** Starts the inspector of a server. Returns the URL of its page. */
@@ -114,7 +115,12 @@ async function features(browser) {
   await page.keyboard.press("Enter");
   await page.getByText("connected, 2025-11-25").waitFor();
 
-  await page.setViewportSize({ width: 400, height: 800 });
+  assert.deepEqual(page.problems, []);
+}
+
+/** 400 pixels, and dark colours. */
+async function look(browser) {
+  const page = await open(browser, await inspect("--", server, "--stdio"), { viewport: { width: 400, height: 800 } });
   await view(page, "tools/test_simple_text");
   await page.getByRole("heading", { name: "test_simple_text" }).waitFor();
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -185,9 +191,7 @@ async function attacks(browser) {
 // Chromium refuses to run as root with its own sandbox. The pages are those of the test.
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: LIMIT });
 try {
-  await features(browser);
-  await many(browser);
-  await attacks(browser);
+  await { features, look, many, attacks }[test](browser);
   console.log("ok");
 } finally {
   await browser.close();
