@@ -237,7 +237,7 @@ fn servers(workspace: &Workspace, peers: &Peers) -> Vec<TypedServer> {
         server(
             "oldest",
             peers.node("server_oldest.mjs"),
-            "add(oldest::AddInput::new(1.0, 2.0))",
+            "add(oldest::AddInput::new().with_a(1.0).with_b(2.0))",
             "3",
         ),
         TypedServer {
