@@ -5,6 +5,7 @@
 //! | `error` | [`GatewayError`] |
 //! | `audit` | the audit log |
 //! | `changes` | changed lists |
+//! | `drift` | changes of tools in the log |
 //! | `limits` | [`CallLimits`] |
 //! | `questions` | requests of a server while a call runs |
 //! | `sessions` | sessions of a legacy server |
@@ -24,6 +25,7 @@
 mod audit;
 mod builder;
 mod changes;
+mod drift;
 mod error;
 mod forward;
 mod limits;

@@ -16,6 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::changes::{Kinds, Stale};
+use super::drift;
 use super::error::GatewayError;
 use super::forward::Upstream;
 use super::listing::{self, Listed, Listing};
@@ -337,6 +338,11 @@ impl ServerLists {
             server.next = Instant::now() + server.backoff.next_delay();
         }
         let all = &mut server.listing;
+        if let (Some(old), Some(new)) = (&all.tools, &listing.tools)
+            && old != new
+        {
+            drift::log(&server.upstream.server, old, new);
+        }
         all.tools = listing.tools.or(all.tools.take());
         all.prompts = listing.prompts.or(all.prompts.take());
         all.resources = listing.resources.or(all.resources.take());

@@ -1,6 +1,5 @@
 //! Callers with access tokens: what they see, what the audit log says, what servers receive.
 
-use std::io::Write;
 use std::sync::Arc;
 
 use mcp::Serve;
@@ -12,6 +11,8 @@ use mcp::prelude::*;
 use parking_lot::Mutex;
 use serde_json::json;
 use tokio::net::TcpListener;
+
+use crate::kit::LogLines;
 
 /// Serves a server over HTTP, and returns its URL and the headers `Authorization` of its requests.
 async fn recording_server() -> (String, Arc<Mutex<Vec<Option<String>>>>) {
@@ -54,31 +55,11 @@ async fn client(url: &str, token: &str) -> Client {
     builder.connect(url).await.unwrap()
 }
 
-/// A buffer for log lines.
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 // All tasks run on the thread of the subscriber.
 #[tokio::test]
 async fn callers_see_what_their_token_permits_and_servers_never_see_the_token() {
-    let lines = Lines::default();
-    let writer = lines.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_writer(move || writer.clone())
-        .with_ansi(false)
-        .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    let lines = LogLines::default();
+    let _guard = lines.record();
 
     let (server, seen) = recording_server().await;
     let files = GatewayServer::new("files", move |client| {
@@ -113,7 +94,7 @@ async fn callers_see_what_their_token_permits_and_servers_never_see_the_token() 
     let own = Some("Bearer token-of-the-gateway".to_owned());
     assert!(seen.iter().all(|header| *header == own), "{seen:?}");
 
-    let log = String::from_utf8(lines.0.lock().clone()).unwrap();
+    let log = lines.text();
     let audit: Vec<_> = log
         .lines()
         .filter(|it| it.contains("mcp_gateway::audit"))

@@ -10,6 +10,7 @@ use mcp::HttpChannel;
 use mcp::core::InProcessChannel;
 use mcp::gateway::{GatewayServer, Relay};
 use mcp::prelude::*;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -149,4 +150,36 @@ pub(crate) fn meta() -> Value {
         "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } },
         "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
     })
+}
+
+/// A buffer for log lines.
+#[derive(Clone, Default)]
+pub(crate) struct LogLines(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for LogLines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl LogLines {
+    /// Records the events of this thread until the guard is dropped.
+    pub(crate) fn record(&self) -> tracing::subscriber::DefaultGuard {
+        let writer = self.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_writer(move || writer.clone())
+            .with_ansi(false)
+            .finish();
+        tracing::subscriber::set_default(subscriber)
+    }
+
+    /// Returns the lines so far.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.0.lock().clone()).unwrap()
+    }
 }

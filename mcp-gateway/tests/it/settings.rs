@@ -10,7 +10,7 @@ use mcp::{Change, InProcess, Principal};
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::kit::server_of;
+use crate::kit::{LogLines, server_of};
 
 const LIMIT: Duration = Duration::from_secs(10);
 
@@ -279,4 +279,36 @@ async fn reload_replaces_servers_and_notifies_clients() {
         }
     };
     timeout(LIMIT, ended).await.unwrap();
+}
+
+// All tasks run on the thread of the subscriber.
+#[tokio::test]
+async fn breaking_change_of_tools_is_a_warning_in_the_log() {
+    let lines = LogLines::default();
+    let _guard = lines.record();
+    let server = named("shop", &["add", "remove"]);
+    let tools = server.tools();
+    let gateway = Gateway::new("gateway", "1.0.0").with_server(server_of("shop", server));
+    let opened = open(gateway).await;
+    assert!(tools.remove("remove").is_some());
+    let mut changes = opened.client.changes().tools_changed().await.unwrap();
+    // The gateway has subscribed when it receives the first change.
+    let changed = async {
+        loop {
+            tools.put(Tool::new("new").handler(|| "new")).unwrap();
+            let next = timeout(Duration::from_millis(100), changes.next()).await;
+            if let Ok(change) = next {
+                return change.unwrap().unwrap();
+            }
+        }
+    };
+    timeout(LIMIT, changed).await.unwrap();
+    let log = lines.text();
+    let line = |level: &str, path: &str| {
+        let mut lines = log.lines();
+        lines.any(|line| line.contains(level) && line.contains(path) && line.contains("shop"))
+    };
+    assert!(line("WARN", "/tools/remove"), "{log}");
+    assert!(line("INFO", "/tools/new"), "{log}");
+    assert!(!line("WARN", "/tools/new"), "{log}");
 }

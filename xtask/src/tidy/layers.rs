@@ -44,7 +44,13 @@ const LAYERS: [(&str, &[&str]); 26] = [
     ),
     (
         "mcp-gateway",
-        &["mcp-client", "mcp-core", "mcp-server", "mcp-types"],
+        &[
+            "mcp-catalogue",
+            "mcp-client",
+            "mcp-core",
+            "mcp-server",
+            "mcp-types",
+        ],
     ),
     ("mcp-transport-stdio", &["mcp-core", "mcp-types"]),
     ("mcp-redis", &["mcp-core", "mcp-types"]),
