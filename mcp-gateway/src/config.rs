@@ -19,8 +19,8 @@ pub use error::ConfigError;
 #[cfg(feature = "openapi")]
 pub use file::OpenApiConfig;
 pub use file::{
-    AccessConfig, AuthorizationConfig, GatewayConfig, HttpConfig, LimitsConfig, NamingConfig,
-    ServerConfig, ToolConfig,
+    AccessConfig, AdminConfig, AuthorizationConfig, GatewayConfig, HttpConfig, LimitsConfig,
+    NamingConfig, ServerConfig, ToolConfig,
 };
 pub use text::ConfigText;
 

@@ -3,7 +3,9 @@
 //! | module | content; each module uses only modules above it |
 //! |---|---|
 //! | `error` | [`GatewayError`] |
+//! | `counters` | [`CallCounts`], [`LastFailure`] |
 //! | `audit` | the audit log |
+//! | `status` | [`GatewayStatus`] |
 //! | `changes` | changed lists |
 //! | `drift` | changes of tools in the log |
 //! | `limits` | [`CallLimits`] |
@@ -25,6 +27,7 @@
 mod audit;
 mod builder;
 mod changes;
+mod counters;
 mod drift;
 mod error;
 mod forward;
@@ -40,11 +43,14 @@ mod running;
 mod served;
 mod sessions;
 mod setup;
+mod status;
 mod updates;
 
 pub use builder::{Gateway, GatewayControl, OpenGateway};
+pub use counters::{CallCounts, LastFailure};
 pub use error::GatewayError;
 pub use limits::CallLimits;
 #[cfg(feature = "config")]
 pub(crate) use options::spec_id;
 pub use options::{GatewayServer, ToolOptions};
+pub use status::{GatewayStatus, ServerStatus};

@@ -35,7 +35,8 @@ mod session;
 mod tools;
 
 pub use gateway::{
-    CallLimits, Gateway, GatewayControl, GatewayError, GatewayServer, OpenGateway, ToolOptions,
+    CallCounts, CallLimits, Gateway, GatewayControl, GatewayError, GatewayServer, GatewayStatus,
+    LastFailure, OpenGateway, ServerStatus, ToolOptions,
 };
 pub use patterns::ToolPatterns;
 pub use relay::{Relay, RelayError};

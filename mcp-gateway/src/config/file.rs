@@ -50,6 +50,8 @@ pub struct GatewayConfig {
     pub http: Option<HttpConfig>,
     /// The access tokens that clients need over HTTP. Default: none.
     pub authorization: Option<AuthorizationConfig>,
+    /// The page for the operator of `mcp gateway`. Default: none.
+    pub admin: Option<AdminConfig>,
     /// The servers, by name.
     #[serde(default)]
     pub servers: BTreeMap<String, ServerConfig>,
@@ -81,6 +83,15 @@ pub struct HttpConfig {
     /// The host names that requests may name when others than this machine may connect.
     #[serde(default)]
     pub allowed_hosts: Vec<String>,
+}
+
+/// The table `admin`: a page with health, tools, calls and failures of the servers, to this machine only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct AdminConfig {
+    /// The port at 127.0.0.1; 0 is any free port.
+    pub port: u16,
 }
 
 /// The table `authorization`: clients need an access token of an issuer.

@@ -5,6 +5,8 @@ use std::time::Instant;
 
 use mcp_core::{Extensions, Principal};
 
+use super::counters::{CallOutcome, Counters};
+
 /// The target of the events.
 const TARGET: &str = "mcp_gateway::audit";
 
@@ -27,16 +29,17 @@ impl Caller {
     }
 }
 
-/// One call of a server. The event is written when this is dropped: then the call has ended, was cancelled,
+/// One call of a server. The event is written, and the call counted, when this is dropped: then the call has ended, was cancelled,
 /// or waits for input of its client.
 #[derive(Debug)]
 pub(super) struct AuditEntry {
     caller: Caller,
     server: Arc<str>,
+    counters: Arc<Counters>,
     kind: &'static str,
     item: String,
     start: Instant,
-    outcome: &'static str,
+    outcome: CallOutcome,
 }
 
 impl AuditEntry {
@@ -44,34 +47,39 @@ impl AuditEntry {
     pub(super) fn new(
         caller: Caller,
         server: &Arc<str>,
+        counters: &Arc<Counters>,
         kind: &'static str,
         item: impl Into<String>,
     ) -> Self {
+        counters.start();
         Self {
             caller,
             server: server.clone(),
+            counters: counters.clone(),
             kind,
             item: item.into(),
             start: Instant::now(),
-            outcome: "interrupted",
+            outcome: CallOutcome::Interrupted,
         }
     }
 
     /// Sets the outcome of a call with a result.
-    pub(super) fn end(&mut self, outcome: &'static str) {
+    pub(super) fn end(&mut self, outcome: CallOutcome) {
         self.outcome = outcome;
     }
 }
 
 impl Drop for AuditEntry {
     fn drop(&mut self) {
+        let time = self.start.elapsed();
+        self.counters.end(self.outcome, time);
         tracing::info!(
             target: TARGET,
             server = &*self.server,
             kind = self.kind,
             item = self.item,
-            outcome = self.outcome,
-            duration_ms = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX),
+            outcome = self.outcome.as_str(),
+            duration_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
             subject = self.caller.subject,
             issuer = self.caller.issuer,
             client = self.caller.client,

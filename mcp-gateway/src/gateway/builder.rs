@@ -12,10 +12,11 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::changes::Announcements;
 use super::error::GatewayError;
-use super::lists::{Handles, Reload, ServerLists};
+use super::lists::{Command, Handles, Reload, ServerLists};
 use super::options::GatewayServer;
 use super::parked::Parked;
 use super::setup::{Setup, check_names};
+use super::status::GatewayStatus;
 
 /// Many servers behind one: their tools, prompts, resources and templates are those of one [`Server`],
 /// which any transport serves to clients of any revision.
@@ -76,13 +77,13 @@ pub struct OpenGateway {
     pub server: Server,
     /// The servers behind the gateway: their health, and their end.
     pub group: Group,
-    /// Changes the servers and their settings while the gateway runs.
+    /// Shows the state of the servers, and changes them and their settings while the gateway runs.
     pub control: GatewayControl,
 }
 
-/// Changes a running gateway. Clones control the same gateway.
+/// Shows and changes a running gateway. Clones control the same gateway.
 #[derive(Debug, Clone)]
-pub struct GatewayControl(mpsc::Sender<Reload>);
+pub struct GatewayControl(mpsc::Sender<Command>);
 
 impl GatewayControl {
     /// Replaces the servers and their settings by those of another gateway, whose name and version are not
@@ -104,9 +105,27 @@ impl GatewayControl {
             naming: gateway.naming,
             done,
         };
-        let sent = self.0.send(reload).await;
+        self.send(Command::Reload(reload), changed).await?
+    }
+
+    /// The health, the items, the calls and the last failure of each server.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`GatewayError::Ended`] after the end of the gateway.
+    pub async fn status(&self) -> Result<GatewayStatus, GatewayError> {
+        let (sender, status) = oneshot::channel();
+        self.send(Command::Status(sender), status).await
+    }
+
+    async fn send<T>(
+        &self,
+        command: Command,
+        answer: oneshot::Receiver<T>,
+    ) -> Result<T, GatewayError> {
+        let sent = self.0.send(command).await;
         sent.map_err(|_| GatewayError::Ended)?;
-        changed.await.map_err(|_| GatewayError::Ended)?
+        answer.await.map_err(|_| GatewayError::Ended)
     }
 }
 
@@ -220,9 +239,9 @@ impl Gateway {
             server = server.completion(completion);
         }
         lists.subscribe(|| server.notify()).await;
-        let (control, reloads) = mpsc::channel(1);
+        let (control, commands) = mpsc::channel(1);
         let follower = Follower {
-            _task: AbortOnDropHandle::new(tokio::spawn(lists.follow(reloads))),
+            _task: AbortOnDropHandle::new(tokio::spawn(lists.follow(commands))),
         };
         Ok(OpenGateway {
             server: server.state(Arc::new(follower)),

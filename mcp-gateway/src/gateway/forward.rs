@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::audit::{AuditEntry, Caller};
+use super::counters::Counters;
 use super::options::ServerSettings;
 use super::parked::Parked;
 use super::questions::{Question, Questions};
@@ -35,6 +36,7 @@ pub(super) struct Upstream {
     pub(super) sessions: Option<Sessions>,
     pub(super) settings: Arc<ServerSettings>,
     pub(super) parked: Parked,
+    pub(super) counters: Arc<Counters>,
 }
 
 /// The request of a client, without its arguments.
@@ -154,7 +156,10 @@ impl Upstream {
     pub(super) fn fault(&self, error: &Error) -> Fault {
         match error.fault() {
             Some(fault) => fault.clone(),
-            None if error.is_timeout() => Fault::Deadline,
+            None if error.is_timeout() => {
+                self.counters.add_failure(&error.to_string());
+                Fault::Deadline
+            }
             None => self.unreachable(error),
         }
     }
@@ -166,12 +171,19 @@ impl Upstream {
         kind: &'static str,
         item: impl Into<String>,
     ) -> AuditEntry {
-        AuditEntry::new(request.caller.clone(), &self.server, kind, item)
+        AuditEntry::new(
+            request.caller.clone(),
+            &self.server,
+            &self.counters,
+            kind,
+            item,
+        )
     }
 
     fn unreachable(&self, error: &Error) -> Fault {
         let server = &self.server;
         tracing::warn!(%server, %error, "a call of a server behind the gateway failed");
+        self.counters.add_failure(&error.to_string());
         Fault::internal(format!(
             "the server {server:?} of this gateway did not answer"
         ))

@@ -1,14 +1,16 @@
 //! The lists of one server.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::group::Group;
-use mcp_client::{Client, Error, PreparedCall};
+use mcp_client::{Client, PreparedCall};
 use mcp_types::{Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool};
 use tokio::time::timeout;
 
 use super::changes::{Kinds, Stale};
+use super::counters::Counters;
 
 /// Longest time for all lists of a server, including its start.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -41,26 +43,28 @@ pub(super) struct Listed {
 pub(super) async fn request(
     group: Group,
     server: Arc<str>,
+    counters: Arc<Counters>,
     generation: u64,
     requested: Stale,
 ) -> Listed {
     let kinds = requested.kinds();
+    let warn = |problem: &dyn fmt::Display| warn(&server, &counters, problem);
     let mut listing = Listing::default();
     let mut failed = Kinds::default();
     match timeout(LIMIT, group.client(&server)).await {
         Ok(Ok(client)) => {
-            let requesting = fill(&client, &server, kinds, &mut listing, &mut failed);
+            let requesting = fill(&client, &warn, kinds, &mut listing, &mut failed);
             if timeout(LIMIT, requesting).await.is_err() {
-                tracing::warn!(%server, "a server behind the gateway lists too slowly");
+                warn(&"it lists too slowly");
                 failed = kinds;
             }
         }
         Ok(Err(error)) => {
-            warn(&server, &error);
+            warn(&error);
             failed = kinds;
         }
         Err(_) => {
-            tracing::warn!(%server, "a server behind the gateway starts too slowly");
+            warn(&"it starts too slowly");
             failed = kinds;
         }
     }
@@ -75,7 +79,7 @@ pub(super) async fn request(
 
 async fn fill(
     client: &Client,
-    server: &Arc<str>,
+    warn: &(dyn Fn(&dyn fmt::Display) + Sync),
     kinds: Kinds,
     listing: &mut Listing,
     failed: &mut Kinds,
@@ -84,20 +88,20 @@ async fn fill(
     let offers = |offers: fn(&ServerCapabilities) -> bool| known.as_ref().is_none_or(offers);
     if kinds.tools {
         let tools = offers(|it| it.tools.is_some()).then(|| client.list_all_tools());
-        listing.tools = list(tools, server).await;
+        listing.tools = list(tools, warn).await;
         failed.tools = listing.tools.is_none();
     }
     if kinds.prompts {
         let prompts = offers(|it| it.prompts.is_some()).then(|| client.list_all_prompts());
-        listing.prompts = list(prompts, server).await;
+        listing.prompts = list(prompts, warn).await;
         failed.prompts = listing.prompts.is_none();
     }
     if kinds.resources {
         let has_resources = offers(|it| it.resources.is_some());
         let resources = has_resources.then(|| client.list_all_resources());
-        listing.resources = list(resources, server).await;
+        listing.resources = list(resources, warn).await;
         let templates = has_resources.then(|| client.list_all_resource_templates());
-        listing.templates = list(templates, server).await;
+        listing.templates = list(templates, warn).await;
         failed.resources = listing.resources.is_none() || listing.templates.is_none();
     }
 }
@@ -105,7 +109,7 @@ async fn fill(
 /// Requests a list. It is empty if the server does not offer it. Returns `None` if the request failed.
 async fn list<T: Send + 'static>(
     call: Option<PreparedCall<'static, Vec<T>>>,
-    server: &Arc<str>,
+    warn: &(dyn Fn(&dyn fmt::Display) + Sync),
 ) -> Option<Vec<T>> {
     let Some(call) = call else {
         return Some(Vec::new());
@@ -114,12 +118,13 @@ async fn list<T: Send + 'static>(
         Ok(items) => Some(items),
         Err(error) if error.is_unknown_method() => Some(Vec::new()),
         Err(error) => {
-            warn(server, &error);
+            warn(&error);
             None
         }
     }
 }
 
-fn warn(server: &Arc<str>, error: &Error) {
-    tracing::warn!(%server, %error, "a server behind the gateway cannot be listed");
+fn warn(server: &Arc<str>, counters: &Counters, problem: &dyn fmt::Display) {
+    tracing::warn!(%server, error = %problem, "a server behind the gateway cannot be listed");
+    counters.add_failure(&problem.to_string());
 }

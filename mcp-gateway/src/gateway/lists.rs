@@ -25,6 +25,7 @@ use super::options::GatewayServer;
 use super::routes;
 use super::served::{NextItems, Served};
 use super::setup::{Setup, check_names};
+use super::status::{GatewayStatus, ServerStatus};
 use super::updates::{ServerResources, Updates};
 
 /// Shortest time between two lists of a server, however often it says that it has changed.
@@ -35,6 +36,12 @@ const MAX_RETRY: Duration = Duration::from_secs(60);
 
 /// Time that servers have to be listed before the gateway opens without them.
 const START_LIMIT: Duration = Duration::from_secs(30);
+
+/// A request of [`GatewayControl`](super::GatewayControl).
+pub(super) enum Command {
+    Reload(Reload),
+    Status(oneshot::Sender<GatewayStatus>),
+}
 
 /// New settings for a running gateway.
 pub(super) struct Reload {
@@ -230,7 +237,7 @@ impl ServerLists {
     }
 
     /// Lists servers again whenever they change, until the task is aborted.
-    pub(super) async fn follow(mut self, mut reloads: mpsc::Receiver<Reload>) {
+    pub(super) async fn follow(mut self, mut commands: mpsc::Receiver<Command>) {
         let mut events = self.group().events();
         let announcements = self.setup.announcements.clone();
         loop {
@@ -246,9 +253,33 @@ impl ServerLists {
                 Some(listed) = self.requests.next(), if !self.requests.is_empty() => {
                     self.serve_listed(listed).await;
                 }
-                Some(reload) = reloads.recv() => self.reload(reload).await,
+                Some(command) = commands.recv() => match command {
+                    Command::Reload(reload) => self.reload(reload).await,
+                    // The caller may have gone.
+                    Command::Status(sender) => drop(sender.send(self.status())),
+                },
                 () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {}
             }
+        }
+    }
+
+    fn status(&self) -> GatewayStatus {
+        let mut health: HashMap<_, _> = self.group().health().into_iter().collect();
+        let servers = self.servers.iter().map(|it| {
+            let server = &it.upstream.server;
+            ServerStatus {
+                name: server.clone(),
+                health: health.remove(server).unwrap_or(Health::Idle),
+                tools: self.tools.items(server).map(|it| it.name.clone()).collect(),
+                prompts: self.prompts.count(server),
+                resources: self.resources.count(server),
+                templates: self.templates.count(server),
+                calls: it.upstream.counters.calls(),
+                last_failure: it.upstream.counters.last_failure(),
+            }
+        });
+        GatewayStatus {
+            servers: servers.collect(),
         }
     }
 
@@ -308,7 +339,8 @@ impl ServerLists {
             server.next = now + PAUSE;
             let stale = std::mem::take(&mut server.stale);
             let name = server.upstream.server.clone();
-            let request = listing::request(group.clone(), name, server.generation, stale);
+            let counters = server.upstream.counters.clone();
+            let request = listing::request(group.clone(), name, counters, server.generation, stale);
             self.requests.push(Box::pin(request));
         }
     }

@@ -12,6 +12,7 @@ use mcp_types::{
     RawObject, Resource, ResourceTemplate, Tool,
 };
 
+use super::counters::CallOutcome;
 use super::forward::{Request, Upstream};
 use super::options::ToolOptions;
 
@@ -36,9 +37,9 @@ pub(super) fn tool(upstream: &Upstream, listed: &Named<Tool>) -> ToolRoute {
             let mut entry = upstream.audit(&request, "tool", &*own);
             let called = call_tool(&upstream, &own, &options, request, arguments).await;
             entry.end(match &called {
-                Ok(result) if result.is_error() => "error result",
-                Ok(_) => "ok",
-                Err(_) => "error",
+                Ok(result) if result.is_error() => CallOutcome::ErrorResult,
+                Ok(_) => CallOutcome::Ok,
+                Err(_) => CallOutcome::Error,
             });
             called
         }
@@ -87,7 +88,7 @@ pub(super) fn prompt(upstream: &Upstream, listed: &Named<Prompt>) -> PromptRoute
                 client.get_prompt(&*own, arguments.clone())
             });
             let got = call.await;
-            entry.end(if got.is_ok() { "ok" } else { "error" });
+            entry.end(outcome(&got));
             got.map_err(PromptError::fault)
         }
     });
@@ -122,9 +123,16 @@ fn reader(upstream: Upstream) -> impl mcp_server::ReadHandler<(mcp_server::Async
             let mut entry = upstream.audit(&request, "resource", &*uri);
             let read = upstream.call(request, |client| client.read_resource(&*uri));
             let read = read.await;
-            entry.end(if read.is_ok() { "ok" } else { "error" });
+            entry.end(outcome(&read));
             read.map_err(ResourceError::fault)
         }
+    }
+}
+
+fn outcome<T, E>(result: &Result<T, E>) -> CallOutcome {
+    match result {
+        Ok(_) => CallOutcome::Ok,
+        Err(_) => CallOutcome::Error,
     }
 }
 

@@ -54,6 +54,7 @@ impl Setup {
             sessions: (!server.has_one_session).then_some(sessions),
             settings: Arc::new(server.settings),
             parked: self.parked.clone(),
+            counters: Arc::default(),
         };
         (connect, upstream)
     }

@@ -14,3 +14,4 @@ mod kit;
 mod openapi;
 mod relay;
 mod settings;
+mod status;

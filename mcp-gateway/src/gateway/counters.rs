@@ -1,0 +1,143 @@
+//! Numbers of calls of a server, and its last failure.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use parking_lot::Mutex;
+
+/// Longest text of a failure in characters: a server chooses its length.
+const MAX_TEXT: usize = 300;
+
+/// The counters of one server. They begin when the gateway opens, or when a reload connects the server anew.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    started: AtomicU64,
+    succeeded: AtomicU64,
+    failed: AtomicU64,
+    interrupted: AtomicU64,
+    microseconds: AtomicU64,
+    last_failure: Mutex<Option<LastFailure>>,
+}
+
+/// Calls of a server: tools, prompts and resources.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallCounts {
+    /// Calls that run now.
+    pub running: u64,
+    /// Calls with a result.
+    pub succeeded: u64,
+    /// Calls with an error, or with a result that is one.
+    pub failed: u64,
+    /// Calls that were cancelled, or that wait for input of their client.
+    pub interrupted: u64,
+    /// Time of all calls that do not run any more.
+    pub total_time: Duration,
+}
+
+/// The last failure of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LastFailure {
+    /// The time of the failure.
+    pub time: SystemTime,
+    /// The text of the error, at most 300 characters. A part of the text may come from the server.
+    pub text: String,
+}
+
+/// The outcome of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CallOutcome {
+    Ok,
+    /// A tool's result that is an error.
+    ErrorResult,
+    Error,
+    /// Cancelled, or waiting for its client.
+    Interrupted,
+}
+
+impl CallOutcome {
+    /// Returns the name in the audit log.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::ErrorResult => "error result",
+            Self::Error => "error",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+impl Counters {
+    pub(super) fn start(&self) {
+        self.started.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn end(&self, outcome: CallOutcome, time: Duration) {
+        let counter = match outcome {
+            CallOutcome::Ok => &self.succeeded,
+            CallOutcome::ErrorResult | CallOutcome::Error => &self.failed,
+            CallOutcome::Interrupted => &self.interrupted,
+        };
+        let microseconds = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        self.microseconds.fetch_add(microseconds, Ordering::Relaxed);
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Keeps a failure as the last one.
+    pub(super) fn add_failure(&self, text: &str) {
+        *self.last_failure.lock() = Some(LastFailure {
+            time: SystemTime::now(),
+            text: text.chars().take(MAX_TEXT).collect(),
+        });
+    }
+
+    pub(super) fn last_failure(&self) -> Option<LastFailure> {
+        self.last_failure.lock().clone()
+    }
+
+    pub(super) fn calls(&self) -> CallCounts {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        // The ends first: a call that ends meanwhile is counted as one that runs.
+        let [succeeded, failed, interrupted] =
+            [&self.succeeded, &self.failed, &self.interrupted].map(read);
+        let started = read(&self.started);
+        CallCounts {
+            running: started.saturating_sub(succeeded + failed + interrupted),
+            succeeded,
+            failed,
+            interrupted,
+            total_time: Duration::from_micros(read(&self.microseconds)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{CallOutcome, Counters, MAX_TEXT};
+
+    #[test]
+    fn calls_are_counted_by_their_ends() {
+        let counters = Counters::default();
+        for _ in 0..4 {
+            counters.start();
+        }
+        counters.end(CallOutcome::Ok, Duration::from_millis(2));
+        counters.end(CallOutcome::ErrorResult, Duration::from_millis(3));
+        counters.end(CallOutcome::Interrupted, Duration::from_millis(5));
+        let calls = counters.calls();
+        assert_eq!((calls.running, calls.succeeded), (1, 1));
+        assert_eq!((calls.failed, calls.interrupted), (1, 1));
+        assert_eq!(calls.total_time, Duration::from_millis(10));
+    }
+
+    #[test]
+    fn long_text_of_a_server_is_cut() {
+        let counters = Counters::default();
+        counters.add_failure(&"é".repeat(1000));
+        let kept = counters.last_failure().map(|it| it.text);
+        assert_eq!(kept, Some("é".repeat(MAX_TEXT)));
+    }
+}
