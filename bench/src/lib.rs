@@ -12,6 +12,7 @@
 //! | `bench-soak-client URL SECONDS SERVER` | the client of the SDK with servers that die |
 //! | `bench-calls oauth N` | `N` calls of the client of the SDK without a socket, with a token |
 //! | `bench-calls call N` | `N` calls without a socket, to count instructions |
+//! | `bench-gateway PORT URL` | the gateway of the SDK before a server |
 //! | `bench-client URL` | the client of the SDK under load |
 //!
 //! The directory `rmcp` contains the same server and the same client on rmcp. It is a separate package,

@@ -12,11 +12,13 @@
 //! | [`guard`] | `--guard`: instructions per call |
 //! | [`soak`](mod@soak) | `--soak`: growth of servers and a client under load with faults |
 //! | [`cluster`] | `--cluster`, `--cluster-soak`: several nodes on Redis |
+//! | [`gateway`] | `--gateway`: calls through gateways and proxies |
 //! | [`scale`] | `--scale`: very many sessions and streams |
 //! | [`build`] | `--build`: cost of building an echo server |
 
 mod build;
 mod cluster;
+mod gateway;
 mod guard;
 mod measure;
 mod memory;
@@ -54,6 +56,9 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     }
     if flags.switch("--scale") {
         return scale::run(workspace, flags);
+    }
+    if flags.switch("--gateway") {
+        return gateway::run(workspace, flags);
     }
     if flags.switch("--cluster") {
         return cluster::calls(workspace, flags);

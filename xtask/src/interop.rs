@@ -36,6 +36,8 @@ use std::fs;
 use cases::Summary;
 use peers::Peers;
 
+pub(crate) use peers::Proxies;
+
 use crate::Result;
 use crate::flags::Flags;
 use crate::process;
@@ -65,7 +67,7 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
 
 /// Installs the peers and runs every case, or those with the text `only` in their names. Our programs must be built.
 pub(crate) fn run_cases(workspace: &Workspace, only: Option<&str>) -> Result<Summary> {
-    let home = workspace.target().join("interop");
+    let home = peers::home(workspace);
     let out = home.join("out");
     fs::create_dir_all(&out)?;
     let peers = Peers::install(workspace, &home)?;

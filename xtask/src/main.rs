@@ -92,8 +92,8 @@ const HELP: [Help; 9] = [
     },
     Help {
         name: "schemas",
-        description: "the generator of typed code on the JSON-Schema-Test-Suite (npm)",
-        flags: &["[--suite FOLDER]: this folder of tests instead of the package of npm"],
+        description: "the generator of typed code on the JSON-Schema-Test-Suite (PyPI)",
+        flags: &["[--suite FOLDER]: this folder of tests instead of the package of PyPI"],
     },
     Help {
         name: "bench",
@@ -107,6 +107,7 @@ const HELP: [Help; 9] = [
             "--cluster: calls through one to three nodes on Redis, and Redis commands per call",
             "--cluster-soak [SECONDS] [--sessions N] [--release]: nodes are killed, Redis restarts",
             "--scale [--sessions N] [--streams N]: a server with 1,000,000 sessions, one with 50,000 streams",
+            "--gateway [--rounds N] [--seconds S]: calls through our gateway, FastMCP's proxy and mcp-proxy",
             "--build [--without-rmcp]: build time, crates and size of an echo server, with mcp and rmcp",
             "results are also in target/bench/, as JSON; microbenchmarks: cargo bench -p bench",
         ],

@@ -101,21 +101,31 @@ impl<'a> Bench<'a> {
         candidates: &[&Candidate],
         arguments: &[&str],
     ) -> Result<Vec<Vec<Sample>>> {
-        self.in_turns(candidates, |candidate| {
+        self.in_turns(candidates, |&candidate| {
             // A new server for each round: its memory layout affects the speed and does not change
             // while it runs.
             let server = self.start(candidate, scenario)?;
-            let load = |seconds: &str| {
-                let mut command = self.pinned(LOADS, &self.binary(LOAD));
-                command
-                    .arg(port(server.url())?.to_string())
-                    .args(arguments)
-                    .args(["--seconds", seconds]);
-                self.sample(&mut command, Some(server.id()))
-            };
-            load(WARM_UP_SECONDS)?;
-            load(&self.seconds.to_string())
+            self.load(&server, arguments)
         })
+    }
+
+    /// Loads a server twice: to warm it up, and to measure it.
+    pub(super) fn load(&self, server: &Server, arguments: &[&str]) -> Result<Sample> {
+        let load = |seconds: &str| {
+            let mut command = self.pinned(LOADS, &self.binary(LOAD));
+            command
+                .arg(port(server.url())?.to_string())
+                .args(arguments)
+                .args(["--seconds", seconds]);
+            self.sample(&mut command, Some(server.id()))
+        };
+        load(WARM_UP_SECONDS)?;
+        load(&self.seconds.to_string())
+    }
+
+    /// Returns a program that runs on the processor of the servers.
+    pub(super) fn server(&self, program: &Path) -> Command {
+        self.pinned(SERVERS, program)
     }
 
     fn over_pipes(
@@ -124,7 +134,7 @@ impl<'a> Bench<'a> {
         arguments: &[&str],
     ) -> Result<Vec<Vec<Sample>>> {
         let seconds = self.seconds.to_string();
-        self.in_turns(candidates, |candidate| {
+        self.in_turns(candidates, |&candidate| {
             let mut command = self.pinned(LOADS, &self.binary(LOAD));
             command
                 .arg("pipe")
@@ -151,7 +161,7 @@ impl<'a> Bench<'a> {
         };
         let server = self.start(&minimal, scenario)?;
         let seconds = self.seconds.to_string();
-        self.in_turns(candidates, |candidate| {
+        self.in_turns(candidates, |&candidate| {
             let mut command = self.pinned(LOADS, &self.program(candidate.program));
             command.args([server.url(), tasks, &seconds]);
             command.args(candidate.flags);
@@ -160,16 +170,16 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs all rounds. Every second round has the reverse order.
-    fn in_turns(
+    pub(super) fn in_turns<C>(
         &self,
-        candidates: &[&Candidate],
-        mut run: impl FnMut(&Candidate) -> Result<Sample>,
+        candidates: &[C],
+        mut run: impl FnMut(&C) -> Result<Sample>,
     ) -> Result<Vec<Vec<Sample>>> {
         let mut samples: Vec<Vec<Sample>> = candidates.iter().map(|_| Vec::new()).collect();
         let mut order: Vec<_> = (0..candidates.len()).collect();
         for _ in 0..self.rounds {
             for &index in &order {
-                samples[index].push(run(candidates[index])?);
+                samples[index].push(run(&candidates[index])?);
             }
             order.reverse();
         }
@@ -215,7 +225,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    fn binary(&self, name: &str) -> PathBuf {
+    pub(super) fn binary(&self, name: &str) -> PathBuf {
         self.workspace.binary(PROFILE, name)
     }
 

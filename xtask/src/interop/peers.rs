@@ -74,12 +74,15 @@ const SCRIPTS: [(&str, &str); 35] = scripts! {
     "server_http.py" "server_http_v1.mjs" "server_http_v1.py" "server_oldest.mjs" "server_v1.py" "telemetry.py" "view_apps.mjs" "webhook_receiver.mjs"
 };
 
+/// The script with FastMCP's proxy.
+const PROXY_FASTMCP: (&str, &str) = ("proxy_fastmcp.py", include_str!("peers/proxy_fastmcp.py"));
+
 /// A program to start, or the reason why its SDK cannot be installed.
-pub(super) type InstalledProgram = std::result::Result<PeerCommand, String>;
+pub(crate) type InstalledProgram = std::result::Result<PeerCommand, String>;
 
 /// A program with its first argument.
 #[derive(Debug, Clone)]
-pub(super) struct PeerCommand {
+pub(crate) struct PeerCommand {
     program: PathBuf,
     script: Option<PathBuf>,
 }
@@ -93,7 +96,7 @@ impl PeerCommand {
         }
     }
 
-    pub(super) fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.script);
         command
@@ -119,6 +122,38 @@ pub(super) struct Peers {
     python_telemetry: std::result::Result<PathBuf, String>,
     /// The folder with the programs that use rmcp.
     rmcp: std::result::Result<PathBuf, String>,
+}
+
+/// The proxies in Python that are compared with our gateway.
+#[derive(Debug)]
+pub(crate) struct Proxies {
+    /// FastMCP's, with the arguments URL and port.
+    pub(crate) fastmcp: InstalledProgram,
+    /// mcp-proxy.
+    pub(crate) mcp_proxy: InstalledProgram,
+}
+
+impl Proxies {
+    /// Installs the proxies in the folder of all peers.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a file cannot be written.
+    pub(crate) fn install(workspace: &Workspace) -> Result<Self> {
+        let home = home(workspace);
+        fs::create_dir_all(&home)?;
+        let (name, text) = PROXY_FASTMCP;
+        fs::write(home.join(name), text)?;
+        let fastmcp = python_with(&home.join("python-2"), &PYTHON).map_err(message);
+        let tools = python_with(&home.join("python-tools"), &PYTHON_TOOLS).map_err(message);
+        Ok(Self {
+            fastmcp: fastmcp.map(|program| PeerCommand {
+                program,
+                script: Some(home.join(name)),
+            }),
+            mcp_proxy: program_beside(&tools, "mcp-proxy"),
+        })
+    }
 }
 
 impl Peers {
@@ -263,6 +298,11 @@ impl Peers {
             script: None,
         })
     }
+}
+
+/// Returns the folder with all peers.
+pub(super) fn home(workspace: &Workspace) -> PathBuf {
+    workspace.target().join("interop")
 }
 
 /// Converts an error to its message, which other threads can receive.
