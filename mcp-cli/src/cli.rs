@@ -394,6 +394,9 @@ pub(crate) struct GatewayArgs {
     /// Log each call to standard error: caller, server, tool, outcome, duration
     #[arg(long)]
     pub(crate) audit: bool,
+    /// Serve a page with the state of the servers to this machine; 0 is any port
+    #[arg(long, value_name = "PORT")]
+    pub(crate) admin_port: Option<u16>,
 }
 
 /// The address of a server over HTTP.

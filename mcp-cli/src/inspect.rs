@@ -2,7 +2,6 @@
 //!
 //! | module | responsibility |
 //! |---|---|
-//! | [`guard`] | who may use the page: this machine, this browser |
 //! | [`page`] | the files of the page |
 //! | [`api`] | what the page requests |
 //! | [`session`] | the client, and its connection to the server |
@@ -12,7 +11,6 @@
 //! | [`history`] | all that happened, for the page and for recordings |
 
 mod api;
-mod guard;
 mod history;
 mod page;
 mod questions;
@@ -27,7 +25,7 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 
 use crate::failure::Failure;
-use guard::Guard;
+use crate::page_guard::Guard;
 pub(crate) use session::Session;
 
 /// An inspector that listens.

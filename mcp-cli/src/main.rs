@@ -14,9 +14,12 @@
 //! | `values` | `key=value` arguments |
 //! | `credentials` | logins, and where their tokens are stored |
 //! | `target` | connections to servers |
+//! | `page_guard` | who may use a page of this program |
 //! | `inspect` | the page of the inspector |
+//! | `admin` | the admin page of a gateway |
 //! | `commands` | one module per command |
 
+mod admin;
 mod cli;
 mod commands;
 mod config;
@@ -27,6 +30,7 @@ mod lints;
 mod name_cache;
 #[expect(clippy::print_stderr, reason = "the only module that prints")]
 mod output;
+mod page_guard;
 #[cfg(test)]
 mod pages;
 mod questions;

@@ -1,6 +1,7 @@
-//! The checks of every request: only programs of this machine that know the token use the page.
+//! The guard of the pages of this program: only programs of this machine that know the token may use a page. Every
+//! request is checked.
 //!
-//! The page calls tools in the name of the user. Other web pages, other machines and other users of this
+//! A page shows and does what its user may, such as calling tools. Other web pages, other machines and other users of this
 //! machine must not: the listener is a loopback address, `Host` and `Origin` are those of the page, and
 //! each request has the token, in the URL once and in a cookie then.
 
@@ -35,14 +36,14 @@ const HEADERS: [(HeaderName, &str); 6] = [
 ];
 
 /// The checks of every request.
-pub(super) struct Guard {
+pub(crate) struct Guard {
     port: u16,
     token: String,
 }
 
 impl Guard {
     /// Creates a guard with a random token.
-    pub(super) fn new(port: u16) -> Result<Self, getrandom::Error> {
+    pub(crate) fn new(port: u16) -> Result<Self, getrandom::Error> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes)?;
         let mut token = String::new();
@@ -54,7 +55,7 @@ impl Guard {
     }
 
     /// Returns the URL of the page with the token.
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}/?token={}", self.port, self.token)
     }
 
@@ -64,7 +65,7 @@ impl Guard {
 
     /// The name of the cookie. Browsers share cookies between ports.
     fn cookie(&self) -> String {
-        format!("mcp-inspector-{}", self.port)
+        format!("mcp-page-{}", self.port)
     }
 
     /// Returns the response to a request that is not allowed, or to one that brings the token.
@@ -87,7 +88,7 @@ impl Guard {
             });
         }
         if !self.has_cookie(headers) {
-            let text = "Open the URL that `mcp inspect` has printed: it contains a token.";
+            let text = "Open the URL that the command has printed: it contains a token.";
             return Some(refuse(StatusCode::UNAUTHORIZED, text));
         }
         let is_json = text(headers, &header::CONTENT_TYPE) == Some("application/json");
@@ -127,7 +128,7 @@ impl Guard {
 }
 
 /// Checks a request, and adds the headers to its response.
-pub(super) async fn check(
+pub(crate) async fn check(
     State(guard): State<Arc<Guard>>,
     request: Request,
     next: Next,

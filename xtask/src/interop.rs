@@ -3,6 +3,7 @@
 //!
 //! | module | responsibility |
 //! |---|---|
+//! | [`admin`] | the admin page of `mcp gateway` in a browser |
 //! | [`authorization`] | the cases with an authorization server |
 //! | [`browser`] | a user with a real browser, for programs that open a login page |
 //! | [`cases`] | running the programs of the cases, and counting the results |
@@ -17,6 +18,7 @@
 //! | [`servers`] | servers that people use, as peers of our client |
 //! | [`typed`] | typed clients of these servers |
 
+mod admin;
 mod authorization;
 mod bridges;
 mod browser;
@@ -82,6 +84,7 @@ pub(crate) fn run_cases(workspace: &Workspace, only: Option<&str>) -> Result<Sum
     list.extend(servers::cases(workspace, &peers)?);
     list.extend(commands::cases(workspace, &peers, &out)?);
     list.extend(inspector::cases(workspace, &peers)?);
+    list.push(admin::case(workspace, &peers));
     list.extend(typed::cases(workspace, &peers)?);
     list.retain(|case| only.is_none_or(|only| case.name.contains(only)));
     let summary = cases::run_all(list, &out);

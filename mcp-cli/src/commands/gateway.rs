@@ -8,8 +8,11 @@ use mcp::gateway::OpenGateway;
 use mcp::gateway::config::AuthorizationConfig;
 use mcp::group::Health;
 
+use tokio_util::task::AbortOnDropHandle;
+
 use self::source::{Loaded, Source, refused};
 use super::serve::{self, Front};
+use crate::admin::AdminPage;
 use crate::cli::GatewayArgs;
 use crate::failure::{Failure, FailureKind};
 
@@ -20,6 +23,7 @@ pub(super) async fn run(args: &GatewayArgs) -> Result<(), Failure> {
         gateway,
         http,
         authorization,
+        admin,
         content,
     } = source.load().await?;
     let opened = gateway.open().await.map_err(|error| refused(&error))?;
@@ -29,16 +33,26 @@ pub(super) async fn run(args: &GatewayArgs) -> Result<(), Failure> {
         }
     }
     let watching = watch::follow(source, opened.control.clone(), content);
-    let watching = tokio::spawn(watching);
-    let served = match args.stdio {
+    let _watching = AbortOnDropHandle::new(tokio::spawn(watching));
+    let port = args.admin_port.or(admin.map(|it| it.port));
+    let _page = match port {
+        Some(port) => Some(serve_page(port, &opened).await?),
+        None => None,
+    };
+    match args.stdio {
         true => serve_stdio(opened).await,
         false => {
             let front = Front::new(&args.listen, http, authorization.as_ref().map(protection));
             serve::listen(opened, front).await
         }
-    };
-    watching.abort();
-    served
+    }
+}
+
+/// Serves the admin page until the handle is dropped.
+async fn serve_page(port: u16, opened: &OpenGateway) -> Result<AbortOnDropHandle<()>, Failure> {
+    let page = AdminPage::bind(port, opened.control.clone()).await?;
+    anstream::eprintln!("admin page: {}", page.url());
+    Ok(AbortOnDropHandle::new(tokio::spawn(page.run())))
 }
 
 async fn serve_stdio(opened: OpenGateway) -> Result<(), Failure> {

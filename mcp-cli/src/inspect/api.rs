@@ -18,9 +18,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::guard::{self, Guard};
 use super::page;
 use super::session::Session;
+use crate::page_guard::{self, Guard};
 use crate::session_file::VERSION;
 
 /// Largest body of a request in bytes: 8 MiB.
@@ -47,7 +47,7 @@ pub(super) fn router(session: Arc<Session>, guard: Arc<Guard>) -> Router {
         .route("/api/watch", post(watch))
         .route("/api/roots", post(roots))
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .layer(from_fn_with_state(guard, guard::check))
+        .layer(from_fn_with_state(guard, page_guard::check))
         .with_state(session)
 }
 

@@ -1,6 +1,7 @@
 //! `mcp serve` and `mcp gateway`.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -20,6 +21,8 @@ const LIMIT: Duration = Duration::from_secs(30);
 struct Served {
     child: Child,
     url: String,
+    /// The lines of standard error before the address.
+    first_lines: Vec<String>,
     /// The lines of standard error after the address.
     lines: Receiver<String>,
 }
@@ -57,7 +60,14 @@ fn start(words: &[&str]) -> Served {
         .unwrap();
     let lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let mut lines = lines.map_while(Result::ok);
-    let url = lines.find_map(|line| Some(line.strip_prefix("listening on ")?.to_owned()));
+    let mut first_lines = Vec::new();
+    let url = lines.find_map(|line| match line.strip_prefix("listening on ") {
+        Some(url) => Some(url.to_owned()),
+        None => {
+            first_lines.push(line);
+            None
+        }
+    });
     let url = url.unwrap();
     // The pipe is read until its end, so that the command never waits.
     let (sender, rest) = channel();
@@ -65,6 +75,7 @@ fn start(words: &[&str]) -> Served {
     Served {
         child,
         url,
+        first_lines,
         lines: rest,
     }
 }
@@ -338,4 +349,74 @@ fn unusable_arguments_are_refused() {
     );
     let run = mcp(&["serve", "--", "no-such-program-anywhere"]);
     assert_eq!(run.code, 4, "{run:?}");
+}
+
+/// Sends a GET request to the admin page. Returns the head and the body of the response.
+fn get(host: &str, path: &str, header: &str) -> (String, String) {
+    let mut stream = TcpStream::connect(host).unwrap();
+    let request =
+        format!("GET {path} HTTP/1.1\r\nhost: {host}\r\n{header}connection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    let (head, body) = response.split_once("\r\n\r\n").unwrap();
+    (head.to_ascii_lowercase(), body.to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn admin_page_shows_servers_to_the_browser_with_the_token() {
+    let url = http_shop();
+    let file = toml(
+        "admin",
+        &format!(
+            "[http]\nlisten = \"127.0.0.1:0\"\n[admin]\nport = 0\n[servers.far]\nurl = \"{url}\"\nprefix = \"\"\n\
+             [servers.lost]\ncommand = \"mcp-no-such-program\""
+        ),
+    );
+    let served = start(&["gateway", &file]);
+    let client = client(ConnectMode::Auto)
+        .connect(&*served.url)
+        .await
+        .unwrap();
+    client.call("add", json!({"a": 1, "b": 2})).await.unwrap();
+    assert!(client.call("fail", ()).await.unwrap().is_error());
+
+    let mut lines = served.first_lines.iter();
+    let page = lines.find_map(|line| line.strip_prefix("admin page: http://"));
+    let (host, start) = page.unwrap().split_once('/').unwrap();
+    let (head, _) = get(host, "/api/status", "");
+    assert!(head.starts_with("http/1.1 401"), "{head}");
+    let (head, _) = get(
+        host,
+        &format!("/{start}"),
+        "origin: http://evil.example\r\n",
+    );
+    assert!(head.starts_with("http/1.1 403"), "{head}");
+    let (head, _) = get(host, &format!("/{start}"), "");
+    assert!(head.starts_with("http/1.1 303"), "{head}");
+    let mut cookie = head
+        .lines()
+        .filter_map(|it| it.strip_prefix("set-cookie: "));
+    let cookie = cookie.next().unwrap().split(';').next().unwrap();
+    let cookie = format!("cookie: {cookie}\r\n");
+    for path in ["/", "/page/admin.js", "/page/admin.css"] {
+        let (head, body) = get(host, path, &cookie);
+        assert!(
+            head.starts_with("http/1.1 200") && !body.is_empty(),
+            "{head}"
+        );
+        assert!(head.contains("content-security-policy"), "{head}");
+    }
+    let (_, body) = get(host, "/api/status", &cookie);
+    let status: serde_json::Value = serde_json::from_str(&body).unwrap();
+    let [far, lost] = &status["servers"].as_array().unwrap()[..] else {
+        panic!("{status}");
+    };
+    assert_eq!(far["state"], "running");
+    assert!(far["tools"].as_array().unwrap().contains(&json!("add")));
+    let counts = ["running", "succeeded", "failed", "interrupted"].map(|it| far[it].as_u64());
+    assert_eq!(counts, [0, 1, 1, 0].map(Some));
+    assert_eq!(lost["state"], "down");
+    let text = lost["lastFailure"]["text"].as_str().unwrap();
+    assert!(text.contains("mcp-no-such-program"), "{text}");
 }

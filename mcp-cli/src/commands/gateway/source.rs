@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use mcp::HttpClient;
-use mcp::gateway::config::{AuthorizationConfig, GatewayConfig, HttpConfig};
+use mcp::gateway::config::{AdminConfig, AuthorizationConfig, GatewayConfig, HttpConfig};
 use mcp::gateway::{Gateway, GatewayError, GatewayServer, ToolPatterns};
 use mcp::group::{GroupConfig, Naming, Variables};
 
@@ -26,6 +26,7 @@ pub(super) struct Loaded {
     pub(super) gateway: Gateway,
     pub(super) http: Option<HttpConfig>,
     pub(super) authorization: Option<AuthorizationConfig>,
+    pub(super) admin: Option<AdminConfig>,
     /// The content that the settings were read from.
     pub(super) content: Option<Vec<u8>>,
 }
@@ -95,6 +96,7 @@ impl Source {
             gateway,
             http: config.http,
             authorization: config.authorization,
+            admin: config.admin,
             content: None,
         };
         Ok((loaded, names))
@@ -126,6 +128,7 @@ impl Source {
             gateway,
             http: None,
             authorization: None,
+            admin: None,
             content: None,
         };
         Ok((loaded, names))

@@ -1,0 +1,131 @@
+//! The admin page of `mcp gateway`: the servers behind it, their health, tools, calls and last failures. It shows, and
+//! changes nothing.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+use std::{future, io};
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use mcp::gateway::{GatewayControl, GatewayStatus, ServerStatus};
+use mcp::group::Health;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::failure::Failure;
+use crate::page_guard::{self, Guard};
+
+/// An admin page that listens at a port of this machine.
+pub(crate) struct AdminPage {
+    listener: TcpListener,
+    guard: Arc<Guard>,
+    control: GatewayControl,
+}
+
+impl AdminPage {
+    /// Listens at a port of this machine; 0 selects a free one.
+    pub(crate) async fn bind(port: u16, control: GatewayControl) -> Result<Self, Failure> {
+        let failed = |error: io::Error| {
+            Failure::usage(format!(
+                "the admin page cannot listen at 127.0.0.1:{port}: {error}"
+            ))
+        };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
+        let listener = listener.map_err(failed)?;
+        let port = listener.local_addr().map_err(failed)?.port();
+        let guard = Guard::new(port);
+        let guard = guard.map_err(|error| Failure::usage(format!("no random numbers: {error}")))?;
+        Ok(Self {
+            listener,
+            guard: Arc::new(guard),
+            control,
+        })
+    }
+
+    /// Returns the URL with the token, which lets one browser in.
+    pub(crate) fn url(&self) -> String {
+        self.guard.url()
+    }
+
+    /// Serves the page until the program ends.
+    pub(crate) async fn run(self) {
+        let router = Router::new()
+            .route("/", get(async || INDEX.into_response()))
+            .route("/page/admin.js", get(async || SCRIPT.into_response()))
+            .route("/page/admin.css", get(async || STYLE.into_response()))
+            .route("/api/status", get(status))
+            .layer(from_fn_with_state(self.guard, page_guard::check))
+            .with_state(self.control);
+        if let Err(error) = axum::serve(self.listener, router).await {
+            anstream::eprintln!("the admin page has ended: {error}");
+            future::pending::<()>().await;
+        }
+    }
+}
+
+type File = ([(header::HeaderName, &'static str); 1], &'static str);
+
+const INDEX: File = (
+    [(header::CONTENT_TYPE, "text/html; charset=utf-8")],
+    include_str!("admin/page/index.html"),
+);
+const SCRIPT: File = (
+    [(header::CONTENT_TYPE, "text/javascript; charset=utf-8")],
+    include_str!("admin/page/admin.js"),
+);
+const STYLE: File = (
+    [(header::CONTENT_TYPE, "text/css; charset=utf-8")],
+    include_str!("admin/page/admin.css"),
+);
+
+async fn status(State(control): State<GatewayControl>) -> Response {
+    match control.status().await {
+        Ok(status) => {
+            let headers = [(header::CONTENT_TYPE, "application/json")];
+            (headers, to_json(&status).to_string()).into_response()
+        }
+        Err(error) => (StatusCode::SERVICE_UNAVAILABLE, error.to_string()).into_response(),
+    }
+}
+
+fn to_json(status: &GatewayStatus) -> Value {
+    json!({"servers": status.servers.iter().map(server_to_json).collect::<Vec<_>>()})
+}
+
+fn server_to_json(server: &ServerStatus) -> Value {
+    let calls = &server.calls;
+    let ended = calls.succeeded + calls.failed + calls.interrupted;
+    let mean = (ended > 0).then(|| calls.total_time.as_secs_f64() * 1000.0 / ended as f64);
+    let failure = server.last_failure.as_ref().map(|failure| {
+        let time = failure.time.duration_since(UNIX_EPOCH);
+        let time = time.unwrap_or(Duration::ZERO).as_secs();
+        json!({"unixSeconds": time, "text": failure.text})
+    });
+    let (state, reason) = match &server.health {
+        Health::Running => ("running", None),
+        Health::Idle => ("idle", None),
+        Health::Unused(reason) => ("unused", Some(reason)),
+        Health::Down(reason) => ("down", Some(reason)),
+        _ => ("unknown", None),
+    };
+    json!({
+        "name": server.name,
+        "state": state,
+        "reason": reason,
+        "tools": server.tools,
+        "prompts": server.prompts,
+        "resources": server.resources,
+        "templates": server.templates,
+        "running": calls.running,
+        "succeeded": calls.succeeded,
+        "failed": calls.failed,
+        "interrupted": calls.interrupted,
+        "meanMilliseconds": mean,
+        "lastFailure": failure,
+    })
+}
