@@ -25,11 +25,20 @@ impl Node {
     ///
     /// Returns an error if the program does not print its address within 30 s.
     pub async fn start(program: &Path, redis: Option<&str>) -> io::Result<Self> {
-        let mut command = Command::new(program);
-        if let Some(url) = redis {
-            command.args(["--redis", url, "--prefix", "cluster"]);
+        match redis {
+            Some(url) => Self::start_with(program, &["--redis", url, "--prefix", "cluster"]).await,
+            None => Self::start_with(program, &[]).await,
         }
-        let mut process = command
+    }
+
+    /// Starts a server with these arguments.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the program does not print its address within 30 s.
+    pub async fn start_with(program: &Path, arguments: &[&str]) -> io::Result<Self> {
+        let mut process = Command::new(program)
+            .args(arguments)
             .env("PORT", "0")
             .stdin(Stdio::null())
             .stderr(Stdio::piped())

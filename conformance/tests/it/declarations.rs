@@ -32,7 +32,9 @@ async fn run(url: &str, revision: &str) -> Value {
 #[tokio::test]
 async fn settings_of_clients_reach_handlers_in_both_eras() {
     let program = Path::new(env!("CARGO_BIN_EXE_everything-server"));
-    let server = Node::start(program, None).await.unwrap();
+    let server = Node::start_with(program, &["--legacy-extensions"])
+        .await
+        .unwrap();
     let url = format!("http://{}/mcp", server.address());
     for revision in ["2025-11-25", "2026-07-28"] {
         let expected = json!({
@@ -50,7 +52,9 @@ async fn settings_of_clients_reach_handlers_in_both_eras() {
 #[tokio::test]
 async fn settings_of_servers_reach_clients_in_both_eras() {
     let program = Path::new(env!("CARGO_BIN_EXE_everything-server"));
-    let server = Node::start(program, None).await.unwrap();
+    let server = Node::start_with(program, &["--legacy-extensions"])
+        .await
+        .unwrap();
     let url = format!("http://{}/mcp", server.address());
     for mode in [ConnectMode::Legacy, ConnectMode::Auto] {
         let client = Client::builder()

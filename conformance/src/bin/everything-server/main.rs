@@ -9,6 +9,10 @@
 //! tasks and webhooks are in Redis. `GET /health` answers while the process runs, `GET /ready` while Redis
 //! answers as well.
 //!
+//! With `--legacy-extensions` it declares the extensions of the suite's scenario of this name, one of them with a `null`
+//! in its settings. The suite's schema of 2026-07-28 accepts no `null` there, so that other scenarios need a server
+//! without them.
+//!
 //! With `--webhooks` it posts events to receivers on this machine, and all callers are one principal.
 //!
 //! `--telemetry` exports traces and metrics by the `OTEL_*` variables, over every transport, and serves
@@ -119,8 +123,9 @@ fn server(tasks: Tasks, events: Events) -> mcp::Result<Server> {
         .tasks(tasks.poll_interval(Duration::from_millis(200)))
         .tool(schema::json_schema_2020_12_tool())
         .skills(skills::skills()?);
-    Ok(extensions::add(
-        declarations::add(apps::add(server)),
-        events,
-    ))
+    let server = match std::env::args().any(|argument| argument == "--legacy-extensions") {
+        true => declarations::add(server),
+        false => server,
+    };
+    Ok(extensions::add(apps::add(server), events))
 }
