@@ -1,32 +1,42 @@
-//! A process with its descendants on Windows: a job object.
+//! A process with its descendants on Windows, in two job objects: one to kill them, and one that the system kills when
+//! this program ends, however it ends.
 //!
 //! A thread polls for the end of the process. A blocking wait would hold the lock that `kill` needs.
 
 use std::io;
-use std::process::Command;
+use std::os::windows::io::AsRawHandle as _;
+use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use process_wrap::std::{ChildWrapper, CommandWrap, CreationFlags, JobObject};
+use process_wrap::std::{ChildWrapper, CommandWrap, CommandWrapper, CreationFlags, JobObject};
 use tokio::sync::watch;
+use win32job::{ExtendedLimitInfo, Job};
 use windows::Win32::System::Threading::CREATE_NO_WINDOW;
 
 use super::process::{ProcessPipes, ProcessState, running};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// A process and its job object.
+/// A process and its job objects.
 pub(super) struct Process {
     child: Mutex<Box<dyn ChildWrapper>>,
+    /// The system closes the handle when this program ends.
+    _ends_with_program: Arc<Job>,
     state: watch::Sender<ProcessState>,
 }
 
 impl Process {
     pub(super) fn spawn(command: Command, _: Duration) -> io::Result<(Arc<Self>, ProcessPipes)> {
+        let mut limits = ExtendedLimitInfo::new();
+        limits.limit_kill_on_job_close();
+        let job = Job::create_with_limit_info(&limits).map_err(io::Error::other)?;
+        let job = Arc::new(job);
         let mut command = CommandWrap::from(command);
         command
             .wrap(CreationFlags(CREATE_NO_WINDOW))
+            .wrap(Assign(job.clone()))
             .wrap(JobObject);
         let mut child = command.spawn()?;
         let pipes = ProcessPipes::new(
@@ -36,6 +46,7 @@ impl Process {
         );
         let process = Arc::new(Self {
             child: Mutex::new(child),
+            _ends_with_program: job,
             state: running(),
         });
         let waiting = process.clone();
@@ -80,6 +91,22 @@ impl Process {
 
     pub(super) fn state(&self) -> &watch::Sender<ProcessState> {
         &self.state
+    }
+}
+
+/// Adds a new process to a job. [`JobObject`] starts processes suspended, so that none has descendants yet.
+#[derive(Debug)]
+struct Assign(Arc<Job>);
+
+impl CommandWrapper for Assign {
+    fn post_spawn(
+        &mut self,
+        _: &mut Command,
+        child: &mut Child,
+        _: &CommandWrap,
+    ) -> io::Result<()> {
+        let assigned = self.0.assign_process(child.as_raw_handle() as isize);
+        assigned.map_err(io::Error::other)
     }
 }
 

@@ -11,3 +11,6 @@ mod listening;
 mod serving;
 #[cfg(test)]
 mod sessions;
+#[cfg(test)]
+#[cfg(windows)]
+mod windows;
