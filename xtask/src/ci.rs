@@ -7,6 +7,7 @@ mod outcome;
 mod programs;
 mod static_build;
 mod tools;
+mod windows_build;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -36,7 +37,7 @@ struct Step {
     run: fn(&Workspace) -> Result<StepOutcome>,
 }
 
-const STEPS: [Step; 22] = [
+const STEPS: [Step; 23] = [
     Step {
         name: "fmt",
         run: |w| cargo(w, &["fmt", "--all", "--check"]),
@@ -90,6 +91,10 @@ const STEPS: [Step; 22] = [
     Step {
         name: "static",
         run: static_build::run,
+    },
+    Step {
+        name: "windows",
+        run: windows_build::run,
     },
     Step {
         name: "fuzz",

@@ -53,8 +53,8 @@ const HELP: [Help; 9] = [
         description: "every check in order, with a summary",
         flags: &[
             "[--no-test] [--no-conformance] [--no-cluster] [--no-gateway] [--no-interop] [--strict]",
-            "--only STEP: fmt test clippy doc tidy api llms features msrv package wasm fuzz",
-            "             machete deny advisories conformance cluster gateway interop schemas soak",
+            "--only STEP: fmt test clippy doc tidy api llms features msrv package wasm static",
+            "             windows fuzz machete deny advisories conformance cluster gateway interop schemas soak",
             "--strict: a step that is skipped, or that checks only a part, fails",
         ],
     },
