@@ -20,7 +20,7 @@ pub use error::ConfigError;
 pub use file::OpenApiConfig;
 pub use file::{
     AccessConfig, AdminConfig, AuthorizationConfig, GatewayConfig, HttpConfig, LimitsConfig,
-    NamingConfig, ServerConfig, ToolConfig,
+    NamingConfig, ServerConfig, StartConfig, ToolConfig,
 };
 pub use text::ConfigText;
 

@@ -12,6 +12,7 @@
 //! | `questions` | requests of a server while a call runs |
 //! | `sessions` | sessions of a legacy server |
 //! | `options` | [`GatewayServer`], [`ToolOptions`] |
+//! | `usage` | the calls of a server that run |
 //! | `parked` | calls that wait for their client |
 //! | `running` | one call of a server |
 //! | `forward` | a call of the gateway: one call of a server, or several with input between them |
@@ -21,6 +22,8 @@
 //! | `updates` | subscriptions to resources |
 //! | `listing` | the lists of one server |
 //! | `setup` | connections, checks of names |
+//! | `manifest` | the lists of a server in a file |
+//! | `entry` | one server, and its lists |
 //! | `lists` | the lists of all servers, kept current |
 //! | `builder` | [`Gateway`] |
 
@@ -29,11 +32,13 @@ mod builder;
 mod changes;
 mod counters;
 mod drift;
+mod entry;
 mod error;
 mod forward;
 mod limits;
 mod listing;
 mod lists;
+mod manifest;
 mod names;
 mod options;
 mod parked;
@@ -45,6 +50,7 @@ mod sessions;
 mod setup;
 mod status;
 mod updates;
+mod usage;
 
 pub use builder::{Gateway, GatewayControl, OpenGateway};
 pub use counters::{CallCounts, LastFailure};

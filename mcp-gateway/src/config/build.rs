@@ -1,9 +1,11 @@
 //! A [`Gateway`] of a configuration file.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mcp_client::group::{Naming, ServerSpec, Variables};
 use mcp_client::{Client, ClientBuilder, ConnectMode, Error};
+use mcp_core::ServerIdentity;
 use mcp_server::Caller;
 #[cfg(feature = "openapi")]
 use mcp_server::Server;
@@ -12,7 +14,8 @@ use serde_json::Value;
 
 use super::error::ConfigError;
 use super::file::{
-    AccessConfig, GatewayConfig, HiddenValue, LimitsConfig, NamingConfig, ServerConfig, ToolConfig,
+    AccessConfig, GatewayConfig, HiddenValue, LimitsConfig, NamingConfig, ServerConfig,
+    StartConfig, ToolConfig,
 };
 use crate::gateway::{CallLimits, Gateway, GatewayServer, ToolOptions, spec_id};
 #[cfg(feature = "openapi")]
@@ -124,6 +127,7 @@ impl GatewayConfig {
                 let builder = ServerBuilder {
                     key: format!("servers.{name}"),
                     config,
+                    manifests: self.manifests.as_deref(),
                     variables,
                     create,
                 };
@@ -135,6 +139,7 @@ impl GatewayConfig {
 struct ServerBuilder<'a> {
     key: String,
     config: &'a ServerConfig,
+    manifests: Option<&'a Path>,
     variables: &'a Variables,
     #[cfg_attr(
         not(feature = "openapi"),
@@ -155,6 +160,13 @@ impl ServerBuilder<'_> {
         server = server.deny_tools(&config.deny);
         if config.one_session {
             server = server.one_session();
+        }
+        if config.start == StartConfig::Lazy {
+            let manifest = self.manifest(name, &server)?;
+            server = server.lazy(manifest);
+        }
+        if let Some(time) = config.idle_timeout_seconds {
+            server = server.idle_timeout(seconds(&self.at("idle_timeout_seconds"), time)?);
         }
         if let Some(prefix) = &config.prefix {
             server = server.prefix(prefix);
@@ -204,6 +216,18 @@ impl ServerBuilder<'_> {
             connect(client, spec.clone())
         });
         Ok(server.connection_id(id))
+    }
+
+    /// Returns the file for the lists of a server. Other settings of the connection have another file.
+    fn manifest(&self, name: &str, server: &GatewayServer) -> Result<PathBuf, ConfigError> {
+        let Some(folder) = self.manifests else {
+            let message =
+                "a lazy server needs `manifests`, a folder for its lists, at the start of the file";
+            return Err(ConfigError::invalid(self.at("start"), message));
+        };
+        let id = server.id().unwrap_or_default();
+        let id = ServerIdentity::from_parts("manifest", [name, id]);
+        Ok(folder.join(format!("{id}.json")))
     }
 
     fn at(&self, key: &str) -> String {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -46,6 +46,8 @@ pub struct GatewayConfig {
     /// The names of tools and prompts of servers without a prefix of their own. Default: `prefixed`.
     #[serde(default)]
     pub naming: NamingConfig,
+    /// The folder for the lists of servers with `start = "lazy"`.
+    pub manifests: Option<PathBuf>,
     /// The address of the gateway. A gateway on standard streams does not use it.
     pub http: Option<HttpConfig>,
     /// The access tokens that clients need over HTTP. Default: none.
@@ -71,6 +73,18 @@ pub enum NamingConfig {
     Prefixed,
     /// The name that the server uses, or `server__tool` if another server has the name.
     Plain,
+}
+
+/// The start of a server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum StartConfig {
+    /// With the gateway.
+    #[default]
+    Eager,
+    /// At its first call. Its lists are those of a file in the folder `manifests`.
+    Lazy,
 }
 
 /// The table `http`.
@@ -138,6 +152,10 @@ pub struct ServerConfig {
     pub protocol: Option<String>,
     /// The time limit of a response without progress, in seconds. Default: 60.
     pub timeout_seconds: Option<f64>,
+    /// The start of the server. Default: with the gateway.
+    pub start: StartConfig,
+    /// The time without calls after which the server is stopped until its next call, in seconds. Default: never.
+    pub idle_timeout_seconds: Option<f64>,
     /// Lets all calls share one session or process.
     pub one_session: bool,
     /// Leaves the server out.
@@ -163,7 +181,7 @@ pub struct ServerConfig {
 #[non_exhaustive]
 pub struct OpenApiConfig {
     /// The path of the document, in JSON or YAML.
-    pub document: std::path::PathBuf,
+    pub document: PathBuf,
     /// Tags of the operations that become tools. Default: all operations.
     pub tags: Option<Vec<String>>,
     /// Methods of the operations that become tools, such as `GET`. Default: all.

@@ -59,6 +59,18 @@ fn errors_say_where_and_what() {
             &["`servers.a.timeout_seconds`"],
         ),
         (
+            "[servers.a]\ncommand = \"x\"\nstart = \"lazy\"",
+            &["`servers.a.start`", "`manifests`"],
+        ),
+        (
+            "[servers.a]\ncommand = \"x\"\nstart = \"later\"",
+            &["line 3", "`later`", "`lazy`"],
+        ),
+        (
+            "[servers.a]\ncommand = \"x\"\nidle_timeout_seconds = 0",
+            &["`servers.a.idle_timeout_seconds`"],
+        ),
+        (
             "[servers.a]\nurl = \"x\"\nlimits = { per_seconds = 5 }",
             &["`servers.a.limits.per_seconds`", "`calls`"],
         ),

@@ -240,8 +240,10 @@ impl Gateway {
         }
         lists.subscribe(|| server.notify()).await;
         let (control, commands) = mpsc::channel(1);
+        // From now on: a call may start a server before the task runs.
+        let events = group.events();
         let follower = Follower {
-            _task: AbortOnDropHandle::new(tokio::spawn(lists.follow(commands))),
+            _task: AbortOnDropHandle::new(tokio::spawn(lists.follow(events, commands))),
         };
         Ok(OpenGateway {
             server: server.state(Arc::new(follower)),

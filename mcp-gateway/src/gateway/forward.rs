@@ -24,6 +24,7 @@ use super::parked::Parked;
 use super::questions::{Question, Questions};
 use super::running::{CallSession, Context, Step, UpstreamCall};
 use super::sessions::Sessions;
+use super::usage::Usage;
 
 /// One server of the gateway, for its routes.
 #[derive(Clone)]
@@ -37,6 +38,7 @@ pub(super) struct Upstream {
     pub(super) settings: Arc<ServerSettings>,
     pub(super) parked: Parked,
     pub(super) counters: Arc<Counters>,
+    pub(super) usage: Usage,
 }
 
 /// The request of a client, without its arguments.
@@ -252,9 +254,10 @@ where
             Some(_) => self.request.capabilities.clone(),
             None => ClientCapabilities::default(),
         };
+        let in_use = self.upstream.usage.begin();
         let session = self.upstream.session(&capabilities).await?;
         let prepare = |client: &Client| change((self.prepare)(client).capabilities(capabilities));
-        UpstreamCall::start(session, prepare, &self.request.context).await
+        UpstreamCall::start((session, in_use), prepare, &self.request.context).await
     }
 
     fn ask(&self) -> Result<&Ask, Fault> {

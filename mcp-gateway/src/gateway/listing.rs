@@ -22,10 +22,63 @@ const MAX_BYTES: usize = 16 << 20;
 /// The lists of a server. `None`: not requested, or the request failed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Listing {
+    /// `None`: not known.
+    pub(super) capabilities: Option<ServerCapabilities>,
     pub(super) tools: Option<Vec<Tool>>,
     pub(super) prompts: Option<Vec<Prompt>>,
     pub(super) resources: Option<Vec<Resource>>,
     pub(super) templates: Option<Vec<ResourceTemplate>>,
+}
+
+impl Listing {
+    /// Returns true if all lists are known.
+    pub(super) fn is_complete(&self) -> bool {
+        let Self {
+            tools,
+            prompts,
+            resources,
+            templates,
+            ..
+        } = self;
+        tools.is_some() && prompts.is_some() && resources.is_some() && templates.is_some()
+    }
+
+    /// Replaces the lists that are known in another listing. Returns true if one has changed.
+    pub(super) fn replace(&mut self, new: Self) -> bool {
+        let Self {
+            capabilities,
+            tools,
+            prompts,
+            resources,
+            templates,
+        } = new;
+        [
+            replace(&mut self.capabilities, capabilities),
+            replace(&mut self.tools, tools),
+            replace(&mut self.prompts, prompts),
+            replace(&mut self.resources, resources),
+            replace(&mut self.templates, templates),
+        ]
+        .contains(&true)
+    }
+
+    /// Returns true if the server may send updates of resources.
+    pub(super) fn offers_updates(&self) -> bool {
+        let resources = self
+            .capabilities
+            .as_ref()
+            .and_then(|it| it.resources.as_ref());
+        resources.is_some_and(|it| it.subscribe == Some(true))
+    }
+}
+
+/// Replaces a value that is known. Returns true if it has changed.
+fn replace<T: PartialEq>(current: &mut Option<T>, new: Option<T>) -> bool {
+    let has_changed = new.is_some() && *current != new;
+    if has_changed {
+        *current = new;
+    }
+    has_changed
 }
 
 /// The outcome of the request of lists.
@@ -85,6 +138,7 @@ async fn fill(
     failed: &mut Kinds,
 ) {
     let known = client.server_capabilities();
+    listing.capabilities.clone_from(&known);
     let offers = |offers: fn(&ServerCapabilities) -> bool| known.as_ref().is_none_or(offers);
     if kinds.tools {
         let tools = offers(|it| it.tools.is_some()).then(|| client.list_all_tools());

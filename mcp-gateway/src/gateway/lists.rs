@@ -1,13 +1,16 @@
 //! The lists of all servers, kept current in the server of the gateway.
 
-use std::collections::HashMap;
+mod serve;
+
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
+use futures_util::{Stream, StreamExt as _};
 use mcp_client::group::{Group, GroupEvent, Health, Naming};
+use mcp_client::{Client, Error};
 use mcp_core::BoxFuture;
 use mcp_core::backoff::Backoff;
 use mcp_server::{CompletionRoute, Notify};
@@ -16,14 +19,12 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::changes::{Kinds, Stale};
-use super::drift;
+use super::entry::{ConnectShared, ListedServer, health, read_manifests};
 use super::error::GatewayError;
-use super::forward::Upstream;
-use super::listing::{self, Listed, Listing};
-use super::names::{Item, ServerNames};
+use super::listing::{self, Listed};
 use super::options::GatewayServer;
 use super::routes;
-use super::served::{NextItems, Served};
+use super::served::Served;
 use super::setup::{Setup, check_names};
 use super::status::{GatewayStatus, ServerStatus};
 use super::updates::{ServerResources, Updates};
@@ -74,43 +75,6 @@ pub(super) struct Handles {
     pub(super) templates: mcp_server::Templates,
 }
 
-/// One server, and its lists.
-struct ListedServer {
-    upstream: Upstream,
-    connection_id: Option<String>,
-    has_one_session: bool,
-    prefix: String,
-    generation: u64,
-    listing: Listing,
-    /// The lists that are to be requested.
-    stale: Stale,
-    is_requested: bool,
-    /// The lists are not requested before.
-    next: Instant,
-    backoff: Backoff,
-}
-
-impl ListedServer {
-    fn is_due(&self) -> bool {
-        !self.is_requested && !self.stale.kinds().is_empty()
-    }
-
-    /// Returns the tools that clients may know.
-    fn allowed_tools(&self) -> Option<Vec<Tool>> {
-        let tools = self.listing.tools.as_ref()?.iter();
-        let allowed = tools.filter(|tool| self.upstream.settings.allows(&tool.name));
-        Some(allowed.cloned().collect())
-    }
-
-    fn names(&self, naming: Naming) -> ServerNames<'_> {
-        ServerNames {
-            group_prefix: &self.prefix,
-            prefix: self.upstream.settings.prefix.as_deref(),
-            naming,
-        }
-    }
-}
-
 impl ServerLists {
     pub(super) fn new(setup: Setup, handles: Handles) -> Self {
         Self {
@@ -149,26 +113,22 @@ impl ServerLists {
                     let mut listed = old.swap_remove(index);
                     group = group.keep(&server.name);
                     listed.upstream.settings = Arc::new(server.settings);
+                    listed.set_start(server.start);
                     listed
                 }
                 None => {
                     self.generation += 1;
                     let (name, id) = (server.name.clone(), server.connection_id.clone());
                     let has_one_session = server.has_one_session;
+                    let (start, backoff) = (server.start.clone(), Backoff::new(PAUSE, MAX_RETRY));
                     let (connect, upstream) = self.setup.connect(server);
-                    group = group.server(&name, connect);
-                    ListedServer {
-                        upstream,
-                        connection_id: id,
-                        has_one_session,
-                        prefix: String::new(),
-                        generation: self.generation,
-                        listing: Listing::default(),
-                        stale: Stale::UNKNOWN,
-                        is_requested: false,
-                        next: Instant::now(),
-                        backoff: Backoff::new(PAUSE, MAX_RETRY),
-                    }
+                    let connect: ConnectShared = Arc::new(connect);
+                    group = group.server(&name, starter(&connect));
+                    let parts = (connect, upstream);
+                    let mut listed =
+                        ListedServer::new(parts, id, has_one_session, self.generation, backoff);
+                    listed.set_start(start);
+                    listed
                 }
             };
             self.servers.push(listed);
@@ -187,6 +147,7 @@ impl ServerLists {
     /// Returns [`GatewayError::NameTaken`] when a server lists a tool with the exact name of another one.
     pub(super) async fn load(&mut self) -> Result<(), GatewayError> {
         let limit = Instant::now() + START_LIMIT;
+        read_manifests(&mut self.servers).await;
         self.request_due();
         while let Ok(Some(listed)) = timeout_at(limit, self.requests.next()).await {
             self.store(listed);
@@ -199,7 +160,8 @@ impl ServerLists {
     /// Passes updates of resources on, if a server offers them. `notify` declares that the gateway does.
     pub(super) async fn subscribe(&mut self, notify: impl FnOnce() -> Notify) {
         let resources = self.updated_resources().await;
-        if !resources.is_empty() {
+        let mut servers = self.servers.iter();
+        if !resources.is_empty() || servers.any(|it| it.listing.offers_updates()) {
             let updates = self.updates.insert(Updates::new(notify()));
             updates.subscribe(resources);
         }
@@ -207,7 +169,7 @@ impl ServerLists {
 
     /// Returns the resources of running servers that offer updates. No server is waited for.
     fn updated_resources(&self) -> impl Future<Output = Vec<ServerResources>> + Send + use<> {
-        let health: HashMap<_, _> = self.group().health().into_iter().collect();
+        let health = health(self.group());
         let is_running = |server: &Arc<str>| health.get(server) == Some(&Health::Running);
         let servers = self.servers.iter();
         let servers = servers.filter(|it| is_running(&it.upstream.server));
@@ -237,13 +199,17 @@ impl ServerLists {
     }
 
     /// Lists servers again whenever they change, until the task is aborted.
-    pub(super) async fn follow(mut self, mut commands: mpsc::Receiver<Command>) {
-        let mut events = self.group().events();
+    pub(super) async fn follow(
+        mut self,
+        mut events: impl Stream<Item = GroupEvent> + Unpin,
+        mut commands: mpsc::Receiver<Command>,
+    ) {
         let announcements = self.setup.announcements.clone();
         loop {
             self.request_due();
+            let stop = self.stop_idle();
             let due = self.servers.iter().filter(|it| it.is_due());
-            let wake = due.map(|it| it.next).min();
+            let wake = due.map(|it| it.next).chain(stop).min();
             tokio::select! {
                 event = events.next() => match event {
                     Some(event) => self.add_event(event),
@@ -331,8 +297,20 @@ impl ServerLists {
     fn request_due(&mut self) {
         let now = Instant::now();
         let group = self.group().clone();
+        let mut due = self.servers.iter().filter(|it| it.is_due());
+        let health = match due.any(ListedServer::starts_on_demand) {
+            true => health(&group),
+            false => HashMap::new(),
+        };
         for server in &mut self.servers {
             if !server.is_due() || server.next > now {
+                continue;
+            }
+            // A server that is stopped is not started to be listed: its next start lists it.
+            if server.starts_on_demand()
+                && health.get(&server.upstream.server) != Some(&Health::Running)
+            {
+                server.stale = Stale::default();
                 continue;
             }
             server.is_requested = true;
@@ -342,6 +320,55 @@ impl ServerLists {
             let counters = server.upstream.counters.clone();
             let request = listing::request(group.clone(), name, counters, server.generation, stale);
             self.requests.push(Box::pin(request));
+        }
+    }
+
+    /// Stops servers that were not called for their idle time. Returns when the next one may be due.
+    fn stop_idle(&self) -> Option<Instant> {
+        let now = Instant::now();
+        if self.servers.iter().all(|it| it.idle_until(now).is_none()) {
+            return None;
+        }
+        let health = health(self.group());
+        let mut next = None;
+        let mut stopped = HashSet::new();
+        for server in &self.servers {
+            let name = &server.upstream.server;
+            let updates = self.updates.as_ref();
+            if health.get(name) != Some(&Health::Running)
+                || updates.is_some_and(|it| it.follows(name))
+            {
+                continue;
+            }
+            match server.idle_until(now) {
+                Some(end) if end <= now => {
+                    tracing::info!(server = %name, "a server behind the gateway is stopped until its next call");
+                    stopped.insert(name.clone());
+                }
+                end => next = next.into_iter().chain(end).min(),
+            }
+        }
+        if !stopped.is_empty() {
+            self.restart_later(&stopped);
+        }
+        next
+    }
+
+    /// Replaces running servers by ones that are not started yet. A call that has just begun ends in the old one.
+    fn restart_later(&self, stopped: &HashSet<Arc<str>>) {
+        let servers = self.servers.iter();
+        let group = servers.fold(Group::builder(), |group, server| {
+            let name = &server.upstream.server;
+            match stopped.contains(name) {
+                true => group.server(name, starter(&server.connect)),
+                false => group.keep(name),
+            }
+        });
+        self.group().replace(group);
+        let servers = self.servers.iter();
+        let servers = servers.filter(|it| stopped.contains(&it.upstream.server));
+        for sessions in servers.filter_map(|it| it.upstream.sessions.as_ref()) {
+            sessions.close_idle();
         }
     }
 
@@ -369,16 +396,7 @@ impl ServerLists {
             server.stale.announced.add(failed.and(requested.announced));
             server.next = Instant::now() + server.backoff.next_delay();
         }
-        let all = &mut server.listing;
-        if let (Some(old), Some(new)) = (&all.tools, &listing.tools)
-            && old != new
-        {
-            drift::log(&server.upstream.server, old, new);
-        }
-        all.tools = listing.tools.or(all.tools.take());
-        all.prompts = listing.prompts.or(all.prompts.take());
-        all.resources = listing.resources.or(all.resources.take());
-        all.templates = listing.templates.or(all.templates.take());
+        server.update(listing);
         let listed = requested.kinds().without(failed);
         Some((index, listed, requested.announced))
     }
@@ -429,6 +447,7 @@ impl ServerLists {
         let checked = check_names(&servers);
         if checked.is_ok() {
             self.set_servers(servers, naming);
+            read_manifests(&mut self.servers).await;
             self.serve_all();
             if self.updates.is_some() {
                 let resources = self.updated_resources().await;
@@ -440,182 +459,12 @@ impl ServerLists {
         // The caller may have gone.
         let _ = done.send(checked);
     }
-
-    /// Serves all that was listed, with names as at the start.
-    fn serve_all(&mut self) {
-        self.tools.reset_keys(self.reserved());
-        self.prompts.reset_keys(HashMap::new());
-        self.resources.reset_keys(HashMap::new());
-        self.templates.reset_keys(HashMap::new());
-        let all: Vec<usize> = (0..self.servers.len()).collect();
-        self.serve_tools(&all, false, true);
-        self.serve_prompts(&all, false, true);
-        self.serve_resources(&all, false, true);
-    }
-
-    /// Returns the exact names of the settings, with the tools that they belong to.
-    fn reserved(&self) -> HashMap<String, Item> {
-        let servers = self.servers.iter().flat_map(|it| {
-            let server = &it.upstream.server;
-            let renamed = it.upstream.settings.renamed();
-            renamed.map(|(own, name)| (name.to_owned(), (server.clone(), own.to_owned())))
-        });
-        servers.collect()
-    }
-
-    fn check_listed_names(&self) -> Result<(), GatewayError> {
-        let reserved = self.reserved();
-        for server in &self.servers {
-            // Other names give way to exact ones.
-            if server.upstream.settings.prefix.is_none() {
-                continue;
-            }
-            let names = server.names(self.naming);
-            for tool in server.allowed_tools().into_iter().flatten() {
-                let second = (server.upstream.server.clone(), tool.name);
-                let name = names.wanted(&second.1, false).next().unwrap_or_default();
-                let is_renamed = reserved.values().any(|item| *item == second);
-                if let Some(first) = reserved.get(&name)
-                    && !is_renamed
-                    && *first != second
-                {
-                    return Err(GatewayError::NameTaken {
-                        name,
-                        first_server: first.0.clone(),
-                        first: first.1.clone(),
-                        second_server: second.0,
-                        second: second.1,
-                    });
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn serve_tools(&mut self, indices: &[usize], is_announced: bool, is_complete: bool) {
-        let allowed: Vec<_> = self
-            .servers
-            .iter()
-            .map(ListedServer::allowed_tools)
-            .collect();
-        let names = allowed.iter().flatten().flatten().map(|it| &*it.name);
-        let counts = count(names);
-        let mut next = Vec::new();
-        for &index in indices {
-            let server = &self.servers[index];
-            let Some(tools) = &allowed[index] else {
-                continue;
-            };
-            let renamed: HashMap<_, _> = server.upstream.settings.renamed().collect();
-            let names = server.names(self.naming);
-            let items = self.tools.name(
-                &server.upstream.server,
-                tools,
-                |tool| &tool.name,
-                |own| {
-                    let exact = renamed.get(own).map(|&name| name.to_owned());
-                    let others = names.wanted(own, counts.get(own) > Some(&1));
-                    exact
-                        .into_iter()
-                        .chain(others)
-                        .collect::<Vec<_>>()
-                        .into_iter()
-                },
-            );
-            next.push(NextItems {
-                upstream: &server.upstream,
-                items,
-                is_announced,
-            });
-        }
-        self.tools
-            .serve(next, is_complete, routes::tool, |removed, added| {
-                self.handles.tools.replace(removed, added)
-            });
-    }
-
-    fn serve_prompts(&mut self, indices: &[usize], is_announced: bool, is_complete: bool) {
-        let listed = self.servers.iter().flat_map(|it| &it.listing.prompts);
-        let counts = count(listed.flatten().map(|it| &*it.name));
-        let mut next = Vec::new();
-        for &index in indices {
-            let server = &self.servers[index];
-            let Some(prompts) = &server.listing.prompts else {
-                continue;
-            };
-            let names = server.names(self.naming);
-            let items = self.prompts.name(
-                &server.upstream.server,
-                prompts,
-                |prompt| &prompt.name,
-                |own| {
-                    let wanted = names.wanted(own, counts.get(own) > Some(&1));
-                    wanted.collect::<Vec<_>>().into_iter()
-                },
-            );
-            next.push(NextItems {
-                upstream: &server.upstream,
-                items,
-                is_announced,
-            });
-        }
-        self.prompts
-            .serve(next, is_complete, routes::prompt, |removed, added| {
-                self.handles.prompts.replace(removed, added)
-            });
-    }
-
-    fn serve_resources(&mut self, indices: &[usize], is_announced: bool, is_complete: bool) {
-        let (mut resources, mut templates) = (Vec::new(), Vec::new());
-        for &index in indices {
-            let ListedServer {
-                upstream, listing, ..
-            } = &self.servers[index];
-            if let Some(listed) = &listing.resources {
-                let items = self.resources.name(
-                    &upstream.server,
-                    listed,
-                    |it| &it.uri,
-                    |uri| std::iter::once(uri.to_owned()),
-                );
-                resources.push(NextItems {
-                    upstream,
-                    items,
-                    is_announced,
-                });
-            }
-            if let Some(listed) = &listing.templates {
-                let items = self.templates.name(
-                    &upstream.server,
-                    listed,
-                    |it| &it.uri_template,
-                    |uri| std::iter::once(uri.to_owned()),
-                );
-                templates.push(NextItems {
-                    upstream,
-                    items,
-                    is_announced: false,
-                });
-            }
-        }
-        self.resources.serve(
-            resources,
-            is_complete,
-            routes::resource,
-            |removed, added| self.handles.resources.replace(removed, added),
-        );
-        self.templates.serve(
-            templates,
-            is_complete,
-            routes::template,
-            |removed, added| self.handles.templates.replace(removed, added),
-        );
-    }
 }
 
-/// Returns how many items have a name.
-fn count<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str, usize> {
-    let mut counts = HashMap::new();
-    names.for_each(|name| *counts.entry(name).or_default() += 1);
-    counts
+/// Returns a function that starts a server of the group.
+fn starter(
+    connect: &ConnectShared,
+) -> impl Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync + use<> {
+    let connect = connect.clone();
+    move || connect()
 }

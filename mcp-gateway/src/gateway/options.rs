@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_client::group::ServerSpec;
 use mcp_client::{Client, ClientBuilder, Error};
@@ -51,7 +53,16 @@ pub struct GatewayServer {
     pub(super) connect: Connect,
     pub(super) connection_id: Option<String>,
     pub(super) has_one_session: bool,
+    pub(super) start: StartSettings,
     pub(super) settings: ServerSettings,
+}
+
+/// The start and the end of a server.
+#[derive(Debug, Clone, Default)]
+pub(super) struct StartSettings {
+    /// The file with the lists of a server that starts at its first call.
+    pub(super) manifest: Option<PathBuf>,
+    pub(super) idle_timeout: Option<Duration>,
 }
 
 /// The settings of a server that do not concern its connection.
@@ -83,6 +94,7 @@ impl GatewayServer {
             }),
             connection_id: None,
             has_one_session: false,
+            start: StartSettings::default(),
             settings: ServerSettings::default(),
         }
     }
@@ -126,6 +138,11 @@ impl GatewayServer {
         self
     }
 
+    #[cfg(feature = "config")]
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.connection_id.as_deref()
+    }
+
     /// Sets the prefix of the names of tools and prompts, which are `prefix__tool` then. Without any characters,
     /// names stay as the server gives them, unless another server has the name already. Default: the
     /// [naming](super::Gateway::naming) of the gateway.
@@ -137,6 +154,37 @@ impl GatewayServer {
     /// Lets all calls share one session or process; see [`Gateway::one_session`](super::Gateway::one_session).
     pub fn one_session(mut self) -> Self {
         self.has_one_session = true;
+        self
+    }
+
+    /// Starts the server at its first call. Until then its lists are those of the file `manifest`. Without the file,
+    /// the server starts with the gateway, and its lists are written to the file. They are written again when the
+    /// server lists something else; clients are notified then. The folder of the file is created.
+    ///
+    /// The file belongs to this server alone. It has the format of [`Snapshot`](mcp_catalogue::Snapshot), so that
+    /// it can be made by `mcp snapshot`. A file that cannot be read is like none, with a warning in the log.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use mcp::gateway::GatewayServer;
+    /// use mcp::prelude::*;
+    ///
+    /// let files = GatewayServer::new("files", |client| client.connect("http://127.0.0.1:8001/mcp"))
+    ///     .lazy("/var/cache/gateway/files.json")
+    ///     .idle_timeout(Duration::from_secs(300));
+    /// ```
+    pub fn lazy(mut self, manifest: impl Into<PathBuf>) -> Self {
+        self.start.manifest = Some(manifest.into());
+        self
+    }
+
+    /// Stops the server when it had no call for this time, and starts it again at its next call. Its lists stay. A
+    /// call whose question waits for its answer counts as a call that runs. A server whose updates of resources
+    /// pass is not stopped. Default: a server runs until the gateway ends.
+    pub fn idle_timeout(mut self, time: Duration) -> Self {
+        self.start.idle_timeout = Some(time);
         self
     }
 

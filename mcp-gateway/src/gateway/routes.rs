@@ -186,6 +186,7 @@ async fn complete(
         Ok(known) if !known.is_empty() => params.context(known),
         _ => params,
     };
+    let _in_use = upstream.usage.begin();
     let client = upstream.client().await.map_err(CompletionError::fault)?;
     let completed = client.complete(params).await;
     completed.map_err(|error| CompletionError::fault(upstream.fault(&error)))

@@ -15,6 +15,7 @@ use tokio::time::timeout;
 
 use super::questions::{Question, Questions, Turn, UpstreamEvent};
 use super::sessions::Lease;
+use super::usage::InUse;
 
 /// Events of a call that wait. Progress and log messages beyond them are dropped.
 const MAX_EVENTS: usize = 64;
@@ -60,6 +61,7 @@ pub(super) struct UpstreamCall<R> {
     // Dropped before the session is given back.
     turn: Option<Turn>,
     session: Option<CallSession>,
+    _in_use: InUse,
 }
 
 /// The session that a call uses.
@@ -87,7 +89,7 @@ impl<R: Send + 'static> UpstreamCall<R> {
     ///
     /// Returns a [`Fault`] when the call cannot have its turn.
     pub(super) async fn start(
-        session: CallSession,
+        (session, in_use): (CallSession, InUse),
         prepare: impl FnOnce(&Client) -> PreparedCall<'static, R>,
         context: &Context,
     ) -> Result<Self, Fault> {
@@ -112,6 +114,7 @@ impl<R: Send + 'static> UpstreamCall<R> {
             asked: 0,
             turn,
             session: Some(session),
+            _in_use: in_use,
         })
     }
 

@@ -117,6 +117,12 @@ impl Sessions {
         index.map(|index| idle.remove(index))
     }
 
+    /// Closes the sessions that no call has.
+    pub(super) fn close_idle(&self) {
+        let idle = std::mem::take(&mut *self.0.idle.lock());
+        drop(idle);
+    }
+
     async fn open(&self, capabilities: ClientCapabilities) -> Result<OpenSession, Error> {
         let questions = Questions::new();
         let client = self.0.client.clone().inbound_layer(questions.layer());

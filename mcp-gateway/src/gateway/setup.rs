@@ -15,6 +15,7 @@ use super::options::GatewayServer;
 use super::parked::Parked;
 use super::questions::Questions;
 use super::sessions::{Connect, Sessions};
+use super::usage::Usage;
 
 /// Sessions of one server, for calls whose client can be asked.
 const MAX_SESSIONS: usize = 32;
@@ -55,6 +56,7 @@ impl Setup {
             settings: Arc::new(server.settings),
             parked: self.parked.clone(),
             counters: Arc::default(),
+            usage: Usage::new(),
         };
         (connect, upstream)
     }

@@ -32,6 +32,12 @@ impl Updates {
         }
     }
 
+    /// Returns true if updates of a server pass now.
+    pub(super) fn follows(&self, server: &str) -> bool {
+        let subscription = self.running.get(server);
+        subscription.is_some_and(|it| !it.task.is_finished())
+    }
+
     /// Subscribes to the listed resources of servers that offer it.
     pub(super) fn subscribe(&mut self, listed: Vec<ServerResources>) {
         let servers: HashSet<_> = listed.iter().map(|it| it.server.clone()).collect();

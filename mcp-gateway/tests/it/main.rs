@@ -11,6 +11,7 @@ mod authorization;
 mod gateway;
 mod hostile;
 mod kit;
+mod lazy;
 mod openapi;
 mod relay;
 mod settings;

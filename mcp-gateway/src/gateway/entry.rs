@@ -1,0 +1,155 @@
+//! One server of a gateway, and its lists.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use mcp_client::group::{Group, Health, Naming};
+use mcp_client::{Client, Error};
+use mcp_core::BoxFuture;
+use mcp_core::backoff::Backoff;
+use mcp_types::Tool;
+use tokio::time::Instant;
+
+use super::changes::Stale;
+use super::drift;
+use super::forward::Upstream;
+use super::listing::Listing;
+use super::manifest::Manifest;
+use super::names::ServerNames;
+use super::options::StartSettings;
+
+/// Opens the session of a server that calls share.
+pub(super) type ConnectShared =
+    Arc<dyn Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync>;
+
+/// One server, and its lists.
+pub(super) struct ListedServer {
+    pub(super) upstream: Upstream,
+    pub(super) connect: ConnectShared,
+    pub(super) connection_id: Option<String>,
+    pub(super) has_one_session: bool,
+    idle_timeout: Option<Duration>,
+    manifest: Option<Arc<Manifest>>,
+    /// The manifest has the lists.
+    is_saved: bool,
+    pub(super) prefix: String,
+    pub(super) generation: u64,
+    pub(super) listing: Listing,
+    /// The lists that are to be requested.
+    pub(super) stale: Stale,
+    pub(super) is_requested: bool,
+    /// The lists are not requested before.
+    pub(super) next: Instant,
+    pub(super) backoff: Backoff,
+}
+
+impl ListedServer {
+    pub(super) fn new(
+        (connect, upstream): (ConnectShared, Upstream),
+        connection_id: Option<String>,
+        has_one_session: bool,
+        generation: u64,
+        backoff: Backoff,
+    ) -> Self {
+        Self {
+            upstream,
+            connect,
+            connection_id,
+            has_one_session,
+            idle_timeout: None,
+            manifest: None,
+            is_saved: false,
+            prefix: String::new(),
+            generation,
+            listing: Listing::default(),
+            stale: Stale::UNKNOWN,
+            is_requested: false,
+            next: Instant::now(),
+            backoff,
+        }
+    }
+
+    pub(super) fn set_start(&mut self, start: StartSettings) {
+        self.idle_timeout = start.idle_timeout;
+        let current = self.manifest.as_ref().map(|it| &it.path);
+        if current != start.manifest.as_ref() {
+            self.is_saved = false;
+            self.manifest = start.manifest.map(|path: PathBuf| Manifest::new(path));
+        }
+    }
+
+    pub(super) fn is_due(&self) -> bool {
+        !self.is_requested && !self.stale.kinds().is_empty()
+    }
+
+    /// Returns true if only calls start the server. Until it is listed, it is started for its lists.
+    pub(super) fn starts_on_demand(&self) -> bool {
+        let is_lazy = self.manifest.is_some() || self.idle_timeout.is_some();
+        is_lazy && self.listing.is_complete()
+    }
+
+    /// Returns when the server is to be stopped unless it is called before. `None`: never.
+    pub(super) fn idle_until(&self, now: Instant) -> Option<Instant> {
+        let limit = self.idle_timeout?;
+        let since = self.upstream.usage.idle_since();
+        // A call that runs may end at any time from now on.
+        let since = since.filter(|_| !self.is_requested).unwrap_or(now);
+        since.checked_add(limit)
+    }
+
+    /// Stores the lists that are known now. The log has the differences of the tools.
+    pub(super) fn update(&mut self, new: Listing) {
+        let all = &mut self.listing;
+        if let (Some(old), Some(new)) = (&all.tools, &new.tools)
+            && old != new
+        {
+            drift::log(&self.upstream.server, old, new);
+        }
+        self.is_saved &= !all.replace(new);
+        if let Some(manifest) = &self.manifest
+            && !self.is_saved
+            && self.listing.is_complete()
+        {
+            manifest.write(&self.listing);
+            self.is_saved = true;
+        }
+    }
+
+    /// Returns the tools that clients may know.
+    pub(super) fn allowed_tools(&self) -> Option<Vec<Tool>> {
+        let tools = self.listing.tools.as_ref()?.iter();
+        let allowed = tools.filter(|tool| self.upstream.settings.allows(&tool.name));
+        Some(allowed.cloned().collect())
+    }
+
+    pub(super) fn names(&self, naming: Naming) -> ServerNames<'_> {
+        ServerNames {
+            group_prefix: &self.prefix,
+            prefix: self.upstream.settings.prefix.as_deref(),
+            naming,
+        }
+    }
+}
+
+/// Reads the manifests of servers that have no lists yet.
+pub(super) async fn read_manifests(servers: &mut [ListedServer]) {
+    let unlisted = servers.iter_mut().filter(|it| !it.listing.is_complete());
+    let reading = unlisted.filter_map(|server| {
+        let manifest = server.manifest.clone()?;
+        Some(async move {
+            if let Some(listing) = manifest.read().await {
+                server.listing = listing;
+                server.is_saved = true;
+            }
+        })
+    });
+    join_all(reading.collect::<Vec<_>>()).await;
+}
+
+/// Returns the health of the servers of a group.
+pub(super) fn health(group: &Group) -> HashMap<Arc<str>, Health> {
+    group.health().into_iter().collect()
+}

@@ -1,0 +1,200 @@
+//! The listed items in the server of the gateway, under their names.
+
+use std::collections::HashMap;
+
+use super::ServerLists;
+use crate::gateway::entry::ListedServer;
+use crate::gateway::error::GatewayError;
+use crate::gateway::names::Item;
+use crate::gateway::routes;
+use crate::gateway::served::NextItems;
+
+impl ServerLists {
+    /// Serves all that was listed, with names as at the start.
+    pub(super) fn serve_all(&mut self) {
+        self.tools.reset_keys(self.reserved());
+        self.prompts.reset_keys(HashMap::new());
+        self.resources.reset_keys(HashMap::new());
+        self.templates.reset_keys(HashMap::new());
+        let all: Vec<usize> = (0..self.servers.len()).collect();
+        self.serve_tools(&all, false, true);
+        self.serve_prompts(&all, false, true);
+        self.serve_resources(&all, false, true);
+    }
+
+    /// Returns the exact names of the settings, with the tools that they belong to.
+    fn reserved(&self) -> HashMap<String, Item> {
+        let servers = self.servers.iter().flat_map(|it| {
+            let server = &it.upstream.server;
+            let renamed = it.upstream.settings.renamed();
+            renamed.map(|(own, name)| (name.to_owned(), (server.clone(), own.to_owned())))
+        });
+        servers.collect()
+    }
+
+    pub(super) fn check_listed_names(&self) -> Result<(), GatewayError> {
+        let reserved = self.reserved();
+        for server in &self.servers {
+            // Other names give way to exact ones.
+            if server.upstream.settings.prefix.is_none() {
+                continue;
+            }
+            let names = server.names(self.naming);
+            for tool in server.allowed_tools().into_iter().flatten() {
+                let second = (server.upstream.server.clone(), tool.name);
+                let name = names.wanted(&second.1, false).next().unwrap_or_default();
+                let is_renamed = reserved.values().any(|item| *item == second);
+                if let Some(first) = reserved.get(&name)
+                    && !is_renamed
+                    && *first != second
+                {
+                    return Err(GatewayError::NameTaken {
+                        name,
+                        first_server: first.0.clone(),
+                        first: first.1.clone(),
+                        second_server: second.0,
+                        second: second.1,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn serve_tools(&mut self, indices: &[usize], is_announced: bool, is_complete: bool) {
+        let allowed: Vec<_> = self
+            .servers
+            .iter()
+            .map(ListedServer::allowed_tools)
+            .collect();
+        let names = allowed.iter().flatten().flatten().map(|it| &*it.name);
+        let counts = count(names);
+        let mut next = Vec::new();
+        for &index in indices {
+            let server = &self.servers[index];
+            let Some(tools) = &allowed[index] else {
+                continue;
+            };
+            let renamed: HashMap<_, _> = server.upstream.settings.renamed().collect();
+            let names = server.names(self.naming);
+            let items = self.tools.name(
+                &server.upstream.server,
+                tools,
+                |tool| &tool.name,
+                |own| {
+                    let exact = renamed.get(own).map(|&name| name.to_owned());
+                    let others = names.wanted(own, counts.get(own) > Some(&1));
+                    exact
+                        .into_iter()
+                        .chain(others)
+                        .collect::<Vec<_>>()
+                        .into_iter()
+                },
+            );
+            next.push(NextItems {
+                upstream: &server.upstream,
+                items,
+                is_announced,
+            });
+        }
+        self.tools
+            .serve(next, is_complete, routes::tool, |removed, added| {
+                self.handles.tools.replace(removed, added)
+            });
+    }
+
+    pub(super) fn serve_prompts(
+        &mut self,
+        indices: &[usize],
+        is_announced: bool,
+        is_complete: bool,
+    ) {
+        let listed = self.servers.iter().flat_map(|it| &it.listing.prompts);
+        let counts = count(listed.flatten().map(|it| &*it.name));
+        let mut next = Vec::new();
+        for &index in indices {
+            let server = &self.servers[index];
+            let Some(prompts) = &server.listing.prompts else {
+                continue;
+            };
+            let names = server.names(self.naming);
+            let items = self.prompts.name(
+                &server.upstream.server,
+                prompts,
+                |prompt| &prompt.name,
+                |own| {
+                    let wanted = names.wanted(own, counts.get(own) > Some(&1));
+                    wanted.collect::<Vec<_>>().into_iter()
+                },
+            );
+            next.push(NextItems {
+                upstream: &server.upstream,
+                items,
+                is_announced,
+            });
+        }
+        self.prompts
+            .serve(next, is_complete, routes::prompt, |removed, added| {
+                self.handles.prompts.replace(removed, added)
+            });
+    }
+
+    pub(super) fn serve_resources(
+        &mut self,
+        indices: &[usize],
+        is_announced: bool,
+        is_complete: bool,
+    ) {
+        let (mut resources, mut templates) = (Vec::new(), Vec::new());
+        for &index in indices {
+            let ListedServer {
+                upstream, listing, ..
+            } = &self.servers[index];
+            if let Some(listed) = &listing.resources {
+                let items = self.resources.name(
+                    &upstream.server,
+                    listed,
+                    |it| &it.uri,
+                    |uri| std::iter::once(uri.to_owned()),
+                );
+                resources.push(NextItems {
+                    upstream,
+                    items,
+                    is_announced,
+                });
+            }
+            if let Some(listed) = &listing.templates {
+                let items = self.templates.name(
+                    &upstream.server,
+                    listed,
+                    |it| &it.uri_template,
+                    |uri| std::iter::once(uri.to_owned()),
+                );
+                templates.push(NextItems {
+                    upstream,
+                    items,
+                    is_announced: false,
+                });
+            }
+        }
+        self.resources.serve(
+            resources,
+            is_complete,
+            routes::resource,
+            |removed, added| self.handles.resources.replace(removed, added),
+        );
+        self.templates.serve(
+            templates,
+            is_complete,
+            routes::template,
+            |removed, added| self.handles.templates.replace(removed, added),
+        );
+    }
+}
+
+/// Returns how many items have a name.
+fn count<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str, usize> {
+    let mut counts = HashMap::new();
+    names.for_each(|name| *counts.entry(name).or_default() += 1);
+    counts
+}

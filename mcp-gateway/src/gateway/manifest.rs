@@ -1,0 +1,130 @@
+//! The lists of a server in a file, so that the server need not run to be listed.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mcp_types::{Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool};
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use tokio::task::spawn_blocking;
+use uuid::Uuid;
+
+use super::listing::Listing;
+
+/// Largest file in bytes. A longer one is neither read nor written.
+const MAX_BYTES: usize = 64 << 20;
+
+/// The content of a file: a snapshot of `mcp-catalogue`, with the items in the order of the server.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Document {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    capabilities: Option<ServerCapabilities>,
+    tools: Vec<Tool>,
+    prompts: Vec<Prompt>,
+    resources: Vec<Resource>,
+    resource_templates: Vec<ResourceTemplate>,
+}
+
+/// The file of one server.
+#[derive(Debug)]
+pub(super) struct Manifest {
+    pub(super) path: PathBuf,
+    /// The content that is to be written.
+    next: Mutex<Option<Vec<u8>>>,
+    /// Held while the file is written, so that an older content never replaces a newer one.
+    writing: Mutex<()>,
+}
+
+impl Manifest {
+    pub(super) fn new(path: PathBuf) -> Arc<Self> {
+        Arc::new(Self {
+            path,
+            next: Mutex::default(),
+            writing: Mutex::default(),
+        })
+    }
+
+    /// Returns the lists of the file. A file that cannot be used is reported in the log, and written again when
+    /// the server has started.
+    pub(super) async fn read(self: Arc<Self>) -> Option<Listing> {
+        let read = spawn_blocking(move || match read(&self.path) {
+            Ok(document) => Some(document),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => {
+                let path = self.path.display();
+                tracing::warn!(%path, %error, "the manifest of a server cannot be read");
+                None
+            }
+        });
+        let document = read.await.ok()??;
+        Some(Listing {
+            capabilities: document.capabilities,
+            tools: Some(document.tools),
+            prompts: Some(document.prompts),
+            resources: Some(document.resources),
+            templates: Some(document.resource_templates),
+        })
+    }
+
+    /// Writes lists on another thread.
+    pub(super) fn write(self: &Arc<Self>, listing: &Listing) {
+        let listing = listing.clone();
+        let document = Document {
+            capabilities: listing.capabilities,
+            tools: listing.tools.unwrap_or_default(),
+            prompts: listing.prompts.unwrap_or_default(),
+            resources: listing.resources.unwrap_or_default(),
+            resource_templates: listing.templates.unwrap_or_default(),
+        };
+        let content = match serde_json::to_vec(&document) {
+            Ok(content) if content.len() <= MAX_BYTES => content,
+            Ok(_) => return self.warn(&"it is too large"),
+            Err(error) => return self.warn(&error),
+        };
+        *self.next.lock() = Some(content);
+        let manifest = self.clone();
+        spawn_blocking(move || {
+            let _writing = manifest.writing.lock();
+            let Some(content) = manifest.next.lock().take() else {
+                return;
+            };
+            if let Err(error) = write(&manifest.path, &content) {
+                manifest.warn(&error);
+            }
+        });
+    }
+
+    fn warn(&self, error: &dyn std::fmt::Display) {
+        let path = self.path.display();
+        tracing::warn!(%path, %error, "the manifest of a server cannot be written");
+    }
+}
+
+fn read(path: &Path) -> io::Result<Document> {
+    let mut content = Vec::new();
+    let file = File::open(path)?;
+    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut content)?;
+    if content.len() > MAX_BYTES {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(serde_json::from_slice(&content)?)
+}
+
+/// Replaces the file at once: a reader finds the old or the new content.
+fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    if !folder.as_os_str().is_empty() {
+        fs::create_dir_all(folder)?;
+    }
+    let temporary = folder.join(format!(".{}.tmp", Uuid::new_v4()));
+    let written = File::create_new(&temporary).and_then(|mut file| file.write_all(content));
+    let moved = written.and_then(|()| fs::rename(&temporary, path));
+    if moved.is_err() {
+        // Best effort: the error of the file itself is reported.
+        let _ = fs::remove_file(&temporary);
+    }
+    moved
+}
