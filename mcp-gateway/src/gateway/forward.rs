@@ -239,7 +239,10 @@ where
             Some(Waiting::Parked { id, key, request }) => {
                 let parked = self.upstream.parked.take(id);
                 let parked = parked.ok_or_else(|| {
-                    Fault::Refused("the call has ended meanwhile; make it again".into())
+                    Fault::Refused(
+                        "the call has ended meanwhile, or waits at another node of this gateway; make it again"
+                            .into(),
+                    )
                 })?;
                 self.answer_parked(parked, key, request).await
             }

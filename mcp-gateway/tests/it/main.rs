@@ -12,6 +12,7 @@ mod gateway;
 mod hostile;
 mod kit;
 mod lazy;
+mod nodes;
 mod openapi;
 mod relay;
 mod settings;
