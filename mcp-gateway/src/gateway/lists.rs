@@ -230,7 +230,7 @@ impl ServerLists {
     }
 
     fn status(&self) -> GatewayStatus {
-        let mut health: HashMap<_, _> = self.group().health().into_iter().collect();
+        let mut health = health(self.group());
         let servers = self.servers.iter().map(|it| {
             let server = &it.upstream.server;
             ServerStatus {
