@@ -8,15 +8,26 @@
 //! | [`requests`] | requests of the page as calls of the client |
 //! | [`questions`] | questions of the server to the user of the page |
 //! | [`tap`] | the messages in both directions |
+//! | [`observed`] | an HTTP client whose exchanges are seen |
+//! | [`exchanges`] | the exchanges, and the messages that they carry |
+//! | [`rules`], [`http_rules`], [`tool_rules`], [`shapes`] | rules of the specification that a server violates |
+//! | [`redact`] | HTTP heads without secrets |
 //! | [`history`] | all that happened, for the page and for recordings |
 
 mod api;
+mod exchanges;
 mod history;
+mod http_rules;
+mod observed;
 mod page;
 mod questions;
+mod redact;
 mod requests;
+mod rules;
 mod session;
+mod shapes;
 mod tap;
+mod tool_rules;
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -26,6 +37,7 @@ use tokio::net::TcpListener;
 
 use crate::failure::Failure;
 use crate::page_guard::Guard;
+pub(crate) use observed::ObservedClient;
 pub(crate) use session::Session;
 
 /// An inspector that listens.

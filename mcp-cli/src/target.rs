@@ -5,13 +5,17 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::Body;
 use mcp::auth::Authorizer;
-use mcp::core::{BoxFuture, Channel};
+use mcp::core::{BoxFuture, Channel, ChannelError};
 use mcp::gateway::Relay;
 use mcp::group::{ServerEntry, ServerSpec};
 use mcp::prelude::*;
 use mcp::stdio::ChildChannel;
 use mcp::{ClientBuilder, HttpChannel, HttpClient, ServerCommand};
+use tower_service::Service;
 
 use crate::cli::{LoginArgs, RemoteArgs, ServerArgs, TargetArgs};
 use crate::config::{self, Location};
@@ -22,6 +26,9 @@ use crate::{questions, sampling};
 
 /// Longest time limit: one week.
 const MAX_SECONDS: f64 = 604_800.0;
+
+/// An error of an HTTP client.
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The server of a command line.
 #[derive(Debug)]
@@ -390,8 +397,20 @@ impl Server {
         })
     }
 
-    /// Opens a channel to the server, each time anew, without a login page.
-    pub(crate) fn channel(&self) -> Result<(Box<dyn Channel>, Option<Authorizer>), Failure> {
+    /// Opens a channel to the server, each time anew, without a login page. HTTP requests go through the
+    /// service that `wrap` makes.
+    pub(crate) fn channel<S, B>(
+        &self,
+        wrap: impl FnOnce(HttpClient) -> S,
+    ) -> Result<(Box<dyn Channel>, Option<Authorizer>), Failure>
+    where
+        S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + 'static,
+        S::Future: Send + 'static,
+        S::Error: Into<BoxError>,
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<BoxError>,
+    {
         match self {
             Self::Command(command) => {
                 let channel = ChildChannel::spawn(command.clone());
@@ -400,7 +419,13 @@ impl Server {
             }
             Self::Http(remote) => {
                 let authorizer = remote.authorizer()?;
-                let channel = remote.channel(authorizer.as_ref())?;
+                let usage = |error: ChannelError| Failure::usage(error.to_string());
+                let client = wrap(HttpClient::new().map_err(usage)?);
+                let channel = match &authorizer {
+                    Some(it) => HttpChannel::with_service(&remote.url, it.service(client)),
+                    None => HttpChannel::with_service(&remote.url, client),
+                };
+                let channel = remote.with_headers(channel.map_err(usage)?)?;
                 Ok((Box::new(channel), authorizer))
             }
         }

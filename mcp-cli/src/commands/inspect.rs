@@ -6,7 +6,7 @@ use super::interrupt;
 use crate::cli::InspectArgs;
 use crate::config;
 use crate::failure::Failure;
-use crate::inspect::{Inspector, Session};
+use crate::inspect::{Inspector, ObservedClient, Session};
 use crate::output::Output;
 use crate::target::{self, Server};
 
@@ -23,7 +23,12 @@ pub(super) async fn run(args: &InspectArgs, output: &Output) -> Result<(), Failu
             .cloned()
             .unwrap_or_default(),
     };
-    let session = Session::new(name, Box::new(move || server.channel()));
+    let session = Session::new(
+        name,
+        Box::new(move |exchanges| {
+            server.channel(|client| ObservedClient::new(client, exchanges.clone()))
+        }),
+    );
     let inspector = Inspector::bind(args.port, session).await?;
     let url = inspector.url();
     // The URL is the result, also for programs.

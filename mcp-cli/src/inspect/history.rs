@@ -52,8 +52,8 @@ impl History {
         }
     }
 
-    /// Adds a message. `head` is what HTTP says beside it.
-    pub(super) fn add_message(&self, from: Side, message: &[u8], head: &Value) {
+    /// Adds a message, and returns its number. `head` is what HTTP says beside it.
+    pub(super) fn add_message(&self, from: Side, message: &[u8], head: &Value) -> u64 {
         let (ms, bytes) = (self.milliseconds(), message.len());
         let from = from.name();
         let raw = match serde_json::from_slice::<&RawValue>(message) {
@@ -66,7 +66,7 @@ impl History {
         let json = format!(
             r#"{{"kind":"message","ms":{ms},"from":"{from}","bytes":{bytes},"head":{head},"message":{raw}}}"#
         );
-        self.push(json, Some(line));
+        self.push(json, Some(line))
     }
 
     /// Adds another event.
@@ -101,7 +101,7 @@ impl History {
         u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn push(&self, json: String, line: Option<String>) {
+    fn push(&self, json: String, line: Option<String>) -> u64 {
         let mut kept = self.lock();
         kept.last += 1;
         let number = kept.last;
@@ -120,6 +120,7 @@ impl History {
         }
         drop(kept);
         self.newest.send_replace(number);
+        number
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {

@@ -29,6 +29,8 @@ files! {
     "questions.js",
     "logs.js",
     "protocol.js",
+    "message.js",
+    "copies.js",
 }
 
 /// Returns a file of the page.

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::exchanges::Exchanges;
 use super::history::History;
 use super::questions::Questions;
 use super::requests;
@@ -28,9 +29,12 @@ const MAX_COMPARED: usize = 8;
 /// Time for the end of a connection.
 const CLOSE: Duration = Duration::from_secs(5);
 
-/// Opens a channel to the server of the command line, each time anew.
+/// A channel to the server, and the login that it uses.
+pub(crate) type OpenedChannel = (Box<dyn Channel>, Option<Authorizer>);
+
+/// Opens a channel to the server of the command line, each time anew. HTTP clients are observed.
 pub(crate) type OpenChannel =
-    Box<dyn Fn() -> Result<(Box<dyn Channel>, Option<Authorizer>), Failure> + Send + Sync>;
+    Box<dyn Fn(&Arc<Exchanges>) -> Result<OpenedChannel, Failure> + Send + Sync>;
 
 /// One server, and the client that is connected with it.
 pub(crate) struct Session {
@@ -38,6 +42,7 @@ pub(crate) struct Session {
     target: String,
     open: OpenChannel,
     pub(super) history: Arc<History>,
+    exchanges: Arc<Exchanges>,
     pub(super) questions: Questions,
     current: tokio::sync::Mutex<Option<Connected>>,
     running: Mutex<HashMap<String, CancellationToken>>,
@@ -65,6 +70,7 @@ impl Session {
             target,
             open,
             questions: Questions::new(history.clone()),
+            exchanges: Arc::new(Exchanges::new(history.clone())),
             history,
             current: tokio::sync::Mutex::default(),
             running: Mutex::default(),
@@ -101,8 +107,9 @@ impl Session {
     }
 
     async fn open_client(&self, protocol: &str) -> Result<Client, String> {
-        let (channel, authorizer) = (self.open)().map_err(|failure| failure.to_string())?;
-        let tap = Tap::new(channel, self.history.clone());
+        let (channel, authorizer) =
+            (self.open)(&self.exchanges).map_err(|failure| failure.to_string())?;
+        let tap = Tap::new(channel, self.history.clone(), self.exchanges.clone());
         let builder = self.builder(protocol)?;
         let builder = match authorizer {
             Some(authorizer) => builder.attach(authorizer),

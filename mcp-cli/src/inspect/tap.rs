@@ -11,18 +11,31 @@ use mcp::core::{
 use mcp::types::ProtocolVersion;
 use serde_json::{Value, json};
 
+use super::exchanges::Exchanges;
 use super::history::History;
+use super::rules::Rules;
 use crate::session_file::Side;
 
 /// A channel whose messages go to the history.
 pub(super) struct Tap {
     inner: Box<dyn Channel>,
     history: Arc<History>,
+    exchanges: Arc<Exchanges>,
+    rules: Arc<Rules>,
 }
 
 impl Tap {
-    pub(super) fn new(inner: Box<dyn Channel>, history: Arc<History>) -> Self {
-        Self { inner, history }
+    pub(super) fn new(
+        inner: Box<dyn Channel>,
+        history: Arc<History>,
+        exchanges: Arc<Exchanges>,
+    ) -> Self {
+        Self {
+            inner,
+            history,
+            exchanges,
+            rules: Arc::default(),
+        }
     }
 
     fn sent(&self, body: &[u8], mirrored: &MirroredHeaders) {
@@ -35,16 +48,30 @@ impl Tap {
                 "name": mirrored.name,
             }),
         };
-        self.history.add_message(Side::Client, body, &head);
+        self.rules.sent(body, mirrored.version);
+        let number = self.history.add_message(Side::Client, body, &head);
+        if !self.inner.is_pipe() {
+            self.exchanges.message_sent(body, number);
+        }
     }
 
     fn received(&self, frames: Frames) -> Frames {
-        let history = self.history.clone();
+        let (history, exchanges) = (self.history.clone(), self.exchanges.clone());
+        let rules = self.rules.clone();
+        let is_pipe = self.inner.is_pipe();
         Box::pin(frames.inspect(move |frame| match frame {
             Ok(Frame {
                 message, status, ..
             }) => {
-                let head = status.map_or(Value::Null, |it| json!({"status": it.as_u16()}));
+                let violations = rules.check(message);
+                let head = match is_pipe {
+                    true => json!({"violations": violations}),
+                    false => json!({
+                        "status": status.map(|it| it.as_u16()),
+                        "sse": exchanges.event_of(message),
+                        "violations": violations,
+                    }),
+                };
                 history.add_message(Side::Server, message, &head);
             }
             Err(error) => history.add("failure", json!({"text": describe(error)})),

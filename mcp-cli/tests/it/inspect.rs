@@ -363,3 +363,24 @@ fn recording_of_the_page_replays() {
     let run = mcp_in(&home, &words, "");
     assert_eq!((run.code, &*run.out), (0, "4\n"), "{run:?}");
 }
+
+#[test]
+fn http_heads_and_events_are_shown_without_secrets() {
+    let target = format!("{}?key=secret-1", http_shop());
+    let words = ["--protocol=legacy", "--header=X-Api-Key: secret-2", &target];
+    let page = Page::start("inspect-heads", &words);
+    page.event("connected");
+    let request = page.event_with("http", |it| it["request"]["method"] == "POST");
+    let url = request["request"]["url"].as_str().unwrap();
+    assert!(url.ends_with("/mcp?…"), "{request}");
+    let message = page.event("message");
+    assert_eq!(message["message"]["method"], "initialize", "{message}");
+    let is_same = |it: &Value| it["exchange"] == request["exchange"] && it["response"].is_object();
+    let response = page.event_with("http", is_same);
+    assert_eq!(response["response"]["status"], 200, "{response}");
+    assert_eq!(response["violations"], Value::Null, "{response}");
+    let text = format!("{request}{response}");
+    assert!(!text.contains("secret-"), "{text}");
+    assert!(text.contains(r#"["x-api-key","(hidden)"]"#), "{text}");
+    assert!(text.contains(r#"["mcp-session-id","(hidden)"]"#), "{text}");
+}

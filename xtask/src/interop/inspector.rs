@@ -16,11 +16,12 @@ use crate::workspace::Workspace;
 const UPDATE: &str = "UPDATE_SCREENSHOTS";
 
 /// The tests of `inspector.mjs`, with their names here.
-const TESTS: [(&str, &str); 4] = [
+const TESTS: [(&str, &str); 5] = [
     ("features", "every view"),
     ("look", "400 pixels and dark colours"),
     ("many", "10,000 messages"),
     ("attacks", "a hostile server"),
+    ("messages", "heads, copies and violations"),
 ];
 
 /// Returns the cases.

@@ -7,6 +7,8 @@ const MAX_MESSAGES = 10_000;
 export const store = {
   state: {},
   messages: [],
+  /** HTTP requests with their responses, by number. */
+  exchanges: new Map(),
   questions: new Map(),
   logs: [],
 };
@@ -18,6 +20,25 @@ const emit = (name, detail) => bus.dispatchEvent(new CustomEvent(name, { detail 
 
 /** Requests without a response, by side and id. */
 const open = new Map();
+
+/** Messages by the number of their event. */
+const byNumber = new Map();
+
+/** Removes the messages from the page. */
+export function forget() {
+  store.messages.length = 0;
+  store.exchanges.clear();
+  byNumber.clear();
+  emit("messages", {});
+}
+
+/** Adds a row to the list of messages. The oldest goes at the limit. */
+function append(event) {
+  store.messages.push(event);
+  byNumber.set(event.number, event);
+  if (store.messages.length > MAX_MESSAGES) byNumber.delete(store.messages.shift().number);
+  emit("messages", event);
+}
 
 async function post(path, body) {
   const response = await fetch(`/api/${path}`, {
@@ -84,8 +105,11 @@ function receive(event) {
     case "change":
       return emit("changed", event);
     case "failure":
-      store.messages.push({ ...event, from: "server", bytes: 0, message: null });
-      return emit("messages", event);
+      return append({ ...event, from: "server", bytes: 0, message: null });
+    case "http":
+      return receiveExchange(event);
+    case "sse":
+      return append({ ...event, from: "server", bytes: 0, message: null });
     case "connecting":
       open.clear();
       store.state = { ...store.state, connected: false };
@@ -98,13 +122,31 @@ function receive(event) {
 
 function receiveMessage(event) {
   const { message, from } = event;
+  if (event.head?.violations) event.violations = event.head.violations;
   pair(event, from, message);
-  store.messages.push(event);
-  if (store.messages.length > MAX_MESSAGES) store.messages.shift();
   if (message?.method === "notifications/message") {
     store.logs.push(event);
     if (store.logs.length > MAX_MESSAGES) store.logs.shift();
   }
+  append(event);
+}
+
+/** Connects an HTTP request with its message and its response. One without a message is a row of its own. */
+function receiveExchange(event) {
+  const { request, response, failed, violations, ...rest } = event;
+  if (!request) {
+    const known = store.exchanges.get(event.exchange);
+    if (known) Object.assign(known, response ? { response } : { failed });
+    if (known && violations) (known.row.violations ??= []).push(...violations);
+    return emit("messages", event);
+  }
+  const exchange = { request };
+  store.exchanges.set(event.exchange, exchange);
+  if (store.exchanges.size > MAX_MESSAGES) store.exchanges.delete(store.exchanges.keys().next().value);
+  const message = byNumber.get(event.message);
+  exchange.row = message ?? { ...rest, kind: "exchange", exchange, from: "client", bytes: 0, message: null };
+  if (message) (message.exchanges ??= []).push(exchange);
+  else append(exchange.row);
   emit("messages", event);
 }
 

@@ -1,7 +1,8 @@
 // Every message in both directions.
 
-import { bus, store } from "./backend.js";
-import { button, copyButton, el, fill, json, size, throttled } from "./dom.js";
+import { bus, forget, store } from "./backend.js";
+import { button, el, fill, size, throttled } from "./dom.js";
+import { message } from "./message.js";
 
 /** Height of a row in pixels, as in the style sheet. */
 const ROW = 28;
@@ -18,11 +19,12 @@ export function show(root) {
   const details = el("section", { "aria-label": "Message" });
   const exported = el("a", { href: "/api/recording", download: "session.jsonl" }, "Save as a recording");
   const clear = button("Clear", () => {
-    store.messages.length = 0;
+    forget();
     update();
   });
+  const wrong = el("input", { type: "checkbox", id: "wrong" });
   fill(root, el("h2", {}, "Protocol"),
-    el("div", { class: "row" }, filter, side, follow, el("label", { for: follow.id }, "Follow"), clear, exported, count), stream, details);
+    el("div", { class: "row" }, filter, side, wrong, el("label", { for: wrong.id }, "Violations only"), follow, el("label", { for: follow.id }, "Follow"), clear, exported, count), stream, details);
 
   let shown = [];
   let selected;
@@ -39,7 +41,7 @@ export function show(root) {
   });
   const update = throttled(() => {
     const wanted = filter.value.toLowerCase();
-    shown = store.messages.filter((event) => (!side.value || event.from === side.value) && (!wanted || searchable(event).includes(wanted)));
+    shown = store.messages.filter((event) => (!side.value || event.from === side.value) && (!wrong.checked || event.violations) && (!wanted || searchable(event).includes(wanted)));
     count.textContent = `${shown.length} of ${store.messages.length}`;
     space.style.height = `${shown.length * ROW}px`;
     if (follow.checked) stream.scrollTop = stream.scrollHeight;
@@ -57,6 +59,7 @@ export function show(root) {
   });
   filter.addEventListener("input", update);
   side.addEventListener("change", update);
+  wrong.addEventListener("change", update);
   bus.addEventListener("messages", update);
   update();
   return () => bus.removeEventListener("messages", update);
@@ -64,19 +67,22 @@ export function show(root) {
 
 /** The text of a message for the search. It is made once. */
 function searchable(event) {
-  event.searchable ??= (event.text ?? JSON.stringify(event.message) ?? "").toLowerCase();
+  event.searchable ??= (event.text ?? (event.message ? JSON.stringify(event.message) : title(event))).toLowerCase();
   return event.searchable;
 }
 
 function row(event, index, isSelected, select) {
-  const kind = event.kind === "failure" || event.message?.error || event.message?.malformed !== undefined ? "bad" : "";
+  const isBad = event.kind === "failure" || event.exchange?.failed || event.message?.error || event.message?.malformed !== undefined;
+  const kind = isBad ? "bad" : "";
   return placed(index, el("div", { role: "row", "aria-selected": String(isSelected), "aria-rowindex": index + 1, onclick: () => select(event) },
     el("span", { role: "gridcell", class: "number" }, `${(event.ms / 1000).toFixed(3)}`),
     el("span", { role: "gridcell", title: event.from === "client" ? "sent" : "received" }, event.from === "client" ? "→" : "←"),
-    el("span", { role: "gridcell", class: kind }, title(event)),
+    el("span", { role: "gridcell", class: kind }, event.violations ? el("span", { class: "warn", title: rulesOf(event) }, `⚠ ${rulesOf(event)} `) : null, title(event)),
     el("span", { role: "gridcell", class: "number" }, event.latency === undefined ? "" : `${event.latency} ms`),
     el("span", { role: "gridcell", class: "number size" }, size(event.bytes))));
 }
+
+const rulesOf = (event) => [...new Set(event.violations.map((it) => it.rule))].join(", ");
 
 function placed(index, element) {
   element.style.top = `${index * ROW}px`;
@@ -86,65 +92,12 @@ function placed(index, element) {
 function title(event) {
   const { message } = event;
   if (event.kind === "failure") return event.text;
+  if (event.kind === "exchange") return `HTTP ${event.exchange.request.method}`;
+  if (event.kind === "sse") return event.event === undefined ? "SSE retry" : `SSE event ${event.event}`;
   if (message?.method !== undefined) {
     const name = message.params?.name ?? message.params?.uri;
     return name ? `${message.method} ${name}` : message.method;
   }
   const method = event.request?.message?.method ?? "response";
   return message?.error ? `${method}: ${message.error.code} ${message.error.message}` : `${method}: result`;
-}
-
-function message(event) {
-  const { message, head, request, response } = event;
-  const rows = [
-    ["Direction", event.from === "client" ? "from the client to the server" : "from the server to the client"],
-    ["Size", size(event.bytes)],
-    head?.status && ["HTTP status", head.status],
-    head?.version && ["MCP-Protocol-Version", head.version],
-    head?.method && ["Mcp-Method", head.method],
-    head?.name && ["Mcp-Name", head.name],
-    event.latency !== undefined && ["Time", `${event.latency} ms after the request`],
-  ].filter(Boolean);
-  const isCall = event.from === "client" && message?.method !== undefined;
-  return el("div", { class: "content" },
-    el("table", {}, rows.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, String(value))))),
-    el("div", { class: "row" },
-      copyButton("Copy JSON", () => JSON.stringify(message, null, 2)),
-      isCall && store.state.target?.includes("://") ? copyButton("Copy as curl", () => curl(event)) : null,
-      isCall ? copyButton("Copy as Rust", () => rust(message)) : null),
-    json(message),
-    response ? [el("h3", {}, `Response after ${response.latency} ms`), json(response.message)] : null,
-    request ? [el("h3", {}, "Request"), json(request.message)] : null);
-}
-
-const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
-
-function curl({ message, head }) {
-  const headers = [
-    ["Content-Type", "application/json"],
-    ["Accept", "application/json, text/event-stream"],
-    ["MCP-Protocol-Version", head?.version],
-    ["Mcp-Method", head?.method],
-    ["Mcp-Name", head?.name],
-  ].filter(([, value]) => value);
-  const flags = headers.map(([name, value]) => `  -H ${quoted(`${name}: ${value}`)}`);
-  return [`curl -N ${quoted(store.state.target)}`, ...flags, `  -d ${quoted(JSON.stringify(message))}`].join(" \\\n");
-}
-
-function rust({ method, params }) {
-  const { _meta, ...own } = params ?? {};
-  const text = (value) => JSON.stringify(value);
-  const values = (value) => `json!(${JSON.stringify(value ?? {}, null, 4)})`;
-  switch (method) {
-    case "tools/call":
-      return `let result = client.call(${text(own.name)}, ${values(own.arguments)}).await?;`;
-    case "prompts/get":
-      return `let result = client.get_prompt(${text(own.name)}, ${values(own.arguments)}).await?;`;
-    case "resources/read":
-      return `let result = client.read_resource(${text(own.uri)}).await?;`;
-    case "tools/list":
-      return "let tools = client.list_all_tools().await?;";
-    default:
-      return `let result = client.request(${text(method)}, ${values(own)}).await?;`;
-  }
 }

@@ -21,6 +21,17 @@ async function inspect(...words) {
   throw new Error("the inspector printed no URL");
 }
 
+/** Starts our server over HTTP. Returns its URL. */
+async function httpServer() {
+  const child = spawn(server, [], { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, PORT: "0" } });
+  children.push(child);
+  for await (const line of readline.createInterface({ input: child.stderr })) {
+    const [url] = /http:\S+/.exec(line) ?? [];
+    if (url) return url;
+  }
+  throw new Error("the server printed no URL");
+}
+
 /** Opens the page, and fails if a script of it fails or its policy is violated. */
 async function open(browser, url, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
@@ -118,6 +129,46 @@ async function features(browser) {
   assert.deepEqual(page.problems, []);
 }
 
+/** What HTTP adds to messages, copies of them, and violations of rules. */
+async function messages(browser) {
+  const url = await httpServer();
+  const page = await open(browser, await inspect("--header", "X-Api-Key: secret-1", "--protocol", "legacy", `${url}?key=secret-2`), { permissions: ["clipboard-read", "clipboard-write"] });
+  await view(page, "tools/test_tool_with_progress");
+  await page.getByRole("button", { name: "Call" }).click();
+  await page.getByText("The call was successful.").waitFor();
+  await view(page, "protocol");
+  await page.getByLabel("Search messages").fill("test_tool_with_progress");
+  await page.getByRole("row").filter({ hasText: "tools/call" }).first().click();
+  const details = page.getByLabel("Message", { exact: true });
+  await details.getByRole("row", { name: "x-api-key (hidden)" }).waitFor();
+  await details.getByRole("row", { name: "content-type text/event-stream" }).waitFor();
+  assert.ok(!(await page.locator("body").innerText()).includes("secret-"), "a secret is shown");
+  await details.getByRole("button", { name: "Copy as a test" }).click();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(copied, /async fn tools_call_test_tool_with_progress_succeeds\(\) -> mcp::Result<\(\)> \{/);
+  assert.match(copied, /client\.call\("test_tool_with_progress", json!\(\{\}\)\)\.await\?;/);
+  await accessible(page, "a message with its head");
+  await page.getByText("HTTP", { exact: true }).first().scrollIntoViewIfNeeded();
+  await shot(page, "head");
+  await page.getByLabel("Search messages").fill("notifications/progress");
+  await page.getByRole("row").filter({ hasText: "notifications/progress" }).first().click();
+  await details.getByRole("row", { name: "SSE event message" }).waitFor();
+  await page.getByLabel("Violations only").check();
+  await page.getByText("0 of").waitFor();
+  assert.deepEqual(page.problems, []);
+
+  const wrong = await open(browser, await inspect("--", process.execPath, hostile));
+  await view(wrong, "tools/wrong");
+  await wrong.getByRole("button", { name: "Call" }).click();
+  await view(wrong, "protocol");
+  await wrong.getByLabel("Violations only").check();
+  await wrong.getByRole("row").filter({ hasText: "schema" }).waitFor();
+  await wrong.getByRole("row").filter({ hasText: "TOOL-16" }).click();
+  await wrong.getByRole("heading", { name: "Violations" }).waitFor();
+  await accessible(wrong, "violations");
+  await shot(wrong, "violations");
+}
+
 /** 400 pixels, and dark colours. */
 async function look(browser) {
   const page = await open(browser, await inspect("--", server, "--stdio"), { viewport: { width: 400, height: 800 } });
@@ -191,7 +242,7 @@ async function attacks(browser) {
 // Chromium refuses to run as root with its own sandbox. The pages are those of the test.
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: LIMIT });
 try {
-  await { features, look, many, attacks }[test](browser);
+  await { features, look, many, attacks, messages }[test](browser);
   console.log("ok");
 } finally {
   await browser.close();

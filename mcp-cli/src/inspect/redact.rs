@@ -1,0 +1,79 @@
+//! HTTP heads for the page, without secrets.
+
+use http::HeaderMap;
+use serde_json::{Value, json};
+
+use crate::config;
+
+/// Largest number of headers that are shown.
+const MAX_HEADERS: usize = 64;
+/// Longest value that is shown, in characters.
+const MAX_VALUE: usize = 512;
+/// Text in place of a secret.
+const HIDDEN: &str = "(hidden)";
+
+/// Headers of requests whose values are shown. Others may come from the user, and be secrets.
+const SHOWN: [&str; 13] = [
+    "accept",
+    "accept-encoding",
+    "cache-control",
+    "content-length",
+    "content-type",
+    "host",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "traceparent",
+    "tracestate",
+    "user-agent",
+];
+
+/// Words in names of headers of responses whose values are hidden.
+const SECRETS: [&str; 6] = ["auth", "cookie", "key", "secret", "session", "token"];
+
+/// Returns the headers of a request.
+pub(super) fn request(headers: &HeaderMap) -> Value {
+    list(headers, |name| {
+        SHOWN.contains(&name) || name.starts_with("mcp-param-")
+    })
+}
+
+/// Returns the headers of a response.
+pub(super) fn response(headers: &HeaderMap) -> Value {
+    list(headers, |name| {
+        // The challenge tells where to log in.
+        name == "www-authenticate" || !SECRETS.iter().any(|word| name.contains(word))
+    })
+}
+
+/// Returns a URL without its user and its query.
+pub(super) fn url(url: &str) -> String {
+    let mut shown = config::public_url(url);
+    if url.contains('?') {
+        shown.push_str("?…");
+    }
+    shortened(&shown)
+}
+
+/// Cuts a long text.
+pub(super) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_VALUE) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn list(headers: &HeaderMap, is_shown: impl Fn(&str) -> bool) -> Value {
+    let pairs = headers.iter().take(MAX_HEADERS).map(|(name, value)| {
+        let name = name.as_str();
+        let is_shown = is_shown(name) && !value.is_sensitive();
+        let value = match value.to_str() {
+            Ok(value) if is_shown => shortened(value),
+            Ok(_) => HIDDEN.to_owned(),
+            Err(_) => "(no ASCII)".to_owned(),
+        };
+        json!([name, value])
+    });
+    pairs.collect()
+}
