@@ -38,7 +38,7 @@ impl AdminPage {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
         let listener = listener.map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
-        let guard = Guard::new(port);
+        let guard = Guard::new(port, None);
         let guard = guard.map_err(|error| Failure::usage(format!("no random numbers: {error}")))?;
         Ok(Self {
             listener,

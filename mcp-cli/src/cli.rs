@@ -318,6 +318,9 @@ pub(crate) struct InspectArgs {
     /// Protocol: `auto`, `legacy`, or a revision such as `2026-07-28`
     #[arg(long, value_name = "VERSION", default_value = "auto")]
     pub(crate) protocol: String,
+    /// Compare the server with this snapshot (`mcp snapshot` writes one)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) against: Option<PathBuf>,
     /// Listen at this port; 0 selects a free one
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(crate) port: u16,

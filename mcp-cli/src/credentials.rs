@@ -51,6 +51,18 @@ pub(crate) fn interactive(
     authorizer(oauth, url)
 }
 
+/// Creates the authorizer of a login whose page `show` shows.
+pub(crate) fn with_page(
+    url: &str,
+    show: impl Fn(String) + Send + Sync + 'static,
+) -> Result<Option<Authorizer>, Failure> {
+    let redirect = LoopbackRedirect::new().open_with(move |page| {
+        show(page);
+        ready(Ok(()))
+    });
+    authorizer(OAuth::interactive(SERVICE).redirect(redirect), url)
+}
+
 fn authorizer(oauth: OAuth, url: &str) -> Result<Option<Authorizer>, Failure> {
     let Some(folder) = config::data_folder() else {
         let reason = "no folder for tokens is known; set HOME";

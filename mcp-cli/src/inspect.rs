@@ -6,6 +6,9 @@
 //! | [`api`] | what the page requests |
 //! | [`session`] | the client, and its connection to the server |
 //! | [`requests`] | requests of the page as calls of the client |
+//! | [`tasks`], [`skills`] | calls that run as tasks, and skills |
+//! | [`views`], [`sandbox`] | views of MCP Apps, and the other origin in which they run |
+//! | [`login`] | the login at the server, and its steps |
 //! | [`questions`] | questions of the server to the user of the page |
 //! | [`tap`] | the messages in both directions |
 //! | [`observed`] | an HTTP client whose exchanges are seen |
@@ -18,16 +21,21 @@ mod api;
 mod exchanges;
 mod history;
 mod http_rules;
+mod login;
 mod observed;
 mod page;
 mod questions;
 mod redact;
 mod requests;
 mod rules;
+mod sandbox;
 mod session;
 mod shapes;
+mod skills;
 mod tap;
+mod tasks;
 mod tool_rules;
+mod views;
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -37,29 +45,44 @@ use tokio::net::TcpListener;
 
 use crate::failure::Failure;
 use crate::page_guard::Guard;
+pub(crate) use login::OpenLogin;
 pub(crate) use observed::ObservedClient;
-pub(crate) use session::Session;
+use sandbox::Ports;
+pub(crate) use session::{Against, Session};
 
 /// An inspector that listens.
 pub(crate) struct Inspector {
     listener: TcpListener,
+    /// Listens at the origin of views.
+    sandbox: TcpListener,
+    ports: Ports,
     guard: Arc<Guard>,
     session: Arc<Session>,
 }
 
 impl Inspector {
     /// Listens at a port of this machine; 0 selects a free one.
-    pub(crate) async fn bind(port: u16, session: Session) -> Result<Self, Failure> {
+    pub(crate) async fn bind(port: u16, mut session: Session) -> Result<Self, Failure> {
         let failed = |error: io::Error| {
             Failure::usage(format!("cannot listen at 127.0.0.1:{port}: {error}"))
         };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
         let listener = listener.map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
-        let guard = Guard::new(port);
+        let sandbox = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+        let sandbox = sandbox.map_err(failed)?;
+        let sandbox_port = sandbox.local_addr().map_err(failed)?.port();
+        session.set_sandbox(sandbox_port);
+        let ports = Ports {
+            page: port,
+            sandbox: sandbox_port,
+        };
+        let guard = Guard::new(port, Some(sandbox_port));
         let guard = guard.map_err(|error| Failure::usage(format!("no random numbers: {error}")))?;
         Ok(Self {
             listener,
+            sandbox,
+            ports,
             guard: Arc::new(guard),
             session: Arc::new(session),
         })
@@ -74,6 +97,12 @@ impl Inspector {
     pub(crate) async fn run(self, protocol: &str) -> io::Result<()> {
         // The page shows why a connection has failed.
         let _ = self.session.connect(protocol).await;
-        axum::serve(self.listener, api::router(self.session, self.guard)).await
+        let views = sandbox::router(self.session.clone(), self.ports);
+        let page = api::router(self.session, self.guard);
+        tokio::try_join!(
+            axum::serve(self.listener, page).into_future(),
+            axum::serve(self.sandbox, views).into_future(),
+        )?;
+        Ok(())
     }
 }

@@ -15,13 +15,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use subtle::ConstantTimeEq as _;
 
-/// Headers of every response. Scripts and styles come from files of the page only.
-const HEADERS: [(HeaderName, &str); 6] = [
-    (
-        header::CONTENT_SECURITY_POLICY,
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; media-src data:; \
-         connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    ),
+/// Headers of every response.
+const HEADERS: [(HeaderName, &str); 5] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),
     (header::CACHE_CONTROL, "no-store"),
@@ -35,15 +30,21 @@ const HEADERS: [(HeaderName, &str); 6] = [
     ),
 ];
 
+/// The relation of the page that sends a request to the URL of the request.
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
 /// The checks of every request.
 pub(crate) struct Guard {
     port: u16,
     token: String,
+    /// Scripts and styles come from files of the page only, and frames from the origin of views.
+    policy: HeaderValue,
 }
 
 impl Guard {
-    /// Creates a guard with a random token.
-    pub(crate) fn new(port: u16) -> Result<Self, getrandom::Error> {
+    /// Creates a guard with a random token, for the page at a port. `frames` is the port of the origin whose documents the
+    /// page shows in frames.
+    pub(crate) fn new(port: u16, frames: Option<u16>) -> Result<Self, getrandom::Error> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes)?;
         let mut token = String::new();
@@ -51,7 +52,20 @@ impl Guard {
             // Writing to a string cannot fail.
             let _ = write!(token, "{byte:02x}");
         }
-        Ok(Self { port, token })
+        let frames = match frames {
+            Some(port) => format!("http://127.0.0.1:{port}"),
+            None => "'none'".to_owned(),
+        };
+        let policy = format!(
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; media-src data:; \
+             connect-src 'self'; frame-src {frames}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        );
+        let none = HeaderValue::from_static("default-src 'none'");
+        Ok(Self {
+            port,
+            token,
+            policy: policy.try_into().unwrap_or(none),
+        })
     }
 
     /// Returns the URL of the page with the token.
@@ -86,6 +100,11 @@ impl Guard {
                 true => self.let_in(),
                 false => refuse(StatusCode::UNAUTHORIZED, "wrong token"),
             });
+        }
+        // Other ports of this machine are the same site to a browser, which sends the cookie from there, too.
+        let site = text(headers, &SEC_FETCH_SITE);
+        if site.is_some_and(|site| !matches!(site, "same-origin" | "none")) {
+            return Some(refuse(StatusCode::FORBIDDEN, "wrong Sec-Fetch-Site"));
         }
         if !self.has_cookie(headers) {
             let text = "Open the URL that the command has printed: it contains a token.";
@@ -133,10 +152,13 @@ pub(crate) async fn check(
     request: Request,
     next: Next,
 ) -> Response {
+    let policy = guard.policy.clone();
     let mut response = match guard.refusal(&request) {
         Some(refusal) => refusal,
         None => next.run(request).await,
     };
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     for (name, value) in HEADERS {
         let headers = response.headers_mut();
         headers.insert(name, HeaderValue::from_static(value));

@@ -56,7 +56,8 @@ pub(super) async fn newer(args: &TargetArgs, output: &Output) -> Result<Snapshot
     Ok(snapshot?)
 }
 
-async fn read(path: &Path) -> Result<Snapshot, Failure> {
+/// Reads a snapshot from a file.
+pub(super) async fn read(path: &Path) -> Result<Snapshot, Failure> {
     let text = read_text(path).await?;
     text.parse()
         .map_err(|it| Failure::usage(format!("{}: {it}", path.display())))

@@ -5,8 +5,9 @@ use std::io;
 use super::interrupt;
 use crate::cli::InspectArgs;
 use crate::config;
+use crate::credentials;
 use crate::failure::Failure;
-use crate::inspect::{Inspector, ObservedClient, Session};
+use crate::inspect::{Against, Inspector, ObservedClient, OpenLogin, Session};
 use crate::output::Output;
 use crate::target::{self, Server};
 
@@ -23,12 +24,21 @@ pub(super) async fn run(args: &InspectArgs, output: &Output) -> Result<(), Failu
             .cloned()
             .unwrap_or_default(),
     };
+    let login = open_login(&server);
+    let against = match &args.against {
+        Some(file) => Some(Against {
+            file: file.display().to_string(),
+            snapshot: super::diff::read(file).await?,
+        }),
+        None => None,
+    };
     let session = Session::new(
         name,
         Box::new(move |exchanges| {
             server.channel(|client| ObservedClient::new(client, exchanges.clone()))
         }),
     );
+    let session = session.with_login(login).against(against);
     let inspector = Inspector::bind(args.port, session).await?;
     let url = inspector.url();
     // The URL is the result, also for programs.
@@ -44,4 +54,15 @@ pub(super) async fn run(args: &InspectArgs, output: &Output) -> Result<(), Failu
         served = inspector.run(&args.protocol) => served.map_err(failed),
         () = interrupt::first(*output) => Ok(()),
     }
+}
+
+/// The login at a server over HTTP whose token is not on the command line.
+fn open_login(server: &Server) -> Option<OpenLogin> {
+    let Server::Http(remote) = server else {
+        return None;
+    };
+    let url = remote.url.clone();
+    (!remote.has_token()).then(|| -> OpenLogin {
+        Box::new(move |show| credentials::with_page(&url, move |page| show(page)))
+    })
 }

@@ -44,6 +44,11 @@ pub(super) fn router(session: Arc<Session>, guard: Arc<Guard>) -> Router {
         .route("/api/compare", post(compare))
         .route("/api/cancel", post(cancel))
         .route("/api/answer", post(answer))
+        .route("/api/app/open", post(open_app))
+        .route("/api/app/send", post(send_to_app))
+        .route("/api/app/close", post(close_app))
+        .route("/api/diff", post(diff))
+        .route("/api/login", post(login))
         .route("/api/watch", post(watch))
         .route("/api/roots", post(roots))
         .layer(DefaultBodyLimit::max(MAX_BODY))
@@ -120,6 +125,49 @@ async fn cancel(State(session): Inspected, body: Bytes) -> Result<Response, Malf
 async fn answer(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
     let is_open = session.questions.answer(read(&body)?);
     Ok(json_response(&json!({"open": is_open})))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Login {
+    key: String,
+    protocol: String,
+}
+
+async fn login(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
+    let Login { key, protocol } = read(&body)?;
+    let done = session.login(key, &protocol).await;
+    Ok(outcome(done.map(|()| json!({}))))
+}
+
+async fn open_app(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
+    let opened = session.open_view(read(&body)?).await;
+    Ok(outcome(opened))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfView {
+    view: String,
+    /// A message of the view, as JSON.
+    #[serde(default)]
+    message: String,
+}
+
+async fn send_to_app(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
+    let OfView { view, message } = read(&body)?;
+    let sent = session.views.receive(&view, message);
+    Ok(outcome(sent.map(|()| json!({}))))
+}
+
+async fn close_app(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
+    let OfView { view, .. } = read(&body)?;
+    session.views.close(Some(&view)).await;
+    Ok(json_response(&json!({})))
+}
+
+async fn diff(State(session): Inspected) -> Response {
+    outcome(session.diff().await)
 }
 
 #[derive(Deserialize)]

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::history::History;
+use super::{skills, tasks};
 use crate::lints;
 
 /// The parameters of a call of a tool or prompt.
@@ -21,6 +23,12 @@ struct Named {
 #[derive(Deserialize)]
 struct Located {
     uri: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OfTask {
+    task_id: String,
 }
 
 #[derive(Deserialize)]
@@ -44,9 +52,10 @@ pub(super) async fn send(
     client: &Client,
     method: &str,
     params: Value,
-    cancelled: CancellationToken,
+    token: CancellationToken,
+    history: &History,
 ) -> Result<Value, String> {
-    let cancelled = cancelled.cancelled_owned();
+    let cancelled = token.clone().cancelled_owned();
     macro_rules! list {
         ($list:ident, $name:literal) => {{
             let list = client.$list().fresh().cancel_on(cancelled);
@@ -73,11 +82,31 @@ pub(super) async fn send(
             let Named { name, arguments } = read(params)?;
             // Progress and log messages are shown as messages.
             let call = client
-                .call(name, arguments)
+                .call(name.clone(), arguments)
                 .on_progress(|_| ())
                 .on_log(|_| ());
             let call = call.log_level(LoggingLevel::Debug).cancel_on(cancelled);
-            write(&call.await.map_err(describe)?)
+            let task = call.start().await.map_err(describe)?;
+            let finished = tasks::finish(task, Some(&name), &token, history);
+            write(&finished.await.map_err(|error| error.to_string())?)
+        }
+        // The result of a task that was started before.
+        Some(Method::TaskResult) => {
+            let OfTask { task_id } = read(params)?;
+            let task = client.task(task_id).await.map_err(describe)?;
+            let finished = tasks::finish(task, None, &token, history);
+            write(&finished.await.map_err(|error| error.to_string())?)
+        }
+        Some(Method::CancelTask) => {
+            let OfTask { task_id } = read(params)?;
+            let task = client.task(task_id).await.map_err(describe)?;
+            task.cancel().await.map_err(describe)?;
+            Ok(json!({}))
+        }
+        Some(Method::ListSkills) => skills::list(client).await.map_err(|it| it.to_string()),
+        Some(Method::GetSkill) => {
+            let skill = skills::read(client, read(params)?).await;
+            skill.map_err(|error| error.to_string())
         }
         Some(Method::GetPrompt) => {
             let Named { name, arguments } = read(params)?;

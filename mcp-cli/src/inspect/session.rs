@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use mcp::auth::Authorizer;
+use mcp::catalogue::{Impact, Snapshot};
 use mcp::core::Channel;
 use mcp::prelude::*;
 use mcp::{Change, ClientBuilder};
@@ -15,9 +16,11 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::exchanges::Exchanges;
 use super::history::History;
+use super::login::{self, OpenLogin};
 use super::questions::Questions;
 use super::requests;
 use super::tap::Tap;
+use super::views::{Opened, Views};
 use crate::failure::Failure;
 
 /// Time limit of a request. A user may answer questions while it runs.
@@ -41,12 +44,26 @@ pub(crate) struct Session {
     /// The server as the command line names it, without secrets.
     target: String,
     open: OpenChannel,
+    open_login: Option<OpenLogin>,
+    against: Option<Against>,
     pub(super) history: Arc<History>,
     exchanges: Arc<Exchanges>,
     pub(super) questions: Questions,
+    pub(super) views: Views,
+    /// The port of the origin of views.
+    sandbox: u16,
     current: tokio::sync::Mutex<Option<Connected>>,
     running: Mutex<HashMap<String, CancellationToken>>,
     roots: Mutex<Vec<String>>,
+    /// Shows the steps of the authorizer of the last connection.
+    login_steps: Mutex<Option<AbortOnDropHandle<()>>>,
+}
+
+/// The snapshot that the server is compared with.
+pub(crate) struct Against {
+    /// The name of the file.
+    pub(crate) file: String,
+    pub(crate) snapshot: Snapshot,
 }
 
 struct Connected {
@@ -69,17 +86,42 @@ impl Session {
         Self {
             target,
             open,
+            views: Views::new(history.clone()),
+            sandbox: 0,
+            open_login: None,
+            against: None,
             questions: Questions::new(history.clone()),
             exchanges: Arc::new(Exchanges::new(history.clone())),
             history,
             current: tokio::sync::Mutex::default(),
             running: Mutex::default(),
             roots: Mutex::default(),
+            login_steps: Mutex::default(),
         }
+    }
+
+    /// Lets the user log in from the page.
+    #[must_use]
+    pub(crate) fn with_login(mut self, open: Option<OpenLogin>) -> Self {
+        self.open_login = open;
+        self
+    }
+
+    /// Compares the server with a snapshot.
+    #[must_use]
+    pub(crate) fn against(mut self, against: Option<Against>) -> Self {
+        self.against = against;
+        self
+    }
+
+    /// Sets the port of the origin of views.
+    pub(super) fn set_sandbox(&mut self, port: u16) {
+        self.sandbox = port;
     }
 
     /// Ends the connection, and begins another one.
     pub(super) async fn connect(&self, protocol: &str) -> Result<(), String> {
+        self.views.close(None).await;
         let mut current = self.current.lock().await;
         if let Some(former) = current.take() {
             close(former).await;
@@ -111,6 +153,9 @@ impl Session {
             (self.open)(&self.exchanges).map_err(|failure| failure.to_string())?;
         let tap = Tap::new(channel, self.history.clone(), self.exchanges.clone());
         let builder = self.builder(protocol)?;
+        let steps = authorizer.as_ref();
+        let steps = steps.map(|it| login::follow(it.events(), self.history.clone()));
+        *self.lock_login_steps() = steps;
         let builder = match authorizer {
             Some(authorizer) => builder.attach(authorizer),
             None => builder,
@@ -133,6 +178,7 @@ impl Session {
             .identity("mcp-inspector", env!("CARGO_PKG_VERSION"))
             .mode(mode)
             .tasks()
+            .extension(mcp::apps::Apps::new())
             .timeout(LIMIT)
             .max_total_timeout(LIMIT)
             .roots(self.lock_roots().iter().map(String::as_str))
@@ -163,11 +209,15 @@ impl Session {
     pub(super) async fn describe(&self) -> Value {
         let current = self.current.lock().await;
         let roots = self.lock_roots().clone();
+        let against = self.against.as_ref().map(|it| &it.file);
         let Some(Connected {
             client, protocol, ..
         }) = &*current
         else {
-            return json!({"target": self.target, "roots": roots, "connected": false});
+            return json!({
+                "target": self.target, "roots": roots, "connected": false,
+                "login": self.open_login.is_some(), "against": against,
+            });
         };
         let negotiation = client.negotiation();
         let tried: Vec<Value> = negotiation
@@ -195,6 +245,9 @@ impl Session {
             "instructions": client.instructions(),
             "negotiation": tried,
             "droppedTools": dropped,
+            "sandbox": self.sandbox,
+            "login": self.open_login.is_some(),
+            "against": against,
         })
     }
 
@@ -208,7 +261,44 @@ impl Session {
         let client = self.client().await?;
         let running = self.start(key)?;
         let cancelled = running.token.clone();
-        requests::send(&client, method, params, cancelled).await
+        requests::send(&client, method, params, cancelled, &self.history).await
+    }
+
+    /// Logs in at the server, and connects again.
+    pub(super) async fn login(&self, key: String, protocol: &str) -> Result<(), String> {
+        let open = self.open_login.as_ref();
+        let open = open.ok_or("the server is a command, or its token is on the command line")?;
+        let running = self.start(key)?;
+        tokio::select! {
+            done = login::run(open, &self.history) => done?,
+            () = running.token.cancelled() => {
+                let ended = json!({"step": "ended", "error": "the login was cancelled"});
+                self.history.add("auth", ended);
+                return Err("the login was cancelled".to_owned());
+            }
+        }
+        self.connect(protocol).await
+    }
+
+    /// Shows the view of a tool.
+    pub(super) async fn open_view(&self, opened: Opened) -> Result<Value, String> {
+        let client = self.client().await?;
+        self.views.open(client, opened).await
+    }
+
+    /// Returns the differences between the snapshot of the command line and the server.
+    pub(super) async fn diff(&self) -> Result<Value, String> {
+        let Some(Against { file, snapshot }) = &self.against else {
+            return Err("start with `--against FILE`; `mcp snapshot` writes the file".to_owned());
+        };
+        let client = self.client().await?;
+        let new = Snapshot::capture(&client).await;
+        let diff = snapshot.diff(&new.map_err(|error| error.to_string())?);
+        Ok(json!({
+            "file": file,
+            "impact": diff.impact().map(Impact::as_str),
+            "differences": diff,
+        }))
     }
 
     /// Sends a request by connections of their own, each with one of these revisions.
@@ -245,7 +335,14 @@ impl Session {
     ) -> Result<Value, String> {
         let client = self.open_client(protocol).await?;
         let version = client.protocol_version();
-        let result = requests::send(&client, method, params.clone(), token.clone()).await;
+        let result = requests::send(
+            &client,
+            method,
+            params.clone(),
+            token.clone(),
+            &self.history,
+        );
+        let result = result.await;
         let _ = tokio::time::timeout(CLOSE, client.close()).await;
         Ok(match result {
             Ok(result) => json!({"version": version.as_str(), "result": result}),
@@ -307,6 +404,12 @@ impl Session {
 
     fn lock_running(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_login_steps(&self) -> MutexGuard<'_, Option<AbortOnDropHandle<()>>> {
+        self.login_steps
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock_roots(&self) -> MutexGuard<'_, Vec<String>> {

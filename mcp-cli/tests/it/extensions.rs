@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use crate::kit::{http_shop, mcp, on_thread};
 
 /// A server with a tool that always runs as a task, and ends after the call of `finish`.
-fn studio() -> String {
+pub(crate) fn studio() -> String {
     let origin = on_thread(|listener| async {
         let finished = Arc::new(Notify::new());
         let waiting = Arc::clone(&finished);

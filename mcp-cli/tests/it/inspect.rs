@@ -7,7 +7,9 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::kit::{folder, http_shop, mcp_in, stdio_shop};
+use crate::extensions::studio;
+use crate::kit::{folder, http_shop, mcp, mcp_in, stdio_shop};
+use crate::login::protected_shop;
 
 /// An inspector that runs until it is dropped.
 struct Page {
@@ -186,6 +188,9 @@ fn requests_of_other_web_pages_are_refused() {
         (vec![json, ("host", "127.0.0.1")], 403),
         (vec![json, ("origin", &*foreign)], 403),
         (vec![json, ("origin", "null")], 403),
+        (vec![json, ("sec-fetch-site", "same-origin")], 200),
+        (vec![json, ("sec-fetch-site", "same-site")], 403),
+        (vec![json, ("sec-fetch-site", "cross-site")], 403),
         (vec![("content-type", "text/plain")], 415),
         (vec![], 415),
     ] {
@@ -383,4 +388,121 @@ fn http_heads_and_events_are_shown_without_secrets() {
     assert!(!text.contains("secret-"), "{text}");
     assert!(text.contains(r#"["x-api-key","(hidden)"]"#), "{text}");
     assert!(text.contains(r#"["mcp-session-id","(hidden)"]"#), "{text}");
+}
+
+#[test]
+fn task_of_a_call_is_followed_and_cancelled() {
+    let page = Page::start("inspect-tasks", &[&studio()]);
+    page.event("connected");
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| page.request("tools/call", &json!({"name": "render"})));
+        let working = page.event_with("task", |it| it["task"]["status"] == "working");
+        assert_eq!(working["tool"], "render", "{working}");
+        let finish = json!({"key": "f", "method": "tools/call", "params": {"name": "finish"}});
+        page.post("request", &finish);
+        let result = call.join().unwrap();
+        assert_eq!(result["result"]["content"][0]["text"], "a picture");
+        let id = json!({"taskId": working["task"]["taskId"]});
+        let again = page.request("tasks/result", &id);
+        assert_eq!(again["result"]["content"][0]["text"], "a picture");
+
+        let call = scope.spawn(|| page.request("tools/call", &json!({"name": "render"})));
+        let first = &working["task"]["taskId"];
+        let other = page.event_with("task", |it| it["task"]["taskId"] != *first);
+        let id = json!({"taskId": other["task"]["taskId"]});
+        assert!(page.request("tasks/cancel", &id)["result"].is_object());
+        page.event_with("task", |it| it["task"]["status"] == "cancelled");
+        assert!(call.join().unwrap()["error"].is_string());
+    });
+}
+
+#[test]
+fn skills_are_listed_and_read_from_the_page() {
+    let page = Page::start("inspect-skills", &[&studio()]);
+    page.event("connected");
+    let listed = page.request("skills/list", &json!({}));
+    let uri = &listed["result"]["skills"][0]["uri"];
+    assert_eq!(uri, "skill://refunds/SKILL.md", "{listed}");
+    let skill = page.request("skills/get", &json!({"uri": uri}));
+    let text = skill["result"]["instructions"].as_str().unwrap();
+    assert!(text.contains("# Steps"), "{skill}");
+    let file = json!({"uri": uri, "file": "references/limits.md"});
+    let file = page.request("skills/get", &file);
+    assert_eq!(file["result"]["text"], "Above 500 EUR: ask.\n", "{file}");
+    let missing = page.request("skills/get", &json!({"uri": "skill://none/SKILL.md"}));
+    assert!(missing["error"].is_string(), "{missing}");
+}
+
+#[test]
+fn server_is_compared_with_a_snapshot() {
+    let url = http_shop();
+    let run = mcp(&["snapshot", &url]);
+    let mut snapshot = run.json();
+    snapshot["tools"][0]["description"] = json!("Another text");
+    let file = folder("inspect-against-file").join("before.json");
+    std::fs::write(&file, snapshot.to_string()).unwrap();
+    let file = file.to_str().unwrap();
+    let page = Page::start("inspect-against", &["--against", file, &url]);
+    page.event("connected");
+    let diff = page.post("diff", &json!({}));
+    assert_eq!(diff["result"]["impact"], "cosmetic", "{diff}");
+    assert_eq!(diff["result"]["file"], file);
+    assert_eq!(page.get("/api/state").json()["against"], file);
+
+    let page = Page::start("inspect-against-none", &[&url]);
+    page.event("connected");
+    let diff = page.post("diff", &json!({}));
+    assert!(diff["error"].as_str().unwrap().contains("--against"));
+}
+
+#[test]
+fn login_shows_its_steps_without_secrets() {
+    let (url, _) = protected_shop();
+    let page = Page::start("inspect-login", &[&url]);
+    let failed = page.event("connected");
+    assert!(failed["error"].is_string(), "{failed}");
+    assert_eq!(page.get("/api/state").json()["login"], true);
+    page.event_with("auth", |it| it["step"] == "challenged");
+    let login = json!({"key": "login", "protocol": "auto"});
+    std::thread::scope(|scope| {
+        let done = scope.spawn(|| page.post("login", &login));
+        let open = page.event_with("auth", |it| it["step"] == "page");
+        follow_redirect(open["open"].as_str().unwrap());
+        let done = done.join().unwrap();
+        assert!(done["result"].is_object(), "{done}");
+    });
+    for step in ["discovered", "registered", "started", "authorized", "ended"] {
+        let event = page.event_with("auth", |it| it["step"] == step);
+        let text = event.to_string();
+        assert!(
+            !text.contains("secret") && !text.contains("state="),
+            "{text}"
+        );
+    }
+    assert_eq!(page.get("/api/state").json()["connected"], true);
+}
+
+/// Opens a login page, and the redirect to which it leads, as a browser does.
+fn follow_redirect(url: &str) {
+    let mut next = url.to_owned();
+    for _ in 0..2 {
+        let (host, path) = next
+            .strip_prefix("http://")
+            .unwrap()
+            .split_once('/')
+            .unwrap();
+        let mut stream = TcpStream::connect(host).unwrap();
+        let head = format!("GET /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let lines = answer.lines();
+        let location = lines
+            .filter_map(|it| it.split_once(": "))
+            .find(|(name, _)| name.eq_ignore_ascii_case("location"));
+        match location {
+            Some((_, location)) => next = location.to_owned(),
+            None => return,
+        }
+    }
 }

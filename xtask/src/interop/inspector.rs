@@ -16,12 +16,14 @@ use crate::workspace::Workspace;
 const UPDATE: &str = "UPDATE_SCREENSHOTS";
 
 /// The tests of `inspector.mjs`, with their names here.
-const TESTS: [(&str, &str); 5] = [
+const TESTS: [(&str, &str); 7] = [
     ("features", "every view"),
     ("look", "400 pixels and dark colours"),
     ("many", "10,000 messages"),
     ("attacks", "a hostile server"),
     ("messages", "heads, copies and violations"),
+    ("extensions", "tasks, skills and changes"),
+    ("apps", "a view of a hostile server"),
 ];
 
 /// Returns the cases.

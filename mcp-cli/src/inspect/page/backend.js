@@ -11,9 +11,16 @@ export const store = {
   exchanges: new Map(),
   questions: new Map(),
   logs: [],
+  /** Calls that run as tasks, by id: the tool, and the states. */
+  tasks: new Map(),
+  /** Steps of logins. */
+  login: [],
 };
 
-/** Emits `state`, `messages`, `questions` and `changed`. */
+/** Tasks, states of one task, and steps of logins that the page keeps. */
+const MAX_TASKS = 500;
+
+/** Emits `state`, `messages`, `questions`, `tasks`, `login`, `app` and `changed`. */
 export const bus = new EventTarget();
 
 const emit = (name, detail) => bus.dispatchEvent(new CustomEvent(name, { detail }));
@@ -67,6 +74,17 @@ export const request = (method, params = {}) => cancellable("request", method, {
 /** Sends a request with each of these revisions, by connections of their own. */
 export const compare = (method, params, protocols) => cancellable("compare", method, { params, protocols });
 
+/** Logs in at the server, and connects again. */
+export const login = (protocol) => cancellable("login", undefined, { protocol });
+
+/** Opens the view of a tool, hands it a message of its frame, and closes it. */
+export const openApp = (call) => post("app/open", call);
+export const sendToApp = (view, message) => post("app/send", { view, message });
+export const closeApp = (view) => post("app/close", { view });
+
+/** Reads the differences between the server and the snapshot of the command line. */
+export const diff = () => post("diff", {});
+
 export const answer = (id, action, content) => post("answer", { id, action, content });
 export const connect = (protocol) => post("connect", { protocol });
 export const watch = (uris) => post("watch", { uris });
@@ -110,6 +128,15 @@ function receive(event) {
       return receiveExchange(event);
     case "sse":
       return append({ ...event, from: "server", bytes: 0, message: null });
+    case "task":
+      return receiveTask(event);
+    case "app":
+    case "appEvent":
+      return emit("app", event);
+    case "auth":
+      store.login.push(event);
+      if (store.login.length > MAX_TASKS) store.login.shift();
+      return emit("login", event);
     case "connecting":
       open.clear();
       store.state = { ...store.state, connected: false };
@@ -148,6 +175,17 @@ function receiveExchange(event) {
   if (message) (message.exchanges ??= []).push(exchange);
   else append(exchange.row);
   emit("messages", event);
+}
+
+function receiveTask({ ms, tool, task }) {
+  const id = task.taskId;
+  const known = store.tasks.get(id) ?? { id, states: [] };
+  known.tool ??= tool ?? undefined;
+  known.states.push({ ms, task });
+  if (known.states.length > MAX_TASKS) known.states.shift();
+  store.tasks.set(id, known);
+  if (store.tasks.size > MAX_TASKS) store.tasks.delete(store.tasks.keys().next().value);
+  emit("tasks");
 }
 
 /** Connects a response with its request. */

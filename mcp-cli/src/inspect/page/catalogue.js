@@ -67,7 +67,7 @@ export function catalogue(root, selected, view) {
 /** Reads a list of the server; without a name, the whole result. A server without the feature has an empty one. */
 export async function listOf(method, name, capability) {
   if (!store.state.connected) throw new Error(store.failure ?? "not connected");
-  if (!store.state.capabilities?.[capability]) return name ? [] : {};
+  if (capability && !store.state.capabilities?.[capability]) return name ? [] : {};
   const result = await request(method);
   return name ? result[name] : result;
 }

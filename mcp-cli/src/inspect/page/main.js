@@ -1,7 +1,10 @@
 // The frame of the page: views, connection, commands.
 
 import { bus, connect, listen, refresh, request, store } from "./backend.js";
+import * as apps from "./apps.js";
+import * as changes from "./changes.js";
 import { el, fill } from "./dom.js";
+import * as login from "./login.js";
 import * as logs from "./logs.js";
 import * as palette from "./palette.js";
 import * as prompts from "./prompts.js";
@@ -9,9 +12,11 @@ import * as protocol from "./protocol.js";
 import * as questions from "./questions.js";
 import * as resources from "./resources.js";
 import * as server from "./server.js";
+import * as skills from "./skills.js";
+import * as tasks from "./tasks.js";
 import * as tools from "./tools.js";
 
-const VIEWS = { server, tools, prompts, resources, questions, logs, protocol };
+const VIEWS = { server, tools, prompts, resources, apps, skills, tasks, questions, logs, protocol, changes, login };
 const main = document.getElementById("view");
 const nav = document.getElementById("views");
 const status = document.getElementById("status");
@@ -37,7 +42,7 @@ for (const name of Object.keys(VIEWS)) {
 }
 
 function counts() {
-  const numbers = { questions: store.questions.size, logs: store.logs.length, protocol: store.messages.length };
+  const numbers = { tasks: store.tasks.size, questions: store.questions.size, logs: store.logs.length, protocol: store.messages.length };
   for (const [name, number] of Object.entries(numbers)) {
     const count = nav.querySelector(`[data-view=${name}] .count`);
     count.textContent = number ? String(number) : "";
@@ -92,6 +97,7 @@ document.getElementById("skip").addEventListener("click", (event) => {
 bus.addEventListener("state", state);
 bus.addEventListener("questions", counts);
 bus.addEventListener("messages", counts);
+bus.addEventListener("tasks", counts);
 
 route();
 await refresh().catch((error) => (status.textContent = error.message));

@@ -18,6 +18,7 @@ function body(state) {
     return [
       el("h2", {}, "Not connected"),
       reason ? el("p", { class: "bad", role: "alert" }, reason) : el("p", { class: "quiet" }, "connecting"),
+      reason && state.login ? el("p", {}, el("a", { href: "#login" }, "Log in at the server")) : null,
     ];
   }
   const server = state.server ?? {};

@@ -2,8 +2,9 @@
 // the name of a function below, SERVER our server for the suite, HOSTILE the server that tries to run scripts.
 // Prints `ok` at the end.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import readline from "node:readline";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
@@ -169,6 +170,87 @@ async function messages(browser) {
   await shot(wrong, "violations");
 }
 
+/** Tasks, skills, and changes since a snapshot. */
+async function extensions(browser) {
+  const folder = await mkdtemp(`${tmpdir()}/inspector-`);
+  const file = `${folder}/before.json`;
+  const before = JSON.parse(execFileSync(mcp, ["snapshot", "--", server, "--stdio"], { encoding: "utf8", maxBuffer: 1 << 26 }));
+  before.tools[0].inputSchema.properties.gone = { type: "string" };
+  before.tools[1].description = "Another text";
+  await writeFile(file, JSON.stringify(before));
+  const page = await open(browser, await inspect("--against", file, "--", server, "--stdio"));
+  await rm(folder, { recursive: true });
+
+  await view(page, "changes");
+  await page.getByText("2 differences from").waitFor();
+  await page.getByRole("heading", { name: "cosmetic (1)" }).waitFor();
+  await accessible(page, "changes");
+  await shot(page, "changes");
+
+  await view(page, "tools/confirm_delete");
+  await page.getByLabel("filename").fill("a.txt");
+  await page.getByRole("button", { name: "Call" }).click();
+  await page.getByText("Delete a.txt?").first().waitFor();
+  await view(page, "tasks");
+  await page.getByRole("link", { name: /^confirm_delete/ }).click();
+  await page.getByText("The server waits for an answer.").waitFor();
+  await accessible(page, "a task");
+  await shot(page, "tasks");
+  await page.getByLabel("confirm").selectOption("true");
+  await page.getByRole("button", { name: "Accept" }).click();
+  await page.getByRole("heading", { name: "Result" }).waitFor();
+
+  await view(page, "tools/slow_compute");
+  await page.getByLabel("seconds").fill("60");
+  await page.getByRole("button", { name: "Call" }).click();
+  await page.getByText("running", { exact: true }).waitFor();
+  await view(page, "tasks");
+  await page.getByRole("link", { name: "slow_compute working" }).click();
+  await page.getByRole("button", { name: "Cancel the task" }).click();
+  await page.getByRole("cell", { name: "cancelled" }).waitFor();
+
+  await view(page, `skills/${encodeURIComponent("skill://refunds/SKILL.md")}`);
+  await page.getByRole("button", { name: "Read", exact: true }).click();
+  await page.getByText("Read references/limits.md first.").waitFor();
+  await page.getByRole("button", { name: /limits.md/ }).click();
+  await page.getByText("Refunds above 500 EUR need an approval.").waitFor();
+  await accessible(page, "a skill");
+  await shot(page, "skills");
+  await page.setViewportSize({ width: 400, height: 800 });
+  for (const name of ["changes", "tasks", "skills", "login", "protocol"]) {
+    await view(page, name);
+    await page.locator(`nav [data-view=${name}][aria-current=page]`).waitFor();
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(overflow <= 0, `${name} is wider than 400 pixels`);
+    await accessible(page, `${name} at 400 pixels`);
+  }
+  assert.deepEqual(page.problems, []);
+}
+
+/** A view of a hostile server gets its result, and reaches neither the page nor its requests. */
+async function apps(browser) {
+  const page = await open(browser, await inspect("--", process.execPath, hostile));
+  const address = page.url();
+  await view(page, "apps/app");
+  await page.getByRole("button", { name: "Call and show" }).click();
+  const frame = page.frameLocator("iframe.app").frameLocator("iframe");
+  await frame.getByText("for the view").waitFor();
+  const note = page.getByLabel("Notes of the view").getByText(/^log: /);
+  await note.waitFor();
+  const outcome = JSON.parse((await note.innerText()).slice(5));
+  const names = ["call", "cookie", "navigation", "page", "picture", "proxy", "state", "storage", "window"];
+  assert.deepEqual(outcome, Object.fromEntries(names.map((name) => [name, "blocked"])));
+  assert.equal(new URL(page.url()).origin, new URL(address).origin);
+  // The proxy has the same host, and no access either: its requests have another origin.
+  const proxy = page.frames().find((it) => it.url().includes("page="));
+  const reached = await proxy.evaluate((url) => fetch(url, { credentials: "include" }).then(() => true, () => false), `${address.split("#")[0]}api/state`);
+  assert.equal(reached, false);
+  await accessible(page, "a view");
+  await shot(page, "apps");
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.locator("iframe.app").waitFor({ state: "detached" });
+}
+
 /** 400 pixels, and dark colours. */
 async function look(browser) {
   const page = await open(browser, await inspect("--", server, "--stdio"), { viewport: { width: 400, height: 800 } });
@@ -242,7 +324,7 @@ async function attacks(browser) {
 // Chromium refuses to run as root with its own sandbox. The pages are those of the test.
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: LIMIT });
 try {
-  await { features, look, many, attacks, messages }[test](browser);
+  await { features, look, many, attacks, messages, extensions, apps }[test](browser);
   console.log("ok");
 } finally {
   await browser.close();

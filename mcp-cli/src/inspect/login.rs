@@ -1,0 +1,69 @@
+//! The login at the server: its steps go to the history, without secrets.
+
+use std::sync::Arc;
+
+use mcp::auth::{AuthEvent, AuthEvents, Authorizer};
+use serde_json::{Value, json};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::history::History;
+use crate::failure::Failure;
+
+/// A function that shows the login page of an authorization server.
+pub(crate) type ShowPage = Arc<dyn Fn(String) + Send + Sync>;
+
+/// Creates the authorizer of a login whose page the function shows. `None` for servers that get no token.
+pub(crate) type OpenLogin =
+    Box<dyn Fn(ShowPage) -> Result<Option<Authorizer>, Failure> + Send + Sync>;
+
+/// Logs in. The page of the inspector shows the login page.
+pub(super) async fn run(open: &OpenLogin, history: &Arc<History>) -> Result<(), String> {
+    let shown = history.clone();
+    let show: ShowPage = Arc::new(move |url: String| {
+        // The query of the URL identifies the login: the page opens it, and does not show it.
+        shown.add("auth", json!({"step": "page", "open": url}));
+    });
+    let authorizer = open(show).map_err(|failure| failure.to_string())?;
+    let authorizer = authorizer.ok_or("tokens are sent over https only, or to this machine")?;
+    let _events = follow(authorizer.events(), history.clone());
+    let done = authorizer.login().await;
+    // The listener may not have run since the last step.
+    tokio::task::yield_now().await;
+    let (error, text) = match done {
+        Ok(()) => (Value::Null, Ok(())),
+        Err(error) => (error.to_string().into(), Err(error.to_string())),
+    };
+    history.add("auth", json!({"step": "ended", "error": error}));
+    text
+}
+
+/// Keeps the steps of an authorizer in the history until the handle is dropped.
+pub(super) fn follow(mut events: AuthEvents, history: Arc<History>) -> AbortOnDropHandle<()> {
+    AbortOnDropHandle::new(tokio::spawn(async move {
+        while let Some(event) = events.next().await {
+            history.add("auth", describe(event));
+        }
+    }))
+}
+
+/// Describes a step. Events have no secrets.
+fn describe(event: AuthEvent) -> Value {
+    match event {
+        AuthEvent::Challenged { status } => json!({"step": "challenged", "status": status}),
+        AuthEvent::Discovered { issuer } => json!({"step": "discovered", "issuer": issuer}),
+        AuthEvent::Registered { issuer } => json!({"step": "registered", "issuer": issuer}),
+        AuthEvent::LoginStarted { page, scopes } => {
+            json!({"step": "started", "page": page, "scopes": scopes})
+        }
+        AuthEvent::Authorized { scopes, expires_in } => {
+            json!({"step": "authorized", "scopes": scopes, "expiresIn": expires_in})
+        }
+        AuthEvent::Refreshed { expires_in } => {
+            json!({"step": "refreshed", "expiresIn": expires_in})
+        }
+        AuthEvent::Restored => json!({"step": "restored"}),
+        AuthEvent::LoggedOut => json!({"step": "loggedOut"}),
+        AuthEvent::Failed { message } => json!({"step": "failed", "text": message}),
+        _ => json!({"step": "other"}),
+    }
+}

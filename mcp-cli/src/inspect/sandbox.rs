@@ -1,0 +1,118 @@
+//! The other origin in which views of MCP Apps run: they reach neither the page nor its requests.
+//!
+//! The page shows a frame of this origin, the sandbox proxy. The proxy shows the document of the view in a
+//! second frame, whose origin is opaque, with the policy of the document.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderName, HeaderValue,
+    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+
+use super::session::Session;
+
+/// The page of the proxy, and its script.
+const PROXY: &str = include_str!("page/proxy.html");
+const SCRIPT: &str = include_str!("page/proxy.js");
+
+/// Headers of every response.
+const HEADERS: [(HeaderName, &str); 3] = [
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (REFERRER_POLICY, "no-referrer"),
+    (CACHE_CONTROL, "no-store"),
+];
+
+/// The ports of the two origins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ports {
+    pub(super) page: u16,
+    pub(super) sandbox: u16,
+}
+
+impl Ports {
+    /// Pages that may show frames of this origin: that of the inspector.
+    fn ancestors(self) -> String {
+        let Self { page, sandbox } = self;
+        format!(
+            "frame-ancestors http://127.0.0.1:{page} http://localhost:{page} http://127.0.0.1:{sandbox}"
+        )
+    }
+}
+
+/// The proxy and the documents.
+pub(super) fn router(session: Arc<Session>, ports: Ports) -> Router {
+    let proxy_policy = format!(
+        "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; frame-src 'self'; base-uri 'none'; \
+         form-action 'none'; {}",
+        ports.ancestors()
+    );
+    let view = move |State(session): State<Arc<Session>>, Path(id): Path<String>| async move {
+        let Some(document) = session.views.document(&id) else {
+            return StatusCode::NOT_FOUND.into_response();
+        };
+        // The document is in the sandbox, too, if it is opened without its frames.
+        let policy = format!(
+            "{}; sandbox allow-scripts; {}",
+            document.csp_header(),
+            ports.ancestors()
+        );
+        respond(
+            "text/html; charset=utf-8",
+            document.html().to_owned(),
+            &policy,
+        )
+    };
+    Router::new()
+        .route(
+            "/",
+            get(async move || respond("text/html; charset=utf-8", PROXY, &proxy_policy)),
+        )
+        .route(
+            "/proxy.js",
+            get(async || {
+                respond(
+                    "text/javascript; charset=utf-8",
+                    SCRIPT,
+                    "default-src 'none'",
+                )
+            }),
+        )
+        .route("/view/{id}", get(view))
+        .layer(from_fn_with_state(ports, check))
+        .with_state(session)
+}
+
+fn respond(kind: &'static str, body: impl Into<String>, policy: &str) -> Response {
+    let mut response = ([(CONTENT_TYPE, kind)], body.into()).into_response();
+    match HeaderValue::try_from(policy) {
+        Ok(policy) => {
+            let headers = response.headers_mut();
+            headers.insert(CONTENT_SECURITY_POLICY, policy);
+            response
+        }
+        // Nothing is shown without its policy.
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+/// Refuses other hosts, which DNS rebinding leads here.
+async fn check(State(ports): State<Ports>, request: Request, next: Next) -> Response {
+    let host = request.headers().get(HOST).and_then(|it| it.to_str().ok());
+    let expected = format!("127.0.0.1:{}", ports.sandbox);
+    let mut response = match host == Some(&expected) {
+        true => next.run(request).await,
+        false => (StatusCode::FORBIDDEN, "wrong Host").into_response(),
+    };
+    for (name, value) in HEADERS {
+        let headers = response.headers_mut();
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}

@@ -1,0 +1,45 @@
+//! Calls that run as tasks: their states go to the history.
+
+use futures_util::StreamExt as _;
+use mcp::TaskHandle;
+use mcp::types::CallToolResult;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::history::History;
+
+/// Waits for the result of a call, which may be a task. The cancellation of the request cancels the task.
+pub(super) async fn finish(
+    task: TaskHandle,
+    tool: Option<&str>,
+    cancelled: &CancellationToken,
+    history: &History,
+) -> mcp::Result<CallToolResult> {
+    let Some(mut last) = task.task().cloned() else {
+        return Ok(task.result().await?);
+    };
+    // The next state may come only after the user has answered a question.
+    history.add("task", json!({"tool": tool, "task": last}));
+    let mut updates = task.updates();
+    let mut is_cancelled = false;
+    loop {
+        tokio::select! {
+            update = updates.next() => match update {
+                Some(update) => {
+                    let update = update?;
+                    if update != last {
+                        history.add("task", json!({"tool": tool, "task": update}));
+                        last = update;
+                    }
+                }
+                None => break,
+            },
+            () = cancelled.cancelled(), if !is_cancelled => {
+                is_cancelled = true;
+                task.cancel().await?;
+            }
+        }
+    }
+    drop(updates);
+    Ok(task.result().await?)
+}
