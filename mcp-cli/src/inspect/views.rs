@@ -175,12 +175,13 @@ impl Views {
 
     /// Closes a view, or all.
     pub(super) async fn close(&self, id: Option<&str>) {
-        let (former, rest) = {
+        let former = {
             let mut open = self.lock();
             let all = std::mem::take(&mut *open).into_iter();
-            all.partition(|it| id.is_none_or(|id| it.id == id))
+            let (former, rest) = all.partition(|it| id.is_none_or(|id| it.id == id));
+            *open = rest;
+            former
         };
-        *self.lock() = rest;
         close(former).await;
     }
 

@@ -5,10 +5,12 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use mcp::apps::{App, Apps, Csp};
+use mcp::prelude::*;
 use serde_json::{Value, json};
 
 use crate::extensions::studio;
-use crate::kit::{folder, http_shop, mcp, mcp_in, stdio_shop};
+use crate::kit::{folder, http_shop, mcp, mcp_in, on_thread, stdio_shop};
 use crate::login::protected_shop;
 
 /// An inspector that runs until it is dropped.
@@ -505,4 +507,85 @@ fn follow_redirect(url: &str) {
             None => return,
         }
     }
+}
+
+/// A server with a tool whose view has a policy.
+fn charts() -> String {
+    let origin = on_thread(|listener| async {
+        let csp = Csp::new().connect("https://api.example.com");
+        let app = App::new("ui://chart", "<p>chart</p>").csp(csp);
+        let server = Server::new("charts", "1.0.0")
+            .tool(Tool::new("chart").app("ui://chart").handler(|| "a chart"))
+            .tool(Tool::new("plain").handler(|| "no chart"))
+            .extension(Apps::new().app(app));
+        drop(mcp::serve_http(server, listener).await);
+    });
+    format!("{origin}/mcp")
+}
+
+#[test]
+fn view_has_another_origin_and_its_policy() {
+    let page = Page::start("inspect-views", &[&charts()]);
+    page.event("connected");
+    let port = page.get("/api/state").json()["sandbox"].clone();
+    let policy = format!("frame-src http://127.0.0.1:{port};");
+    assert!(page.get("/").head.contains(&policy));
+    let opened = page.post("app/open", &json!({"tool": "chart"}));
+    let id = opened["result"]["view"].as_str().unwrap().to_owned();
+    let sandbox = format!("127.0.0.1:{port}");
+    let get = |host: &str, path: &str| {
+        let mut stream = TcpStream::connect(&sandbox).unwrap();
+        let text = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        stream.write_all(text.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let view = get(&sandbox, &format!("/view/{id}"));
+    for part in [
+        "HTTP/1.1 200",
+        "connect-src https://api.example.com;",
+        "sandbox allow-scripts",
+        "frame-ancestors http://127.0.0.1:",
+        "<p>chart</p>",
+    ] {
+        assert!(view.contains(part), "{part}: {view}");
+    }
+    assert!(get(&sandbox, "/").contains("default-src 'none'; script-src 'self'"));
+    for (host, path, status) in [
+        (&*sandbox, "/view/none", "404"),
+        (&*sandbox, "/api/state", "404"),
+        ("evil.example", "/", "403"),
+    ] {
+        let answer = get(host, path);
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")),
+            "{answer}"
+        );
+    }
+
+    // The host answers the view by events of the page.
+    let initialize = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "ui/initialize",
+        "params": {
+            "protocolVersion": "2026-01-26", "appCapabilities": {},
+            "appInfo": {"name": "chart", "version": "1"},
+        },
+    });
+    let message = json!({"view": id, "message": initialize.to_string()});
+    assert!(page.post("app/send", &message)["result"].is_object());
+    let answer = page.event_with("app", |it| it["view"] == *id);
+    let answer = answer["message"].as_str().unwrap();
+    assert!(answer.contains(r#""name":"mcp-inspector""#), "{answer}");
+
+    assert_eq!(page.post("app/close", &json!({"view": id})), json!({}));
+    assert!(get(&sandbox, &format!("/view/{id}")).starts_with("HTTP/1.1 404"));
+    assert!(page.post("app/send", &message)["error"].is_string());
+    let plain = page.post("app/open", &json!({"tool": "plain"}));
+    assert!(
+        plain["error"]
+            .as_str()
+            .unwrap()
+            .contains("no user interface")
+    );
 }

@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 const UPDATE: &str = "UPDATE_SCREENSHOTS";
 
 /// The tests of `inspector.mjs`, with their names here.
-const TESTS: [(&str, &str); 7] = [
+const TESTS: [(&str, &str); 8] = [
     ("features", "every view"),
     ("look", "400 pixels and dark colours"),
     ("many", "10,000 messages"),
@@ -24,6 +24,7 @@ const TESTS: [(&str, &str); 7] = [
     ("messages", "heads, copies and violations"),
     ("extensions", "tasks, skills and changes"),
     ("apps", "a view of a hostile server"),
+    ("login", "the steps of a login"),
 ];
 
 /// Returns the cases.

@@ -67,10 +67,10 @@ macro_rules! scripts {
 }
 
 /// The scripts and their shared modules.
-const SCRIPTS: [(&str, &str); 36] = scripts! {
+const SCRIPTS: [(&str, &str); 37] = scripts! {
     "admin.mjs" "auth_server.mjs" "browser.mjs" "browser_view.mjs" "checks.mjs" "checks.py" "client.mjs" "client.py" "client_auth.mjs" "client_auth.py" "client_fastmcp.py" "client_http.mjs"
     "client_http.py" "client_http_v1.mjs" "client_http_v1.py" "client_oldest.mjs" "client_v1.mjs"
-    "client_v1.py" "fixtures.mjs" "fixtures.py" "inspector.mjs" "login_pages.mjs" "proxy_fastmcp.py" "resource_dpop.mjs" "server.py" "server_fastmcp.py" "server_hostile.mjs" "server_http.mjs"
+    "client_v1.py" "fixtures.mjs" "fixtures.py" "inspector.mjs" "login_pages.mjs" "protected_server.mjs" "proxy_fastmcp.py" "resource_dpop.mjs" "server.py" "server_fastmcp.py" "server_hostile.mjs" "server_http.mjs"
     "server_http.py" "server_http_v1.mjs" "server_http_v1.py" "server_oldest.mjs" "server_v1.py" "telemetry.py" "view_apps.mjs" "webhook_receiver.mjs"
 };
 

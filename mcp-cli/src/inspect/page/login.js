@@ -8,7 +8,6 @@ const STEPS = {
   discovered: ({ issuer }) => ["The documents of the authorization server are found", issuer],
   registered: ({ issuer }) => ["The client is registered", issuer],
   started: ({ page, scopes }) => ["The login page is ready", `${page}${scopes ? `, scopes: ${scopes}` : ""}`],
-  page: () => ["The redirect is awaited on this machine", ""],
   authorized: ({ scopes, expiresIn }) => ["A token is issued", `${scopes ? `scopes: ${scopes}` : ""}${expiresIn ? ` expires in ${expiresIn} s` : ""}`],
   refreshed: ({ expiresIn }) => ["The token is renewed", expiresIn ? `expires in ${expiresIn} s` : ""],
   restored: () => ["A stored token is used", ""],
@@ -49,10 +48,11 @@ export function show(root) {
     start.disabled = !canLogIn || Boolean(running);
     cancel.disabled = !running;
     open.hidden = pageOf() === undefined;
-    fill(body, store.login.map((event) => {
+    // The step before it shows the page.
+    fill(body, store.login.filter((it) => it.step !== "page").map((event) => {
       const [what, more] = (STEPS[event.step] ?? STEPS.other)(event);
       const kind = event.step === "failed" || event.error ? "bad" : "";
-      return el("tr", {}, el("th", { scope: "row" }, `${(event.ms / 1000).toFixed(2)} s`), el("td", { class: kind }, what), el("td", {}, more));
+      return el("tr", {}, el("th", { scope: "row", class: "time" }, `${(event.ms / 1000).toFixed(2)} s`), el("td", { class: kind }, what), el("td", {}, more));
     }));
   };
   bus.addEventListener("login", update);

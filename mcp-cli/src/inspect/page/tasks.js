@@ -67,7 +67,7 @@ function detail({ id, tool, states }) {
     el("div", { class: "row" }, isOver ? null : button("Cancel the task", cancel), status),
     el("h3", {}, "States"),
     el("table", {}, states.map(({ ms, task: it }) => el("tr", {},
-      el("th", { scope: "row" }, `${(ms / 1000).toFixed(2)} s`), el("td", { class: kind(it.status) }, it.status), el("td", {}, it.statusMessage ?? "")))),
+      el("th", { scope: "row", class: "time" }, `${(ms / 1000).toFixed(2)} s`), el("td", { class: kind(it.status) }, it.status), el("td", {}, it.statusMessage ?? "")))),
     task.result ? [el("h3", {}, "Result"), (task.result.content ?? []).map(content)] : null,
     task.error ? el("p", { class: "bad" }, `${task.error.code} ${task.error.message}`) : null,
     el("details", {}, el("summary", {}, "Task as JSON"), json(task)),

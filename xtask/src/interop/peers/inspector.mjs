@@ -8,15 +8,19 @@ import { tmpdir } from "node:os";
 import readline from "node:readline";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+import { protectedServer } from "./protected_server.mjs";
 
 const LIMIT = 30_000;
 const axe = await readFile(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 const [test, executablePath, mcp, server, hostile, screenshots] = process.argv.slice(2);
 const children = [];
+/** The folder of the user: tokens of tests stay out of the real one. */
+const home = await mkdtemp(`${tmpdir()}/inspector-`);
 
 /** Starts the inspector of a server. Returns the URL of its page. */
 async function inspect(...words) {
-  const child = spawn(mcp, ["inspect", "--no-open", ...words], { stdio: ["ignore", "pipe", "inherit"] });
+  const env = { ...process.env, HOME: home, XDG_DATA_HOME: `${home}/data`, MCP_CREDENTIALS: "file" };
+  const child = spawn(mcp, ["inspect", "--no-open", ...words], { stdio: ["ignore", "pipe", "inherit"], env });
   children.push(child);
   for await (const line of readline.createInterface({ input: child.stdout })) return line;
   throw new Error("the inspector printed no URL");
@@ -155,7 +159,7 @@ async function messages(browser) {
   await page.getByRole("row").filter({ hasText: "notifications/progress" }).first().click();
   await details.getByRole("row", { name: "SSE event message" }).waitFor();
   await page.getByLabel("Violations only").check();
-  await page.getByText("0 of").waitFor();
+  await page.getByText(/^0 of \d+$/).waitFor();
   assert.deepEqual(page.problems, []);
 
   const wrong = await open(browser, await inspect("--", process.execPath, hostile));
@@ -172,14 +176,12 @@ async function messages(browser) {
 
 /** Tasks, skills, and changes since a snapshot. */
 async function extensions(browser) {
-  const folder = await mkdtemp(`${tmpdir()}/inspector-`);
-  const file = `${folder}/before.json`;
+  const file = `${home}/before.json`;
   const before = JSON.parse(execFileSync(mcp, ["snapshot", "--", server, "--stdio"], { encoding: "utf8", maxBuffer: 1 << 26 }));
   before.tools[0].inputSchema.properties.gone = { type: "string" };
   before.tools[1].description = "Another text";
   await writeFile(file, JSON.stringify(before));
   const page = await open(browser, await inspect("--against", file, "--", server, "--stdio"));
-  await rm(folder, { recursive: true });
 
   await view(page, "changes");
   await page.getByText("2 differences from").waitFor();
@@ -225,6 +227,36 @@ async function extensions(browser) {
     await accessible(page, `${name} at 400 pixels`);
   }
   assert.deepEqual(page.problems, []);
+}
+
+/** The login at a server, step by step. */
+async function login(browser) {
+  const guarded = await protectedServer(await httpServer());
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(LIMIT);
+  await page.goto(await inspect(guarded.url));
+  await page.locator("#status.bad").waitFor();
+  await page.getByRole("link", { name: "Log in at the server" }).click();
+  await page.getByRole("button", { name: "Log in" }).click();
+  const popup = context.waitForEvent("page");
+  await page.getByRole("button", { name: "Open the login page" }).click();
+  await popup;
+  await page.getByText("The login is complete").waitFor();
+  await page.locator("#status.good").waitFor();
+  for (const step of ["The server demands a login", "The documents of the authorization server are found", "The client is registered", "The login page is ready", "A token is issued"]) {
+    await page.getByRole("cell", { name: step }).first().waitFor();
+  }
+  assert.doesNotMatch(await page.locator("body").innerText(), /secret|state=|code_challenge/);
+  await accessible(page, "login");
+  await shot(page, "login");
+  // The token is in no message.
+  const seen = await page.evaluate(async () => {
+    const { store } = await import("/page/backend.js");
+    return JSON.stringify([store.messages.map(({ head, message, exchanges }) => [head, message, exchanges?.map(({ request, response }) => [request, response])]), [...store.exchanges.values()].map((it) => it.request)]);
+  });
+  assert.ok(seen.includes("authorization") && !seen.includes("secret"), "a secret is in the page");
+  guarded.stop();
 }
 
 /** A view of a hostile server gets its result, and reaches neither the page nor its requests. */
@@ -324,9 +356,10 @@ async function attacks(browser) {
 // Chromium refuses to run as root with its own sandbox. The pages are those of the test.
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: LIMIT });
 try {
-  await { features, look, many, attacks, messages, extensions, apps }[test](browser);
+  await { features, look, many, attacks, messages, extensions, apps, login }[test](browser);
   console.log("ok");
 } finally {
   await browser.close();
   for (const child of children) child.kill();
+  await rm(home, { recursive: true, force: true });
 }
