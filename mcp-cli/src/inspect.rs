@@ -13,7 +13,7 @@
 //! | [`tap`] | the messages in both directions |
 //! | [`observed`] | an HTTP client whose exchanges are seen |
 //! | [`exchanges`] | the exchanges, and the messages that they carry |
-//! | [`rules`], [`http_rules`], [`tool_rules`], [`shapes`] | rules of the specification that a server violates |
+//! | [`rules`], [`http_rules`], [`tool_rules`], [`shapes`], [`violations`] | rules of the specification that a server violates |
 //! | [`redact`] | HTTP heads without secrets |
 //! | [`history`] | all that happened, for the page and for recordings |
 
@@ -36,6 +36,7 @@ mod tap;
 mod tasks;
 mod tool_rules;
 mod views;
+mod violations;
 
 use std::io;
 use std::net::Ipv4Addr;

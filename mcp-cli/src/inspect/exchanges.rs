@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::history::History;
 use super::http_rules::Sent;
 use super::redact;
-use super::rules::Violations;
+use super::violations::Violations;
 
 /// Largest number of bodies and events that wait for their message or request.
 const MAX_RECENT: usize = 256;
@@ -28,7 +28,7 @@ pub(crate) struct Exchanges {
 
 /// One HTTP request.
 #[derive(Debug)]
-pub(super) struct Exchange {
+pub(super) struct ObservedExchange {
     number: u64,
     sent: Sent,
 }
@@ -66,7 +66,7 @@ impl Exchanges {
     }
 
     /// A request starts.
-    pub(super) fn started(&self, request: &Request<Bytes>) -> Exchange {
+    pub(super) fn started(&self, request: &Request<Bytes>) -> ObservedExchange {
         let hash = self.hasher.hash_one(&request.body()[..]);
         let mut recent = self.lock();
         recent.last += 1;
@@ -84,11 +84,11 @@ impl Exchanges {
         });
         let event = json!({"exchange": number, "message": message, "request": request});
         self.history.add("http", event);
-        Exchange { number, sent }
+        ObservedExchange { number, sent }
     }
 
     /// The head of a response has arrived.
-    pub(super) fn answered<B>(&self, exchange: &Exchange, response: &Response<B>) {
+    pub(super) fn answered<B>(&self, exchange: &ObservedExchange, response: &Response<B>) {
         let status = response.status();
         let mut violations = Violations::default();
         let sent = &exchange.sent;
@@ -105,13 +105,13 @@ impl Exchanges {
     }
 
     /// A request has failed. The message behind it says why.
-    pub(super) fn failed(&self, exchange: &Exchange) {
+    pub(super) fn failed(&self, exchange: &ObservedExchange) {
         let event = json!({"exchange": exchange.number, "failed": true});
         self.history.add("http", event);
     }
 
     /// An item of an event stream has arrived.
-    pub(super) fn streamed(&self, exchange: &Exchange, item: SseItem) {
+    pub(super) fn streamed(&self, exchange: &ObservedExchange, item: SseItem) {
         let number = exchange.number;
         match item {
             SseItem::Event(event) if is_message(&event) => {

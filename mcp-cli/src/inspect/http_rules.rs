@@ -8,7 +8,7 @@ use mcp::types::ProtocolVersion;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::rules::Violations;
+use super::violations::Violations;
 
 /// Facts of a request that decide which responses are valid.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ mod tests {
     use serde_json::Value;
 
     use super::Sent;
-    use crate::inspect::rules::Violations;
+    use crate::inspect::violations::Violations;
 
     #[test]
     fn response_with_wrong_headers_names_its_rule() {

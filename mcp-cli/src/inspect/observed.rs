@@ -13,7 +13,7 @@ use mcp::http::client::HttpBody;
 use mcp::http::sse::{Decoder, SseLimits};
 use tower_service::Service;
 
-use super::exchanges::{Exchange, Exchanges, is_stream};
+use super::exchanges::{Exchanges, ObservedExchange, is_stream};
 
 /// Largest event whose head is shown, in bytes: 4 MiB.
 const MAX_EVENT: usize = 4 << 20;
@@ -78,7 +78,7 @@ pub(crate) struct ObservedBody {
 struct ObservedStream {
     decoder: Decoder,
     exchanges: Arc<Exchanges>,
-    exchange: Exchange,
+    exchange: ObservedExchange,
 }
 
 impl ObservedStream {

@@ -1,6 +1,10 @@
 //! HTTP heads for the page, without secrets.
 
 use http::HeaderMap;
+use http::header::{self, HeaderName};
+use mcp::http::headers::names::{
+    LAST_EVENT_ID, MCP_METHOD, MCP_NAME, MCP_PARAM_PREFIX, MCP_PROTOCOL_VERSION,
+};
 use serde_json::{Value, json};
 
 use crate::config;
@@ -13,20 +17,20 @@ const MAX_VALUE: usize = 512;
 const HIDDEN: &str = "(hidden)";
 
 /// Headers of requests whose values are shown. Others may come from the user, and be secrets.
-const SHOWN: [&str; 13] = [
-    "accept",
-    "accept-encoding",
-    "cache-control",
-    "content-length",
-    "content-type",
-    "host",
-    "last-event-id",
-    "mcp-method",
-    "mcp-name",
-    "mcp-protocol-version",
-    "traceparent",
-    "tracestate",
-    "user-agent",
+const SHOWN: [HeaderName; 13] = [
+    header::ACCEPT,
+    header::ACCEPT_ENCODING,
+    header::CACHE_CONTROL,
+    header::CONTENT_LENGTH,
+    header::CONTENT_TYPE,
+    header::HOST,
+    header::USER_AGENT,
+    HeaderName::from_static("traceparent"),
+    HeaderName::from_static("tracestate"),
+    LAST_EVENT_ID,
+    MCP_METHOD,
+    MCP_NAME,
+    MCP_PROTOCOL_VERSION,
 ];
 
 /// Words in names of headers of responses whose values are hidden.
@@ -35,7 +39,7 @@ const SECRETS: [&str; 6] = ["auth", "cookie", "key", "secret", "session", "token
 /// Returns the headers of a request.
 pub(super) fn request(headers: &HeaderMap) -> Value {
     list(headers, |name| {
-        SHOWN.contains(&name) || name.starts_with("mcp-param-")
+        SHOWN.iter().any(|it| it == name) || name.starts_with(MCP_PARAM_PREFIX)
     })
 }
 

@@ -78,18 +78,7 @@ pub(super) async fn send(
         Some(Method::ListResourceTemplates) => {
             list!(list_all_resource_templates, "resourceTemplates")
         }
-        Some(Method::CallTool) => {
-            let Named { name, arguments } = read(params)?;
-            // Progress and log messages are shown as messages.
-            let call = client
-                .call(name.clone(), arguments)
-                .on_progress(|_| ())
-                .on_log(|_| ());
-            let call = call.log_level(LoggingLevel::Debug).cancel_on(cancelled);
-            let task = call.start().await.map_err(describe)?;
-            let finished = tasks::finish(task, Some(&name), &token, history);
-            write(&finished.await.map_err(|error| error.to_string())?)
-        }
+        Some(Method::CallTool) => call_tool(client, read(params)?, &token, history).await,
         // The result of a task that was started before.
         Some(Method::TaskResult) => {
             let OfTask { task_id } = read(params)?;
@@ -137,6 +126,26 @@ pub(super) async fn send(
             write(&call.await.map_err(describe)?)
         }
     }
+}
+
+/// Calls a tool. A call that becomes a task is followed to its result.
+async fn call_tool(
+    client: &Client,
+    Named { name, arguments }: Named,
+    token: &CancellationToken,
+    history: &History,
+) -> Result<Value, String> {
+    // Progress and log messages are shown as messages.
+    let call = client
+        .call(name.clone(), arguments)
+        .on_progress(|_| ())
+        .on_log(|_| ());
+    let call = call
+        .log_level(LoggingLevel::Debug)
+        .cancel_on(token.clone().cancelled_owned());
+    let task = call.start().await.map_err(describe)?;
+    let finished = tasks::finish(task, Some(&name), token, history);
+    write(&finished.await.map_err(|error| error.to_string())?)
 }
 
 fn completion(it: Completed) -> Result<CompleteParams, String> {

@@ -8,31 +8,23 @@ use serde_json::{Map, Value, json};
 
 use super::shapes;
 use super::tool_rules::ToolRules;
+use super::violations::Violations;
 
 /// Largest message that is checked, in bytes: 1 MiB.
 const MAX_CHECKED: usize = 1 << 20;
-/// Largest number of violations of one message.
-const MAX_VIOLATIONS: usize = 8;
 /// Largest number of messages of one batch that are checked.
 const MAX_BATCH: usize = 64;
 /// Largest number of requests that wait for their response. The oldest are forgotten.
 const MAX_PENDING: usize = 1024;
 
-/// A rule that is violated: its id in the list of requirements (`schema` for a wrong shape), and how.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Violation {
-    rule: &'static str,
-    text: String,
-}
-
 /// The checks of the messages of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
-    state: Mutex<State>,
+    state: Mutex<MessageRules>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct MessageRules {
     version: Option<ProtocolVersion>,
     /// Requests without a response, by id as JSON.
     pending: HashMap<String, Pending>,
@@ -90,12 +82,12 @@ impl Rules {
         violations.into_json()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, MessageRules> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl MessageRules {
     fn check_body(&mut self, body: &Value, violations: &mut Violations) {
         match body {
             Value::Object(message) => self.check_message(message, violations),
@@ -223,35 +215,13 @@ fn is_id(id: &Value) -> bool {
     id.is_string() || id.is_i64() || id.is_u64()
 }
 
-/// The violations of one message. Further ones than the limit are left out.
-#[derive(Debug, Default)]
-pub(super) struct Violations(Vec<Violation>);
-
-impl Violations {
-    pub(super) fn add(&mut self, rule: &'static str, text: impl Into<String>) {
-        if self.0.len() < MAX_VIOLATIONS {
-            let text = super::redact::shortened(&text.into());
-            self.0.push(Violation { rule, text });
-        }
-    }
-
-    /// Returns `null` if there is none.
-    pub(super) fn into_json(self) -> Value {
-        if self.0.is_empty() {
-            return Value::Null;
-        }
-        let all = self.0.into_iter();
-        all.map(|it| json!({"rule": it.rule, "text": it.text}))
-            .collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use mcp::types::ProtocolVersion;
     use serde_json::{Value, json};
 
-    use super::{MAX_PENDING, MAX_VIOLATIONS, Rules};
+    use super::{MAX_PENDING, Rules};
+    use crate::inspect::violations::MAX_VIOLATIONS;
 
     const MODERN: ProtocolVersion = ProtocolVersion::LATEST;
     const LEGACY: ProtocolVersion = ProtocolVersion::LATEST_LEGACY;

@@ -7,7 +7,7 @@ use mcp::schema::{Check, JsonSchema, Validator as _};
 use mcp::types::Method;
 use serde_json::Value;
 
-use super::rules::Violations;
+use super::violations::Violations;
 
 /// Largest number of tools whose output schemas are kept.
 const MAX_TOOLS: usize = 512;
@@ -97,7 +97,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::ToolRules;
-    use crate::inspect::rules::Violations;
+    use crate::inspect::violations::Violations;
 
     fn found(tools: &mut ToolRules, method: Method, result: &Value) -> Value {
         let mut violations = Violations::default();
