@@ -321,6 +321,9 @@ pub(crate) struct InspectArgs {
     /// Compare the server with this snapshot (`mcp snapshot` writes one)
     #[arg(long, value_name = "FILE")]
     pub(crate) against: Option<PathBuf>,
+    /// Answer sampling requests by this shell command (JSON in, text out), not by hand
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) sample_with: Option<String>,
     /// Listen at this port; 0 selects a free one
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(crate) port: u16,

@@ -28,7 +28,8 @@ pub(crate) async fn sample(
         .spawn()
         .map_err(|it| refused(it.to_string()))?;
     let answer = timeout(limit, run(&mut child, &input)).await;
-    let answer = answer.map_err(|_| refused("no answer within --timeout".to_owned()))?;
+    let answer =
+        answer.map_err(|_| refused(format!("no answer within {} s", limit.as_secs_f64())))?;
     let answer = answer.map_err(refused)?;
     Ok(parse(answer.trim()))
 }

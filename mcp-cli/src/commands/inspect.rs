@@ -39,6 +39,7 @@ pub(super) async fn run(args: &InspectArgs, output: &Output) -> Result<(), Failu
         }),
     );
     let session = session.with_login(login).against(against);
+    let session = session.sample_with(args.sample_with.clone());
     let inspector = Inspector::bind(args.port, session).await?;
     let url = inspector.url();
     // The URL is the result, also for programs.

@@ -22,6 +22,7 @@ use super::requests;
 use super::tap::Tap;
 use super::views::{Opened, Views};
 use crate::failure::Failure;
+use crate::sampling;
 
 /// Time limit of a request. A user may answer questions while it runs.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -46,6 +47,8 @@ pub(crate) struct Session {
     open: OpenChannel,
     open_login: Option<OpenLogin>,
     against: Option<Against>,
+    /// The command that answers sampling requests. `None`: the user does.
+    sample_with: Option<String>,
     pub(super) history: Arc<History>,
     exchanges: Arc<Exchanges>,
     pub(super) questions: Questions,
@@ -90,6 +93,7 @@ impl Session {
             sandbox: 0,
             open_login: None,
             against: None,
+            sample_with: None,
             questions: Questions::new(history.clone()),
             exchanges: Arc::new(Exchanges::new(history.clone())),
             history,
@@ -111,6 +115,13 @@ impl Session {
     #[must_use]
     pub(crate) fn against(mut self, against: Option<Against>) -> Self {
         self.against = against;
+        self
+    }
+
+    /// Answers sampling requests by a command of the shell.
+    #[must_use]
+    pub(crate) fn sample_with(mut self, command: Option<String>) -> Self {
+        self.sample_with = command;
         self
     }
 
@@ -174,7 +185,7 @@ impl Session {
             self.questions.clone(),
             self.questions.clone(),
         );
-        Ok(Client::builder()
+        let builder = Client::builder()
             .identity("mcp-inspector", env!("CARGO_PKG_VERSION"))
             .mode(mode)
             .tasks()
@@ -183,8 +194,13 @@ impl Session {
             .max_total_timeout(LIMIT)
             .roots(self.lock_roots().iter().map(String::as_str))
             .on_elicit(move |form| forms.clone().form(form))
-            .on_elicit_url(move |visit| urls.clone().visit(visit))
-            .on_sample(move |request| samples.clone().sample(request)))
+            .on_elicit_url(move |visit| urls.clone().visit(visit));
+        Ok(match self.sample_with.clone() {
+            Some(command) => {
+                builder.on_sample(move |request| sampling::sample(command.clone(), LIMIT, request))
+            }
+            None => builder.on_sample(move |request| samples.clone().sample(request)),
+        })
     }
 
     /// Keeps changes in the history. `None` where the server announces none.

@@ -9,6 +9,7 @@ use mcp::apps::{App, Apps, Csp};
 use mcp::prelude::*;
 use serde_json::{Value, json};
 
+use crate::desk::http_desk;
 use crate::extensions::studio;
 use crate::kit::{folder, http_shop, mcp, mcp_in, on_thread, stdio_shop};
 use crate::login::protected_shop;
@@ -588,4 +589,15 @@ fn view_has_another_origin_and_its_policy() {
             .unwrap()
             .contains("no user interface")
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn sampling_is_answered_by_a_command() {
+    let url = http_desk();
+    let command = "grep -o 'release notes' | tr a-z A-Z";
+    let page = Page::start("inspect_sampling", &[&url, "--sample-with", command]);
+    page.event("connected");
+    let called = page.request("tools/call", &json!({"name": "notes"}));
+    assert_eq!(called["result"]["content"][0]["text"], "RELEASE NOTES");
 }

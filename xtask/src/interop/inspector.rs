@@ -1,4 +1,4 @@
-//! The page of `mcp inspect` in Chromium: with our server, and with a server that tries to run scripts in it.
+//! The page of `mcp inspect` in Chromium: with our server, a server of npm, and a server that tries to run scripts in it.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 const UPDATE: &str = "UPDATE_SCREENSHOTS";
 
 /// The tests of `inspector.mjs`, with their names here.
-const TESTS: [(&str, &str); 8] = [
+const TESTS: [(&str, &str); 9] = [
     ("features", "every view"),
     ("look", "400 pixels and dark colours"),
     ("many", "10,000 messages"),
@@ -25,6 +25,7 @@ const TESTS: [(&str, &str); 8] = [
     ("extensions", "tasks, skills and changes"),
     ("apps", "a view of a hostile server"),
     ("login", "the steps of a login"),
+    ("everything", "server-everything of npm"),
 ];
 
 /// Returns the cases.
@@ -34,12 +35,14 @@ pub(super) fn cases(workspace: &Workspace, peers: &Peers) -> Result<Vec<Case>> {
         let driver = peers.node("inspector.mjs")?;
         let chromium = find_chromium()?;
         let hostile = peers.node("server_hostile.mjs")?;
+        let everything = peers.everything()?;
         let mut command = driver.command();
         command.arg(test).arg(chromium);
         command.arg(workspace.binary("debug", COMMAND));
         command.arg(workspace.binary("debug", SERVER));
-        // The driver starts it with its own Node.js.
+        // The driver starts them with its own Node.js.
         command.args(hostile.words().skip(1));
+        command.args(everything.words().skip(1));
         command.args(&screenshots);
         Ok::<Command, String>(command)
     };

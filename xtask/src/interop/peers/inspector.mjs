@@ -1,5 +1,6 @@
-// The page of `mcp inspect` in a browser: `inspector.mjs TEST CHROMIUM MCP SERVER HOSTILE [SCREENSHOTS]`. TEST is
-// the name of a function below, SERVER our server for the suite, HOSTILE the server that tries to run scripts.
+// The page of `mcp inspect` in a browser: `inspector.mjs TEST CHROMIUM MCP SERVER HOSTILE EVERYTHING [SCREENSHOTS]`.
+// TEST is the name of a function below, SERVER our server for the suite, HOSTILE the server that tries to run scripts,
+// EVERYTHING the server of npm.
 // Prints `ok` at the end.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -12,7 +13,7 @@ import { protectedServer } from "./protected_server.mjs";
 
 const LIMIT = 30_000;
 const axe = await readFile(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
-const [test, executablePath, mcp, server, hostile, screenshots] = process.argv.slice(2);
+const [test, executablePath, mcp, server, hostile, npmServer, screenshots] = process.argv.slice(2);
 const children = [];
 /** The folder of the user: tokens of tests stay out of the real one. */
 const home = await mkdtemp(`${tmpdir()}/inspector-`);
@@ -284,6 +285,30 @@ async function apps(browser) {
 }
 
 /** 400 pixels, and dark colours. */
+/** A server that others have written: lists, a call with a form, a prompt, a resource and a log message. */
+async function everything(browser) {
+  const page = await open(browser, await inspect("--", process.execPath, npmServer));
+  for (const name of ["server", "tools", "prompts", "resources", "logs", "protocol"]) {
+    await view(page, name);
+    await page.locator(`nav [data-view=${name}][aria-current=page]`).waitFor();
+    await accessible(page, name);
+  }
+  await view(page, "tools/echo");
+  await page.getByLabel("message").fill("seen");
+  await page.getByRole("button", { name: "Call" }).click();
+  await page.getByText("Echo: seen").first().waitFor();
+  await view(page, "tools/get-sum");
+  await page.getByLabel(/^a(?![a-z])/).fill("2");
+  await page.getByLabel(/^b(?![a-z])/).fill("40");
+  await page.getByRole("button", { name: "Call" }).click();
+  await page.getByText("42").first().waitFor();
+  await view(page, "protocol");
+  await page.getByText(/^[1-9]\d* of \d+$/).waitFor();
+  await page.getByLabel("Violations only").check();
+  await page.getByText(/^0 of \d+$/).waitFor();
+  assert.deepEqual(page.problems, []);
+}
+
 async function look(browser) {
   const page = await open(browser, await inspect("--", server, "--stdio"), { viewport: { width: 400, height: 800 } });
   await view(page, "tools/test_simple_text");
@@ -356,7 +381,7 @@ async function attacks(browser) {
 // Chromium refuses to run as root with its own sandbox. The pages are those of the test.
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: LIMIT });
 try {
-  await { features, look, many, attacks, messages, extensions, apps, login }[test](browser);
+  await { features, look, many, attacks, messages, extensions, apps, login, everything }[test](browser);
   console.log("ok");
 } finally {
   await browser.close();
