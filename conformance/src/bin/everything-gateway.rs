@@ -1,14 +1,17 @@
 //! A gateway in front of one server, whose items keep their names, so that the official suite finds its
 //! fixtures: `everything-gateway legacy|modern|auto URL` or `everything-gateway MODE -- COMMAND…`. It listens
-//! at the port `PORT`, and prints its URL to standard error.
+//! at the port `PORT`, and prints its URL to standard error. After `--redis URL` it is one of several gateways that share
+//! sessions, events and changes.
 
 #![allow(clippy::print_stderr, reason = "prints its URL")]
 
 use mcp::gateway::Gateway;
 use mcp::group::Naming;
+use mcp::http::{Serve, termination};
 use mcp::prelude::*;
+use mcp::redis::Redis;
 use mcp::types::ProtocolVersion;
-use mcp::{ConnectMode, ServerCommand, StateKeys};
+use mcp::{ConnectMode, ServerCommand, Sessions, StateKeys};
 use tokio::net::TcpListener;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -16,8 +19,13 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [mode, target @ ..] = &*arguments else {
-        return Err("use: everything-gateway legacy|modern|auto URL | -- COMMAND…".into());
+    let (redis, arguments) = match &*arguments {
+        [flag, url, rest @ ..] if flag == "--redis" => (Some(url), rest),
+        all => (None, all),
+    };
+    let [mode, target @ ..] = arguments else {
+        let usage = "use: everything-gateway [--redis URL] legacy|modern|auto URL | -- COMMAND…";
+        return Err(usage.into());
     };
     let mode = match &**mode {
         "legacy" => ConnectMode::Legacy,
@@ -42,12 +50,31 @@ async fn main() -> Result<(), Failure> {
         _ => return Err("the URL or the command is missing".into()),
     };
     let opened = gateway.open().await?;
-    // As everything-server: the suite sends answers with its first request.
-    let keys = StateKeys::random()?.accept_unsolicited_answers();
-    let server = opened.server.request_state_keys(keys);
     let port = std::env::var("PORT").unwrap_or_default();
     let listener = TcpListener::bind(("127.0.0.1", port.parse().unwrap_or(0))).await?;
-    eprintln!("listening on http://{}/mcp", listener.local_addr()?);
-    mcp::serve_http(server, listener).await?;
+    let url = format!("http://{}/mcp", listener.local_addr()?);
+    let endpoint = match redis {
+        Some(redis) => shared(opened.server, redis).await?,
+        None => {
+            // As everything-server: the suite sends answers with its first request.
+            let keys = StateKeys::random()?.accept_unsolicited_answers();
+            StreamableHttp::new(opened.server.request_state_keys(keys))
+        }
+    };
+    eprintln!("listening on {url}");
+    Serve::new(listener, endpoint)
+        .shutdown_on(termination())
+        .await?;
     Ok(())
+}
+
+/// The endpoint of one of several gateways.
+async fn shared(server: Server, redis: &str) -> Result<StreamableHttp, Failure> {
+    let redis = Redis::connect(redis).await?.prefix("gateways");
+    // All gateways have the same key. This program is for tests only.
+    let keys = StateKeys::new("a key of the gateways of this test program")?;
+    let server = server.request_state_keys(keys).change_bus(redis.bus());
+    Ok(StreamableHttp::new(server)
+        .sessions(Sessions::shared(redis.sessions()))
+        .events(redis.events()))
 }

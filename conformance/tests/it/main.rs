@@ -10,3 +10,5 @@ mod cluster;
 mod declarations;
 #[cfg(test)]
 mod events;
+#[cfg(test)]
+mod gateways;
