@@ -25,8 +25,8 @@ use mcp_types::{
 };
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::broadcast::error::RecvError;
-use tokio::task::AbortHandle;
 use tokio::time::timeout;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::cache::Cache;
 use crate::call_timer::Timeouts;
@@ -86,7 +86,8 @@ pub(crate) struct ClientInner {
     pub(crate) tools: ToolIndex,
     /// Timeout of `server/discover` on a pipe.
     pub(crate) probe_timeout: Duration,
-    pub(crate) dispatcher: DispatcherTask,
+    /// The task that handles the messages of a legacy session.
+    pub(crate) dispatcher: Mutex<Option<AbortOnDropHandle<()>>>,
     /// Held while an expired session is replaced.
     pub(crate) renewal: tokio::sync::Mutex<()>,
     pub(crate) resource_subscriptions: ResourceSubscriptions,
@@ -99,28 +100,6 @@ pub(crate) struct ClientInner {
     pub(crate) observed: ObserverState,
     /// The values of [`ClientBuilder::attach`](crate::ClientBuilder::attach).
     pub(crate) attached: Extensions,
-}
-
-/// The task that handles the messages of a legacy session. Dropping this aborts the task.
-#[derive(Debug, Default)]
-pub(crate) struct DispatcherTask(Mutex<Option<AbortHandle>>);
-
-impl DispatcherTask {
-    pub(crate) fn replace(&self, task: AbortHandle) {
-        let mut current = self.0.lock();
-        if let Some(former) = current.replace(task) {
-            former.abort();
-        }
-    }
-}
-
-impl Drop for DispatcherTask {
-    fn drop(&mut self) {
-        let current = self.0.get_mut();
-        if let Some(task) = current.take() {
-            task.abort();
-        }
-    }
 }
 
 /// Counts requests of a legacy server that a handler is answering.

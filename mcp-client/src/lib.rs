@@ -47,17 +47,19 @@
 //! | `subscriptions` | [`Subscription`] |
 //! | `negotiate` | version negotiation |
 //! | `probe_memory` | servers of a group that do not survive `server/discover` |
-//! | `connect` | [`ClientBuilder`] |
+//! | `connect_mode`, `builder`, `connect` | [`ConnectMode`]; [`ClientBuilder`]; connecting |
 //! | `group` | several servers |
 
 mod api;
 mod attempt;
+mod builder;
 mod cache;
 mod call;
 mod call_timer;
 mod change;
 mod client;
 mod connect;
+mod connect_mode;
 mod error;
 mod events;
 mod extension;
@@ -83,10 +85,11 @@ mod task;
 mod tool_index;
 
 pub use api::ExtensionClient;
+pub use builder::ClientBuilder;
 pub use cache::Cache;
 pub use change::Change;
 pub use client::Client;
-pub use connect::{ClientBuilder, ConnectMode};
+pub use connect_mode::ConnectMode;
 pub use error::Error;
 pub use extension::{ClientExtension, ClientSetup};
 pub use inputs::{

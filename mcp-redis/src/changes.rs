@@ -13,8 +13,8 @@ use redis::{Script, cmd};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
-use tokio::task::JoinHandle;
 use tokio::time::sleep;
+use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use crate::connection::{ScriptCall, SharedConnection};
@@ -38,7 +38,7 @@ const RETRY_DELAY: Duration = Duration::from_millis(500);
 /// their lists and resources.
 pub struct RedisBus {
     inner: Arc<BusInner>,
-    publisher: JoinHandle<()>,
+    _publisher: AbortOnDropHandle<()>,
     /// Keeps the subscription.
     _pub_sub: Arc<PubSub>,
 }
@@ -209,12 +209,12 @@ impl RedisBus {
             has_pending: Notify::new(),
             last: Mutex::default(),
         });
-        let publisher = runtime.spawn(publish_pending(inner.clone()));
+        let publishing = runtime.spawn(publish_pending(inner.clone()));
         let receiver: Arc<dyn Receiver> = inner.clone();
         pub_sub.subscribe(inner.name.clone(), &receiver);
         Self {
             inner,
-            publisher,
+            _publisher: AbortOnDropHandle::new(publishing),
             _pub_sub: pub_sub,
         }
     }
@@ -229,12 +229,6 @@ impl ChangeBus for RedisBus {
 
     fn watch(&self, interest: SubscriptionFilter) -> Watch {
         self.inner.local.watch(interest)
-    }
-}
-
-impl Drop for RedisBus {
-    fn drop(&mut self) {
-        self.publisher.abort();
     }
 }
 

@@ -11,8 +11,8 @@ use mcp_core::backoff::Backoff;
 use mcp_core::{BoxFuture, CloseReason};
 use parking_lot::RwLock;
 use tokio::sync::{Mutex, broadcast};
-use tokio::task::AbortHandle;
 use tokio::time::Instant;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::event::{GroupEvent, Health};
 use crate::client::Client;
@@ -46,7 +46,8 @@ enum ServerState {
     Running {
         client: Client,
         since: Instant,
-        watcher: WatcherTask,
+        /// The task that watches the server.
+        watcher: AbortOnDropHandle<()>,
     },
     /// The server has ended, or could not be started. It is not started before `until`.
     BackingOff {
@@ -55,15 +56,6 @@ enum ServerState {
     },
     /// The group is closed.
     Closed,
-}
-
-/// The task that watches a running server. Dropping this aborts the task.
-struct WatcherTask(AbortHandle);
-
-impl Drop for WatcherTask {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 impl Member {
@@ -142,7 +134,7 @@ impl Member {
                 lifecycle.state = ServerState::Running {
                     client: client.clone(),
                     since: Instant::now(),
-                    watcher: WatcherTask(watcher.abort_handle()),
+                    watcher: AbortOnDropHandle::new(watcher),
                 };
                 Ok(client)
             }

@@ -16,6 +16,7 @@ use mcp_core::{
 use mcp_types::{Message, Notification, Request, RequestId};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
+use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 
 use crate::change::Change;
@@ -43,7 +44,8 @@ pub(super) fn spawn(client: &Client) {
         running: HashMap::new(),
     };
     let task = tokio::spawn(dispatcher.run(frames));
-    client.inner.dispatcher.replace(task.abort_handle());
+    let task = AbortOnDropHandle::new(task);
+    *client.inner.dispatcher.lock() = Some(task);
 }
 
 struct Dispatcher {

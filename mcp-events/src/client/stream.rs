@@ -14,8 +14,8 @@ use mcp_types::ext::events::{FORBIDDEN, NOT_FOUND, UNSUPPORTED};
 use mcp_types::{RawObject, codes};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc};
-use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::query::{EventClient, EventQuery};
 use crate::extension::{StreamEvents, notification};
@@ -57,7 +57,7 @@ pub enum EventUpdate {
 #[derive(Debug)]
 pub struct EventStream {
     updates: mpsc::Receiver<Result<EventUpdate, Error>>,
-    task: AbortHandle,
+    _task: AbortOnDropHandle<()>,
 }
 
 impl EventClient {
@@ -76,8 +76,8 @@ impl EventStream {
             received: Arc::new(Mutex::default()),
             sender,
         };
-        let task = tokio::spawn(reader.run()).abort_handle();
-        Self { updates, task }
+        let _task = AbortOnDropHandle::new(tokio::spawn(reader.run()));
+        Self { updates, _task }
     }
 }
 
@@ -86,12 +86,6 @@ impl Stream for EventStream {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.updates.poll_recv(cx)
-    }
-}
-
-impl Drop for EventStream {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
 

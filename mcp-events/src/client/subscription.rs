@@ -7,8 +7,8 @@ use mcp_client::Error;
 use mcp_core::iso_8601;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
-use tokio::task::AbortHandle;
 use tokio::time::sleep;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::query::{EventClient, EventQuery, WebhookTarget};
 use super::stream::is_final;
@@ -39,7 +39,7 @@ pub struct WebhookSubscription {
     url: String,
     state: Arc<Mutex<SubscribeResult>>,
     failed: oneshot::Receiver<Error>,
-    task: AbortHandle,
+    task: AbortOnDropHandle<()>,
 }
 
 impl EventClient {
@@ -89,7 +89,7 @@ impl EventClient {
             url,
             state,
             failed,
-            task: tokio::spawn(run).abort_handle(),
+            task: AbortOnDropHandle::new(tokio::spawn(run)),
         })
     }
 }
@@ -126,12 +126,6 @@ impl WebhookSubscription {
         self.task.abort();
         let unsubscribe = self.client.unsubscribe(self.query.clone(), &self.url);
         unsubscribe.await.map(drop)
-    }
-}
-
-impl Drop for WebhookSubscription {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
 

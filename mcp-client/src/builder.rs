@@ -1,0 +1,489 @@
+//! [`ClientBuilder`]: settings of a client.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use mcp_core::extension::Registration;
+use mcp_core::mrtr::Mrtr;
+use mcp_core::schema::Validator;
+use mcp_core::tower::{LayerStack, Middleware};
+use mcp_core::{ClientProfile, Extensions};
+use mcp_types::ext::tasks::TasksSettings;
+use mcp_types::meta::keys;
+use mcp_types::{
+    ClientCapabilities, CreateMessageResult, ElicitResult, Implementation, LoggingLevel, Root,
+};
+use serde::Serialize;
+
+use crate::cache::Cache;
+use crate::call_timer::Timeouts;
+use crate::connect_mode::ConnectMode;
+use crate::extension::{ClientExtension, ClientSetup, NotificationHandlers};
+use crate::inputs::{ElicitRequest, Inputs, IntoInput, SampleRequest, UrlRequest};
+use crate::options::parse_header;
+
+/// Settings of a [`Client`], created by [`Client::builder`].
+///
+/// # Examples
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use mcp::prelude::*;
+///
+/// # async fn example() -> mcp::Result<()> {
+/// let client = Client::builder()
+///     .identity("my-agent", "1.0.0")
+///     .mode(ConnectMode::Pin(ProtocolVersion::LATEST))
+///     .timeout(Duration::from_secs(20))
+///     .connect("http://127.0.0.1:8000/mcp")
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "connects with `over`"]
+pub struct ClientBuilder {
+    pub(crate) profile: ClientProfile,
+    pub(crate) mode: ConnectMode,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) inputs: Inputs,
+    pub(crate) max_input_rounds: usize,
+    /// `None` for a cache of each client alone.
+    pub(crate) cache: Option<Cache>,
+    pub(crate) principal: Option<Box<str>>,
+    pub(crate) log_level: Option<LoggingLevel>,
+    pub(crate) validator: Option<Arc<dyn Validator>>,
+    pub(crate) probe_timeout: Duration,
+    pub(crate) headers: HeaderMap,
+    /// The name of the first invalid header.
+    pub(crate) invalid_header: Option<Box<str>>,
+    pub(crate) attached: Extensions,
+    pub(crate) extensions: Vec<Registration<ClientCapabilities>>,
+    /// The layers around calls.
+    pub(crate) layers: LayerStack,
+    pub(crate) inbound_layers: LayerStack,
+    pub(crate) notification_handlers: NotificationHandlers,
+}
+
+impl Default for ClientBuilder {
+    fn default() -> Self {
+        let info = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+        Self {
+            profile: ClientProfile::new(info),
+            mode: ConnectMode::default(),
+            timeouts: Timeouts::default(),
+            inputs: Inputs::default(),
+            max_input_rounds: Mrtr::DEFAULT_ROUNDS,
+            cache: None,
+            principal: None,
+            log_level: None,
+            validator: None,
+            probe_timeout: Duration::from_secs(5),
+            headers: HeaderMap::new(),
+            invalid_header: None,
+            attached: Extensions::new(),
+            extensions: Vec::new(),
+            layers: LayerStack::default(),
+            inbound_layers: LayerStack::default(),
+            notification_handlers: NotificationHandlers::default(),
+        }
+    }
+}
+
+impl ClientBuilder {
+    /// Sets the name and version that the server receives. Default: those of this crate.
+    pub fn identity(self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        self.implementation(Implementation::new(name, version))
+    }
+
+    /// Sets the whole identity: name, version, title, icons and more.
+    pub fn implementation(mut self, info: Implementation) -> Self {
+        self.profile.info = info;
+        self
+    }
+
+    /// Declares capabilities in addition to those of the handlers: for example that the language
+    /// model can call tools, or that the program answers input requests
+    /// [itself](crate::PreparedCall::manual). The program must support every declared capability.
+    // spec: VER-14
+    pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
+        self.profile.capabilities = capabilities;
+        self
+    }
+
+    /// Declares support for an extension of the protocol, with its settings: a struct, a map, or `()`.
+    /// Keeps the other [capabilities](Self::capabilities).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::Client;
+    ///
+    /// let builder = Client::builder().declare_extension("com.example/tracing", &());
+    /// ```
+    // spec: EXT-01
+    pub fn declare_extension(mut self, id: impl Into<String>, settings: &impl Serialize) -> Self {
+        let capabilities = std::mem::take(&mut self.profile.capabilities);
+        self.profile.capabilities = capabilities.with_extension(id, settings);
+        self
+    }
+
+    /// Accepts tasks as results of tool calls: declares the extension `io.modelcontextprotocol/tasks`.
+    /// Off by default.
+    ///
+    /// [`Client::call`] then follows a task to its end by itself: it polls at the interval of the server,
+    /// answers input requests by the handlers of this client, and cancels the task when the call is
+    /// dropped. [`PreparedCall::start`](crate::PreparedCall::start) returns as soon as the task exists.
+    /// Servers of revisions before 2026-07-28 return no such tasks.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::prelude::*;
+    ///
+    /// # async fn example() -> mcp::Result<()> {
+    /// let client = Client::builder().tasks().connect("http://127.0.0.1:8000/mcp").await?;
+    /// let picture = client.call("render", ()).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    // spec: TASK-01
+    pub fn tasks(self) -> Self {
+        self.declare_extension(keys::TASKS_EXTENSION, &TasksSettings::default())
+    }
+
+    /// Adds an extension of the protocol: publishes its settings, and adds its handlers and layers.
+    ///
+    /// The layers of the extension are added here, as if by [`layer`](Self::layer) and
+    /// [`inbound_layer`](Self::inbound_layer). [`over`](Self::over) fails when two extensions have the
+    /// same identifier, when a method has two handlers, or when a requirement of an extension is not
+    /// met.
+    ///
+    /// # Examples
+    ///
+    /// See [`ClientExtension`].
+    // spec: EXT-01
+    pub fn extension(mut self, extension: impl ClientExtension) -> Self {
+        let parts = ClientSetup::collect(extension);
+        let id = parts.registration.extension().id();
+        self.layers.add_extension(id, parts.layers);
+        self.inbound_layers.add_extension(id, parts.inbound_layers);
+        for (method, handler) in parts.requests {
+            self.inputs.on_custom(method, handler);
+        }
+        self.notification_handlers.extend(parts.notifications);
+        self.extensions.push(parts.registration);
+        self
+    }
+
+    /// Adds a layer around the calls of the client: a tower layer, or
+    /// [`from_fn`](mcp_core::tower::from_fn), of the same shape as a layer of a server. The layer that is
+    /// added last is the outermost.
+    ///
+    /// A layer sees every request of a call, before it is encoded and after its reply was decoded: also
+    /// repeated ones, and those with input. It may change the call, its `_meta`
+    /// ([`Exchange::update_meta`](mcp_core::Exchange::update_meta)) and the reply, reply by itself, and
+    /// change or suppress the notifications that arrive for the call
+    /// ([`Outlet::map`](mcp_core::Outlet::map)), one by one in their order. It also sees the
+    /// [notifications](crate::ExtensionClient::notify) of extensions. A cancelled call drops the future
+    /// of the layer. Failures of the connection are internal faults to layers.
+    ///
+    /// Layers do not see discovery, subscriptions and the requests that keep a session, and results from
+    /// the [cache](Self::cache).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::Client;
+    /// use mcp::core::tower::{Next, from_fn};
+    /// use mcp::core::{Exchange, Reply};
+    ///
+    /// async fn log(exchange: Exchange, next: Next) -> Reply {
+    ///     let method = exchange.call.method_name().to_owned();
+    ///     let reply = next.run(exchange).await;
+    ///     println!("{method}: {}", matches!(reply, Reply::Fault(_)));
+    ///     reply
+    /// }
+    ///
+    /// let builder = Client::builder().layer(from_fn(log));
+    /// ```
+    pub fn layer(mut self, layer: impl Middleware) -> Self {
+        self.layers.add(layer);
+        self
+    }
+
+    /// Puts the layers of an extension around the calls of the client here, instead of at its call of
+    /// [`extension`](Self::extension), which follows: around the layers that were added before, and
+    /// inside of those that are added later. `id` is the identifier of the extension.
+    ///
+    /// [`over`](Self::over) fails when the extension is not registered, or was registered before.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::Client;
+    /// use mcp::extension::{ClientExtension, ClientSetup, Extension};
+    /// use mcp::middleware::{Exchange, Next, from_fn};
+    ///
+    /// struct Quota;
+    ///
+    /// impl Extension for Quota {
+    ///     const ID: &'static str = "com.example/quota";
+    ///     type ServerSettings = ();
+    ///     type ClientSettings = ();
+    /// }
+    ///
+    /// impl ClientExtension for Quota {
+    ///     fn settings(&self) {}
+    ///
+    ///     fn register(self, setup: &mut ClientSetup<Self>) {
+    ///         setup.layer(from_fn(|exchange: Exchange, next: Next| next.run(exchange)));
+    ///     }
+    /// }
+    ///
+    /// let builder = Client::builder()
+    ///     // The log is around the quota, although the extension is added last.
+    ///     .layers_of(Quota::ID)
+    ///     .layer(from_fn(|exchange: Exchange, next: Next| async move {
+    ///         println!("{}", exchange.call.method_name());
+    ///         next.run(exchange).await
+    ///     }))
+    ///     .extension(Quota);
+    /// ```
+    pub fn layers_of(mut self, id: impl Into<String>) -> Self {
+        self.layers.reserve(id);
+        self
+    }
+
+    /// Puts the layers of an extension around the messages of the server here; see
+    /// [`layers_of`](Self::layers_of) and [`inbound_layer`](Self::inbound_layer).
+    pub fn inbound_layers_of(mut self, id: impl Into<String>) -> Self {
+        self.inbound_layers.reserve(id);
+        self
+    }
+
+    /// Adds a layer around the messages of the server. The layer that is added last is the outermost.
+    ///
+    /// It sees the requests of the server, in sessions as well as in results that require input, as
+    /// [`Call::Other`](mcp_core::Call::Other) with the method and the parameters. Their result is
+    /// [`ResultBody::Other`]. It also sees, as [`Call::Notification`](mcp_core::Call::Notification), the
+    /// notifications that belong to no call, and those that an [extension](Self::extension) handles. A
+    /// layer that does not pass on a notification suppresses it. Notifications pass one after the other,
+    /// in their order; up to 256 wait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::Client;
+    /// use mcp::core::tower::{Next, from_fn};
+    /// use mcp::core::{Exchange, Fault, Reply};
+    ///
+    /// /// Answers no request for sampling.
+    /// async fn no_sampling(exchange: Exchange, next: Next) -> Result<Reply, Fault> {
+    ///     match exchange.call.method_name() {
+    ///         "sampling/createMessage" => Err(Fault::Refused("not now".into())),
+    ///         _ => Ok(next.run(exchange).await),
+    ///     }
+    /// }
+    ///
+    /// let builder = Client::builder().inbound_layer(from_fn(no_sampling));
+    /// ```
+    pub fn inbound_layer(mut self, layer: impl Middleware) -> Self {
+        self.inbound_layers.add(layer);
+        self
+    }
+
+    /// Attaches a value to the client, found by its type with [`Client::attached`]. Replaces a value
+    /// of the same type. Use this in crates that extend clients, for state that all clones of a client
+    /// share.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::Client;
+    /// use mcp::HttpChannel;
+    ///
+    /// #[derive(Clone)]
+    /// struct Tenant(String);
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let client = Client::builder()
+    ///     .attach(Tenant("acme".to_owned()))
+    ///     .over(HttpChannel::new("http://127.0.0.1:8000/mcp")?)
+    ///     .await?;
+    /// assert_eq!(client.attached::<Tenant>().map(|tenant| tenant.0.as_str()), Some("acme"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn attach<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.attached.insert(value);
+        self
+    }
+
+    /// Sets the handler for form elicitation, and declares the capability. Several forms may be open
+    /// at once.
+    ///
+    /// The handler runs on the task of the call that requires the input, or on a task of the
+    /// session. Its time does not count towards the timeouts of the call. The client fills in the
+    /// defaults of the form and validates the answer. An error or a panic of the handler ends the
+    /// call.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    ///
+    /// let builder = Client::builder().on_elicit(|form: ElicitRequest| async move {
+    ///     println!("{} asks: {}", form.asker.server, form.message());
+    ///     ElicitResult::decline()
+    /// });
+    /// ```
+    pub fn on_elicit<F, Fut>(mut self, handler: F) -> Self
+    where
+        F: Fn(ElicitRequest) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output: IntoInput<ElicitResult>> + Send + 'static,
+    {
+        self.inputs.on_form(handler);
+        self
+    }
+
+    /// Sets the handler for URL elicitation, and declares the capability. [`UrlRequest`] lists the
+    /// duties of the handler.
+    pub fn on_elicit_url<F, Fut>(mut self, handler: F) -> Self
+    where
+        F: Fn(UrlRequest) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output: IntoInput<ElicitResult>> + Send + 'static,
+    {
+        self.inputs.on_url(handler);
+        self
+    }
+
+    /// Sets the handler for sampling, and declares the capability. The handler should show the
+    /// request to the user, and may return [`Rejected`](crate::Rejected).
+    ///
+    /// Sampling with tools is declared with [`capabilities`](Self::capabilities).
+    // spec: SAMP-13
+    pub fn on_sample<F, Fut>(mut self, handler: F) -> Self
+    where
+        F: Fn(SampleRequest) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output: IntoInput<CreateMessageResult>> + Send + 'static,
+    {
+        self.inputs.on_sample(handler);
+        self
+    }
+
+    /// Sets the roots, each a `file://` URI or a [`Root`], and declares the capability.
+    // spec: ROOT-03
+    pub fn roots(mut self, roots: impl IntoIterator<Item = impl Into<Root>>) -> Self {
+        self.inputs
+            .set_roots(roots.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets the largest number of rounds of input requests per call. Default: 10.
+    // spec: MRTR-18
+    pub fn max_input_rounds(mut self, rounds: usize) -> Self {
+        self.max_input_rounds = rounds;
+        self
+    }
+
+    /// Sets the cache for results that the server declares cacheable. Default: a new cache of 8 MiB
+    /// for each client, also for clients of clones of this builder. `Cache::new(0)` disables caching.
+    pub fn cache(mut self, cache: Cache) -> Self {
+        self.cache = Some(cache);
+        self
+    }
+
+    /// Sets the principal of this client, for a [cache](Self::cache) that several clients share:
+    /// clients with the same principal share private results. Default: a unique principal, so that
+    /// private results are not shared.
+    // spec: CACHE-08
+    pub fn principal(mut self, principal: impl Into<Box<str>>) -> Self {
+        self.principal = Some(format!("p:{}", principal.into()).into());
+        self
+    }
+
+    /// Sets the minimum level of log messages; see [`Client::logs`]. Default: no log messages are
+    /// requested.
+    // spec: META-11
+    pub fn log_level(mut self, level: LoggingLevel) -> Self {
+        self.log_level = Some(level);
+        self
+    }
+
+    /// Validates structured results against the output schemas of listed tools. A result that
+    /// violates its schema is an error. Default: no validation.
+    // spec: TOOL-17
+    pub fn validate_with(mut self, validator: impl Validator) -> Self {
+        self.validator = Some(Arc::new(validator));
+        self
+    }
+
+    /// Adds an HTTP header to every request, for example a token or a tenant. Other transports
+    /// ignore it. It replaces a header of the channel with the same name. A header of a
+    /// [call](crate::PreparedCall::header) replaces it. Headers that the transport writes
+    /// (`Accept`, `Content-Type`, `Host`, `Mcp-Session-Id`, …) are ignored with a warning in the log. An invalid header makes
+    /// [`over`](Self::over) fail.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::Client;
+    ///
+    /// let builder = Client::builder().header("x-tenant", "acme").bearer_token("…");
+    /// ```
+    pub fn header(
+        mut self,
+        name: impl TryInto<HeaderName> + AsRef<str>,
+        value: impl TryInto<HeaderValue>,
+    ) -> Self {
+        let shown = name.as_ref().into();
+        match parse_header(name, value) {
+            Ok((name, value)) => {
+                self.headers.insert(name, value);
+            }
+            Err(_) => {
+                self.invalid_header.get_or_insert(shown);
+            }
+        }
+        self
+    }
+
+    /// Adds the header `Authorization: Bearer …` to every request. For tokens that expire, use
+    /// `HttpChannel::headers_from`.
+    pub fn bearer_token(self, token: impl AsRef<str>) -> Self {
+        self.header(AUTHORIZATION, format!("Bearer {}", token.as_ref()))
+    }
+
+    /// Sets the choice of the protocol revision. Default: [`ConnectMode::Auto`].
+    pub fn mode(mut self, mode: ConnectMode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Sets the timeout of a response. Progress that the caller
+    /// [requested](crate::PreparedCall::on_progress) restarts it. Default: 60 seconds.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeouts.idle = timeout;
+        self
+    }
+
+    /// Sets the timeout of a whole call, including time with progress. Default: 10 minutes.
+    pub fn max_total_timeout(mut self, timeout: Duration) -> Self {
+        self.timeouts.total = timeout;
+        self
+    }
+
+    /// Sets the timeout of `server/discover` on a pipe. A server that does not answer in time is
+    /// treated as a legacy server. Default: 5 seconds.
+    // spec: COMPAT-08
+    pub fn probe_timeout(mut self, timeout: Duration) -> Self {
+        self.probe_timeout = timeout;
+        self
+    }
+}
