@@ -60,6 +60,7 @@ pub struct ClientBuilder {
     pub(crate) validator: Option<Arc<dyn Validator>>,
     pub(crate) probe_timeout: Duration,
     pub(crate) headers: HeaderMap,
+    pub(crate) authorization: Option<HeaderValue>,
     /// The name of the first invalid header.
     pub(crate) invalid_header: Option<Box<str>>,
     pub(crate) attached: Extensions,
@@ -85,6 +86,7 @@ impl Default for ClientBuilder {
             validator: None,
             probe_timeout: Duration::from_secs(5),
             headers: HeaderMap::new(),
+            authorization: None,
             invalid_header: None,
             attached: Extensions::new(),
             extensions: Vec::new(),
@@ -458,6 +460,15 @@ impl ClientBuilder {
     /// `HttpChannel::headers_from`.
     pub fn bearer_token(self, token: impl AsRef<str>) -> Self {
         self.header(AUTHORIZATION, format!("Bearer {}", token.as_ref()))
+    }
+
+    /// Sets the header `Authorization` of every request. It wins over [`header`](Self::header),
+    /// [`bearer_token`](Self::bearer_token) and a login, also if they are set later: for a program that
+    /// connects in the name of its caller with settings that others have written.
+    pub fn authorization(mut self, mut credentials: HeaderValue) -> Self {
+        credentials.set_sensitive(true);
+        self.authorization = Some(credentials);
+        self
     }
 
     /// Sets the choice of the protocol revision. Default: [`ConnectMode::Auto`].

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
+use http::header::AUTHORIZATION;
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::extension::{Registration, find_problems};
 use mcp_core::tower::LayerStack;
@@ -42,6 +43,9 @@ impl ClientBuilder {
     pub async fn over(mut self, mut channel: impl Channel) -> Result<Client, Error> {
         if let Some(name) = self.invalid_header {
             return Err(ErrorKind::Header(name).into());
+        }
+        if let Some(credentials) = self.authorization {
+            self.headers.insert(AUTHORIZATION, credentials);
         }
         if !self.headers.is_empty() {
             channel.set_headers(self.headers);

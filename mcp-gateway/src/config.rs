@@ -18,6 +18,8 @@ mod text;
 pub use error::ConfigError;
 #[cfg(feature = "openapi")]
 pub use file::OpenApiConfig;
+#[cfg(feature = "auth")]
+pub use file::TokenExchangeConfig;
 pub use file::{
     AccessConfig, AdminConfig, AuthorizationConfig, GatewayConfig, HttpConfig, LimitsConfig,
     NamingConfig, ServerConfig, StartConfig, ToolConfig,

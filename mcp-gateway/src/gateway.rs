@@ -11,6 +11,7 @@
 //! | `limits` | [`CallLimits`] |
 //! | `questions` | requests of a server while a call runs |
 //! | `sessions` | sessions of a legacy server |
+//! | `credentials` | tokens of servers for callers |
 //! | `options` | [`GatewayServer`], [`ToolOptions`] |
 //! | `usage` | the calls of a server that run |
 //! | `parked` | calls that wait for their client |
@@ -31,6 +32,7 @@ mod audit;
 mod builder;
 mod changes;
 mod counters;
+mod credentials;
 mod drift;
 mod entry;
 mod error;

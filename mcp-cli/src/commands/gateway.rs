@@ -62,7 +62,9 @@ async fn serve_stdio(opened: OpenGateway) -> Result<(), Failure> {
 }
 
 fn protection(config: &AuthorizationConfig) -> ResourceServer {
+    // For servers with `token_exchange`. A token goes nowhere else.
     let mut server = ResourceServer::new(&config.resource)
+        .keep_access_token()
         .scopes(&config.scopes)
         .required_scopes(&config.required_scopes);
     for issuer in &config.issuers {

@@ -347,6 +347,16 @@ fn unusable_arguments_are_refused() {
         run.code == 1 && run.err.contains("\"x\" belongs to"),
         "{run:?}"
     );
+    let anonymous = "[servers.a]\nurl = \"http://127.0.0.1:9/\"\n\
+        token_exchange = { issuer = \"https://a\", client_id = \"b\", client_secret = \"c\" }";
+    let run = mcp(&["gateway", &toml("anonymous", anonymous)]);
+    assert!(
+        run.code == 1
+            && run
+                .err
+                .contains("`servers.a.token_exchange` needs the table `authorization`"),
+        "{run:?}"
+    );
     let run = mcp(&["serve", "--", "no-such-program-anywhere"]);
     assert_eq!(run.code, 4, "{run:?}");
 }

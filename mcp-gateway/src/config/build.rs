@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+#[cfg(feature = "auth")]
+use mcp_auth::TokenExchange;
 use mcp_client::group::{Naming, ServerSpec, Variables};
 use mcp_client::{Client, ClientBuilder, ConnectMode, Error};
 use mcp_core::ServerIdentity;
@@ -13,6 +15,8 @@ use mcp_types::ProtocolVersion;
 use serde_json::Value;
 
 use super::error::ConfigError;
+#[cfg(feature = "auth")]
+use super::file::TokenExchangeConfig;
 use super::file::{
     AccessConfig, GatewayConfig, HiddenValue, LimitsConfig, NamingConfig, ServerConfig,
     StartConfig, ToolConfig,
@@ -180,6 +184,10 @@ impl ServerBuilder<'_> {
         if let Some(access) = &config.visible_to {
             server = server.visible_to(allows(access));
         }
+        #[cfg(feature = "auth")]
+        if let Some(exchange) = &config.token_exchange {
+            server = self.token_exchange(server, exchange)?;
+        }
         for (own, tool) in &config.tools {
             server = server.tool(own, self.tool(own, tool)?);
         }
@@ -216,6 +224,34 @@ impl ServerBuilder<'_> {
             connect(client, spec.clone())
         });
         Ok(server.connection_id(id))
+    }
+
+    #[cfg(feature = "auth")]
+    fn token_exchange(
+        &self,
+        server: GatewayServer,
+        config: &TokenExchangeConfig,
+    ) -> Result<GatewayServer, ConfigError> {
+        let invalid = |key: &str, message: String| {
+            ConfigError::invalid(self.at(&format!("token_exchange{key}")), message)
+        };
+        #[cfg(feature = "openapi")]
+        let is_api = self.config.openapi.is_some();
+        #[cfg(not(feature = "openapi"))]
+        let is_api = false;
+        let ServerSpec::Url { url, .. } = self.spec()? else {
+            return Err(invalid("", "it needs a server with a `url`".into()));
+        };
+        if is_api {
+            let message = "tools of an OpenAPI document have the `headers` of the server only";
+            return Err(invalid("", message.into()));
+        }
+        let key = self.at("token_exchange.client_secret");
+        let secret = config.client_secret.resolve(&key, self.variables)?;
+        let exchange = TokenExchange::new(&config.issuer, &config.client_id, secret);
+        let exchange = exchange.map_err(|error| invalid(".issuer", error.to_string()))?;
+        let resource = config.resource.clone().unwrap_or(url);
+        Ok(server.token_exchange(exchange, resource, &config.scopes))
     }
 
     /// Returns the file for the lists of a server. Other settings of the connection have another file.

@@ -140,6 +140,9 @@ pub struct ServerConfig {
     /// The OpenAPI document of an HTTP service, whose operations become tools. `url` is the base URL then.
     #[cfg(feature = "openapi")]
     pub openapi: Option<OpenApiConfig>,
+    /// Calls a server over HTTP in the name of the callers of the gateway.
+    #[cfg(feature = "auth")]
+    pub token_exchange: Option<TokenExchangeConfig>,
     /// The program of a server on standard streams.
     pub command: Option<ConfigText>,
     /// The arguments of the program.
@@ -172,6 +175,28 @@ pub struct ServerConfig {
     pub visible_to: Option<AccessConfig>,
     /// Options of tools, by the names that the server gives them.
     pub tools: BTreeMap<String, ToolConfig>,
+}
+
+/// The table `token_exchange` of a server: an authorization server gives the gateway a token of the server for the
+/// token of each caller (RFC 8693). The gateway needs the table `authorization`.
+///
+/// Lists and subscriptions have no caller. They use the `headers` of the server, or the login of `mcp login`.
+#[cfg(feature = "auth")]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct TokenExchangeConfig {
+    /// The issuer of the tokens of the server.
+    pub issuer: String,
+    /// The client id of the gateway at the issuer.
+    pub client_id: String,
+    /// The client secret of the gateway at the issuer.
+    pub client_secret: ConfigText,
+    /// The audience of the tokens. Default: the URL of the server.
+    pub resource: Option<String>,
+    /// The scopes of the tokens. Default: those that the issuer chooses.
+    #[serde(default)]
+    pub scopes: Vec<String>,
 }
 
 /// The table `openapi` of a server.

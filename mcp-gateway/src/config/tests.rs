@@ -70,6 +70,24 @@ fn errors_say_where_and_what() {
             "[servers.a]\ncommand = \"x\"\nidle_timeout_seconds = 0",
             &["`servers.a.idle_timeout_seconds`"],
         ),
+        #[cfg(feature = "auth")]
+        (
+            "[servers.a]\ncommand = \"x\"\n\
+             token_exchange = { issuer = \"https://l\", client_id = \"g\", client_secret = \"s\" }",
+            &["`servers.a.token_exchange`", "`url`"],
+        ),
+        #[cfg(feature = "auth")]
+        (
+            "[servers.a]\nurl = \"https://a\"\n\
+             token_exchange = { issuer = \"l\", client_id = \"g\", client_secret = \"s\" }",
+            &["`servers.a.token_exchange.issuer`"],
+        ),
+        #[cfg(feature = "auth")]
+        (
+            "[servers.a]\nurl = \"https://a\"\n\
+             token_exchange = { issuer = \"https://l\", client_id = \"g\", client_secret = \"${NONE}\" }",
+            &["`servers.a.token_exchange.client_secret`", "NONE"],
+        ),
         (
             "[servers.a]\nurl = \"x\"\nlimits = { per_seconds = 5 }",
             &["`servers.a.limits.per_seconds`", "`calls`"],

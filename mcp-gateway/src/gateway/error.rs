@@ -35,6 +35,16 @@ pub enum GatewayError {
         /// The name or prefix.
         name: String,
     },
+    /// A server is called in the name of callers, who cannot share one session.
+    #[error(
+        "the server {server:?} has both `token_exchange` and `one_session`; callers cannot share a session, so \
+         remove one"
+    )]
+    #[non_exhaustive]
+    SharedSession {
+        /// The server.
+        server: Arc<str>,
+    },
     /// The gateway has ended.
     #[error("the gateway has ended; its server was dropped")]
     Ended,

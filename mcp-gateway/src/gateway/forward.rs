@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use http::HeaderValue;
+use http::header::AUTHORIZATION;
 use mcp_client::group::Group;
 use mcp_client::{Client, Error, PreparedCall};
 use mcp_core::{BackChannelError, Fault};
@@ -10,7 +12,8 @@ use mcp_server::{
     Ask, AskError, CallContext, FromCall, Log, Progress, Rejection, RequestMeta, RouteSpec,
 };
 use mcp_types::{
-    ClientCapabilities, ExtraFields, InputRequest, InputRequired, InputResponse, SamplingCapability,
+    ClientCapabilities, CompleteParams, CompleteResult, ExtraFields, InputRequest, InputRequired,
+    InputResponse, SamplingCapability,
 };
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -19,11 +22,12 @@ use uuid::Uuid;
 
 use super::audit::{AuditEntry, Caller};
 use super::counters::Counters;
+use super::credentials::{AccessToken, credentials};
 use super::options::ServerSettings;
 use super::parked::Parked;
 use super::questions::{Question, Questions};
 use super::running::{CallSession, Context, Step, UpstreamCall};
-use super::sessions::Sessions;
+use super::sessions::{SessionKey, Sessions};
 use super::usage::Usage;
 
 /// One server of the gateway, for its routes.
@@ -41,11 +45,21 @@ pub(super) struct Upstream {
     pub(super) usage: Usage,
 }
 
+/// The token of the caller, where the endpoint keeps it.
+pub(super) struct CallerToken(pub(super) Option<AccessToken>);
+
+impl FromCall for CallerToken {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        Ok(Self(call.extensions().get().cloned()))
+    }
+}
+
 /// The request of a client, without its arguments.
 pub(super) struct Request {
     /// The name or URI as the client sent it.
     pub(super) item: String,
     pub(super) caller: Caller,
+    token: CallerToken,
     /// The kinds of input that the client provides.
     capabilities: ClientCapabilities,
     ask: Option<Ask>,
@@ -58,6 +72,7 @@ impl FromCall for Request {
         Ok(Self {
             item: call.item().unwrap_or_default().to_owned(),
             caller: Caller::new(call.extensions()),
+            token: FromCall::from_call(call)?,
             capabilities: forwarded(&call.facts().capabilities),
             ask: FromCall::from_call(call)?,
             context: Context {
@@ -130,21 +145,57 @@ impl Upstream {
 
     /// Returns the session for a call. A legacy server asks in a session, so that a call whose client can
     /// be asked needs one of its own, or its turn.
-    async fn session(&self, capabilities: &ClientCapabilities) -> Result<CallSession, Fault> {
+    async fn session(&self, key: &SessionKey) -> Result<CallSession, Fault> {
         let client = self.client().await?;
-        let can_be_asked = *capabilities != ClientCapabilities::default();
-        let asks_in_session = can_be_asked && !client.protocol_version().is_modern();
+        let is_modern = client.protocol_version().is_modern();
+        let can_be_asked = key.capabilities != ClientCapabilities::default();
+        let asks_in_session = can_be_asked && !is_modern;
+        // A session belongs to the caller that has opened it.
+        let belongs_to_caller = key.credentials.is_some() && !is_modern;
         match &self.sessions {
-            Some(sessions) if asks_in_session => {
-                let lease = sessions.lease(capabilities).await?;
+            Some(sessions) if asks_in_session || belongs_to_caller => {
+                let lease = sessions.lease(key).await?;
                 let lease = lease.map_err(|error| self.unreachable(&error))?;
-                Ok(CallSession::Own(lease))
+                Ok(CallSession::Own(Box::new(lease)))
             }
             _ => Ok(CallSession::Shared {
                 client,
                 questions: asks_in_session.then(|| self.questions.clone()),
             }),
         }
+    }
+
+    /// Returns the header `Authorization` for calls of a caller. `None`: the server knows the gateway only.
+    pub(super) async fn credentials(
+        &self,
+        caller: Option<&AccessToken>,
+    ) -> Result<Option<HeaderValue>, Fault> {
+        match &self.settings.caller_tokens {
+            Some(tokens) => credentials(tokens, caller).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Asks the server for completions in the name of a caller.
+    pub(super) async fn complete(
+        &self,
+        caller: Option<&AccessToken>,
+        params: CompleteParams,
+    ) -> Result<Result<CompleteResult, Error>, Fault> {
+        let credentials = self.credentials(caller).await?;
+        let key = SessionKey {
+            capabilities: ClientCapabilities::default(),
+            credentials: credentials.clone(),
+        };
+        let session = self.session(&key).await?;
+        let call = session.client().complete(params);
+        let call = match credentials {
+            Some(credentials) => call.header(AUTHORIZATION, credentials),
+            None => call,
+        };
+        let completed = call.await;
+        session.end();
+        Ok(completed)
     }
 
     /// Returns the client of the server. Starts the server if it does not run.
@@ -258,8 +309,19 @@ where
             None => ClientCapabilities::default(),
         };
         let in_use = self.upstream.usage.begin();
-        let session = self.upstream.session(&capabilities).await?;
-        let prepare = |client: &Client| change((self.prepare)(client).capabilities(capabilities));
+        let credentials = self.upstream.credentials(self.request.token.0.as_ref());
+        let key = SessionKey {
+            capabilities,
+            credentials: credentials.await?,
+        };
+        let session = self.upstream.session(&key).await?;
+        let prepare = |client: &Client| {
+            let call = (self.prepare)(client).capabilities(key.capabilities);
+            change(match key.credentials {
+                Some(credentials) => call.header(AUTHORIZATION, credentials),
+                None => call,
+            })
+        };
         UpstreamCall::start((session, in_use), prepare, &self.request.context).await
     }
 

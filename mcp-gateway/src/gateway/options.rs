@@ -13,6 +13,7 @@ use mcp_server::{Caller, ToolError};
 use mcp_types::{JsonObject, RawObject, Tool};
 use serde_json::Value;
 
+use super::credentials::CallerTokens;
 use super::limits::{CallLimits, Limiter};
 use super::sessions::Connect;
 use crate::patterns::ToolPatterns;
@@ -75,6 +76,8 @@ pub(super) struct ServerSettings {
     denied: ToolPatterns,
     hidden: Option<HiddenTools>,
     visible_to: Option<Visible>,
+    /// The tokens of calls. `None`: calls have the credentials of the gateway.
+    pub(super) caller_tokens: Option<CallerTokens>,
 }
 
 impl GatewayServer {
@@ -215,6 +218,46 @@ impl GatewayServer {
     /// Sets limits of the calls of all tools of the server together.
     pub fn limits(mut self, limits: CallLimits) -> Self {
         self.settings.limiter = Arc::new(Limiter::new(&limits));
+        self
+    }
+
+    /// Calls the server in the name of the callers of the gateway: `exchange` gives a token of the server for the
+    /// token of each caller. Callers without a token are refused, so the endpoint of the gateway needs
+    /// [`ResourceServer::keep_access_token`](mcp_auth::ResourceServer::keep_access_token). The token of the caller
+    /// itself never reaches the server.
+    ///
+    /// `resource` is the URL that tokens of the server name as their audience. `scopes` may be empty.
+    ///
+    /// Lists, changes of them and subscriptions of resources have no caller: they use the credentials that the
+    /// function given to [`new`](Self::new) sets. A server of an older revision has sessions for each caller.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::auth::{OAuth, TokenExchange};
+    /// use mcp::gateway::GatewayServer;
+    /// use mcp::prelude::*;
+    ///
+    /// # fn run() -> Result<(), mcp::auth::AuthError> {
+    /// const CRM: &str = "https://crm.example.com/mcp";
+    /// let exchange = TokenExchange::new("https://login.example.com", "gateway", "s3cret")?;
+    /// let crm = GatewayServer::new("crm", |client| {
+    ///     client.oauth(OAuth::client_credentials("gateway", "s3cret")).connect(CRM)
+    /// });
+    /// let crm = crm.token_exchange(exchange, CRM, ["contacts:read"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "auth")]
+    pub fn token_exchange<S: Into<String>>(
+        mut self,
+        exchange: mcp_auth::TokenExchange,
+        resource: impl Into<String>,
+        scopes: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let scopes = scopes.into_iter().map(Into::into).collect();
+        let tokens = CallerTokens::new(exchange, resource.into(), scopes);
+        self.settings.caller_tokens = Some(tokens);
         self
     }
 

@@ -13,7 +13,8 @@ use mcp_types::{
 };
 
 use super::counters::CallOutcome;
-use super::forward::{Request, Upstream};
+use super::credentials::AccessToken;
+use super::forward::{CallerToken, Request, Upstream};
 use super::options::ToolOptions;
 
 /// An item of a server, and its name in the gateway.
@@ -168,17 +169,18 @@ fn completer(
     upstream: Upstream,
     reference: CompletionReference,
     argument: &str,
-) -> impl mcp_server::CompletionHandler<(mcp_server::AsyncHandler, Prefix, RawArgs)> {
+) -> impl mcp_server::CompletionHandler<(mcp_server::AsyncHandler, CallerToken, Prefix, RawArgs)> {
     let argument: Arc<str> = argument.into();
-    move |prefix: Prefix, RawArgs(known): RawArgs| {
+    move |CallerToken(token): CallerToken, prefix: Prefix, RawArgs(known): RawArgs| {
         let (upstream, reference) = (upstream.clone(), reference.clone());
         let params = CompleteParams::new(reference, &*argument, prefix.0);
-        async move { complete(&upstream, params, &known).await }
+        async move { complete(&upstream, token.as_ref(), params, &known).await }
     }
 }
 
 async fn complete(
     upstream: &Upstream,
+    token: Option<&AccessToken>,
     params: CompleteParams,
     known: &RawObject,
 ) -> Result<CompleteResult, CompletionError> {
@@ -187,9 +189,10 @@ async fn complete(
         _ => params,
     };
     let _in_use = upstream.usage.begin();
-    let client = upstream.client().await.map_err(CompletionError::fault)?;
-    let completed = client.complete(params).await;
-    completed.map_err(|error| CompletionError::fault(upstream.fault(&error)))
+    let completed = upstream.complete(token, params).await;
+    completed
+        .map_err(CompletionError::fault)?
+        .map_err(|error| CompletionError::fault(upstream.fault(&error)))
 }
 
 /// Returns the names of the variables of a URI template.

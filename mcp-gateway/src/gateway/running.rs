@@ -72,7 +72,7 @@ pub(super) enum CallSession {
         questions: Option<Questions>,
     },
     /// A session of its own.
-    Own(Lease),
+    Own(Box<Lease>),
 }
 
 /// The parts of a request that are passed on with the call.
@@ -146,8 +146,8 @@ impl<R: Send + 'static> UpstreamCall<R> {
     /// Gives a session back that the call had for itself.
     fn end_session(&mut self) {
         self.turn = None;
-        if let Some(CallSession::Own(lease)) = self.session.take() {
-            lease.end();
+        if let Some(session) = self.session.take() {
+            session.end();
         }
     }
 
@@ -190,10 +190,17 @@ impl CallSession {
         }
     }
 
-    fn client(&self) -> &Client {
+    pub(super) fn client(&self) -> &Client {
         match self {
             Self::Shared { client, .. } => client,
             Self::Own(lease) => lease.client(),
+        }
+    }
+
+    /// Gives a session back that the call had for itself.
+    pub(super) fn end(self) {
+        if let Self::Own(lease) = self {
+            lease.end();
         }
     }
 

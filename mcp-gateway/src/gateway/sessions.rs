@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use http::HeaderValue;
 use mcp_client::{Client, ClientBuilder, Error};
 use mcp_core::{BoxFuture, Fault};
 use mcp_types::ClientCapabilities;
@@ -20,6 +21,8 @@ use super::questions::Questions;
 
 /// Sessions of one server that wait for a next call.
 const MAX_IDLE: usize = 4;
+/// Sessions of a server that is called in the name of callers, who share none.
+const MAX_IDLE_OF_CALLERS: usize = 32;
 
 /// Longest wait for a free session.
 const WAIT: Duration = Duration::from_secs(30);
@@ -51,8 +54,15 @@ struct OpenSession {
     /// The task that passes on changes of lists, which a server may announce to one session only.
     _watcher: Arc<AbortOnDropHandle<()>>,
     questions: Questions,
-    /// The capabilities that the session was opened with.
-    capabilities: ClientCapabilities,
+    key: SessionKey,
+}
+
+/// The settings that a session was opened with. Calls with the same key can use it one after the other.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct SessionKey {
+    pub(super) capabilities: ClientCapabilities,
+    /// The header `Authorization` of a caller. `None`: the credentials of the gateway.
+    pub(super) credentials: Option<HeaderValue>,
 }
 
 /// A session that one call has. It is closed when this is dropped before [`Lease::end`], because the
@@ -82,15 +92,12 @@ impl Sessions {
         }))
     }
 
-    /// Waits for a session with these capabilities that no other call has.
+    /// Waits for a session with this key that no other call has.
     ///
     /// # Errors
     ///
     /// Returns [`Fault::Refused`] when all sessions are in use for too long.
-    pub(super) async fn lease(
-        &self,
-        capabilities: &ClientCapabilities,
-    ) -> Result<Result<Lease, Error>, Fault> {
+    pub(super) async fn lease(&self, key: &SessionKey) -> Result<Result<Lease, Error>, Fault> {
         let permit = timeout(WAIT, self.0.permits.clone().acquire_owned()).await;
         let Ok(Ok(permit)) = permit else {
             return Err(Fault::Refused(
@@ -98,9 +105,9 @@ impl Sessions {
                     .into(),
             ));
         };
-        let session = match self.take_idle(capabilities) {
+        let session = match self.take_idle(key) {
             Some(session) => Ok(session),
-            None => self.open(capabilities.clone()).await,
+            None => self.open(key.clone()).await,
         };
         Ok(session.map(|session| Lease {
             session,
@@ -110,10 +117,10 @@ impl Sessions {
         }))
     }
 
-    fn take_idle(&self, capabilities: &ClientCapabilities) -> Option<OpenSession> {
+    fn take_idle(&self, key: &SessionKey) -> Option<OpenSession> {
         let mut idle = self.0.idle.lock();
         idle.retain(|session| session.client.close_reason().is_none());
-        let index = idle.iter().rposition(|it| it.capabilities == *capabilities);
+        let index = idle.iter().rposition(|it| it.key == *key);
         index.map(|index| idle.remove(index))
     }
 
@@ -123,10 +130,14 @@ impl Sessions {
         drop(idle);
     }
 
-    async fn open(&self, capabilities: ClientCapabilities) -> Result<OpenSession, Error> {
+    async fn open(&self, key: SessionKey) -> Result<OpenSession, Error> {
         let questions = Questions::new();
         let client = self.0.client.clone().inbound_layer(questions.layer());
-        let client = client.capabilities(capabilities.clone());
+        let client = client.capabilities(key.capabilities.clone());
+        let client = match &key.credentials {
+            Some(credentials) => client.authorization(credentials.clone()),
+            None => client,
+        };
         let client = (self.0.connect)(client).await?;
         let watching = watch(client.clone(), self.0.changes.clone());
         let watcher = AbortOnDropHandle::new(tokio::spawn(watching));
@@ -134,7 +145,7 @@ impl Sessions {
             client,
             _watcher: Arc::new(watcher),
             questions,
-            capabilities,
+            key,
         })
     }
 }
@@ -163,7 +174,11 @@ impl Lease {
     pub(super) fn end(mut self) {
         let mut idle = self.sessions.0.idle.lock();
         // The session that was used least lately makes room, and ends with its last reference.
-        let oldest = (idle.len() >= MAX_IDLE).then(|| idle.remove(0));
+        let limit = match self.session.key.credentials {
+            Some(_) => MAX_IDLE_OF_CALLERS,
+            None => MAX_IDLE,
+        };
+        let oldest = (idle.len() >= limit).then(|| idle.remove(0));
         idle.push(self.session.clone());
         drop(idle);
         self.has_ended = true;

@@ -78,7 +78,7 @@ impl Setup {
     }
 }
 
-/// Checks prefixes and exact names.
+/// Checks prefixes, exact names and sessions.
 ///
 /// # Errors
 ///
@@ -86,6 +86,10 @@ impl Setup {
 pub(super) fn check_names(servers: &[GatewayServer]) -> Result<(), GatewayError> {
     let mut taken: HashMap<&str, Item> = HashMap::new();
     for server in servers {
+        if server.has_one_session && server.settings.caller_tokens.is_some() {
+            let server = server.name.clone();
+            return Err(GatewayError::SharedSession { server });
+        }
         let invalid = |name: &str| GatewayError::InvalidName {
             server: server.name.clone(),
             name: name.to_owned(),

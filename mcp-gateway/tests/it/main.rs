@@ -8,6 +8,7 @@
 )]
 
 mod authorization;
+mod exchange;
 mod gateway;
 mod hostile;
 mod kit;

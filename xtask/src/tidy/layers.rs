@@ -45,6 +45,7 @@ const LAYERS: [(&str, &[&str]); 26] = [
     (
         "mcp-gateway",
         &[
+            "mcp-auth",
             "mcp-catalogue",
             "mcp-client",
             "mcp-core",

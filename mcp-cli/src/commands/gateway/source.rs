@@ -84,6 +84,13 @@ impl Source {
             Failure::usage(format!("{path}: {error}"))
         };
         let config = GatewayConfig::read(&self.file).map_err(|error| usage(&error))?;
+        if config.authorization.is_none()
+            && let Some(server) = exchanging_server(&config)
+        {
+            return Err(usage(&format_args!(
+                "`servers.{server}.token_exchange` needs the table `authorization`, so that callers have tokens"
+            )));
+        }
         let logins = self.logins.clone();
         let http = HttpClient::new().map_err(|error| usage(&error))?;
         let connect = move |client, spec| logins.clone().connect(client, spec);
@@ -161,4 +168,11 @@ impl Source {
 /// Converts an error of settings.
 pub(super) fn refused(error: &GatewayError) -> Failure {
     Failure::usage(error.to_string())
+}
+
+/// Returns the first server that is called in the name of callers.
+fn exchanging_server(config: &GatewayConfig) -> Option<&str> {
+    let mut servers = config.servers.iter();
+    let found = servers.find(|(_, it)| it.token_exchange.is_some() && !it.disabled);
+    found.map(|(name, _)| name.as_str())
 }

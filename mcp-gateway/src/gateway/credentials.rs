@@ -1,0 +1,96 @@
+//! Credentials of the callers of a gateway, for the servers behind it.
+
+use http::HeaderValue;
+use mcp_core::Fault;
+
+#[cfg(feature = "auth")]
+pub(super) use mcp_auth::AccessToken;
+
+/// Without the feature `auth` no request has a token.
+#[cfg(not(feature = "auth"))]
+pub(super) use std::convert::Infallible as AccessToken;
+
+#[cfg(feature = "auth")]
+pub(super) use exchanged::CallerTokens;
+
+/// Without the feature `auth` no server has tokens for callers.
+#[cfg(not(feature = "auth"))]
+pub(super) use std::convert::Infallible as CallerTokens;
+
+/// Returns the header `Authorization` for calls of this caller.
+///
+/// # Errors
+///
+/// Returns a [`Fault`] when there is no token for the caller.
+pub(super) async fn credentials(
+    tokens: &CallerTokens,
+    caller: Option<&AccessToken>,
+) -> Result<HeaderValue, Fault> {
+    #[cfg(feature = "auth")]
+    return tokens.credentials(caller).await;
+    #[cfg(not(feature = "auth"))]
+    match (*tokens, caller) {}
+}
+
+#[cfg(feature = "auth")]
+mod exchanged {
+    use std::sync::Arc;
+
+    use http::HeaderValue;
+    use mcp_auth::{AccessToken, AuthError, TokenExchange};
+    use mcp_core::Fault;
+
+    /// Tokens of one server for the callers of the gateway.
+    #[derive(Debug, Clone)]
+    pub(in super::super) struct CallerTokens {
+        exchange: TokenExchange,
+        resource: Arc<str>,
+        scopes: Arc<[String]>,
+    }
+
+    impl CallerTokens {
+        pub(in super::super) fn new(
+            exchange: TokenExchange,
+            resource: String,
+            scopes: Vec<String>,
+        ) -> Self {
+            Self {
+                exchange,
+                resource: resource.into(),
+                scopes: scopes.into(),
+            }
+        }
+
+        /// Returns the header `Authorization` for calls of this caller.
+        ///
+        /// # Errors
+        ///
+        /// Returns a [`Fault`] for a caller without a token, and when the authorization server refuses the
+        /// exchange or cannot be reached. Only the log has the details.
+        // spec: AUTH-S-06
+        pub(in super::super) async fn credentials(
+            &self,
+            caller: Option<&AccessToken>,
+        ) -> Result<HeaderValue, Fault> {
+            let caller = caller.ok_or(Fault::Refused(
+                "this server is called in the name of its user; log in to the gateway".into(),
+            ))?;
+            let token = self.exchange.token(caller, &self.resource, &*self.scopes);
+            let token = token.await.map_err(|error| self.refused(&error))?;
+            let header = HeaderValue::try_from(format!("Bearer {}", token.expose()));
+            let mut header = header.map_err(|_| {
+                Fault::internal("the authorization server issued a token that no header can have")
+            })?;
+            header.set_sensitive(true);
+            Ok(header)
+        }
+
+        fn refused(&self, error: &AuthError) -> Fault {
+            tracing::warn!(resource = %self.resource, %error, "a token was not exchanged");
+            Fault::Refused(
+                "the authorization server gives the gateway no token of this caller for the server"
+                    .into(),
+            )
+        }
+    }
+}
