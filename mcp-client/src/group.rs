@@ -10,6 +10,7 @@
 //! | `event` | [`GroupEvent`], [`Health`] |
 //! | `names` | unique names of tools, prompts and resources |
 //! | `routes` | names in the group, and the servers behind them |
+//! | `health_check` | checks of running servers |
 //! | `member` | one server: start, restart, close |
 //! | `handle` | [`Group`] |
 //! | `builder` | [`GroupBuilder`] |
@@ -20,6 +21,7 @@ mod calls;
 mod config;
 mod event;
 mod handle;
+mod health_check;
 mod lists;
 mod member;
 mod names;

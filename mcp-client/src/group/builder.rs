@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::broadcast;
 
@@ -16,6 +17,9 @@ use crate::error::Error;
 
 /// Events that are queued for a slow subscriber. On overflow it loses the oldest ones.
 const EVENT_CAPACITY: usize = 256;
+
+/// Shortest period of health checks.
+const MIN_PERIOD: Duration = Duration::from_secs(1);
 
 /// Settings of a [`Group`], created by [`Group::builder`].
 #[must_use = "creates a group with `build`"]
@@ -63,6 +67,38 @@ impl GroupBuilder {
     /// in [`Group::health`] only.
     pub fn unused(self, name: &str, reason: impl Into<String>) -> Self {
         self.add(Member::unused(name, reason.into()))
+    }
+
+    /// Checks a server of the builder while it runs, once in each period: with
+    /// [`Client::ping`], which has 5 seconds. A server that fails two checks in a row is closed. Its calls
+    /// fail then, and the next call starts it again. Default: no checks.
+    ///
+    /// A program that answers nothing while it works on a call fails the checks as well.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use mcp::Group;
+    /// use mcp::prelude::*;
+    ///
+    /// let group = Group::builder()
+    ///     .target("files", "http://127.0.0.1:8001/mcp", Client::builder())
+    ///     .health_check("files", Duration::from_secs(30))
+    ///     .build();
+    /// ```
+    pub fn health_check(mut self, name: &str, period: Duration) -> Self {
+        // A period of zero would ping without a pause.
+        let period = period.max(MIN_PERIOD);
+        for member in &mut self.members {
+            if let NewMember::Added(member) = member
+                && *member.name == *name
+            {
+                member.set_health_check(period);
+            }
+        }
+        self
     }
 
     /// Keeps a server of the group that [`Group::replace`] changes, with its connection and its health.

@@ -1,20 +1,19 @@
 //! One server of a group. It starts when it is needed, and again after it has ended.
 
 use std::fmt;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use futures_util::future::{Either, select};
 use mcp_core::backoff::Backoff;
 use mcp_core::{BoxFuture, CloseReason};
 use parking_lot::RwLock;
 use tokio::sync::{Mutex, broadcast};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::event::{GroupEvent, Health};
+use super::health_check;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::probe_memory::ProbeMemory;
@@ -34,6 +33,7 @@ pub(super) struct Member {
     events: Option<broadcast::Sender<GroupEvent>>,
     /// Subscribes to list changes while the server runs.
     listens: bool,
+    health_check: Option<Duration>,
 }
 
 struct Lifecycle {
@@ -82,6 +82,7 @@ impl Member {
             health: Arc::new(RwLock::new(health)),
             events: None,
             listens: false,
+            health_check: None,
         }
     }
 
@@ -89,6 +90,10 @@ impl Member {
     pub(super) fn join(&mut self, events: broadcast::Sender<GroupEvent>, listens: bool) {
         self.events = Some(events);
         self.listens = listens;
+    }
+
+    pub(super) fn set_health_check(&mut self, period: Duration) {
+        self.health_check = Some(period);
     }
 
     pub(super) fn is_enabled(&self) -> bool {
@@ -130,7 +135,13 @@ impl Member {
         match self.probe_memory.scope(connect()).await {
             Ok(client) => {
                 self.reporter().set_health(Health::Running);
-                let watcher = tokio::spawn(watch(client.clone(), self.reporter(), self.listens));
+                let watching = watch(
+                    client.clone(),
+                    self.reporter(),
+                    self.listens,
+                    self.health_check,
+                );
+                let watcher = tokio::spawn(watching);
                 lifecycle.state = ServerState::Running {
                     client: client.clone(),
                     since: Instant::now(),
@@ -218,16 +229,27 @@ impl HealthReporter {
     }
 }
 
-/// Forwards the changes of a server until it ends, and then reports its end.
-async fn watch(client: Client, reporter: HealthReporter, listens: bool) {
-    let reason = {
-        let changes = pin!(forward_changes(&client, &reporter, listens));
-        match select(changes, pin!(client.closed())).await {
-            Either::Left(((), closed)) => closed.await,
-            Either::Right((reason, _)) => reason,
-        }
+/// Forwards the changes of a server until it ends or fails its checks, and then reports its end.
+async fn watch(
+    client: Client,
+    reporter: HealthReporter,
+    listens: bool,
+    health_check: Option<Duration>,
+) {
+    let changes = async {
+        forward_changes(&client, &reporter, listens).await;
+        std::future::pending::<()>().await;
     };
-    reporter.set_health(Health::Down(reason.to_string()));
+    tokio::select! {
+        reason = client.closed() => reporter.set_health(Health::Down(reason.to_string())),
+        () = health_check::failed(&client, health_check) => {
+            let reason = "it did not answer two health checks".to_owned();
+            reporter.set_health(Health::Down(reason));
+            // Best effort: the connection closes in any case.
+            let _ = timeout(health_check::LIMIT, client.close()).await;
+        }
+        () = changes => {}
+    }
 }
 
 async fn forward_changes(client: &Client, reporter: &HealthReporter, listens: bool) {

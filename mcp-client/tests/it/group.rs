@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use mcp_client::group::{Group, GroupBuilder, GroupEvent, Health, Naming};
 use mcp_client::{Change, Client, ConnectMode, Error};
 use mcp_core::{ChannelError, CloseReason};
@@ -12,7 +12,7 @@ use mcp_types::{CompleteParams, CompletionReference, ProtocolVersion, codes};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use crate::script::{Script, Step, error, result, say, text};
+use crate::script::{Script, Step, error, result, say, text, wait};
 use crate::session::{methods, opened as session_opened};
 
 fn tools(names: &[&str]) -> Vec<Step> {
@@ -211,7 +211,7 @@ async fn ended_server_is_started_again() {
     assert_eq!(count.load(Ordering::SeqCst), 3);
 
     let mut told = Vec::new();
-    while let Some(Some(event)) = futures::FutureExt::now_or_never(events.next()) {
+    while let Some(Some(event)) = events.next().now_or_never() {
         let GroupEvent::Health { health, .. } = event else {
             panic!("{event:?}")
         };
@@ -225,6 +225,50 @@ async fn ended_server_is_started_again() {
         3
     );
     assert!(told.contains(&down), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn server_that_fails_two_checks_is_closed_and_started_again() {
+    let discovered = || {
+        let result = result(&json!({
+            "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {},
+            "serverInfo": {"name": "x", "version": "1"},
+        }));
+        vec![result]
+    };
+    let refused = || vec![say(error(codes::INTERNAL_ERROR, &json!(null)))];
+    let silent = || vec![wait(1000)];
+    // One failure alone does not count, and an error is an answer.
+    let first = [
+        discovered(),
+        silent(),
+        discovered(),
+        silent(),
+        refused(),
+        silent(),
+        silent(),
+    ];
+    let (start, count) = starts([Script::new(first), Script::new([])]);
+    let group = quiet()
+        .server("files", start)
+        .health_check("files", Duration::from_secs(30))
+        .build();
+    let mut events = group.events();
+    let client = group.client("files").await.unwrap();
+    let begin = Instant::now();
+    client.closed().await;
+    // Seven checks, each 30 seconds after the one before, and the wait for the last answer.
+    let passed = begin.elapsed().as_secs();
+    assert!((215..260).contains(&passed), "{passed}");
+    assert!(group.client("files").await.is_ok());
+    assert_eq!(count.load(Ordering::SeqCst), 2);
+    let mut told = Vec::new();
+    while let Some(Some(GroupEvent::Health { health, .. })) = events.next().now_or_never() {
+        told.push(health.to_string());
+    }
+    assert_eq!(told[0], Health::Running.to_string());
+    assert!(told[1].contains("two health checks"), "{told:?}");
+    assert_eq!(*told.last().unwrap(), Health::Running.to_string());
 }
 
 #[tokio::test(start_paused = true)]

@@ -172,6 +172,9 @@ impl ServerBuilder<'_> {
         if let Some(time) = config.idle_timeout_seconds {
             server = server.idle_timeout(seconds(&self.at("idle_timeout_seconds"), time)?);
         }
+        if let Some(period) = config.health_check_seconds {
+            server = server.health_check(seconds(&self.at("health_check_seconds"), period)?);
+        }
         if let Some(prefix) = &config.prefix {
             server = server.prefix(prefix);
         }

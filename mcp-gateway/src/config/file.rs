@@ -159,6 +159,8 @@ pub struct ServerConfig {
     pub start: StartConfig,
     /// The time without calls after which the server is stopped until its next call, in seconds. Default: never.
     pub idle_timeout_seconds: Option<f64>,
+    /// The time between two checks of the running server, in seconds. Default: no checks.
+    pub health_check_seconds: Option<f64>,
     /// Lets all calls share one session or process.
     pub one_session: bool,
     /// Leaves the server out.

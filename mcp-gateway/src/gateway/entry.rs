@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use mcp_client::group::{Group, Health, Naming};
+use mcp_client::group::{Group, GroupBuilder, Health, Naming};
 use mcp_client::{Client, Error};
 use mcp_core::BoxFuture;
 use mcp_core::backoff::Backoff;
@@ -32,6 +32,7 @@ pub(super) struct ListedServer {
     pub(super) connection_id: Option<String>,
     pub(super) has_one_session: bool,
     idle_timeout: Option<Duration>,
+    pub(super) health_check: Option<Duration>,
     manifest: Option<Arc<Manifest>>,
     /// The manifest has the lists.
     is_saved: bool,
@@ -60,6 +61,7 @@ impl ListedServer {
             connection_id,
             has_one_session,
             idle_timeout: None,
+            health_check: None,
             manifest: None,
             is_saved: false,
             prefix: String::new(),
@@ -74,10 +76,21 @@ impl ListedServer {
 
     pub(super) fn set_start(&mut self, start: StartSettings) {
         self.idle_timeout = start.idle_timeout;
+        self.health_check = start.health_check;
         let current = self.manifest.as_ref().map(|it| &it.path);
         if current != start.manifest.as_ref() {
             self.is_saved = false;
             self.manifest = start.manifest.map(|path: PathBuf| Manifest::new(path));
+        }
+    }
+
+    /// Adds the server to the servers of a group, as one that does not run yet.
+    pub(super) fn add_to(&self, group: GroupBuilder) -> GroupBuilder {
+        let (name, connect) = (&self.upstream.server, self.connect.clone());
+        let group = group.server(name, move || connect());
+        match self.health_check {
+            Some(period) => group.health_check(name, period),
+            None => group,
         }
     }
 

@@ -10,7 +10,6 @@ use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{Stream, StreamExt as _};
 use mcp_client::group::{Group, GroupEvent, Health, Naming};
-use mcp_client::{Client, Error};
 use mcp_core::BoxFuture;
 use mcp_core::backoff::Backoff;
 use mcp_server::{CompletionRoute, Notify};
@@ -107,6 +106,7 @@ impl ServerLists {
                     && it.connection_id.is_some()
                     && it.connection_id == server.connection_id
                     && it.has_one_session == server.has_one_session
+                    && it.health_check == server.start.health_check
             });
             let listed = match kept {
                 Some(index) => {
@@ -118,16 +118,16 @@ impl ServerLists {
                 }
                 None => {
                     self.generation += 1;
-                    let (name, id) = (server.name.clone(), server.connection_id.clone());
+                    let id = server.connection_id.clone();
                     let has_one_session = server.has_one_session;
                     let (start, backoff) = (server.start.clone(), Backoff::new(PAUSE, MAX_RETRY));
                     let (connect, upstream) = self.setup.connect(server);
                     let connect: ConnectShared = Arc::new(connect);
-                    group = group.server(&name, starter(&connect));
                     let parts = (connect, upstream);
                     let mut listed =
                         ListedServer::new(parts, id, has_one_session, self.generation, backoff);
                     listed.set_start(start);
+                    group = listed.add_to(group);
                     listed
                 }
             };
@@ -360,7 +360,7 @@ impl ServerLists {
         let group = servers.fold(Group::builder(), |group, server| {
             let name = &server.upstream.server;
             match stopped.contains(name) {
-                true => group.server(name, starter(&server.connect)),
+                true => server.add_to(group),
                 false => group.keep(name),
             }
         });
@@ -459,12 +459,4 @@ impl ServerLists {
         // The caller may have gone.
         let _ = done.send(checked);
     }
-}
-
-/// Returns a function that starts a server of the group.
-fn starter(
-    connect: &ConnectShared,
-) -> impl Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync + use<> {
-    let connect = connect.clone();
-    move || connect()
 }

@@ -64,6 +64,7 @@ pub(super) struct StartSettings {
     /// The file with the lists of a server that starts at its first call.
     pub(super) manifest: Option<PathBuf>,
     pub(super) idle_timeout: Option<Duration>,
+    pub(super) health_check: Option<Duration>,
 }
 
 /// The settings of a server that do not concern its connection.
@@ -188,6 +189,17 @@ impl GatewayServer {
     /// pass is not stopped. Default: a server runs until the gateway ends.
     pub fn idle_timeout(mut self, time: Duration) -> Self {
         self.start.idle_timeout = Some(time);
+        self
+    }
+
+    /// Checks the server while it runs, once in each period; at least a second. It has 5 seconds for an answer. A
+    /// server that fails two checks in a row is closed: its calls fail, and it is started again, with growing pauses.
+    /// Default: no checks.
+    ///
+    /// Checks are for the connection that calls share. A program that answers nothing while it works on a call fails
+    /// them as well.
+    pub fn health_check(mut self, period: Duration) -> Self {
+        self.start.health_check = Some(period);
         self
     }
 
