@@ -13,25 +13,19 @@
 //! | module | content |
 //! |---|---|
 //! | `patterns` | [`ToolPatterns`] |
-//! | `message` | headers and errors of relayed messages |
 //! | `tools` | hidden tools, and arguments that headers repeat |
-//! | `session` | the legacy session of the server, and its renewal |
-//! | `calls` | requests of the client that wait for their responses |
-//! | `relay` | the loop |
+//! | `relay` | messages of one client, passed on unchanged: `message` has their headers and errors, `session` the legacy session of the server, `calls` the requests that wait |
 //! | `gateway` | many servers behind one |
 //! | [`openapi`] | HTTP services as servers (feature `openapi`) |
 //! | [`config`] | configuration files (feature `config`) |
 
-mod calls;
 #[cfg(feature = "config")]
 pub mod config;
 mod gateway;
-mod message;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 mod patterns;
 mod relay;
-mod session;
 mod tools;
 
 pub use gateway::{

@@ -1,5 +1,9 @@
 //! The loop that passes messages on.
 
+mod calls;
+mod message;
+mod session;
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::pending;
@@ -17,9 +21,8 @@ use mcp_types::{Message, Method, Notification, ProtocolVersion, Request, Request
 use tokio::time::timeout;
 use tracing::debug;
 
-use crate::calls::{CallEvent, Calls};
-use crate::message;
-use crate::session::{SEND_TIMEOUT, Session};
+use self::calls::{CallEvent, Calls};
+use self::session::{SEND_TIMEOUT, Session};
 use crate::tools::{HiddenTools, ToolHeaders};
 
 /// Largest number of notifications and responses of the client that wait to be sent.

@@ -10,7 +10,7 @@ use mcp_types::{Method, ParseError, ProtocolVersion, RawJson, Request, RequestId
 use serde_json::json;
 
 /// Returns the revision of a request. `session` is the revision of the legacy session, if there is one.
-pub(crate) fn version_of(
+pub(super) fn version_of(
     request: &Request<'_>,
     session: Option<ProtocolVersion>,
 ) -> Result<ProtocolVersion, Fault> {
@@ -25,7 +25,7 @@ pub(crate) fn version_of(
 
 /// Returns the values of a request that HTTP repeats in headers.
 // spec: HTTP-C-04, HTTP-C-05, TASK-21
-pub(crate) fn mirrored(request: &Request<'_>, version: ProtocolVersion) -> MirroredHeaders {
+pub(super) fn mirrored(request: &Request<'_>, version: ProtocolVersion) -> MirroredHeaders {
     let name_param = match Method::from_name(&request.method) {
         Some(method) => method.spec().name_param,
         None if [tasks::GET, tasks::UPDATE, tasks::CANCEL].contains(&&*request.method) => {
@@ -38,7 +38,7 @@ pub(crate) fn mirrored(request: &Request<'_>, version: ProtocolVersion) -> Mirro
 }
 
 /// Builds a `tools/list` request of the relay itself, with the `_meta` of a request of the client.
-pub(crate) fn list_tools(
+pub(super) fn list_tools(
     id: RequestId,
     version: ProtocolVersion,
     meta: RawJson<'_>,
@@ -56,7 +56,7 @@ pub(crate) fn list_tools(
 }
 
 /// Encodes an error response.
-pub(crate) fn error(
+pub(super) fn error(
     fault: &Fault,
     id: Option<&RequestId>,
     version: Option<ProtocolVersion>,
@@ -68,12 +68,12 @@ pub(crate) fn error(
 }
 
 /// Encodes the error response to a message that is not valid JSON-RPC.
-pub(crate) fn parse_error(error: &ParseError) -> Bytes {
+pub(super) fn parse_error(error: &ParseError) -> Bytes {
     self::error(&error.clone().into(), error.id(), None)
 }
 
 /// Describes why the server did not answer.
-pub(crate) fn describe(error: &ChannelError) -> Fault {
+pub(super) fn describe(error: &ChannelError) -> Fault {
     let mut text = format!("the relay has no answer of the server: {error}");
     let mut source = error.source();
     while let Some(cause) = source {

@@ -13,20 +13,20 @@ use serde::Deserialize;
 use tokio::time::timeout;
 
 /// Timeout of sending one notification or response.
-pub(crate) const SEND_TIMEOUT: Duration = Duration::from_secs(30);
+pub(super) const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 /// Timeout of opening a session again.
 const RENEW_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A legacy session, as the client has opened it.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(super) struct Session {
     /// The `initialize` request of the client.
     initialize: Bytes,
     id: RequestId,
     /// The revision: first the requested one, then the negotiated one.
-    pub(crate) version: ProtocolVersion,
+    pub(super) version: ProtocolVersion,
     /// Number of times the session was opened again.
-    pub(crate) renewals: u64,
+    pub(super) renewals: u64,
 }
 
 #[derive(Deserialize)]
@@ -38,7 +38,7 @@ struct NegotiatedVersion {
 impl Session {
     /// A session that `initialize` opens. A revision that this library does not know counts as the
     /// latest one with sessions.
-    pub(crate) fn new(request: &Request<'_>, text: Bytes) -> Self {
+    pub(super) fn new(request: &Request<'_>, text: Bytes) -> Self {
         let version = request.params.text("protocolVersion").ok().flatten();
         let version = version.and_then(|it| it.parse::<ProtocolVersion>().ok());
         Self {
@@ -52,13 +52,13 @@ impl Session {
     }
 
     /// Prepares the channel for `initialize`. Returns the messages of the server that belong to no call.
-    pub(crate) fn prepare(&self, channel: &dyn Channel) -> Option<Frames> {
+    pub(super) fn prepare(&self, channel: &dyn Channel) -> Option<Frames> {
         channel.set_version(self.version);
         channel.inbound()
     }
 
     /// The `initialize` request.
-    pub(crate) fn request(&self) -> OutgoingRequest {
+    pub(super) fn request(&self) -> OutgoingRequest {
         let name = Method::Initialize.as_str();
         let mirrored = MirroredHeaders::new(self.version, name, None);
         OutgoingRequest::new(self.id.clone(), self.initialize.clone(), mirrored)
@@ -66,7 +66,7 @@ impl Session {
 
     /// Takes the negotiated revision from the response to `initialize`. Returns whether the server has
     /// opened the session.
-    pub(crate) fn negotiated(&mut self, channel: &dyn Channel, response: &[u8]) -> bool {
+    pub(super) fn negotiated(&mut self, channel: &dyn Channel, response: &[u8]) -> bool {
         let Ok(Message::Response(response)) = Message::parse(response) else {
             return false;
         };
@@ -83,7 +83,7 @@ impl Session {
 
     /// Opens the session again after the server has lost it. The client does not notice, because the
     /// response to `initialize` is the same as before.
-    pub(crate) async fn renew(
+    pub(super) async fn renew(
         &mut self,
         channel: &dyn Channel,
     ) -> Result<Option<Frames>, ChannelError> {

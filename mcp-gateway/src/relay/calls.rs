@@ -10,18 +10,18 @@ use mcp_types::RequestId;
 use tokio::sync::oneshot;
 
 /// A request that was sent to the server.
-pub(crate) struct PendingCall {
-    pub(crate) request: OutgoingRequest,
+pub(super) struct PendingCall {
+    pub(super) request: OutgoingRequest,
     /// Number of renewals of the session when the request was sent.
-    pub(crate) renewals: u64,
+    pub(super) renewals: u64,
     /// The request was sent before: without the headers of its arguments, or in a session that is lost.
-    pub(crate) is_repeated: bool,
+    pub(super) is_repeated: bool,
     /// Dropping it ends the stream of the call, which cancels the request.
     _cancel: oneshot::Sender<()>,
 }
 
 /// An event of a call.
-pub(crate) enum CallEvent {
+pub(super) enum CallEvent {
     /// A message of the server.
     Frame(Result<Frame, ChannelError>),
     /// The messages of the call have ended.
@@ -32,14 +32,14 @@ type CallEvents = Pin<Box<dyn Stream<Item = (RequestId, CallEvent)> + Send>>;
 
 /// The calls that wait for their responses, by the id that the client has chosen.
 #[derive(Default)]
-pub(crate) struct Calls {
+pub(super) struct Calls {
     pending: HashMap<RequestId, PendingCall>,
     events: SelectAll<CallEvents>,
 }
 
 impl Calls {
     /// Adds a call, whose messages are `frames`.
-    pub(crate) fn start(
+    pub(super) fn start(
         &mut self,
         request: OutgoingRequest,
         frames: Frames,
@@ -62,25 +62,25 @@ impl Calls {
         self.pending.insert(id, call);
     }
 
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.pending.len()
     }
 
-    pub(crate) fn contains(&self, id: &RequestId) -> bool {
+    pub(super) fn contains(&self, id: &RequestId) -> bool {
         self.pending.contains_key(id)
     }
 
-    pub(crate) fn get(&self, id: &RequestId) -> Option<&PendingCall> {
+    pub(super) fn get(&self, id: &RequestId) -> Option<&PendingCall> {
         self.pending.get(id)
     }
 
     /// Forgets a call. Without a response from the server this cancels it.
-    pub(crate) fn remove(&mut self, id: &RequestId) -> Option<PendingCall> {
+    pub(super) fn remove(&mut self, id: &RequestId) -> Option<PendingCall> {
         self.pending.remove(id)
     }
 
     /// Returns the next event of a call that is still pending. Waits forever without calls.
-    pub(crate) async fn next(&mut self) -> (RequestId, CallEvent) {
+    pub(super) async fn next(&mut self) -> (RequestId, CallEvent) {
         loop {
             match self.events.next().await {
                 Some((id, event)) if self.pending.contains_key(&id) => return (id, event),
