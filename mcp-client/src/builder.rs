@@ -27,7 +27,7 @@ use crate::extension::{ClientExtension, ClientSetup, NotificationHandlers};
 use crate::inputs::{ElicitRequest, Inputs, IntoInput, SampleRequest, UrlRequest};
 use crate::options::parse_header;
 
-/// Settings of a [`Client`], created by [`Client::builder`].
+/// Settings of a [`Client`](crate::Client), created by [`Client::builder`](crate::Client::builder).
 ///
 /// # Examples
 ///
@@ -138,7 +138,7 @@ impl ClientBuilder {
     /// Accepts tasks as results of tool calls: declares the extension `io.modelcontextprotocol/tasks`.
     /// Off by default.
     ///
-    /// [`Client::call`] then follows a task to its end by itself: it polls at the interval of the server,
+    /// [`Client::call`](crate::Client::call) then follows a task to its end by itself: it polls at the interval of the server,
     /// answers input requests by the handlers of this client, and cancels the task when the call is
     /// dropped. [`PreparedCall::start`](crate::PreparedCall::start) returns as soon as the task exists.
     /// Servers of revisions before 2026-07-28 return no such tasks.
@@ -273,7 +273,7 @@ impl ClientBuilder {
     ///
     /// It sees the requests of the server, in sessions as well as in results that require input, as
     /// [`Call::Other`](mcp_core::Call::Other) with the method and the parameters. Their result is
-    /// [`ResultBody::Other`]. It also sees, as [`Call::Notification`](mcp_core::Call::Notification), the
+    /// [`ResultBody::Other`](mcp_core::ResultBody::Other). It also sees, as [`Call::Notification`](mcp_core::Call::Notification), the
     /// notifications that belong to no call, and those that an [extension](Self::extension) handles. A
     /// layer that does not pass on a notification suppresses it. Notifications pass one after the other,
     /// in their order; up to 256 wait.
@@ -300,7 +300,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Attaches a value to the client, found by its type with [`Client::attached`]. Replaces a value
+    /// Attaches a value to the client, found by its type with [`Client::attached`](crate::Client::attached). Replaces a value
     /// of the same type. Use this in crates that extend clients, for state that all clones of a client
     /// share.
     ///
@@ -410,7 +410,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the minimum level of log messages; see [`Client::logs`]. Default: no log messages are
+    /// Sets the minimum level of log messages; see [`Client::logs`](crate::Client::logs). Default: no log messages are
     /// requested.
     // spec: META-11
     pub fn log_level(mut self, level: LoggingLevel) -> Self {

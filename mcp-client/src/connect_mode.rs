@@ -14,9 +14,9 @@ pub enum ConnectMode {
     #[default]
     Auto,
     /// Uses only this revision. With 2026-07-28 nothing is sent before the first call, so the
-    /// server's capabilities are unknown until [`Client::discover`] is called. With an older revision
+    /// server's capabilities are unknown until [`Client::discover`](crate::Client::discover) is called. With an older revision
     /// `initialize` requests it, and a server that answers with any other revision, also an older one,
-    /// is refused ([`Error::supported_versions`] returns its revision). Use [`Legacy`](Self::Legacy)
+    /// is refused ([`Error::supported_versions`](crate::Error::supported_versions) returns its revision). Use [`Legacy`](Self::Legacy)
     /// to accept what the server answers.
     Pin(ProtocolVersion),
     /// Opens a session without `server/discover`, for servers that are known to be older than

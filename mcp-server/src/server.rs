@@ -1,31 +1,29 @@
 //! The server and its builder.
 
-mod routes;
+mod service;
+mod settings;
 
 use std::sync::{Arc, Once, Weak};
 
 use mcp_core::extension::{RegisteredExtension, Registration};
-use mcp_core::schema::{Lint, LintProfile, Validator};
-use mcp_core::{
-    BoxFuture, Call, ChangeBus, Changes, ClientFacts, Exchange, Extensions, Fault, Observer,
-    ParamHeaders, Reply, ServerProfile, Service, TaskEngine, TaskSubscriptions,
-};
-use mcp_types::{CacheHint, Implementation};
+use mcp_core::schema::Validator;
+use mcp_core::{ChangeBus, ServerProfile, TaskEngine};
+use mcp_types::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
 use serde::Serialize;
 
 use crate::broadcaster::Broadcaster;
 use crate::call::ServerTasks;
 use crate::caller::Caller;
 use crate::change_kinds::ChangeKinds;
-use crate::check::{self, SetupError};
-use crate::content_policy::ContentPolicy;
-use crate::dispatch::dispatch;
 use crate::extension::{ServerExtension, ServerSetup, TasksExtension};
+use crate::handler::CompletionHandler;
 use crate::handles::{Prompts, Resources, Templates, Tools};
 use crate::middleware::{LayerStack, Layers, Middleware};
 use crate::notify::Notify;
-use crate::registry::{Registry, ServerConfig, SharedRegistry};
-use crate::request_state::{Sealer, StateKeys};
+use crate::registry::{ServerConfig, SharedRegistry};
+use crate::routes::{
+    CompletionRoute, PromptRoute, ResourceRoute, Routes, TemplateRoute, ToolRoute,
+};
 
 /// A Model Context Protocol server: its identity, its routes, its settings.
 ///
@@ -208,41 +206,6 @@ impl Server {
         self.configure(|config| config.extensions.push(registration))
     }
 
-    /// Sets how long clients may cache the result of `server/discover`.
-    #[must_use]
-    pub fn discover_cache(self, cache: CacheHint) -> Self {
-        self.configure(|config| config.discover_cache = cache)
-    }
-
-    /// Sets how long clients may cache the list of tools.
-    #[must_use]
-    pub fn tools_cache(self, cache: CacheHint) -> Self {
-        self.configure(|config| config.tools.cache = Some(cache))
-    }
-
-    /// Sets how long clients may cache the lists of resources and of templates. Use
-    /// [`ResourceRoute::cache`] for the contents of a single resource.
-    #[must_use]
-    pub fn resources_cache(self, cache: CacheHint) -> Self {
-        self.configure(|config| {
-            config.resources.cache = Some(cache);
-            config.templates.cache = Some(cache);
-        })
-    }
-
-    /// Sets how long clients may cache the list of prompts.
-    #[must_use]
-    pub fn prompts_cache(self, cache: CacheHint) -> Self {
-        self.configure(|config| config.prompts.cache = Some(cache))
-    }
-
-    /// Sets the number of items on a page of a list, at least one. By default a list is one page, which
-    /// suits all but very long lists: the page is serialized once for all clients.
-    #[must_use]
-    pub fn page_size(self, items: usize) -> Self {
-        self.configure(|config| config.page_size = items.max(1))
-    }
-
     /// Adds a value that handlers receive as [`State`](crate::State). A second value of the same type
     /// replaces the first.
     #[must_use]
@@ -250,15 +213,84 @@ impl Server {
         self.configure(|config| config.context.states.insert(value))
     }
 
-    /// Sets the keys that seal the state of a call while its client is asked. Needed if several nodes
-    /// serve one endpoint; by default each process has a random key.
-    // spec: MRTR-07, MRTR-16
+    /// Adds a tool: a route, or a function with `#[tool]`.
     #[must_use]
-    pub fn request_state_keys(self, keys: StateKeys) -> Self {
-        self.configure(|config| {
-            let sealer = Sealer::new(&*config.info.name, Some(keys));
-            config.context.sealer = Arc::new(sealer);
-        })
+    pub fn tool(self, tool: impl Into<ToolRoute>) -> Self {
+        self.configure(|config| config.tools.push(tool.into()))
+    }
+
+    /// Adds a resource: a route, or a function with `#[resource]`.
+    #[must_use]
+    pub fn resource(self, resource: impl Into<ResourceRoute>) -> Self {
+        self.configure(|config| config.resources.push(resource.into()))
+    }
+
+    /// Adds a URI template, a family of resources: a route, or a function with `#[resource]`.
+    #[must_use]
+    pub fn template(self, template: impl Into<TemplateRoute>) -> Self {
+        self.configure(|config| config.templates.push(template.into()))
+    }
+
+    /// Adds a prompt: a route, or a function with `#[prompt]`.
+    #[must_use]
+    pub fn prompt(self, prompt: impl Into<PromptRoute>) -> Self {
+        self.configure(|config| config.prompts.push(prompt.into()))
+    }
+
+    /// Adds a completion of an argument: a route, or a function with `#[completion]`.
+    #[must_use]
+    pub fn completion(self, completion: impl Into<CompletionRoute>) -> Self {
+        self.configure(|config| config.completions.push(completion.into()))
+    }
+
+    /// Adds a completion of an argument of a prompt. Arguments whose type is an enum need none: the
+    /// server suggests the values of the enum.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Review {
+    ///     file: String,
+    /// }
+    ///
+    /// let server = Server::new("reviews", "1.0.0")
+    ///     .prompt(Prompt::new("review").handler(|Args(p): Args<Review>| p.file))
+    ///     .completion_for_prompt("review", "file", |prefix: Prefix| {
+    ///         let files = ["lib.rs", "main.rs"];
+    ///         files.into_iter().filter(|file| file.starts_with(&*prefix)).collect::<Vec<_>>()
+    ///     });
+    /// server.check()?;
+    /// # Ok::<(), mcp::SetupError>(())
+    /// ```
+    #[must_use]
+    pub fn completion_for_prompt<M, H: CompletionHandler<M>>(
+        self,
+        prompt: impl Into<String>,
+        argument: impl Into<String>,
+        handler: H,
+    ) -> Self {
+        self.completion(CompletionRoute::prompt(prompt, argument, handler))
+    }
+
+    /// Adds a completion of a variable of a URI template. Variables whose type is an enum need none:
+    /// the server suggests the values of the enum.
+    #[must_use]
+    pub fn completion_for_template<M, H: CompletionHandler<M>>(
+        self,
+        uri_template: impl Into<String>,
+        variable: impl Into<String>,
+        handler: H,
+    ) -> Self {
+        self.completion(CompletionRoute::template(uri_template, variable, handler))
+    }
+
+    /// Adds all routes of a router.
+    #[must_use]
+    pub fn merge(self, routes: Routes) -> Self {
+        self.configure(|config| config.add_routes(routes))
     }
 
     /// Adds a layer around all calls, also of routes that are added later: a tower layer, or
@@ -292,6 +324,91 @@ impl Server {
         self.layer_stack.add(layer);
         self.layers = self.layer_stack.compose();
         self
+    }
+
+    /// Adds all routes of a router under a prefix; see [`Routes::nest`].
+    #[must_use]
+    pub fn nest(self, prefix: impl AsRef<str>, routes: Routes) -> Self {
+        self.merge(Routes::new().nest(prefix, routes))
+    }
+
+    /// Hides tools from callers that `filter` does not accept. For other callers a hidden tool is
+    /// unknown: lists omit it, and calls of it fail. See [`ToolRoute::visible_to`] for a single tool.
+    ///
+    /// A filtered list is built for every request, and its cache hint is always private.
+    // spec: TOOL-03, CACHE-12
+    #[must_use]
+    pub fn visible_tools(
+        self,
+        filter: impl Fn(&Caller<'_>, &Tool) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.configure(|config| config.tools.set_filter(filter))
+    }
+
+    /// Hides resources from callers that `filter` does not accept; see
+    /// [`visible_tools`](Self::visible_tools). Callers are not notified of changes of hidden
+    /// resources.
+    // spec: GAP-10
+    #[must_use]
+    pub fn visible_resources(
+        self,
+        filter: impl Fn(&Caller<'_>, &Resource) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.configure(|config| config.resources.set_filter(filter))
+    }
+
+    /// Hides URI templates and the resources behind them from callers that `filter` does not accept;
+    /// see [`visible_resources`](Self::visible_resources).
+    #[must_use]
+    pub fn visible_templates(
+        self,
+        filter: impl Fn(&Caller<'_>, &ResourceTemplate) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.configure(|config| config.templates.set_filter(filter))
+    }
+
+    /// Hides prompts from callers that `filter` does not accept; see
+    /// [`visible_tools`](Self::visible_tools).
+    #[must_use]
+    pub fn visible_prompts(
+        self,
+        filter: impl Fn(&Caller<'_>, &Prompt) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.configure(|config| config.prompts.set_filter(filter))
+    }
+
+    /// Adds scopes to all tools that have been added so far, see [`ToolRoute::scopes`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    ///
+    /// fn scope(tool: &Tool) -> &'static str {
+    ///     let hints = tool.annotations.as_ref();
+    ///     match hints.and_then(|hints| hints.read_only_hint) {
+    ///         Some(true) => "files:read",
+    ///         _ => "files:write",
+    ///     }
+    /// }
+    ///
+    /// let server = Server::new("files", "1.0.0")
+    ///     .tool(Tool::new("delete").handler(|| "deleted"))
+    ///     .tool_scopes(|tool| [scope(tool)]);
+    /// # server.check()?;
+    /// # Ok::<(), mcp::SetupError>(())
+    /// ```
+    #[must_use]
+    pub fn tool_scopes<S: Into<String>, I: IntoIterator<Item = S>>(
+        self,
+        scopes: impl Fn(&Tool) -> I,
+    ) -> Self {
+        self.configure(|config| {
+            for route in config.tools.iter_mut() {
+                let scopes = scopes(route.tool());
+                route.scope.add_required_scopes(scopes);
+            }
+        })
     }
 
     /// Sets the bus that distributes changes. Nodes that serve one endpoint share a bus, so that a
@@ -329,16 +446,6 @@ impl Server {
         server.configure(|config| {
             let profile = Arc::new(ServerProfile::new(config.info.clone()));
             config.context.tasks = Some(ServerTasks { engine, profile });
-        })
-    }
-
-    /// Sets how many `subscriptions/listen` requests of all clients may run at the same time; 1024 by
-    /// default. Further ones are refused.
-    // spec: SUB-15
-    #[must_use]
-    pub fn max_subscriptions(self, subscriptions: usize) -> Self {
-        self.configure(|config| {
-            config.changes = config.changes.clone().max_subscriptions(subscriptions)
         })
     }
 
@@ -392,151 +499,8 @@ impl Server {
         self.configure(|config| config.context.validation.validator = Some(validator))
     }
 
-    /// Converts string arguments of tools to the type that the schema asks for, if it accepts no
-    /// string: `"5"` to a number, `"true"` to a boolean, `"null"` and `"[1, 2]"` to their JSON. For
-    /// language models that write such arguments. Off by default: then the model receives an error.
-    /// The number `5.0` is always accepted for an integer.
-    #[must_use]
-    pub fn lenient_arguments(self) -> Self {
-        self.configure(|config| config.context.validation.lenient = true)
-    }
-
-    /// Hides the messages of errors that handlers return by `?`. The client receives a number, and the
-    /// log the error with this number and its sources. By default clients and language models receive
-    /// the message, which may contain names of files, hosts or tables.
-    ///
-    /// Messages that are written for the client stay visible: those of [`ToolError::new`] and its
-    /// counterparts, protocol errors, and mistakes in arguments.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use mcp::{Server, Tool, ToolError, ToolExt};
-    ///
-    /// fn read() -> Result<String, ToolError> {
-    ///     // The client receives "the tool failed (error 5bf1…)".
-    ///     Ok(std::fs::read_to_string("/srv/notes.md")?)
-    /// }
-    ///
-    /// let server = Server::new("notes", "1.0.0")
-    ///     .tool(Tool::new("read").handler(read))
-    ///     .mask_errors();
-    /// ```
-    ///
-    /// [`ToolError::new`]: crate::ToolError::new
-    #[must_use]
-    pub fn mask_errors(self) -> Self {
-        self.configure(|config| config.context.masks_errors = true)
-    }
-
-    /// Sets the content of results of tools that have structured content; [`ContentPolicy::Both`] by
-    /// default.
-    // spec: TOOL-15
-    #[must_use]
-    pub fn content_policy(self, policy: ContentPolicy) -> Self {
-        self.configure(|config| config.context.content_policy = policy)
-    }
-
     fn configure(self, change: impl FnOnce(&mut ServerConfig)) -> Self {
         self.registry.configure(change);
         self
-    }
-
-    /// Finds mistakes that would otherwise become visible at the first call: two routes with one name,
-    /// a malformed URI template, missing state. The functions `serve_*` and the test kit call it.
-    ///
-    /// The first successful check also writes the [lints](Self::lints) to the log.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`SetupError`] with every mistake and how to fix it.
-    pub fn check(&self) -> Result<(), SetupError> {
-        self.registry.read_config(|config| {
-            check::check_server(config, self.layer_stack.find_problems())?;
-            self.lints_logged
-                .call_once(|| check::log_lints(check::lints(config)));
-            Ok(())
-        })
-    }
-
-    /// Returns why clients may refuse tools: their names, schemas or results. For tests;
-    /// [`check`](Self::check) writes the same to the log, once.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use mcp::prelude::*;
-    ///
-    /// let server = Server::new("clock", "1.0.0").tool(Tool::new("clock.now").handler(|| "half past"));
-    /// let lints = server.lints();
-    /// assert!(lints[0].to_string().contains("a tool whose name has a `.`"));
-    /// ```
-    pub fn lints(&self) -> Vec<Lint> {
-        self.registry.read_config(check::lints)
-    }
-
-    /// Returns the [lints](Self::lints) that concern one client: those about it, and those about every
-    /// client.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use mcp::schema::LintProfile;
-    /// use mcp::{Server, Tool, ToolExt};
-    ///
-    /// let server = Server::new("clock", "1.0.0").tool(Tool::new("clock.now").handler(|| "half past"));
-    /// assert_eq!(server.lints_for(LintProfile::Claude).len(), 1);
-    /// assert!(server.lints_for(LintProfile::Zed).is_empty());
-    /// ```
-    pub fn lints_for(&self, profile: LintProfile) -> Vec<Lint> {
-        let mut lints = self.lints();
-        lints.retain(|lint| lint.concerns(profile));
-        lints
-    }
-}
-
-impl Service for Server {
-    fn profile(&self) -> Arc<ServerProfile> {
-        self.registry.read(|registry| registry.profile.clone())
-    }
-
-    fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
-        let registry = self.registry.current();
-        let endpoint = move |exchange| dispatch(&registry, exchange);
-        self.layers.run(exchange, endpoint)
-    }
-
-    fn observer(&self) -> Option<Arc<dyn Observer>> {
-        self.layers.observer().cloned()
-    }
-
-    // spec: SUB-12
-    fn changes(&self) -> Option<Changes> {
-        Some(self.registry.read(|registry| registry.changes.clone()))
-    }
-
-    // spec: TASK-19
-    fn task_subscriptions(&self) -> Option<Arc<dyn TaskSubscriptions>> {
-        let registry = self.registry.current();
-        let tasks = registry.context.tasks.as_ref()?;
-        Some(tasks.engine.clone())
-    }
-
-    // The transport does not know the caller. The route of the tool reports a mismatch, after its
-    // visibility was checked.
-    fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
-        let find = |registry: &Registry| registry.header_plans.get(tool).cloned();
-        self.registry.read(find)
-    }
-
-    fn check_scopes(
-        &self,
-        call: &Call,
-        facts: &ClientFacts,
-        extensions: &Extensions,
-    ) -> Result<(), Fault> {
-        let caller = Caller::new(facts, extensions);
-        self.registry
-            .read(|registry| registry.check_scopes(call, &caller))
     }
 }

@@ -1,0 +1,59 @@
+//! A server as the service of a transport.
+
+use std::sync::Arc;
+
+use mcp_core::{
+    BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, Observer, ParamHeaders,
+    Reply, ServerProfile, Service, TaskSubscriptions,
+};
+
+use super::Server;
+use crate::caller::Caller;
+use crate::dispatch::dispatch;
+use crate::registry::Registry;
+
+impl Service for Server {
+    fn profile(&self) -> Arc<ServerProfile> {
+        self.registry.read(|registry| registry.profile.clone())
+    }
+
+    fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
+        let registry = self.registry.current();
+        let endpoint = move |exchange| dispatch(&registry, exchange);
+        self.layers.run(exchange, endpoint)
+    }
+
+    fn observer(&self) -> Option<Arc<dyn Observer>> {
+        self.layers.observer().cloned()
+    }
+
+    // spec: SUB-12
+    fn changes(&self) -> Option<Changes> {
+        Some(self.registry.read(|registry| registry.changes.clone()))
+    }
+
+    // spec: TASK-19
+    fn task_subscriptions(&self) -> Option<Arc<dyn TaskSubscriptions>> {
+        let registry = self.registry.current();
+        let tasks = registry.context.tasks.as_ref()?;
+        Some(tasks.engine.clone())
+    }
+
+    // The transport does not know the caller. The route of the tool reports a mismatch, after its
+    // visibility was checked.
+    fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
+        let find = |registry: &Registry| registry.header_plans.get(tool).cloned();
+        self.registry.read(find)
+    }
+
+    fn check_scopes(
+        &self,
+        call: &Call,
+        facts: &ClientFacts,
+        extensions: &Extensions,
+    ) -> Result<(), Fault> {
+        let caller = Caller::new(facts, extensions);
+        self.registry
+            .read(|registry| registry.check_scopes(call, &caller))
+    }
+}
