@@ -9,7 +9,7 @@ use mcp_types::ext::apps::ToolUi;
 
 use crate::call::RouteSpec;
 use crate::registry::{Listed, ServerConfig};
-use crate::routes::RouteScope;
+use crate::routes::{CompletionRoute, RouteScope};
 
 /// The error of a server that cannot serve as it was built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -133,6 +133,7 @@ impl<'a> SetupChecker<'a> {
                      without blanks, quotes and backslashes, and not `offline_access`"
                 ));
             }
+            self.check_own_completions(&description, route);
             if route.can_be_task() && self.config.context.tasks.is_none() {
                 self.report(format!(
                     "the {description} can become a task, and the server runs no tasks; add \
@@ -189,41 +190,88 @@ impl<'a> SetupChecker<'a> {
         }
     }
 
+    /// Checks the completions that were added to the server, and not to a prompt or template.
     fn check_completions(&mut self) {
         let config = self.config;
         let mut seen = HashSet::new();
         for route in &config.completions {
-            let (reference, argument) = (route.reference(), route.argument());
-            let (owner, has_argument) = match reference {
+            let (owner, found) = match route.reference() {
                 CompletionReference::Prompt { name } => {
-                    let mut prompts = config.prompts.iter().map(Listed::item);
-                    let prompt = prompts.find(|prompt| prompt.name == *name);
-                    let has_argument = prompt
-                        .map(|prompt| prompt.arguments.iter().any(|known| known.name == argument));
-                    (format!("prompt `{name}`"), has_argument)
+                    let mut prompts = config.prompts.iter();
+                    let found = prompts.find(|prompt| prompt.key() == name);
+                    let facts = found.map(|prompt| completed(prompt, route));
+                    (format!("prompt `{name}`"), facts)
                 }
                 CompletionReference::Resource { uri } => {
                     let mut templates = config.templates.iter();
-                    let template = templates.find(|route| route.key() == uri);
-                    let has_argument = template.map(|route| route.has_variable(argument));
-                    (format!("resource template `{uri}`"), has_argument)
+                    let found = templates.find(|template| template.key() == uri);
+                    let facts = found.map(|template| completed(template, route));
+                    (format!("resource template `{uri}`"), facts)
                 }
                 _ => continue,
             };
-            let description = format!("completion of `{argument}` of the {owner}");
-            self.check_spec(&description, route.spec(), &route.scope);
-            match has_argument {
-                None => self.report(format!("the {description}: there is no such {owner}")),
-                Some(false) => {
-                    self.report(format!(
-                        "the {description}: it has no argument `{argument}`"
-                    ));
+            let is_new = seen.insert((owner.clone(), route.argument()));
+            match found {
+                None => {
+                    let description = completion_of(route, &owner);
+                    self.check_spec(&description, route.spec(), &route.scope);
+                    self.report(format!("the {description}: there is no such {owner}"));
                 }
-                Some(true) if !seen.insert((owner.clone(), argument)) => {
-                    self.report(format!("two completions of `{argument}` of the {owner}"));
-                }
-                Some(true) => {}
+                Some(found) => self.check_completion(&owner, route, found, is_new),
             }
         }
     }
+
+    /// Checks the completions of a prompt or template.
+    fn check_own_completions<R: Listed>(&mut self, description: &str, owner: &R) {
+        let mut seen = HashSet::new();
+        for route in owner.completions() {
+            let is_new = seen.insert(route.argument());
+            let has_argument = owner.has_argument(route.argument());
+            let found = Completed {
+                has_argument,
+                is_own: false,
+            };
+            self.check_completion(description, route, found, is_new);
+        }
+    }
+
+    fn check_completion(
+        &mut self,
+        owner: &str,
+        route: &CompletionRoute,
+        found: Completed,
+        is_new: bool,
+    ) {
+        let description = completion_of(route, owner);
+        self.check_spec(&description, route.spec(), &route.scope);
+        let argument = route.argument();
+        if !found.has_argument {
+            self.report(format!(
+                "the {description}: it has no argument `{argument}`"
+            ));
+        } else if !is_new || found.is_own {
+            self.report(format!("two completions of `{argument}` of the {owner}"));
+        }
+    }
+}
+
+/// The owner of the argument that a completion is for.
+#[derive(Debug, Clone, Copy)]
+struct Completed {
+    has_argument: bool,
+    /// The owner has a completion of the argument of its own.
+    is_own: bool,
+}
+
+fn completed<R: Listed>(owner: &R, route: &CompletionRoute) -> Completed {
+    let mut own = owner.completions().iter();
+    Completed {
+        has_argument: owner.has_argument(route.argument()),
+        is_own: own.any(|it| it.argument() == route.argument()),
+    }
+}
+
+fn completion_of(route: &CompletionRoute, owner: &str) -> String {
+    format!("completion of `{}` of the {owner}", route.argument())
 }

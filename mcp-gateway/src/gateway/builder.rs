@@ -225,7 +225,7 @@ impl Gateway {
             announcements: Announcements::default(),
         };
         let group = setup.group.clone();
-        let mut server = Server::new(self.name, self.version);
+        let server = Server::new(self.name, self.version);
         let handles = Handles {
             tools: server.tools(),
             prompts: server.prompts(),
@@ -235,9 +235,6 @@ impl Gateway {
         let mut lists = ServerLists::new(setup, handles);
         lists.set_servers(self.servers, self.naming);
         lists.load().await?;
-        for completion in lists.completions() {
-            server = server.completion(completion);
-        }
         lists.subscribe(|| server.notify()).await;
         let (control, commands) = mpsc::channel(1);
         // From now on: a call may start a server before the task runs.

@@ -12,7 +12,7 @@ use futures_util::{Stream, StreamExt as _};
 use mcp_client::group::{Group, GroupEvent, Health, Naming};
 use mcp_core::BoxFuture;
 use mcp_core::backoff::Backoff;
-use mcp_server::{CompletionRoute, Notify};
+use mcp_server::Notify;
 use mcp_types::{Prompt, Resource, ResourceTemplate, Tool};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -22,7 +22,6 @@ use super::entry::{ConnectShared, ListedServer, health, read_manifests};
 use super::error::GatewayError;
 use super::listing::{self, Listed};
 use super::options::GatewayServer;
-use super::routes;
 use super::served::Served;
 use super::setup::{Setup, check_names};
 use super::status::{GatewayStatus, ServerStatus};
@@ -181,21 +180,6 @@ impl ServerLists {
         });
         let servers = join_all(servers.collect::<Vec<_>>());
         async move { servers.await.into_iter().flatten().collect() }
-    }
-
-    /// Returns the completions of the listed prompts and templates.
-    pub(super) fn completions(&self) -> Vec<CompletionRoute> {
-        let completions = self.servers.iter().flat_map(|it| {
-            let server = &it.upstream.server;
-            let prompts = self.prompts.items(server);
-            let prompts =
-                prompts.flat_map(|listed| routes::prompt_completions(&it.upstream, listed));
-            let templates = self.templates.items(server);
-            let templates =
-                templates.flat_map(|listed| routes::template_completions(&it.upstream, listed));
-            prompts.chain(templates)
-        });
-        completions.collect()
     }
 
     /// Lists servers again whenever they change, until the task is aborted.

@@ -1,11 +1,11 @@
 //! Tools, resources, templates, prompts and completions of the gateway: those of its servers.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mcp_server::{
-    CompletionError, CompletionRoute, Prefix, PromptError, PromptExt as _, PromptRoute, RawArgs,
-    ResourceError, ResourceExt as _, ResourceRoute, TemplateRoute, ToolError, ToolExt as _,
-    ToolRoute,
+    CompletionError, Prefix, PromptError, PromptExt as _, PromptRoute, RawArgs, ResourceError,
+    ResourceExt as _, ResourceRoute, TemplateRoute, ToolError, ToolExt as _, ToolRoute,
 };
 use mcp_types::{
     CallToolResult, CompleteParams, CompleteResult, CompletionReference, JsonObject, Prompt,
@@ -80,6 +80,7 @@ pub(super) fn prompt(upstream: &Upstream, listed: &Named<Prompt>) -> PromptRoute
     let visible = upstream.settings.visible();
     let mut prompt = listed.item.clone();
     prompt.name.clone_from(&listed.name);
+    let completer = Completer::new(upstream, CompletionReference::prompt(&*own));
     let upstream = upstream.clone();
     let route = prompt.handler(move |request: Request, RawArgs(arguments): RawArgs| {
         let (upstream, own) = (upstream.clone(), own.clone());
@@ -92,6 +93,11 @@ pub(super) fn prompt(upstream: &Upstream, listed: &Named<Prompt>) -> PromptRoute
             entry.end(outcome(&got));
             got.map_err(PromptError::fault)
         }
+    });
+    let arguments = listed.item.arguments.iter().map(|it| &*it.name);
+    let arguments: BTreeSet<_> = arguments.collect();
+    let route = arguments.into_iter().fold(route, |route, argument| {
+        route.completion(argument, completer.handler(argument))
     });
     match visible {
         Some(visible) => route.visible_to(visible),
@@ -108,7 +114,13 @@ pub(super) fn resource(upstream: &Upstream, listed: &Named<Resource>) -> Resourc
 }
 
 pub(super) fn template(upstream: &Upstream, listed: &Named<ResourceTemplate>) -> TemplateRoute {
+    let uri = &*listed.item.uri_template;
     let route = listed.item.clone().read(reader(upstream.clone()));
+    let completer = Completer::new(upstream, CompletionReference::template(uri));
+    let variables: BTreeSet<_> = variables(uri).collect();
+    let route = variables.into_iter().fold(route, |route, variable| {
+        route.completion(variable, completer.handler(variable))
+    });
     match upstream.settings.visible() {
         Some(visible) => route.visible_to(visible),
         None => route,
@@ -137,44 +149,33 @@ fn outcome<T, E>(result: &Result<T, E>) -> CallOutcome {
     }
 }
 
-/// Completions of all arguments of a prompt.
-pub(super) fn prompt_completions(
-    upstream: &Upstream,
-    listed: &Named<Prompt>,
-) -> Vec<CompletionRoute> {
-    let reference = CompletionReference::prompt(&*listed.item.name);
-    let arguments = listed.item.arguments.iter();
-    let routes = arguments.map(|argument| {
-        let handler = completer(upstream.clone(), reference.clone(), &argument.name);
-        CompletionRoute::prompt(&*listed.name, &*argument.name, handler)
-    });
-    routes.collect()
-}
-
-/// Completions of all variables of a template.
-pub(super) fn template_completions(
-    upstream: &Upstream,
-    listed: &Named<ResourceTemplate>,
-) -> Vec<CompletionRoute> {
-    let uri = &*listed.item.uri_template;
-    let reference = CompletionReference::template(uri);
-    let routes = variables(uri).map(|variable| {
-        let handler = completer(upstream.clone(), reference.clone(), variable);
-        CompletionRoute::template(uri, variable, handler)
-    });
-    routes.collect()
-}
-
-fn completer(
+/// Completions of the arguments of one prompt, or of the variables of one template.
+struct Completer {
     upstream: Upstream,
     reference: CompletionReference,
-    argument: &str,
-) -> impl mcp_server::CompletionHandler<(mcp_server::AsyncHandler, CallerToken, Prefix, RawArgs)> {
-    let argument: Arc<str> = argument.into();
-    move |CallerToken(token): CallerToken, prefix: Prefix, RawArgs(known): RawArgs| {
-        let (upstream, reference) = (upstream.clone(), reference.clone());
-        let params = CompleteParams::new(reference, &*argument, prefix.0);
-        async move { complete(&upstream, token.as_ref(), params, &known).await }
+}
+
+impl Completer {
+    fn new(upstream: &Upstream, reference: CompletionReference) -> Self {
+        Self {
+            upstream: upstream.clone(),
+            reference,
+        }
+    }
+
+    /// Returns the handler for one argument.
+    fn handler(
+        &self,
+        argument: &str,
+    ) -> impl mcp_server::CompletionHandler<(mcp_server::AsyncHandler, CallerToken, Prefix, RawArgs)>
+    + use<> {
+        let argument: Arc<str> = argument.into();
+        let (upstream, reference) = (self.upstream.clone(), self.reference.clone());
+        move |CallerToken(token): CallerToken, prefix: Prefix, RawArgs(known): RawArgs| {
+            let upstream = upstream.clone();
+            let params = CompleteParams::new(reference.clone(), &*argument, prefix.0);
+            async move { complete(&upstream, token.as_ref(), params, &known).await }
+        }
     }
 }
 

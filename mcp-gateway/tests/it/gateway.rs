@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt as _;
+use mcp::core::InProcessChannel;
 use mcp::gateway::{Gateway, OpenGateway};
 use mcp::prelude::*;
 use mcp::types::{ElicitResult, InputRequired, LoggingLevel, ProtocolVersion, Root};
@@ -259,6 +260,24 @@ async fn resources_prompts_and_completions_pass() {
         assert_eq!(completed.completion.values, ["17"]);
     })
     .await;
+}
+
+#[tokio::test]
+async fn completions_of_a_server_that_a_reload_adds_pass() {
+    let empty = || Gateway::new("gateway", "1.0.0");
+    let opened = empty().open().await.unwrap();
+    let client = Client::connect(InProcess(opened.server)).await.unwrap();
+    let shop = Arc::new(shop(Arc::default()));
+    let added = empty().server("shop", move |client| {
+        client.over(InProcessChannel::new(shop.clone()))
+    });
+    let mut changes = client.changes().prompts_changed().await.unwrap();
+    opened.control.reload(added).await.unwrap();
+    changes.next().await.unwrap().unwrap();
+    let reference = mcp::types::CompletionReference::prompt("shop__review");
+    let params = mcp::types::CompleteParams::new(reference, "id", "1");
+    let completed = client.complete(params).await.unwrap();
+    assert_eq!(completed.completion.values, ["17"]);
 }
 
 #[tokio::test]

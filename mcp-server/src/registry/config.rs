@@ -98,7 +98,7 @@ impl ServerConfig {
         let templates = self.templates.iter();
         let templates = templates.flat_map(|route| [route.spec(), route.list_spec()]);
         let prompts = self.prompts.iter().map(PromptRoute::spec);
-        let completions = self.completions.iter().map(CompletionRoute::spec);
+        let completions = self.completions().map(CompletionRoute::spec);
         tools
             .chain(resources)
             .chain(templates)
@@ -161,11 +161,18 @@ impl ServerConfig {
         capabilities
     }
 
+    /// Returns the completions of the server, and those of its templates and prompts.
+    pub(crate) fn completions(&self) -> impl Iterator<Item = &CompletionRoute> {
+        let templates = self.templates.iter().flat_map(TemplateRoute::completions);
+        let prompts = self.prompts.iter().flat_map(PromptRoute::completions);
+        self.completions.iter().chain(templates).chain(prompts)
+    }
+
     /// Returns whether any argument has a completion: by a handler or by the values of an enum.
     fn has_completions(&self) -> bool {
         let mut prompts = self.prompts.iter().map(PromptRoute::choices);
         let mut templates = self.templates.iter().map(TemplateRoute::choices);
-        !self.completions.is_empty()
+        self.completions().next().is_some()
             || prompts.any(|choices| !choices.is_empty())
             || templates.any(|choices| !choices.is_empty())
     }

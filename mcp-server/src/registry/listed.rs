@@ -11,7 +11,9 @@ use mcp_types::{
 };
 
 use crate::call::RouteSpec;
-use crate::routes::{PromptRoute, ResourceRoute, RouteScope, TemplateRoute, ToolRoute};
+use crate::routes::{
+    CompletionRoute, PromptRoute, ResourceRoute, RouteScope, TemplateRoute, ToolRoute,
+};
 use crate::validation::Validation;
 
 /// A kind of listed route.
@@ -96,6 +98,16 @@ pub(crate) trait Listed: Clone + Send + Sync + 'static {
         false
     }
 
+    /// Returns the completions of its arguments.
+    fn completions(&self) -> &[CompletionRoute] {
+        &[]
+    }
+
+    /// Returns whether the route has an argument with this name that can be completed.
+    fn has_argument(&self, _: &str) -> bool {
+        false
+    }
+
     /// Returns why clients may refuse the route.
     fn lints(&self, _: &Validation) -> Vec<Lint> {
         Vec::new()
@@ -168,6 +180,22 @@ listed! {
         fn list_spec(&self) -> Option<&RouteSpec> {
             Some(self.list_spec())
         }
+
+        fn completions(&self) -> &[CompletionRoute] {
+            self.completions()
+        }
+
+        fn has_argument(&self, name: &str) -> bool {
+            self.has_variable(name)
+        }
     }
-    PromptRoute: Prompt, Prompt (prompt by name), ListPromptsResult as ListPrompts {}
+    PromptRoute: Prompt, Prompt (prompt by name), ListPromptsResult as ListPrompts {
+        fn completions(&self) -> &[CompletionRoute] {
+            self.completions()
+        }
+
+        fn has_argument(&self, name: &str) -> bool {
+            self.prompt().arguments.iter().any(|known| known.name == name)
+        }
+    }
 }

@@ -129,30 +129,35 @@ impl Registry {
         caller: &Caller<'_>,
     ) -> Result<CompletionSource<'_>, Fault> {
         let (argument, reference) = (&params.argument, &params.reference);
-        let choices = self.find_choices(reference, caller)?;
+        let own = self.find_suggestions(reference, caller)?;
         let mut routes = self.completions.iter();
         let route = routes.find(|it| it.reference() == reference && it.argument() == argument.name);
-        if let Some(route) = route {
-            return Ok(CompletionSource::Route(route));
-        }
-        let values = choices.map(|choices| choices.complete(&argument.name, &argument.value));
-        Ok(CompletionSource::Values(values.unwrap_or_default()))
+        let Some((choices, completions)) = own else {
+            return Ok(CompletionSource::Values(Completion::default()));
+        };
+        let mut completions = completions.iter();
+        let route = route.or_else(|| completions.find(|it| it.argument() == argument.name));
+        Ok(match route {
+            Some(route) => CompletionSource::Route(route),
+            None => CompletionSource::Values(choices.complete(&argument.name, &argument.value)),
+        })
     }
 
-    fn find_choices(
+    /// Returns the suggestions of a prompt or template. `None` for a resource.
+    fn find_suggestions(
         &self,
         reference: &CompletionReference,
         caller: &Caller<'_>,
-    ) -> Result<Option<&Choices>, Fault> {
+    ) -> Result<Option<(&Choices, &[CompletionRoute])>, Fault> {
         match reference {
             CompletionReference::Prompt { name } => match self.prompts.find(name, caller) {
-                Some(route) => Ok(Some(route.choices())),
+                Some(route) => Ok(Some((route.choices(), route.completions()))),
                 None => Err(Fault::bad_params(format!(
                     "`params.ref`: unknown prompt: {name}"
                 ))),
             },
             CompletionReference::Resource { uri } => match self.templates.find(uri, caller) {
-                Some(route) => Ok(Some(route.choices())),
+                Some(route) => Ok(Some((route.choices(), route.completions()))),
                 // A resource has no variables, so there is nothing to complete.
                 None if self.resources.find(uri, caller).is_some() => Ok(None),
                 None => Err(Fault::bad_params(format!(

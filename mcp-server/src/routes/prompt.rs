@@ -11,9 +11,10 @@ use mcp_types::{GetPromptResult, JsonObject, Prompt, PromptArgument};
 use serde_json::Value;
 
 use super::choices::Choices;
+use super::completion::CompletionRoute;
 use super::scope::{RouteHandler, RouteScope, route_setters};
 use crate::call::{CallContext, CallTarget, RouteSpec, run_handler, with_preparations};
-use crate::handler::PromptHandler;
+use crate::handler::{CompletionHandler, PromptHandler};
 use crate::result::{IntoPrompt, ItemRef, PromptError};
 
 /// A prompt with its handler. Created by [`PromptExt::handler`] or by the macros.
@@ -22,6 +23,7 @@ pub struct PromptRoute {
     prompt: Arc<Prompt>,
     handler: RouteHandler<Arc<Prompt>>,
     choices: Arc<Choices>,
+    completions: Vec<CompletionRoute>,
     spec: Arc<RouteSpec>,
     pub(crate) scope: RouteScope,
 }
@@ -111,9 +113,44 @@ impl PromptRoute {
             prompt: Arc::new(prompt),
             handler,
             choices: Arc::new(Choices::from_schema(spec.input_schema.as_deref())),
+            completions: Vec::new(),
             spec: Arc::new(spec),
             scope: RouteScope::default(),
         }
+    }
+
+    /// Adds a completion of an argument. It comes and goes with the prompt, also in a running server; see
+    /// [`Server::completion_for_prompt`](crate::Server::completion_for_prompt).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Review {
+    ///     file: String,
+    /// }
+    ///
+    /// let review = Prompt::new("review")
+    ///     .handler(|Args(p): Args<Review>| p.file)
+    ///     .completion("file", |prefix: Prefix| {
+    ///         let files = ["lib.rs", "main.rs"];
+    ///         files.into_iter().filter(|file| file.starts_with(&*prefix)).collect::<Vec<_>>()
+    ///     });
+    /// let server = Server::new("reviews", "1.0.0").prompt(review);
+    /// server.check()?;
+    /// # Ok::<(), mcp::SetupError>(())
+    /// ```
+    #[must_use]
+    pub fn completion<M, H: CompletionHandler<M>>(
+        mut self,
+        argument: impl Into<String>,
+        handler: H,
+    ) -> Self {
+        let route = CompletionRoute::prompt(&self.prompt.name, argument, handler);
+        self.completions.push(route);
+        self
     }
 
     /// The prompt as it is listed.
@@ -129,7 +166,18 @@ impl PromptRoute {
         &self.choices
     }
 
+    pub(crate) fn completions(&self) -> &[CompletionRoute] {
+        &self.completions
+    }
+
+    pub(super) fn completions_mut(&mut self) -> &mut [CompletionRoute] {
+        &mut self.completions
+    }
+
     pub(super) fn rename(&mut self, name: String) {
+        for route in &mut self.completions {
+            route.rename_prompt(|_| name.clone());
+        }
         Arc::make_mut(&mut self.prompt).name = name;
     }
 

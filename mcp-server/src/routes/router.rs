@@ -194,7 +194,7 @@ impl Routes {
         self
     }
 
-    fn for_each_scope(&mut self, change: impl FnMut(&mut RouteScope)) {
+    fn for_each_scope(&mut self, mut change: impl FnMut(&mut RouteScope)) {
         let tools = self.tools.iter_mut().map(|route| &mut route.scope);
         let resources = self.resources.iter_mut().map(|route| &mut route.scope);
         let templates = self.templates.iter_mut().map(|route| &mut route.scope);
@@ -205,7 +205,14 @@ impl Routes {
             .chain(templates)
             .chain(prompts)
             .chain(completions)
-            .for_each(change);
+            .for_each(&mut change);
+        let templates = self
+            .templates
+            .iter_mut()
+            .map(TemplateRoute::completions_mut);
+        let prompts = self.prompts.iter_mut().map(PromptRoute::completions_mut);
+        let completions = templates.chain(prompts).flatten();
+        completions.map(|route| &mut route.scope).for_each(change);
     }
 }
 

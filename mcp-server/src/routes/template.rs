@@ -8,12 +8,13 @@ use mcp_core::{BoxFuture, Fault, Reply};
 use mcp_types::{CacheHint, JsonObject, RawObject, ResourceTemplate};
 
 use super::choices::Choices;
+use super::completion::CompletionRoute;
 use super::resource::{ResourceExt, ResourceHandler};
 use super::resource_list::{ListTarget, lister};
 use super::scope::{RouteHandler, RouteScope, route_setters};
 use super::uri_template::{UriTemplate, Variables};
 use crate::call::{CallContext, RouteSpec};
-use crate::handler::{ListHandler, ReadHandler};
+use crate::handler::{CompletionHandler, ListHandler, ReadHandler};
 
 /// A URI template with its handler. Created by [`ResourceExt::read`] or by the macros.
 ///
@@ -34,6 +35,7 @@ pub struct TemplateRoute {
     /// `None` for a malformed template, which `Server::check` reports.
     pattern: Option<Arc<UriTemplate>>,
     choices: Arc<Choices>,
+    completions: Vec<CompletionRoute>,
     handler: Arc<ResourceHandler>,
     /// Computes the resources of the template for `resources/list`.
     lister: Option<RouteHandler<ListTarget>>,
@@ -55,6 +57,19 @@ impl ResourceExt for ResourceTemplate {
 impl TemplateRoute {
     route_setters! { "template": layer, visible_to, scopes, cache }
 
+    /// Adds a completion of a variable. It comes and goes with the template, also in a running server; see
+    /// [`Server::completion_for_template`](crate::Server::completion_for_template).
+    #[must_use]
+    pub fn completion<M, H: CompletionHandler<M>>(
+        mut self,
+        variable: impl Into<String>,
+        handler: H,
+    ) -> Self {
+        let route = CompletionRoute::template(&self.template.uri_template, variable, handler);
+        self.completions.push(route);
+        self
+    }
+
     pub(crate) fn new(template: ResourceTemplate, mut handler: ResourceHandler) -> Self {
         let pattern = UriTemplate::parse(&template.uri_template);
         let spec = &mut handler.spec;
@@ -67,6 +82,7 @@ impl TemplateRoute {
             template: Arc::new(template),
             pattern: pattern.ok().map(Arc::new),
             choices: Arc::new(choices),
+            completions: Vec::new(),
             handler: Arc::new(handler),
             lister: None,
             list_spec: Arc::default(),
@@ -145,6 +161,14 @@ impl TemplateRoute {
     /// The requirements of the list.
     pub(crate) fn list_spec(&self) -> &RouteSpec {
         &self.list_spec
+    }
+
+    pub(crate) fn completions(&self) -> &[CompletionRoute] {
+        &self.completions
+    }
+
+    pub(super) fn completions_mut(&mut self) -> &mut [CompletionRoute] {
+        &mut self.completions
     }
 
     pub(crate) fn choices(&self) -> &Choices {

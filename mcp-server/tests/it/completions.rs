@@ -2,7 +2,8 @@
 
 use mcp_core::{Call, Fault, Service as _};
 use mcp_server::{
-    Args, CompletionError, CompletionRoute, Prefix, PromptExt as _, ResourceExt as _, Server,
+    Args, CompletionError, CompletionRoute, Prefix, PromptExt as _, ResourceExt as _, Routes,
+    Server, State,
 };
 use mcp_types::{
     CompleteParams, Completion, CompletionReference, JsonObject, Prompt, Resource, ResourceTemplate,
@@ -191,4 +192,77 @@ fn check_reports_completions_without_owner_or_argument() {
             "the completion of `file` of the resource template `git://x`: there is no such resource template `git://x`",
         ]
     );
+}
+
+/// A prompt and a template with completions of their own, which take a state.
+fn own_completions() -> (mcp_server::PromptRoute, mcp_server::TemplateRoute) {
+    let suggest = |Prefix(prefix): Prefix, State(end): State<&'static str>| vec![prefix + end];
+    let prompt = Prompt::new("review").handler(|_: Args<Review>| "");
+    let template = ResourceTemplate::new(REPO).read(|_: Args<Repo>| "");
+    (
+        prompt.completion("file", suggest),
+        template.completion("owner", suggest),
+    )
+}
+
+#[test]
+fn own_completion_follows_its_prompt_into_nested_routers() {
+    let (prompt, template) = own_completions();
+    let routes = Routes::new().state(".rs").prompt(prompt).template(template);
+    let server = server(Server::new("test", "1.0.0").nest("code", routes));
+    let prompt = CompletionReference::prompt("code_review");
+    assert_eq!(
+        complete(&server, prompt.clone(), "file", "a").values,
+        ["a.rs"]
+    );
+    assert_eq!(complete(&server, repo(), "owner", "b").values, ["b.rs"]);
+    // Other arguments have the values of their types.
+    assert_eq!(complete(&server, prompt, "tone", "k").values, ["Kind"]);
+    let unknown = complete_reply(&server, CompleteParams::new(review(), "file", "a"));
+    assert!(matches!(fault(unknown), Fault::BadParams { .. }));
+}
+
+#[test]
+fn own_completion_comes_and_goes_with_its_prompt() {
+    let server = server(Server::new("test", "1.0.0").state("!"));
+    let (prompts, templates) = (server.prompts(), server.templates());
+    let declares = || server.profile().capabilities.completions.is_some();
+    assert!(!declares());
+    let (prompt, template) = own_completions();
+    prompts.add(prompt).unwrap();
+    templates.add(template).unwrap();
+    assert!(declares());
+    assert_eq!(complete(&server, review(), "file", "a").values, ["a!"]);
+    assert_eq!(complete(&server, repo(), "owner", "a").values, ["a!"]);
+    prompts.remove("review");
+    let gone = complete_reply(&server, CompleteParams::new(review(), "file", "a"));
+    assert!(matches!(fault(gone), Fault::BadParams { .. }));
+    templates.remove(REPO);
+    assert!(!declares());
+}
+
+#[test]
+fn check_reports_mistakes_in_own_completions() {
+    let none = || Vec::<String>::new();
+    let (prompt, _) = own_completions();
+    let prompt = prompt.completion("files", none).completion("file", none);
+    let problems = [
+        "the completion of `file` of the prompt `review` takes `State<&str>`, which is missing; add `.state(…)`",
+        "the completion of `files` of the prompt `review`: it has no argument `files`",
+        "two completions of `file` of the prompt `review`",
+    ];
+    let plain = Server::new("test", "1.0.0");
+    let prompts = plain.prompts();
+    let added = prompts.add(prompt.clone()).unwrap_err().to_string();
+    for problem in problems {
+        assert!(added.contains(problem), "{added}");
+    }
+    let server = plain.prompt(prompt);
+    assert_eq!(server.check().unwrap_err().problems(), problems);
+
+    // One of the prompt, one of the server.
+    let (prompt, _) = own_completions();
+    let server = Server::new("test", "1.0.0").state("!").prompt(prompt);
+    let server = server.completion_for_prompt("review", "file", none);
+    assert_eq!(server.check().unwrap_err().problems(), [problems[2]]);
 }
