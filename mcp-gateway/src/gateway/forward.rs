@@ -237,9 +237,17 @@ impl Upstream {
         let server = &self.server;
         tracing::warn!(%server, %error, "a call of a server behind the gateway failed");
         self.counters.add_failure(&error.to_string());
-        Fault::internal(format!(
-            "the server {server:?} of this gateway did not answer"
-        ))
+        if !error.is_auth() {
+            return Fault::internal(format!(
+                "the server {server:?} of this gateway did not answer"
+            ));
+        }
+        let whose = match self.settings.caller_tokens {
+            Some(_) => "this caller",
+            None => "the gateway",
+        };
+        let text = format!("the server {server:?} refuses the credentials of {whose}");
+        Fault::Refused(text.into())
     }
 }
 

@@ -80,7 +80,12 @@ async fn listen(path: &str) -> (TcpListener, String) {
 }
 
 fn tokens(prefix: &str) -> StaticTokens {
-    let names = ["ada", "bob", "eve", "gateway"];
+    let names = ["ada", "bob", "eve", "gateway", "mallory"];
+    // The server behind the gateway does not know mallory.
+    let names = match prefix {
+        "crm" => &names[..4],
+        _ => &names,
+    };
     names.iter().fold(StaticTokens::new(), |tokens, name| {
         tokens.token(format!("{prefix}-of-{name}"), *name, ["use"])
     })
@@ -192,12 +197,16 @@ async fn calls_have_tokens_of_their_callers() {
         let refused = eve.call("crm__who", ()).await.unwrap_err().to_string();
         assert!(refused.contains("gives the gateway no token"), "{refused}");
         assert!(!refused.contains("eve-is-unknown"), "{refused}");
+        let mallory = client(&url, "mallory").await;
+        let refused = mallory.call("crm__who", ()).await.unwrap_err().to_string();
+        let expected = "the server \"crm\" refuses the credentials of this caller";
+        assert!(refused.contains(expected), "{mode:?}: {refused}");
     }
     let requests = issuer.requests.lock().clone();
     // One for each caller and server, and those of eve.
     let callers: Vec<_> = requests.iter().map(|it| &*it["subject_token"]).collect();
-    let once = ["gateway-of-ada", "gateway-of-bob", "gateway-of-eve"];
-    assert_eq!(callers, [once, once].concat());
+    let once = ["ada", "bob", "eve", "mallory"].map(|name| format!("gateway-of-{name}"));
+    assert_eq!(callers, [once.clone(), once].concat());
     assert_eq!(requests[0]["scope"], "contacts mail");
     assert!(requests[0]["resource"].starts_with("http://127.0.0.1:"));
     let log = lines.text();
