@@ -19,7 +19,7 @@ use mcp_core::{
 use mcp_types::ext::tasks::{RESULT_TYPE, Task};
 use mcp_types::{
     CacheHint, CallToolParams, Cursor, ElicitUrlParams, InputRequired, InputResponse, Page,
-    ProtocolVersion, codes,
+    ProtocolVersion, RawObject, codes,
 };
 use tokio::time::Instant;
 
@@ -89,6 +89,11 @@ pub(crate) enum CallStep {
     InputRequired(InputRound),
     /// The call has become a task.
     Task(Box<Task>),
+    /// A result of an extension, for a caller that wants it as it is.
+    Extended {
+        result_type: Box<str>,
+        body: RawObject,
+    },
 }
 
 /// The outcome of the requests of a call.
@@ -169,6 +174,9 @@ impl<'a> ActiveCall<'a> {
                 CallStep::Done(body) => return Ok(CallEnd::Done(body)),
                 CallStep::Task(task) => return Ok(CallEnd::Task(task)),
                 CallStep::InputRequired(round) => self.run_handlers(&round).await?,
+                CallStep::Extended { result_type, .. } => {
+                    return Err(self.error(ErrorKind::UnknownResultType(result_type)));
+                }
             }
         }
     }
@@ -303,6 +311,9 @@ impl<'a> ActiveCall<'a> {
     fn other_step(&mut self, reply: Reply) -> Result<CallStep, ErrorKind> {
         match reply {
             Reply::InputRequired(required) => Ok(self.start_input_round(required)?),
+            Reply::Extended { result_type, body } if self.options.returns_extended => {
+                Ok(CallStep::Extended { result_type, body })
+            }
             // spec: TASK-05
             Reply::Extended { result_type, body }
                 if *result_type == *RESULT_TYPE && self.client.declares_tasks() =>

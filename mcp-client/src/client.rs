@@ -263,6 +263,24 @@ impl Client {
         declared.has_extension(keys::TASKS_EXTENSION)
     }
 
+    /// Returns true if the connection is a pipe, such as the streams of a child process: one stream carries the
+    /// messages of all calls, and notifications of extensions do not say which call they belong to.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example() -> mcp::Result<()> {
+    /// use mcp::prelude::*;
+    ///
+    /// let client = Client::connect("http://127.0.0.1:8000/mcp").await?;
+    /// assert!(!client.is_pipe());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn is_pipe(&self) -> bool {
+        self.inner.channel.is_pipe()
+    }
+
     /// Returns the address of the server, as errors show it: its URL without credentials, its command, or a
     /// word for a server in this process.
     pub fn peer(&self) -> Cow<'_, str> {

@@ -42,7 +42,7 @@
 //! | `session` | legacy sessions |
 //! | `call` | the path of every call: retries, input rounds, cache |
 //! | `pager` | paginated lists |
-//! | `prepared`, `manual`, `task` | [`PreparedCall`], [`ManualCall`], [`TaskHandle`] |
+//! | `prepared`, `manual`, `answered`, `task` | [`PreparedCall`], [`ManualCall`], [`Answered`], [`TaskHandle`] |
 //! | `api` | the methods of [`Client`], one file per page of the specification |
 //! | `subscriptions` | [`Subscription`] |
 //! | `negotiate` | version negotiation |
@@ -50,6 +50,7 @@
 //! | `connect_mode`, `builder`, `connect` | [`ConnectMode`]; [`ClientBuilder`]; connecting |
 //! | `group` | several servers |
 
+mod answered;
 mod api;
 mod attempt;
 mod builder;
@@ -84,6 +85,7 @@ mod subscriptions;
 mod task;
 mod tool_index;
 
+pub use answered::Answered;
 pub use api::ExtensionClient;
 pub use builder::ClientBuilder;
 pub use cache::Cache;

@@ -8,7 +8,7 @@ use mcp_core::mrtr::InputRound;
 use mcp_types::{InputRequests, InputRequired, InputResponse};
 
 use crate::call::{ActiveCall, CallStep, Reader};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::prepared::PreparedCall;
 
 /// A call that returns the input requests of the server to its caller. Created by
@@ -122,6 +122,9 @@ async fn next_turn<'a, T>(
             Turn::Done(call.read(body, read)?)
         }
         CallStep::InputRequired(round) => Turn::Asks(Asks { call, round, read }),
+        CallStep::Extended { result_type, .. } => {
+            return Err(call.error(ErrorKind::UnknownResultType(result_type)));
+        }
     })
 }
 

@@ -25,6 +25,8 @@ pub(crate) struct CallOptions<'a> {
     pub(crate) meta: Option<Meta>,
     /// Capabilities in place of those of the client, in revisions without sessions.
     pub(crate) capabilities: Option<ClientCapabilities>,
+    /// Returns results of extensions to the caller.
+    pub(crate) returns_extended: bool,
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) on_progress: Option<Hook<'a, ProgressUpdate>>,
     pub(crate) on_log: Option<Hook<'a, LogMessage>>,

@@ -108,6 +108,12 @@ impl<'a, T> PreparedCall<'a, T> {
         self
     }
 
+    /// Makes the call return results of extensions as they are.
+    pub(crate) fn returning_extended(mut self) -> Self {
+        self.options.returns_extended = true;
+        self
+    }
+
     /// Makes the call fail when it is awaited. The first error counts.
     pub(crate) fn fail(mut self, kind: ErrorKind) -> Self {
         self.error.get_or_insert(kind);

@@ -110,7 +110,7 @@ pub(crate) fn serve(
     let tasks = service
         .task_subscriptions()
         .filter(|_| !filter.task_ids.is_empty())
-        .map(|tasks| tasks.subscribe(filter.task_ids.clone(), &facts, extensions.get()));
+        .map(|tasks| tasks.subscribe(filter.task_ids.clone(), &facts, &extensions));
     let mut granted = offered(filter, &service.profile().capabilities);
     let subscriber = Subscriber::new(extensions, hooks.gate);
     granted

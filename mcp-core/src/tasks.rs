@@ -9,7 +9,7 @@ use futures_util::stream::BoxStream;
 use mcp_types::RawObject;
 
 use crate::{
-    BoxFuture, ClientFacts, Exchange, Fault, Principal, Reply, ServerNotification, ServerProfile,
+    BoxFuture, ClientFacts, Exchange, Extensions, Fault, Reply, ServerNotification, ServerProfile,
 };
 
 /// Decides when a call of a tool becomes a task, for clients that declare the tasks extension.
@@ -46,7 +46,8 @@ pub trait TaskEngine: TaskSubscriptions {
         call: TaskCall,
     ) -> BoxFuture<'static, Reply>;
 
-    /// Answers `tasks/get`, `tasks/update` or `tasks/cancel`.
+    /// Answers `tasks/get`, `tasks/update` or `tasks/cancel`. `extensions` are those of the request: the
+    /// [`Principal`](crate::Principal) of the caller, and values of layers.
     ///
     /// # Errors
     ///
@@ -57,13 +58,13 @@ pub trait TaskEngine: TaskSubscriptions {
         method: &'static str,
         params: RawObject,
         facts: &Arc<ClientFacts>,
-        principal: Option<&Principal>,
+        extensions: &Extensions,
     ) -> BoxFuture<'static, Result<RawObject, Fault>>;
 }
 
 /// The source of the changes of tasks.
 pub trait TaskSubscriptions: Send + Sync + 'static {
-    /// Subscribes to the changes of tasks.
+    /// Subscribes to the changes of tasks. `extensions` are those of the request.
     ///
     /// # Errors
     ///
@@ -74,7 +75,7 @@ pub trait TaskSubscriptions: Send + Sync + 'static {
         &self,
         ids: Vec<String>,
         facts: &Arc<ClientFacts>,
-        principal: Option<&Principal>,
+        extensions: &Extensions,
     ) -> BoxFuture<'static, Result<TaskChanges, Fault>>;
 }
 

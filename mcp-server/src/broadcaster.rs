@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 
 use mcp_core::extension::{CustomNotification, Extension, to_object};
 use mcp_core::{ChangeEvent, ExtensionNotification, Fault};
+use mcp_types::RawObject;
 
 use crate::call::CallContext;
 use crate::extract::FromCall;
@@ -81,22 +82,27 @@ impl Broadcaster {
     /// warning.
     // spec: EXT-05
     pub fn send<N: CustomNotification>(&self, params: &N::Params) {
+        match to_object(params) {
+            Ok(params) => self.send_raw(<N::Extension as Extension>::ID, N::METHOD, Some(&params)),
+            Err(error) => {
+                tracing::error!(method = N::METHOD, %error, "a notification cannot be sent");
+            }
+        }
+    }
+
+    /// Sends a notification of the extension `id` as JSON; see [`send`](Self::send). For programs that pass
+    /// messages on, such as gateways.
+    // spec: EXT-05
+    pub fn send_raw(&self, id: &str, method: &str, params: Option<&RawObject>) {
         let Some(server) = self.0.upgrade() else {
             return;
         };
-        let params = match to_object(params) {
-            Ok(params) => params,
-            Err(error) => {
-                tracing::error!(method = N::METHOD, %error, "a notification cannot be sent");
-                return;
-            }
-        };
-        let id = <N::Extension as Extension>::ID;
-        let notification = ExtensionNotification::new(id, N::METHOD, &params);
+        let empty = RawObject::empty();
+        let notification = ExtensionNotification::new(id, method, params.unwrap_or(&empty));
         let event = ChangeEvent::Notification(Arc::new(notification));
         if !server.publish(event) {
             tracing::warn!(
-                method = N::METHOD,
+                method,
                 extension = id,
                 "notification not sent: the server does not have the extension; add it"
             );

@@ -31,7 +31,19 @@ pub struct Caller<'a> {
 }
 
 impl<'a> Caller<'a> {
-    pub(crate) fn new(facts: &'a ClientFacts, extensions: &'a Extensions) -> Self {
+    /// A caller with the extensions of its request. For engines and services that check a visibility by
+    /// themselves.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::{CallContext, Caller};
+    ///
+    /// fn is_admin(call: &CallContext) -> bool {
+    ///     Caller::new(call.facts(), call.extensions()).has_scope("admin")
+    /// }
+    /// ```
+    pub fn new(facts: &'a ClientFacts, extensions: &'a Extensions) -> Self {
         Self { facts, extensions }
     }
 

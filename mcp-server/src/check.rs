@@ -8,6 +8,7 @@ use mcp_types::CompletionReference;
 use mcp_types::ext::apps::ToolUi;
 
 use crate::call::RouteSpec;
+use crate::extension::RouteMethods;
 use crate::registry::{Listed, ServerConfig};
 use crate::routes::{CompletionRoute, RouteScope};
 
@@ -171,8 +172,11 @@ impl<'a> SetupChecker<'a> {
         let found = extension::find_problems(&config.extensions, &capabilities);
         self.problems.extend(found);
         for route in &config.methods {
-            let (name, id) = (route.method.name, route.extension);
-            let description = format!("method `{name}` of the extension `{id}`");
+            let id = &route.extension;
+            let description = match route.methods {
+                RouteMethods::Exact(name) => format!("method `{name}` of the extension `{id}`"),
+                RouteMethods::Matching(_) => format!("method of the extension `{id}`"),
+            };
             self.check_spec(&description, route.spec(), &RouteScope::default());
         }
     }

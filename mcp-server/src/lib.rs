@@ -40,7 +40,7 @@
 //! | routes | `routes` | tools, resources, templates, prompts, completions, routers |
 //! | extensions | `extension` | extensions of the protocol: setup, custom methods |
 //! | registry | `registry` | the routes of a server, and changes of them |
-//! | serving | `check`, `dispatch`, then `handles`, `notify` | setup errors, the route of a call, handles |
+//! | serving | `check`, `dispatch`, then `handles`, `notify`, `tokens` | setup errors, the route of a call, handles |
 //! | server | `server` | the builder and the service |
 //! | macros | `__private` | helpers for generated code |
 
@@ -71,6 +71,7 @@ mod routes;
 mod schema;
 mod server;
 mod state;
+mod tokens;
 mod uri;
 mod validation;
 
@@ -80,7 +81,9 @@ pub use call::{CallContext, RouteSpec};
 pub use caller::Caller;
 pub use check::SetupError;
 pub use content_policy::ContentPolicy;
-pub use extension::{IntoMethodResult, MethodHandler, ServerExtension, ServerSetup};
+pub use extension::{
+    IntoMethodResult, Method, MethodHandler, RawExtension, ServerExtension, ServerSetup,
+};
 pub use extract::{
     Args, Async, Cancel, ClientInfo, Declared, Extension, FromCall, FromCallAsync, FromHeader,
     Header, Headers, Identity, Log, Notifier, Prefix, Progress, RawArgs, RequestMeta, State,
@@ -107,3 +110,4 @@ pub use routes::{
     ScopedCall, TemplateRoute, ToolExt, ToolRoute,
 };
 pub use server::{IntoServer, Server};
+pub use tokens::{TokenError, TokenSealer};

@@ -15,7 +15,7 @@ use crate::broadcaster::Broadcaster;
 use crate::call::ServerTasks;
 use crate::caller::Caller;
 use crate::change_kinds::ChangeKinds;
-use crate::extension::{ServerExtension, ServerSetup, TasksExtension};
+use crate::extension::{RawExtension, ServerExtension, ServerSetup, TasksExtension};
 use crate::handler::CompletionHandler;
 use crate::handles::{Prompts, Resources, Templates, Tools};
 use crate::middleware::{LayerStack, Layers, Middleware};
@@ -24,6 +24,7 @@ use crate::registry::{ServerConfig, SharedRegistry};
 use crate::routes::{
     CompletionRoute, PromptRoute, ResourceRoute, Routes, TemplateRoute, ToolRoute,
 };
+use crate::tokens::TokenSealer;
 
 /// A Model Context Protocol server: its identity, its routes, its settings.
 ///
@@ -163,6 +164,18 @@ impl Server {
     pub fn layers_of(mut self, id: impl Into<String>) -> Self {
         self.layer_stack.reserve(id);
         self
+    }
+
+    /// Adds an extension whose identifier and methods are known at run time only. For programs that pass messages
+    /// on; others use [`extension`](Self::extension).
+    ///
+    /// # Examples
+    ///
+    /// See [`RawExtension`].
+    // spec: EXT-01
+    #[must_use]
+    pub fn raw_extension(self, extension: RawExtension) -> Self {
+        self.configure(|config| config.add_raw_extension(extension))
     }
 
     /// Returns the registered extensions, in the order of their registration.
@@ -458,6 +471,12 @@ impl Server {
     pub fn broadcaster(&self) -> Broadcaster {
         let registry = Arc::downgrade(&self.registry);
         Broadcaster::new(registry)
+    }
+
+    /// Returns a handle that seals tokens with the keys of request states
+    /// ([`request_state_keys`](Self::request_state_keys)).
+    pub fn token_sealer(&self) -> TokenSealer {
+        TokenSealer::new(Arc::downgrade(&self.registry))
     }
 
     /// Returns a handle that changes the tools while the server runs.

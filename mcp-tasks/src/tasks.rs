@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use mcp_core::store::{MemoryTaskStore, TaskStore};
 use mcp_core::{
-    BoxFuture, ClientFacts, Exchange, Fault, Principal, Reply, ServerProfile, TaskCall,
+    BoxFuture, ClientFacts, Exchange, Extensions, Fault, Principal, Reply, ServerProfile, TaskCall,
     TaskChanges, TaskEngine, TaskMetrics, TaskMode, TaskSubscriptions,
 };
 use mcp_types::RawObject;
@@ -135,9 +135,10 @@ impl TaskEngine for Tasks {
         method: &'static str,
         params: RawObject,
         facts: &Arc<ClientFacts>,
-        principal: Option<&Principal>,
+        extensions: &Extensions,
     ) -> BoxFuture<'static, Result<RawObject, Fault>> {
-        let (shared, facts, principal) = (self.0.clone(), facts.clone(), principal.cloned());
+        let principal: Option<Principal> = extensions.get().cloned();
+        let (shared, facts) = (self.0.clone(), facts.clone());
         Box::pin(async move {
             methods::answer(&shared, method, &params, &facts, principal.as_ref()).await
         })
@@ -149,7 +150,7 @@ impl TaskSubscriptions for Tasks {
         &self,
         ids: Vec<String>,
         facts: &Arc<ClientFacts>,
-        principal: Option<&Principal>,
+        extensions: &Extensions,
     ) -> BoxFuture<'static, Result<TaskChanges, Fault>> {
         if !declares_tasks(facts) {
             return Box::pin(ready(Err(undeclared())));
@@ -157,7 +158,7 @@ impl TaskSubscriptions for Tasks {
         Box::pin(subscribe::subscribe(
             self.0.clone(),
             ids,
-            principal.cloned(),
+            extensions.get().cloned(),
         ))
     }
 }

@@ -10,6 +10,7 @@
 //! | [`ClientExtension`], [`ClientSetup`], [`ClientBuilder::extension`](crate::ClientBuilder::extension) | handlers, layers and requirements of a client |
 //! | [`ExtensionClient`], [`Client::extension`](crate::Client::extension) | settings of the server, requests and notifications to it |
 //! | [`Declared`], [`Notifier`], [`Ask::request`](crate::Ask::request) | extractors of the server's handlers |
+//! | [`RawExtension`], [`Client::request`](crate::Client::request), [`Client::notify`](crate::Client::notify) | extensions of other programs, as JSON |
 //! | [`Broadcaster`] | notifications to all clients, at any time |
 
 #[cfg(feature = "client")]
@@ -20,6 +21,6 @@ pub use mcp_core::extension::{
 };
 #[cfg(feature = "server")]
 pub use mcp_server::{
-    Broadcaster, Declared, IntoMethodResult, MethodHandler, Notifier, RequestError,
-    ServerExtension, ServerSetup,
+    Broadcaster, Declared, IntoMethodResult, Method, MethodHandler, Notifier, RawExtension,
+    RequestError, ServerExtension, ServerSetup,
 };

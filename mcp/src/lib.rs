@@ -139,8 +139,8 @@ pub use mcp_server::{
     Progress, PromptError, PromptExt, PromptHandler, PromptRoute, Prompts, Questions, RawArgs,
     ReadHandler, Rejection, RequestMeta, ResourceError, ResourceExt, ResourceList, ResourceRoute,
     Resources, RouteSpec, Routes, Sampling, ScopedCall, Server, SetupError, State, StateKeys,
-    TemplateRoute, Templates, ToolError, ToolExt, ToolRoute, Tools, WeakSecret, assistant, routes,
-    user,
+    TemplateRoute, Templates, TokenError, TokenSealer, ToolError, ToolExt, ToolRoute, Tools,
+    WeakSecret, assistant, routes, user,
 };
 #[cfg(any(feature = "http-server", feature = "http-client"))]
 pub use mcp_transport_http as http;

@@ -10,6 +10,7 @@ use mcp_core::extension::{
 use mcp_core::{BoxFuture, Call, ClientRequest, Exchange, Fault, OneWayMessage, Reply, ResultBody};
 use mcp_types::RawObject;
 use parking_lot::Mutex;
+use serde::Serialize;
 use tokio::time::timeout;
 
 use crate::call::Reader;
@@ -39,6 +40,44 @@ impl Client {
             Ok(None) => Err(ErrorKind::NoExtension(E::ID).into()),
             Err(error) => Err(ErrorKind::ExtensionSettings(error).into()),
         }
+    }
+
+    /// Sends a notification of an extension. `params` must serialize to a JSON object, or be `()`. For programs that
+    /// pass messages on; others use [`ExtensionClient::notify`].
+    ///
+    /// # Errors
+    ///
+    /// Returns an [`Error`] when the notification cannot be sent, or is not accepted within 30 seconds.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use serde_json::json;
+    ///
+    /// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
+    /// client.notify("notifications/clock/tick", json!({"number": 1})).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn notify(&self, method: &str, params: impl Serialize) -> Result<(), Error> {
+        let params = Some(to_object(&params).map_err(ErrorKind::Arguments)?);
+        let call = Call::Notification {
+            method: method.into(),
+            params,
+        };
+        let layers = &self.inner.layers;
+        let sent = match layers.is_empty() {
+            true => send(self.clone(), call, None).await,
+            false => send_layered(self, call).await,
+        };
+        let peer = self.inner.channel.peer();
+        let request = || {
+            ClientRequest::Call(Call::Notification {
+                method: method.into(),
+                params: None,
+            })
+        };
+        sent.map_err(|kind| Error::in_call(&peer, &request(), kind))
     }
 
     /// Returns the extensions that this client has registered, in the order of their registration.
@@ -122,22 +161,7 @@ impl<E: Extension> ExtensionClient<E> {
     where
         N: CustomNotification<Extension = E>,
     {
-        let method = N::METHOD.into();
-        let params = Some(to_object(params).map_err(ErrorKind::Arguments)?);
-        let call = Call::Notification { method, params };
-        let layers = &self.client.inner.layers;
-        let sent = match layers.is_empty() {
-            true => send(self.client.clone(), call, None).await,
-            false => send_layered(&self.client, call).await,
-        };
-        let peer = self.client.inner.channel.peer();
-        let request = || {
-            ClientRequest::Call(Call::Notification {
-                method: N::METHOD.into(),
-                params: None,
-            })
-        };
-        sent.map_err(|kind| Error::in_call(&peer, &request(), kind))
+        self.client.notify(N::METHOD, params).await
     }
 }
 

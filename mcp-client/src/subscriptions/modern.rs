@@ -187,6 +187,11 @@ impl ListenRequest {
         }
     }
 
+    fn wants(&self, change: &Change) -> bool {
+        let is_custom = matches!(change, Change::Other { .. });
+        change.matches(&self.requested) || (is_custom && self.options.with_extensions)
+    }
+
     fn invalidate_cache(&self, change: &Change) {
         let inner = &self.client.inner;
         inner.cache.invalidate(inner.identity, change);
@@ -241,9 +246,7 @@ async fn next_event(
                     ListenEvent::Ignored
                 }
                 Some(notification) => match Change::from_notification(notification) {
-                    Some(change) if change.matches(&request.requested) => {
-                        ListenEvent::Change(change)
-                    }
+                    Some(change) if request.wants(&change) => ListenEvent::Change(change),
                     _ => ListenEvent::Ignored,
                 },
                 None => ListenEvent::Ignored,

@@ -49,6 +49,32 @@ impl Subscribe {
         self
     }
 
+    /// Adds the notifications of extensions that the client declares, as [`Change::Other`](crate::Change::Other):
+    /// those that the server sends to all its clients. Notifications that a handler of the client receives are left
+    /// out. Has no effect before 2026-07-28, where the
+    /// [inbound layers](crate::ClientBuilder::inbound_layer) of the client see them.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use futures_util::TryStreamExt as _;
+    /// use mcp::Change;
+    ///
+    /// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
+    /// let mut changes = client.changes().tools_changed().extensions().await?;
+    /// while let Some(change) = changes.try_next().await? {
+    ///     if let Change::Other { method, .. } = change {
+    ///         println!("{method}");
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn extensions(mut self) -> Self {
+        self.options.with_extensions = true;
+        self
+    }
+
     /// Adds an HTTP header. Other transports ignore it.
     pub fn header(
         mut self,
@@ -140,6 +166,7 @@ impl Client {
                 headers: HeaderMap::new(),
                 timeout: None,
                 retry_for: Duration::from_secs(300),
+                with_extensions: false,
             },
             error: None,
         }

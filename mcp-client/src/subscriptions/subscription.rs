@@ -18,6 +18,8 @@ pub(super) struct SubscribeOptions {
     pub(super) headers: HeaderMap,
     pub(super) timeout: Option<Duration>,
     pub(super) retry_for: Duration,
+    /// Delivers notifications of extensions that the client declares.
+    pub(super) with_extensions: bool,
 }
 
 /// The changes of a server as a stream. Dropping it ends the subscription.

@@ -211,6 +211,11 @@ impl CallContext {
         &self.0.exchange.call
     }
 
+    /// The method of the message, such as `tools/call`.
+    pub fn method(&self) -> &str {
+        self.call().method_name()
+    }
+
     /// The name of the tool or prompt, or the URI of the resource, as the client sent it.
     pub fn item(&self) -> Option<&str> {
         self.call().item()

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_core::extension::{CustomMethod, from_params, required_extension, to_object};
+use mcp_core::extension::{from_params, required_extension, to_object};
 use mcp_core::{BoxFuture, Fault, Reply, ResultBody};
 use mcp_types::{JsonObject, MethodKind, RawObject};
 use serde::Serialize;
@@ -18,11 +18,20 @@ use crate::result::RequestError;
 
 type Handler = dyn Fn(CallContext) -> BoxFuture<'static, Reply> + Send + Sync;
 
+/// The methods of a route.
+#[derive(Clone)]
+pub(crate) enum RouteMethods {
+    Exact(&'static str),
+    /// All methods that the function accepts.
+    Matching(Arc<dyn Fn(&str) -> bool + Send + Sync>),
+}
+
 /// A custom method with its handler and its extension.
 #[derive(Clone)]
 pub(crate) struct MethodRoute {
-    pub(crate) method: CustomMethod,
-    pub(crate) extension: &'static str,
+    pub(crate) methods: RouteMethods,
+    kind: MethodKind,
+    pub(crate) extension: Arc<str>,
     /// Also answers clients that do not declare the extension.
     pub(crate) allows_undeclared: bool,
     spec: Arc<RouteSpec>,
@@ -31,7 +40,11 @@ pub(crate) struct MethodRoute {
 
 impl MethodRoute {
     /// Erases the types of the parameters, the result and the handler. Each call boxes one future.
-    pub(super) fn new<P, T, M, H>(extension: &'static str, method: CustomMethod, handler: H) -> Self
+    pub(super) fn new<P, T, M, H>(
+        extension: impl Into<Arc<str>>,
+        (methods, kind): (RouteMethods, MethodKind),
+        handler: H,
+    ) -> Self
     where
         P: DeserializeOwned + Send + 'static,
         T: Serialize + Send + 'static,
@@ -45,7 +58,7 @@ impl MethodRoute {
             );
         }
         let needs = spec.needs;
-        if needs.input_round && method.kind == MethodKind::Notification {
+        if needs.input_round && kind == MethodKind::Notification && !methods.is_matching() {
             spec.problem("a notification has no reply, so its handler cannot `Ask`");
         }
         let preparations = std::mem::take(&mut spec.preparations);
@@ -60,13 +73,20 @@ impl MethodRoute {
             }
         };
         let run = with_preparations(preparations, run, RequestError::from_rejection);
-        let name = method.name;
+        let extension = extension.into();
+        let name: Arc<str> = match &methods {
+            RouteMethods::Exact(name) => (*name).into(),
+            RouteMethods::Matching(_) => extension.clone(),
+        };
         Self {
-            method,
+            methods,
+            kind,
             extension,
             allows_undeclared: false,
             spec: Arc::new(spec),
-            handler: Arc::new(move |call| run_handler(MethodTarget(name), call, needs, &run)),
+            handler: Arc::new(move |call| {
+                run_handler(MethodTarget(name.clone()), call, needs, &run)
+            }),
         }
     }
 
@@ -78,8 +98,8 @@ impl MethodRoute {
     // spec: EXT-05
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
         let declared = &call.facts().capabilities;
-        if !self.allows_undeclared && !declared.has_extension(self.extension) {
-            let required = Arc::new(required_extension(self.extension));
+        if !self.allows_undeclared && !declared.has_extension(&self.extension) {
+            let required = Arc::new(required_extension(&self.extension));
             let fault = Fault::MissingCapability { required };
             return Box::pin(std::future::ready(fault.into()));
         }
@@ -87,7 +107,13 @@ impl MethodRoute {
     }
 
     pub(crate) fn is_request(&self) -> bool {
-        self.method.kind == MethodKind::Request
+        self.kind == MethodKind::Request
+    }
+}
+
+impl RouteMethods {
+    fn is_matching(&self) -> bool {
+        matches!(self, Self::Matching(_))
     }
 }
 
@@ -118,25 +144,25 @@ fn without_input(params: RawObject) -> RawObject {
 impl fmt::Debug for MethodRoute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MethodRoute")
-            .field("method", &self.method)
+            .field("kind", &self.kind)
             .field("extension", &self.extension)
             .finish_non_exhaustive()
     }
 }
 
-struct MethodTarget(&'static str);
+struct MethodTarget(Arc<str>);
 
 impl CallTarget for MethodTarget {
     type Output = Result<RawObject, RequestError>;
 
     fn name(&self) -> &str {
-        self.0
+        &self.0
     }
 
     fn reply(&self, output: Self::Output, masks_errors: bool) -> Reply {
         match output {
             Ok(result) => ResultBody::Other(result).into(),
-            Err(error) => error.into_request_fault(self.0, masks_errors).into(),
+            Err(error) => error.into_request_fault(&self.0, masks_errors).into(),
         }
     }
 }

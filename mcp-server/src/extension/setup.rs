@@ -9,7 +9,7 @@ use mcp_core::extension::{
 use mcp_types::{MethodKind, ServerCapabilities};
 
 use super::handler::MethodHandler;
-use super::route::MethodRoute;
+use super::route::{MethodRoute, RouteMethods};
 use crate::broadcaster::Broadcaster;
 use crate::middleware::{Layers, Middleware};
 use crate::routes::Routes;
@@ -153,8 +153,9 @@ impl<E: ServerExtension> ServerSetup<E> {
         T: serde::Serialize + Send + 'static,
     {
         let method = CustomMethod::new(name, kind);
-        self.parts.registration.add_method(method.clone());
-        let route = MethodRoute::new(E::ID, method, handler);
+        self.parts.registration.add_method(method);
+        let methods = (RouteMethods::Exact(name), kind);
+        let route = MethodRoute::new(E::ID, methods, handler);
         self.parts.methods.push(route);
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcp_core::extension::{CustomRequest, Extension};
-use mcp_core::{ClientFacts, Principal, TaskEngine};
+use mcp_core::{ClientFacts, Extensions, TaskEngine};
 use mcp_types::RawObject;
 use mcp_types::ext::tasks::{CANCEL, GET, TasksSettings, UPDATE};
 use mcp_types::meta::keys;
@@ -67,8 +67,8 @@ fn handler(
 + Sync
 + 'static {
     let engine = engine.clone();
-    move |params, TaskCaller { facts, principal }| {
-        let answer = engine.answer(method, params, &facts, principal.as_ref());
+    move |params, TaskCaller { facts, extensions }| {
+        let answer = engine.answer(method, params, &facts, &extensions);
         Box::pin(async move { answer.await.map_err(RequestError::fault) })
     }
 }
@@ -76,14 +76,14 @@ fn handler(
 /// The client of a request.
 struct TaskCaller {
     facts: Arc<ClientFacts>,
-    principal: Option<Principal>,
+    extensions: Extensions,
 }
 
 impl FromCall for TaskCaller {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         Ok(Self {
             facts: call.facts().clone(),
-            principal: call.extensions().get().cloned(),
+            extensions: call.extensions().clone(),
         })
     }
 }

@@ -10,7 +10,7 @@ use super::listed::Listed;
 use super::route_list::RouteList;
 use crate::call::{RouteSpec, ServerContext};
 use crate::change_kinds::ChangeKinds;
-use crate::extension::{MethodRoute, SetupParts};
+use crate::extension::{MethodRoute, RawExtension, SetupParts};
 use crate::request_state::Sealer;
 use crate::routes::{
     CompletionRoute, PromptRoute, ResourceRoute, Routes, TemplateRoute, ToolRoute,
@@ -76,6 +76,11 @@ impl ServerConfig {
         for insert in parts.states {
             insert(&mut self.context.states);
         }
+    }
+
+    pub(crate) fn add_raw_extension(&mut self, extension: RawExtension) {
+        self.extensions.push(extension.registration);
+        self.methods.extend(extension.methods);
     }
 
     /// Returns the capabilities as they are published now.

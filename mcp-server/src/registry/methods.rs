@@ -8,12 +8,16 @@ use mcp_types::ServerCapabilities;
 
 use super::config::ServerConfig;
 use crate::call::CallContext;
-use crate::extension::MethodRoute;
+use crate::extension::{MethodRoute, RouteMethods};
 
 /// The methods of extensions by name. Most servers have none, and a lookup in an empty map costs
 /// nothing.
 #[derive(Debug)]
-pub(crate) struct MethodIndex(HashMap<&'static str, IndexedMethod>);
+pub(crate) struct MethodIndex {
+    exact: HashMap<&'static str, IndexedMethod>,
+    /// Routes of methods that a function accepts, in their order.
+    matching: Vec<IndexedMethod>,
+}
 
 #[derive(Debug)]
 struct IndexedMethod {
@@ -26,24 +30,33 @@ impl MethodIndex {
     /// The index of the methods of a server. Of several methods with one name it keeps the first;
     /// `Server::check` reports the others.
     pub(super) fn new(config: &ServerConfig, capabilities: &ServerCapabilities) -> Self {
-        let mut methods = HashMap::new();
+        let (mut exact, mut matching) = (HashMap::new(), Vec::new());
         for route in &config.methods {
             let mut registrations = config.extensions.iter();
-            let registration = registrations.find(|it| it.extension().id() == route.extension);
+            let registration = registrations.find(|it| it.extension().id() == &*route.extension);
             let unmet = registration.and_then(|it| it.unmet_requirement(capabilities));
-            methods
-                .entry(route.method.name)
-                .or_insert_with(|| IndexedMethod {
-                    route: route.clone(),
-                    unmet: unmet.map(Into::into),
-                });
+            let indexed = IndexedMethod {
+                route: route.clone(),
+                unmet: unmet.map(Into::into),
+            };
+            match route.methods {
+                RouteMethods::Exact(name) => drop(exact.entry(name).or_insert(indexed)),
+                RouteMethods::Matching(_) => matching.push(indexed),
+            }
         }
-        Self(methods)
+        Self { exact, matching }
     }
 
     /// Returns a method by its name, if it is a request or a notification as `is_request` says.
     pub(crate) fn find(&self, method: &str, is_request: bool) -> Option<MethodRef<'_>> {
-        let entry = self.0.get(method)?;
+        let Some(entry) = self.exact.get(method) else {
+            let mut matching = self.matching.iter();
+            let found = matching.find(|it| {
+                it.route.is_request() == is_request
+                    && matches!(&it.route.methods, RouteMethods::Matching(accepts) if accepts(method))
+            });
+            return found.map(MethodRef);
+        };
         (entry.route.is_request() == is_request).then_some(MethodRef(entry))
     }
 }
@@ -57,7 +70,7 @@ impl MethodRef<'_> {
         match &self.0.unmet {
             None => self.0.route.call(call),
             Some(unmet) => {
-                tracing::error!(method = self.0.route.method.name, "{unmet}");
+                tracing::error!(method = call.method(), "{unmet}");
                 Box::pin(ready(Fault::internal(unmet.to_string()).into()))
             }
         }

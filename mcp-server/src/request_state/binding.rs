@@ -16,17 +16,7 @@ pub(crate) struct Binding([u8; 32]);
 
 impl Binding {
     pub(crate) fn new(call: &Call, principal: Option<&Principal>) -> Self {
-        let mut digest = Hash::new();
-        match principal {
-            Some(principal) => {
-                update(&mut digest, b'p', principal.issuer.as_bytes());
-                update(&mut digest, b'p', principal.subject.as_bytes());
-                if let Some(client) = &principal.client {
-                    update(&mut digest, b'c', client.as_bytes());
-                }
-            }
-            None => update(&mut digest, b'-', b""),
-        }
+        let mut digest = of_principal(principal);
         update(&mut digest, b'm', call.method_name().as_bytes());
         let item = call.item().unwrap_or_default();
         update(&mut digest, b'i', item.as_bytes());
@@ -53,9 +43,32 @@ impl Binding {
         Self(digest.finalize())
     }
 
+    /// The binding of a token: to a purpose instead of a request.
+    pub(crate) fn of_token(purpose: &str, principal: Option<&Principal>) -> Self {
+        let mut digest = of_principal(principal);
+        update(&mut digest, b't', purpose.as_bytes());
+        Self(digest.finalize())
+    }
+
     pub(super) fn as_bytes(&self) -> &[u8] {
         &self.0
     }
+}
+
+/// Starts a digest with the principal.
+fn of_principal(principal: Option<&Principal>) -> Hash {
+    let mut digest = Hash::new();
+    match principal {
+        Some(principal) => {
+            update(&mut digest, b'p', principal.issuer.as_bytes());
+            update(&mut digest, b'p', principal.subject.as_bytes());
+            if let Some(client) = &principal.client {
+                update(&mut digest, b'c', client.as_bytes());
+            }
+        }
+        None => update(&mut digest, b'-', b""),
+    }
+    digest
 }
 
 /// Adds a field with its tag and its length, so that two different lists of fields never produce the

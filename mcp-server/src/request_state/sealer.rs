@@ -66,8 +66,28 @@ impl Sealer {
         }
     }
 
-    /// Encrypts `plain` for requests with `binding`.
+    /// Encrypts `plain` for requests with `binding`, for the lifetime of states.
     pub(crate) fn seal(&self, plain: &[u8], binding: &Binding) -> Result<String, SealError> {
+        let keys = self.keys()?;
+        self.seal_until(keys.expiry(), plain, binding)
+    }
+
+    /// Encrypts `plain` without an expiry.
+    pub(crate) fn seal_forever(
+        &self,
+        plain: &[u8],
+        binding: &Binding,
+    ) -> Result<String, SealError> {
+        self.seal_until(u64::MAX, plain, binding)
+    }
+
+    /// Encrypts `plain`. `expiry` is in seconds since 1970.
+    fn seal_until(
+        &self,
+        expiry: u64,
+        plain: &[u8],
+        binding: &Binding,
+    ) -> Result<String, SealError> {
         let keys = self.keys()?;
         let (bytes, most) = (plain.len(), keys.size_limit());
         if bytes > most {
@@ -83,7 +103,7 @@ impl Sealer {
         let data = self.associated_data(keys, &sealed, binding);
         sealed.extend_from_slice(&nonce);
         let start = sealed.len();
-        sealed.extend_from_slice(&keys.expiry().to_be_bytes());
+        sealed.extend_from_slice(&expiry.to_be_bytes());
         sealed.extend_from_slice(plain);
         let message = sealed.get_mut(start..).unwrap_or_default();
         let encrypted =

@@ -1,5 +1,7 @@
 //! Parsing of configuration files.
 
+use std::collections::BTreeMap;
+
 use mcp_types::JsonObject;
 use serde::Deserialize;
 use serde_json::Value;
@@ -81,18 +83,22 @@ struct RawEntry {
     #[serde(default)]
     disabled: bool,
     enabled: Option<bool>,
+    #[serde(default)]
+    extensions: BTreeMap<String, Vec<String>>,
 }
 
 fn parse_entry(name: String, entry: Value, variables: &Variables) -> ServerEntry {
     match serde_json::from_value::<RawEntry>(entry) {
-        Ok(entry) => ServerEntry {
+        Ok(mut entry) => ServerEntry {
             name,
+            extensions: std::mem::take(&mut entry.extensions),
             is_disabled: entry.disabled || entry.enabled == Some(false),
             spec: to_spec(entry, variables),
         },
         Err(error) => ServerEntry {
             name,
             is_disabled: false,
+            extensions: BTreeMap::new(),
             spec: Err(EntryError::Malformed(error.to_string())),
         },
     }

@@ -1,5 +1,6 @@
 //! The servers of a configuration file, and the errors of its entries.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
 use std::{fmt, io};
@@ -71,6 +72,9 @@ pub struct ServerEntry {
     pub is_disabled: bool,
     /// The program or URL of the server, or the error of this entry. Other entries are not affected.
     pub spec: Result<ServerSpec, EntryError>,
+    /// Extensions of the server that only it and its clients know, with patterns of their methods: the member
+    /// `extensions`, such as `{"com.example/budget": ["budget/*"]}`. A gateway passes their messages on.
+    pub extensions: BTreeMap<String, Vec<String>>,
 }
 
 /// The program or URL of a server. `Debug` omits values that may be secrets.

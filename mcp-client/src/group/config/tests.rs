@@ -162,3 +162,22 @@ fn debug_omits_secrets() {
         "{shown}"
     );
 }
+
+#[test]
+fn extensions_of_an_entry_are_parsed() {
+    let text = r#"{"mcpServers": {"shop": {
+        "command": "shop", "extensions": {"com.example/budget": ["budget/*", "budgets/list"]}
+    }}}"#;
+    let config = GroupConfig::parse(text, &variables()).unwrap();
+    let extensions = &config.servers[0].extensions;
+    assert_eq!(
+        extensions["com.example/budget"],
+        ["budget/*", "budgets/list"]
+    );
+    let text = r#"{"mcpServers": {"shop": {"command": "shop", "extensions": ["budget"]}}}"#;
+    let config = GroupConfig::parse(text, &variables()).unwrap();
+    assert!(matches!(
+        config.servers[0].spec,
+        Err(EntryError::Malformed(_))
+    ));
+}

@@ -1,0 +1,67 @@
+//! [`Answered`]: the answer of a server to one request.
+
+use mcp_types::{InputRequired, RawObject};
+
+use crate::call::{ActiveCall, CallStep};
+use crate::error::Error;
+use crate::prepared::PreparedCall;
+
+/// The answer of a server to one request. Returned by [`PreparedCall::answered`].
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a result has three kinds")]
+pub enum Answered<T> {
+    /// The result.
+    Done(T),
+    /// The server requires input. [`PreparedCall::resume`] continues the call.
+    Required(InputRequired),
+    /// A result of an extension, such as a task. The server sends it if the call
+    /// [declares](PreparedCall::capabilities) the extension.
+    Extended {
+        /// The `resultType`, such as `task`.
+        result_type: Box<str>,
+        /// The result as the server has sent it.
+        body: RawObject,
+    },
+}
+
+impl<T> PreparedCall<'_, T> {
+    /// Sends one request and returns the answer as it is: input requests are not answered, and a task is not
+    /// followed. For gateways, which pass all of it on.
+    ///
+    /// # Errors
+    ///
+    /// Returns any error of a call.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::client::Answered;
+    ///
+    /// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
+    /// match client.call("render", ()).answered().await? {
+    ///     Answered::Done(result) => println!("{}", result.text()),
+    ///     Answered::Extended { result_type, .. } => println!("a {result_type}"),
+    ///     _ => println!("the server requires input"),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn answered(self) -> Result<Answered<T>, Error> {
+        // Lists have neither input requests nor results of extensions.
+        if self.is_paginated() {
+            return self.run().await.map(Answered::Done);
+        }
+        let read = self.reader();
+        let mut call: ActiveCall<'_> = self.returning_extended().activate()?;
+        Ok(match call.step().await? {
+            CallStep::Done(body) => Answered::Done(call.read(body, read)?),
+            CallStep::InputRequired(round) => Answered::Required(round.required().clone()),
+            CallStep::Extended { result_type, body } => Answered::Extended { result_type, body },
+            CallStep::Task(task) => Answered::Extended {
+                result_type: mcp_types::ext::tasks::RESULT_TYPE.into(),
+                body: RawObject::from_value(&*task)
+                    .map_err(|error| call.error(crate::error::ErrorKind::Arguments(error)))?,
+            },
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! [`RawExtension`]: an extension whose messages stay JSON.
+
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_core::extension::Registration;
+use mcp_types::{MethodKind, RawObject, ServerCapabilities};
+use serde::Serialize;
+
+use super::handler::MethodHandler;
+use super::route::{MethodRoute, RouteMethods};
+use crate::call::CallContext;
+use crate::extract::FromCall;
+use crate::rejection::Rejection;
+
+/// An extension that the server does not know when it is compiled: its identifier, settings and methods are
+/// values. For programs that pass messages on, such as gateways. Add it with
+/// [`Server::raw_extension`](crate::Server::raw_extension). Others use a
+/// [`ServerExtension`](super::ServerExtension).
+///
+/// Clients that do not declare the extension reach the handlers, too: the program decides.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::extension::{Method, RawExtension};
+/// use mcp::prelude::*;
+/// use mcp::types::RawObject;
+/// use serde_json::json;
+///
+/// let echo = RawExtension::new("com.example/echo", &json!({"version": 2})).requests(
+///     |method| method.starts_with("echo/"),
+///     async |params: RawObject, Method(_): Method| params,
+/// );
+/// let server = Server::new("echo", "1.0.0").raw_extension(echo);
+/// server.check()?;
+/// # Ok::<(), mcp::SetupError>(())
+/// ```
+#[must_use = "does nothing until it is added to a server"]
+pub struct RawExtension {
+    pub(crate) registration: Registration<ServerCapabilities>,
+    pub(crate) methods: Vec<MethodRoute>,
+}
+
+impl RawExtension {
+    /// An extension with its identifier, such as `com.example/budget`, and the settings that the server publishes: a
+    /// JSON object.
+    pub fn new(id: impl Into<String>, settings: &impl Serialize) -> Self {
+        Self {
+            registration: Registration::new(id, "a raw extension", settings),
+            methods: Vec::new(),
+        }
+    }
+
+    /// Answers requests whose method `matches` accepts. The first parameter of the handler is the parameters
+    /// without `_meta`, all others are extractors. [`Method`] is the method. The result is sent as it is.
+    ///
+    /// The methods of the protocol, and those of other extensions of the server, come first.
+    pub fn requests<M>(
+        self,
+        matches: impl Fn(&str) -> bool + Send + Sync + 'static,
+        handler: impl MethodHandler<RawObject, RawObject, M>,
+    ) -> Self {
+        let methods = RouteMethods::Matching(Arc::new(matches));
+        let id: Arc<str> = self.registration.extension().id().into();
+        self.with(MethodRoute::new(
+            id,
+            (methods, MethodKind::Request),
+            handler,
+        ))
+    }
+
+    /// Handles notifications whose method `matches` accepts; see [`requests`](Self::requests).
+    pub fn notifications<M>(
+        self,
+        matches: impl Fn(&str) -> bool + Send + Sync + 'static,
+        handler: impl MethodHandler<RawObject, (), M>,
+    ) -> Self {
+        let methods = RouteMethods::Matching(Arc::new(matches));
+        let id: Arc<str> = self.registration.extension().id().into();
+        self.with(MethodRoute::new(
+            id,
+            (methods, MethodKind::Notification),
+            handler,
+        ))
+    }
+
+    fn with(mut self, mut route: MethodRoute) -> Self {
+        route.allows_undeclared = true;
+        self.methods.push(route);
+        self
+    }
+}
+
+impl fmt::Debug for RawExtension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RawExtension")
+            .field("registration", &self.registration)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The method of a message, as the parameter of a handler.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::extension::Method;
+/// use mcp::types::RawObject;
+///
+/// async fn log(params: RawObject, Method(method): Method) -> RawObject {
+///     println!("{method}: {}", params.as_str());
+///     params
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "handlers destructure it")]
+pub struct Method(pub Box<str>);
+
+impl FromCall for Method {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        Ok(Self(call.method().into()))
+    }
+}
