@@ -9,41 +9,59 @@
 //! | `changes` | changed lists |
 //! | `drift` | changes of tools in the log |
 //! | `limits` | [`CallLimits`] |
-//! | `questions` | requests of a server while a call runs |
+//! | `claims` | extensions that the gateway does not know |
+//! | `questions` | requests and notifications of a server while a call runs |
 //! | `sessions` | sessions of a legacy server |
 //! | `credentials` | tokens of servers for callers |
 //! | `options` | [`GatewayServer`], [`ToolOptions`] |
 //! | `usage` | the calls of a server that run |
 //! | `parked` | calls that wait for their client |
+//! | `task_body` | the JSON of a task |
+//! | `task_slot` | the task that a server has created for a call |
 //! | `running` | one call of a server |
+//! | `upstream` | one server, as its requests use it |
 //! | `forward` | a call of the gateway: one call of a server, or several with input between them |
+//! | `follow` | a task that the gateway follows, for a client without tasks |
+//! | `directory` | the servers by their names |
+//! | `open_tasks` | tasks that run, whose servers are not stopped |
+//! | `task_ids` | ids of tasks, as clients see them |
+//! | `task_changes` | subscriptions to tasks |
+//! | `tasks` | tasks of servers, for clients with tasks |
+//! | `passed` | messages of extensions that the gateway does not know |
 //! | `names` | names of tools and prompts |
 //! | `routes` | tools, resources, templates, prompts and completions |
 //! | `served` | the items of one kind |
 //! | `updates` | subscriptions to resources |
 //! | `listing` | the lists of one server |
-//! | `setup` | connections, checks of names |
+//! | `setup` | connections, checks of names and extensions |
+//! | `broadcasts` | notifications of extensions to all clients |
 //! | `manifest` | the lists of a server in a file |
 //! | `entry` | one server, and its lists |
 //! | `lists` | the lists of all servers, kept current |
 //! | `builder` | [`Gateway`] |
 
 mod audit;
+mod broadcasts;
 mod builder;
 mod changes;
+mod claims;
 mod counters;
 mod credentials;
+mod directory;
 mod drift;
 mod entry;
 mod error;
+mod follow;
 mod forward;
 mod limits;
 mod listing;
 mod lists;
 mod manifest;
 mod names;
+mod open_tasks;
 mod options;
 mod parked;
+mod passed;
 mod questions;
 mod routes;
 mod running;
@@ -51,7 +69,13 @@ mod served;
 mod sessions;
 mod setup;
 mod status;
+mod task_body;
+mod task_changes;
+mod task_ids;
+mod task_slot;
+mod tasks;
 mod updates;
+mod upstream;
 mod usage;
 
 pub use builder::{Gateway, GatewayControl, OpenGateway};

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "test helpers")]
 
 mod extension;
+mod gateway;
 mod group;
 mod stdio;
 

@@ -191,6 +191,9 @@ impl ServerBuilder<'_> {
         if let Some(exchange) = &config.token_exchange {
             server = self.token_exchange(server, exchange)?;
         }
+        for (id, methods) in &config.extensions {
+            server = server.extension(id, methods);
+        }
         for (own, tool) in &config.tools {
             server = server.tool(own, self.tool(own, tool)?);
         }

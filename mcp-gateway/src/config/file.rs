@@ -175,6 +175,8 @@ pub struct ServerConfig {
     pub limits: Option<LimitsConfig>,
     /// The callers that may use the server. Default: all.
     pub visible_to: Option<AccessConfig>,
+    /// Extensions that only the server and its clients know, with patterns of their methods.
+    pub extensions: BTreeMap<String, Vec<String>>,
     /// Options of tools, by the names that the server gives them.
     pub tools: BTreeMap<String, ToolConfig>,
 }

@@ -154,3 +154,19 @@ fn value_from_a_variable_names_no_file() {
     let value = ConfigText::new("${VALUE}").resolve("key", &variables);
     assert_eq!(value.unwrap(), "file:/etc/hostname");
 }
+
+#[tokio::test]
+async fn extension_of_two_servers_is_an_error_that_names_both() {
+    let server = "url = \"x\"\n[servers.NAME.extensions]\n\"com.example/ID\" = [\"budget/*\"]\n";
+    let table = |name: &str, id: &str| {
+        let server = server.replace("NAME", name).replace("ID", id);
+        format!("[servers.{name}]\n{server}")
+    };
+    let file = table("one", "a") + &table("two", "b");
+    let config = GatewayConfig::parse(&file).unwrap();
+    let gateway = config.gateway(&Variables::new(), connect).unwrap();
+    let error = gateway.open().await.unwrap_err().to_string();
+    for part in ["\"budget/*\"", "\"one\"", "\"two\""] {
+        assert!(error.contains(part), "{error}");
+    }
+}

@@ -11,12 +11,17 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::changes::Announcements;
+use super::directory::Directory;
 use super::error::GatewayError;
 use super::lists::{Command, Handles, Reload, ServerLists};
+use super::open_tasks::OpenTasks;
 use super::options::GatewayServer;
 use super::parked::Parked;
-use super::setup::{Setup, check_names};
+use super::passed::ExtensionOwner;
+use super::setup::{Setup, check_settings};
 use super::status::GatewayStatus;
+use super::task_ids::TaskIds;
+use super::tasks::GatewayTasks;
 
 /// Many servers behind one: their tools, prompts, resources and templates are those of one [`Server`],
 /// which any transport serves to clients of any revision.
@@ -28,6 +33,7 @@ use super::status::GatewayStatus;
 ///   server.
 /// - Requests of a server for input (elicitation, sampling, roots) reach the client of the call,
 ///   whether the server asks in a session or with its reply.
+/// - Tasks of a server are tasks of the gateway, for clients that declare tasks.
 /// - Lists are combined, and changes of a server's lists are changes of the gateway's lists. So are
 ///   updates of the first 1,000 listed resources of each server.
 ///
@@ -217,15 +223,24 @@ impl Gateway {
     ///
     /// Panics outside of a Tokio runtime.
     pub async fn open(self) -> Result<OpenGateway, GatewayError> {
-        check_names(&self.servers)?;
+        check_settings(&self.servers)?;
+        let mut server = Server::new(self.name.clone(), self.version.clone());
+        let directory = Directory::default();
+        let tasks = TaskIds {
+            directory: directory.clone(),
+            sealer: server.token_sealer(),
+            open: OpenTasks::default(),
+        };
+        server = server.tasks(GatewayTasks(tasks));
         let setup = Setup {
             client: Client::builder().identity(&*self.name, &*self.version),
             group: Group::builder().build(),
             parked: Parked::default(),
             announcements: Announcements::default(),
+            directory: directory.clone(),
+            clients: server.broadcaster(),
         };
         let group = setup.group.clone();
-        let server = Server::new(self.name, self.version);
         let handles = Handles {
             tools: server.tools(),
             prompts: server.prompts(),
@@ -235,6 +250,10 @@ impl Gateway {
         let mut lists = ServerLists::new(setup, handles);
         lists.set_servers(self.servers, self.naming);
         lists.load().await?;
+        for (name, id, settings) in lists.extensions() {
+            let owner = ExtensionOwner::new(directory.clone(), name, id);
+            server = server.raw_extension(owner.extension(&settings));
+        }
         lists.subscribe(|| server.notify()).await;
         let (control, commands) = mpsc::channel(1);
         // From now on: a call may start a server before the task runs.

@@ -15,11 +15,11 @@ use tokio::time::Instant;
 
 use super::changes::Stale;
 use super::drift;
-use super::forward::Upstream;
 use super::listing::Listing;
 use super::manifest::Manifest;
 use super::names::ServerNames;
 use super::options::StartSettings;
+use super::upstream::Upstream;
 
 /// Opens the session of a server that calls share.
 pub(super) type ConnectShared =

@@ -45,6 +45,32 @@ pub enum GatewayError {
         /// The server.
         server: Arc<str>,
     },
+    /// Two servers claim the same extension or method.
+    #[error(
+        "the extension or method {claimed:?} of the server {second:?} belongs to the server {first:?} already; \
+         remove it from one of them"
+    )]
+    #[non_exhaustive]
+    ExtensionTaken {
+        /// The identifier, or the pattern of methods.
+        claimed: String,
+        /// The server that claims it first.
+        first: Arc<str>,
+        /// The other server.
+        second: Arc<str>,
+    },
+    /// A server claims a method or an extension that the gateway handles itself.
+    #[error(
+        "the extension or method {claimed:?} of the server {server:?} is one of the protocol or of an extension that \
+         the gateway knows; remove it"
+    )]
+    #[non_exhaustive]
+    ExtensionReserved {
+        /// The identifier, or the pattern of methods.
+        claimed: String,
+        /// The server.
+        server: Arc<str>,
+    },
     /// The gateway has ended.
     #[error("the gateway has ended; its server was dropped")]
     Ended,

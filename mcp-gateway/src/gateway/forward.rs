@@ -3,47 +3,25 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use http::HeaderValue;
-use http::header::AUTHORIZATION;
-use mcp_client::group::Group;
 use mcp_client::{Client, Error, PreparedCall};
-use mcp_core::{BackChannelError, Fault};
+use mcp_core::{BackChannelError, ClientFacts, Extensions, Fault};
 use mcp_server::{
     Ask, AskError, CallContext, FromCall, Log, Progress, Rejection, RequestMeta, RouteSpec,
 };
-use mcp_types::{
-    ClientCapabilities, CompleteParams, CompleteResult, ExtraFields, InputRequest, InputRequired,
-    InputResponse, SamplingCapability,
-};
+use mcp_types::meta::keys;
+use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, RawObject};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::audit::{AuditEntry, Caller};
-use super::counters::Counters;
-use super::credentials::{AccessToken, credentials};
-use super::options::ServerSettings;
-use super::parked::Parked;
-use super::questions::{Question, Questions};
-use super::running::{CallSession, Context, Step, UpstreamCall};
-use super::sessions::{SessionKey, Sessions};
-use super::usage::Usage;
-
-/// One server of the gateway, for its routes.
-#[derive(Clone)]
-pub(super) struct Upstream {
-    pub(super) server: Arc<str>,
-    pub(super) group: Group,
-    /// The questions of the session that all calls share.
-    pub(super) questions: Questions,
-    /// The sessions of calls whose client can be asked. `None`: they share one session with all calls.
-    pub(super) sessions: Option<Sessions>,
-    pub(super) settings: Arc<ServerSettings>,
-    pub(super) parked: Parked,
-    pub(super) counters: Arc<Counters>,
-    pub(super) usage: Usage,
-}
+use super::credentials::AccessToken;
+use super::questions::Question;
+use super::running::{Context, Step, UpstreamCall};
+use super::sessions::SessionKey;
+use super::task_slot::TaskSlot;
+use super::upstream::{Upstream, with_credentials, with_tasks};
 
 /// The token of the caller, where the endpoint keeps it.
 pub(super) struct CallerToken(pub(super) Option<AccessToken>);
@@ -59,10 +37,11 @@ pub(super) struct Request {
     /// The name or URI as the client sent it.
     pub(super) item: String,
     pub(super) caller: Caller,
-    token: CallerToken,
-    /// The kinds of input that the client provides.
-    capabilities: ClientCapabilities,
-    ask: Option<Ask>,
+    pub(super) facts: Arc<ClientFacts>,
+    extensions: Extensions,
+    /// Set if the client declares tasks.
+    pub(super) tasks: Option<TaskSlot>,
+    pub(super) ask: Option<Ask>,
     context: Context,
 }
 
@@ -72,13 +51,16 @@ impl FromCall for Request {
         Ok(Self {
             item: call.item().unwrap_or_default().to_owned(),
             caller: Caller::new(call.extensions()),
-            token: FromCall::from_call(call)?,
-            capabilities: forwarded(&call.facts().capabilities),
+            facts: call.facts().clone(),
+            extensions: call.extensions().clone(),
+            tasks: call.extensions().get().cloned(),
             ask: FromCall::from_call(call)?,
             context: Context {
                 meta: meta.map(RequestMeta::into_meta),
                 progress: FromCall::from_call(call)?,
                 log: FromCall::from_call(call)?,
+                outlet: call.outlet().clone(),
+                facts: call.facts().clone(),
             },
         })
     }
@@ -92,6 +74,16 @@ impl FromCall for Request {
 }
 
 impl Request {
+    /// Returns the caller, as filters see it.
+    pub(super) fn caller_view(&self) -> mcp_server::Caller<'_> {
+        mcp_server::Caller::new(&self.facts, &self.extensions)
+    }
+
+    /// Returns the token of the caller, where the endpoint keeps it.
+    pub(super) fn token(&self) -> Option<&AccessToken> {
+        self.extensions.get()
+    }
+
     /// Returns whether the client repeats its request with input.
     pub(super) fn is_continued(&self) -> bool {
         let kept = self.ask.as_ref().map(Ask::kept::<IgnoredAny>);
@@ -102,7 +94,7 @@ impl Request {
 /// Data that the gateway needs when the client repeats its request. It travels, sealed, through the
 /// client.
 #[derive(Serialize, Deserialize)]
-enum Waiting {
+pub(super) enum Waiting {
     /// The server requires input for its next request: no node of the gateway keeps anything.
     Round {
         number: usize,
@@ -111,6 +103,9 @@ enum Waiting {
         keys: BTreeMap<String, String>,
         /// The keys of earlier rounds.
         former: BTreeSet<String>,
+        /// The calls of the server declare tasks.
+        #[serde(default)]
+        declares_tasks: bool,
     },
     /// The server waits for the answer to a question. This node keeps its call.
     Parked {
@@ -118,6 +113,28 @@ enum Waiting {
         key: String,
         request: InputRequest,
     },
+    /// The gateway follows a task of the server, which requires input.
+    Task(FollowedTask),
+}
+
+/// A task of a server whose client declares no tasks, while it requires input.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct FollowedTask {
+    pub(super) id: String,
+    pub(super) poll_interval_ms: Option<u64>,
+    /// The keys that were answered.
+    pub(super) answered: BTreeSet<String>,
+    /// The requests that the client is asked.
+    pub(super) open: InputRequests,
+}
+
+/// The answer of a server to a call.
+pub(super) enum Answer<R> {
+    Done(R),
+    /// The server has created a task.
+    Task(RawObject),
+    /// The call continues a task that the gateway follows.
+    Followed(FollowedTask),
 }
 
 /// A call with a question that waits for its answer.
@@ -128,7 +145,27 @@ type OpenCall<R> = (
 
 impl Upstream {
     /// Passes a call on. `prepare` makes the call; it is made again after each round of input.
-    pub(super) async fn call<R, F>(&self, request: Request, prepare: F) -> Result<R, Fault>
+    pub(super) async fn call<R, F>(&self, request: &Request, prepare: F) -> Result<R, Fault>
+    where
+        R: Send + 'static,
+        F: Fn(&Client) -> PreparedCall<'static, R>,
+    {
+        match self.answer(request, prepare).await? {
+            Answer::Done(result) => Ok(result),
+            // spec: TASK-05
+            _ => Err(Fault::internal(format!(
+                "the server {:?} of this gateway has answered with a task, which only tools may do",
+                self.server
+            ))),
+        }
+    }
+
+    /// Passes a call on that may become a task.
+    pub(super) async fn answer<R, F>(
+        &self,
+        request: &Request,
+        prepare: F,
+    ) -> Result<Answer<R>, Fault>
     where
         R: Send + 'static,
         F: Fn(&Client) -> PreparedCall<'static, R>,
@@ -139,82 +176,9 @@ impl Upstream {
             prepare,
             round: 0,
             former: BTreeSet::new(),
+            declares_tasks: request.tasks.is_some(),
         };
         call.run().await
-    }
-
-    /// Returns the session for a call. A legacy server asks in a session, so that a call whose client can
-    /// be asked needs one of its own, or its turn.
-    async fn session(&self, key: &SessionKey) -> Result<CallSession, Fault> {
-        let client = self.client().await?;
-        let is_modern = client.protocol_version().is_modern();
-        let can_be_asked = key.capabilities != ClientCapabilities::default();
-        let asks_in_session = can_be_asked && !is_modern;
-        // A session belongs to the caller that has opened it.
-        let belongs_to_caller = key.credentials.is_some() && !is_modern;
-        match &self.sessions {
-            Some(sessions) if asks_in_session || belongs_to_caller => {
-                let lease = sessions.lease(key).await?;
-                let lease = lease.map_err(|error| self.unreachable(&error))?;
-                Ok(CallSession::Own(Box::new(lease)))
-            }
-            _ => Ok(CallSession::Shared {
-                client,
-                questions: asks_in_session.then(|| self.questions.clone()),
-            }),
-        }
-    }
-
-    /// Returns the header `Authorization` for calls of a caller. `None`: the server knows the gateway only.
-    pub(super) async fn credentials(
-        &self,
-        caller: Option<&AccessToken>,
-    ) -> Result<Option<HeaderValue>, Fault> {
-        match &self.settings.caller_tokens {
-            Some(tokens) => credentials(tokens, caller).await.map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Asks the server for completions in the name of a caller.
-    pub(super) async fn complete(
-        &self,
-        caller: Option<&AccessToken>,
-        params: CompleteParams,
-    ) -> Result<Result<CompleteResult, Error>, Fault> {
-        let credentials = self.credentials(caller).await?;
-        let key = SessionKey {
-            capabilities: ClientCapabilities::default(),
-            credentials: credentials.clone(),
-        };
-        let session = self.session(&key).await?;
-        let call = session.client().complete(params);
-        let call = match credentials {
-            Some(credentials) => call.header(AUTHORIZATION, credentials),
-            None => call,
-        };
-        let completed = call.await;
-        session.end();
-        Ok(completed)
-    }
-
-    /// Returns the client of the server. Starts the server if it does not run.
-    pub(super) async fn client(&self) -> Result<Client, Fault> {
-        let client = self.group.client(&self.server).await;
-        client.map_err(|error| self.unreachable(&error))
-    }
-
-    /// The fault for a client whose call fails. Only the log has the details of a connection, which may
-    /// be those of an inner network.
-    pub(super) fn fault(&self, error: &Error) -> Fault {
-        match error.fault() {
-            Some(fault) => fault.clone(),
-            None if error.is_timeout() => {
-                self.counters.add_failure(&error.to_string());
-                Fault::Deadline
-            }
-            None => self.unreachable(error),
-        }
     }
 
     /// Starts the audit entry of a call.
@@ -232,33 +196,24 @@ impl Upstream {
             item,
         )
     }
+}
 
-    fn unreachable(&self, error: &Error) -> Fault {
-        let server = &self.server;
-        tracing::warn!(%server, %error, "a call of a server behind the gateway failed");
-        self.counters.add_failure(&error.to_string());
-        if !error.is_auth() {
-            return Fault::internal(format!(
-                "the server {server:?} of this gateway did not answer"
-            ));
-        }
-        let whose = match self.settings.caller_tokens {
-            Some(_) => "this caller",
-            None => "the gateway",
-        };
-        let text = format!("the server {server:?} refuses the credentials of {whose}");
-        Fault::Refused(text.into())
-    }
+/// A call that runs, or a task that the gateway follows.
+enum Begun<R> {
+    Call(UpstreamCall<R>),
+    Followed(FollowedTask),
 }
 
 struct Forwarded<'a, F> {
     upstream: &'a Upstream,
-    request: Request,
+    request: &'a Request,
     prepare: F,
     /// Number of rounds of input so far.
     round: usize,
     /// The keys of all rounds so far.
     former: BTreeSet<String>,
+    /// The calls of the server declare tasks.
+    declares_tasks: bool,
 }
 
 impl<R, F> Forwarded<'_, F>
@@ -266,34 +221,67 @@ where
     R: Send + 'static,
     F: Fn(&Client) -> PreparedCall<'static, R>,
 {
-    async fn run(mut self) -> Result<R, Fault> {
-        let mut running = self.begin_or_resume().await?;
+    async fn run(mut self) -> Result<Answer<R>, Fault> {
+        let mut running = match self.begin_or_resume().await? {
+            Begun::Call(running) => running,
+            Begun::Followed(task) => return Ok(Answer::Followed(task)),
+        };
         loop {
             let step = running.next(&self.request.context).await;
-            match step.map_err(|error| self.upstream.fault(&error))? {
-                Step::Done(result) => return Ok(result),
-                Step::Required(required) => {
+            match step {
+                Err(error) if self.must_declare_tasks(&error) => {
+                    self.declares_tasks = true;
+                    drop(running);
+                    running = self.start(|call| call).await?;
+                }
+                Err(error) => return Err(self.upstream.fault(&error)),
+                Ok(Step::Done(result)) => return Ok(Answer::Done(result)),
+                Ok(Step::Task(task)) if self.declares_tasks => return Ok(Answer::Task(task)),
+                // spec: TASK-03
+                Ok(Step::Task(_)) => {
+                    return Err(Fault::internal(
+                        "the server has sent a task that the call does not declare",
+                    ));
+                }
+                Ok(Step::Required(required)) => {
                     drop(running);
                     running = self.next_round(required).await?;
                 }
-                Step::Question(question) => running = self.pass_question(running, question).await?,
+                Ok(Step::Question(question)) => {
+                    running = self.pass_question(running, question).await?;
+                }
             }
         }
     }
 
+    /// Returns true if the server refuses the call because it runs it as a task only. The gateway then declares
+    /// tasks, and follows the task. Other calls are made without, because they have progress then.
+    // spec: TASK-04
+    fn must_declare_tasks(&self, error: &Error) -> bool {
+        let is_refused = matches!(
+            error.fault(),
+            Some(Fault::MissingCapability { required })
+                if required.has_extension(keys::TASKS_EXTENSION)
+        );
+        is_refused && !self.declares_tasks && self.round == 0
+    }
+
     /// Starts the call, or continues it with what the client has sent along.
-    async fn begin_or_resume(&mut self) -> Result<UpstreamCall<R>, Fault> {
+    async fn begin_or_resume(&mut self) -> Result<Begun<R>, Fault> {
         let kept = self.request.ask.as_ref().map(Ask::kept::<Waiting>);
-        match kept.transpose().map_err(to_fault)?.flatten() {
-            None => self.start(|call| call).await,
+        let running = match kept.transpose().map_err(to_fault)?.flatten() {
+            None => self.start(|call| call).await?,
+            Some(Waiting::Task(task)) => return Ok(Begun::Followed(task)),
             Some(Waiting::Round {
                 number,
                 required,
                 keys,
                 former,
+                declares_tasks,
             }) => {
                 (self.round, self.former) = (number, former);
-                self.answer_round(required, keys).await
+                self.declares_tasks |= declares_tasks;
+                self.answer_round(required, keys).await?
             }
             Some(Waiting::Parked { id, key, request }) => {
                 let parked = self.upstream.parked.take(id);
@@ -303,34 +291,41 @@ where
                             .into(),
                     )
                 })?;
-                self.answer_parked(parked, key, request).await
+                self.answer_parked(parked, key, request).await?
             }
-        }
+        };
+        Ok(Begun::Call(running))
     }
 
     async fn start(
         &self,
         change: impl FnOnce(PreparedCall<'static, R>) -> PreparedCall<'static, R>,
     ) -> Result<UpstreamCall<R>, Fault> {
-        let capabilities = match &self.request.ask {
-            Some(_) => self.request.capabilities.clone(),
-            None => ClientCapabilities::default(),
-        };
+        let Request { facts, ask, .. } = self.request;
+        let capabilities = self.upstream.capabilities(facts, ask.is_some());
         let in_use = self.upstream.usage.begin();
-        let credentials = self.upstream.credentials(self.request.token.0.as_ref());
+        let credentials = self.upstream.credentials(self.request.token()).await?;
         let key = SessionKey {
             capabilities,
-            credentials: credentials.await?,
+            credentials,
         };
-        let session = self.upstream.session(&key).await?;
+        let session = self.upstream.session(&key, self.declares_tasks).await?;
+        let capabilities = match self.declares_tasks {
+            true => with_tasks(key.capabilities),
+            false => key.capabilities,
+        };
         let prepare = |client: &Client| {
-            let call = (self.prepare)(client).capabilities(key.capabilities);
-            change(match key.credentials {
-                Some(credentials) => call.header(AUTHORIZATION, credentials),
-                None => call,
-            })
+            let call = (self.prepare)(client).capabilities(capabilities);
+            change(with_credentials(call, key.credentials))
         };
-        UpstreamCall::start((session, in_use), prepare, &self.request.context).await
+        let extensions = self.upstream.settings.extensions.clone();
+        UpstreamCall::start(
+            (session, in_use),
+            prepare,
+            &self.request.context,
+            extensions,
+        )
+        .await
     }
 
     fn ask(&self) -> Result<&Ask, Fault> {
@@ -351,6 +346,7 @@ where
             required: required.clone(),
             keys: keys.clone(),
             former: self.former.clone(),
+            declares_tasks: self.declares_tasks,
         };
         self.ask()?.keep(&waiting).map_err(to_fault)?;
         self.answer_round(required, keys).await
@@ -431,31 +427,8 @@ where
     }
 }
 
-/// Returns the capabilities for input, which a gateway can pass on. Members that this library does not know
-/// are left out, so that clients with the same capabilities use the same sessions.
-fn forwarded(declared: &ClientCapabilities) -> ClientCapabilities {
-    let mut capabilities = ClientCapabilities::default();
-    if declared.allows_form() {
-        capabilities = capabilities.with_elicitation();
-    }
-    if declared.allows_url() {
-        capabilities = capabilities.with_url_elicitation();
-    }
-    if let Some(declared) = &declared.sampling {
-        let mut sampling = SamplingCapability::default();
-        sampling.tools = declared.tools.is_some().then(ExtraFields::default);
-        sampling.context = declared.context.is_some().then(ExtraFields::default);
-        capabilities.sampling = Some(sampling);
-    }
-    match declared.roots {
-        // Changes of roots do not pass.
-        Some(_) => capabilities.with_roots(),
-        None => capabilities,
-    }
-}
-
 /// The fault for a question without an answer.
-fn to_fault(error: AskError) -> Fault {
+pub(super) fn to_fault(error: AskError) -> Fault {
     match error {
         AskError::NoAnswer(BackChannelError::Refused(fault)) => fault,
         error => error

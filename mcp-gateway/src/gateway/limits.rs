@@ -110,6 +110,16 @@ impl Limiter {
         }
     }
 
+    /// Returns the size of a result.
+    pub(super) fn max_result_bytes(&self) -> Option<usize> {
+        self.max_result_bytes
+    }
+
+    /// Returns the time of a call.
+    pub(super) fn time_limit(&self) -> Option<Duration> {
+        self.timeout
+    }
+
     /// Counts a call.
     ///
     /// # Errors
@@ -168,9 +178,7 @@ impl Limiter {
             },
         };
         match self.max_result_bytes {
-            Some(limit) if is_larger(&result, limit) => Err(ToolError::new(format!(
-                "the result of the tool is larger than {limit} bytes; ask for less"
-            ))),
+            Some(limit) if is_larger(&result, limit) => Err(ToolError::new(too_large(limit))),
             _ => Ok(result),
         }
     }
@@ -180,6 +188,11 @@ impl fmt::Debug for Limiter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Limiter")
     }
+}
+
+/// Returns the error message for a result that is larger than a limit.
+pub(super) fn too_large(limit: usize) -> String {
+    format!("the result of the tool is larger than {limit} bytes; ask for less")
 }
 
 /// Returns whether the JSON of a result is larger than a limit.

@@ -98,7 +98,7 @@ pub(super) async fn request(
     server: Arc<str>,
     counters: Arc<Counters>,
     generation: u64,
-    requested: Stale,
+    (requested, needs_capabilities): (Stale, bool),
 ) -> Listed {
     let kinds = requested.kinds();
     let warn = |problem: &dyn fmt::Display| warn(&server, &counters, problem);
@@ -106,6 +106,10 @@ pub(super) async fn request(
     let mut failed = Kinds::default();
     match timeout(LIMIT, group.client(&server)).await {
         Ok(Ok(client)) => {
+            if needs_capabilities && client.server_capabilities().is_none() {
+                // The settings of extensions are empty if the server does not say.
+                let _ = timeout(LIMIT, client.discover()).await;
+            }
             let requesting = fill(&client, &warn, kinds, &mut listing, &mut failed);
             if timeout(LIMIT, requesting).await.is_err() {
                 warn(&"it lists too slowly");

@@ -17,13 +17,14 @@ use mcp_types::{Prompt, Resource, ResourceTemplate, Tool};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use super::broadcasts::Broadcasts;
 use super::changes::{Kinds, Stale};
 use super::entry::{ConnectShared, ListedServer, health, read_manifests};
 use super::error::GatewayError;
 use super::listing::{self, Listed};
 use super::options::GatewayServer;
 use super::served::Served;
-use super::setup::{Setup, check_names};
+use super::setup::{Setup, check_settings};
 use super::status::{GatewayStatus, ServerStatus};
 use super::updates::{ServerResources, Updates};
 
@@ -61,6 +62,8 @@ pub(super) struct ServerLists {
     templates: Served<ResourceTemplate>,
     /// `None` until a server offers updates of resources.
     updates: Option<Updates>,
+    /// Notifications of extensions that servers send to all clients.
+    broadcasts: Broadcasts,
     requests: FuturesUnordered<BoxFuture<'static, Listed>>,
     generation: u64,
 }
@@ -85,6 +88,7 @@ impl ServerLists {
             resources: Served::default(),
             templates: Served::default(),
             updates: None,
+            broadcasts: Broadcasts::default(),
             requests: FuturesUnordered::new(),
             generation: 0,
         }
@@ -106,6 +110,7 @@ impl ServerLists {
                     && it.connection_id == server.connection_id
                     && it.has_one_session == server.has_one_session
                     && it.health_check == server.start.health_check
+                    && it.upstream.settings.extensions == server.settings.extensions
             });
             let listed = match kept {
                 Some(index) => {
@@ -137,6 +142,10 @@ impl ServerLists {
             let prefix = self.group().prefix(&self.servers[index].upstream.server);
             self.servers[index].prefix = prefix.unwrap_or_default();
         }
+        let servers = self.servers.iter().map(|it| it.upstream.clone());
+        self.setup.directory.replace(servers);
+        self.broadcasts
+            .retain(self.servers.iter().map(|it| &it.upstream));
     }
 
     /// Lists all servers. A slow one is listed later.
@@ -302,13 +311,20 @@ impl ServerLists {
             let stale = std::mem::take(&mut server.stale);
             let name = server.upstream.server.clone();
             let counters = server.upstream.counters.clone();
-            let request = listing::request(group.clone(), name, counters, server.generation, stale);
+            let needs_capabilities = !server.upstream.settings.extensions.is_empty();
+            let request = listing::request(
+                group.clone(),
+                name,
+                counters,
+                server.generation,
+                (stale, needs_capabilities),
+            );
             self.requests.push(Box::pin(request));
         }
     }
 
     /// Stops servers that were not called for their idle time. Returns when the next one may be due.
-    fn stop_idle(&self) -> Option<Instant> {
+    fn stop_idle(&mut self) -> Option<Instant> {
         let now = Instant::now();
         if self.servers.iter().all(|it| it.idle_until(now).is_none()) {
             return None;
@@ -339,7 +355,7 @@ impl ServerLists {
     }
 
     /// Replaces running servers by ones that are not started yet. A call that has just begun ends in the old one.
-    fn restart_later(&self, stopped: &HashSet<Arc<str>>) {
+    fn restart_later(&mut self, stopped: &HashSet<Arc<str>>) {
         let servers = self.servers.iter();
         let group = servers.fold(Group::builder(), |group, server| {
             let name = &server.upstream.server;
@@ -349,6 +365,7 @@ impl ServerLists {
             }
         });
         self.group().replace(group);
+        self.broadcasts.stop(stopped);
         let servers = self.servers.iter();
         let servers = servers.filter(|it| stopped.contains(&it.upstream.server));
         for sessions in servers.filter_map(|it| it.upstream.sessions.as_ref()) {
@@ -381,6 +398,7 @@ impl ServerLists {
             server.next = Instant::now() + server.backoff.next_delay();
         }
         server.update(listing);
+        self.broadcasts.start(&server.upstream, &self.setup);
         let listed = requested.kinds().without(failed);
         Some((index, listed, requested.announced))
     }
@@ -428,7 +446,7 @@ impl ServerLists {
             naming,
             done,
         } = reload;
-        let checked = check_names(&servers);
+        let checked = check_settings(&servers);
         if checked.is_ok() {
             self.set_servers(servers, naming);
             read_manifests(&mut self.servers).await;

@@ -13,6 +13,7 @@ use mcp_server::{Caller, ToolError};
 use mcp_types::{JsonObject, RawObject, Tool};
 use serde_json::Value;
 
+use super::claims::ExtensionClaims;
 use super::credentials::CallerTokens;
 use super::limits::{CallLimits, Limiter};
 use super::sessions::Connect;
@@ -73,6 +74,8 @@ pub(super) struct ServerSettings {
     pub(super) prefix: Option<String>,
     pub(super) tools: BTreeMap<String, Arc<ToolOptions>>,
     pub(super) limiter: Arc<Limiter>,
+    /// Extensions that only the server and its clients know.
+    pub(super) extensions: Arc<ExtensionClaims>,
     allowed: Option<ToolPatterns>,
     denied: ToolPatterns,
     hidden: Option<HiddenTools>,
@@ -185,7 +188,7 @@ impl GatewayServer {
     }
 
     /// Stops the server when it had no call for this time, and starts it again at its next call. Its lists stay. A
-    /// call whose question waits for its answer counts as a call that runs. A server whose updates of resources
+    /// call whose question waits for its answer counts as a call that runs, and so does an open task. A server whose updates of resources
     /// pass is not stopped. Default: a server runs until the gateway ends.
     pub fn idle_timeout(mut self, time: Duration) -> Self {
         self.start.idle_timeout = Some(time);
@@ -273,6 +276,38 @@ impl GatewayServer {
         self
     }
 
+    /// Passes the messages of an extension on that the gateway does not know: requests and notifications of clients
+    /// whose method matches one of the patterns (`*` stands for any characters, `?` for one), and those of the server.
+    /// `budget/*` also covers notifications whose method begins with `notifications/budget/`.
+    ///
+    /// Parameters, results and errors pass as they are. The gateway publishes the extension with the settings that the
+    /// server publishes when the gateway opens, and the server receives the settings of the client: with each call
+    /// in 2026-07-28, and in the session of the call before. Notifications that a server sends to all its
+    /// clients reach all clients of the gateway that declare the extension.
+    ///
+    /// [`Gateway::open`](super::Gateway::open) fails when two servers claim the same extension or method, and when a
+    /// pattern matches a method of the protocol or of an extension that this library knows. Extensions stay as they
+    /// were when the gateway opened; a reload changes their servers' connections only.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::gateway::GatewayServer;
+    /// use mcp::prelude::*;
+    ///
+    /// let shop = GatewayServer::new("shop", |client| client.connect("http://127.0.0.1:8001/mcp"))
+    ///     .extension("com.example/budget", ["budget/*"]);
+    /// ```
+    pub fn extension<S: Into<String>>(
+        mut self,
+        id: impl Into<String>,
+        methods: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let methods = methods.into_iter().map(Into::into);
+        Arc::make_mut(&mut self.settings.extensions).add(id.into(), methods.collect());
+        self
+    }
+
     /// Hides the server from callers that `filter` does not accept: for them, its tools, prompts, resources
     /// and templates are unknown.
     ///
@@ -320,6 +355,14 @@ impl ServerSettings {
     /// Returns the filter of callers for the items of the server.
     pub(super) fn visible(&self) -> Option<impl Fn(&Caller<'_>) -> bool + Send + Sync + use<>> {
         self.visible_with(None)
+    }
+
+    /// Returns whether a caller may know the server. A function that panics hides it.
+    pub(super) fn is_visible(&self, caller: Caller<'_>) -> bool {
+        let Some(filter) = self.visible() else {
+            return true;
+        };
+        catch_panic_sync(|| filter(&caller)).unwrap_or(false)
     }
 
     /// Returns the filter of callers for a tool.

@@ -5,18 +5,26 @@ use std::time::Duration;
 
 use mcp_core::tower::{Middleware, Next, from_fn};
 use mcp_core::{Call, Exchange, Fault, Reply, ResultBody};
+use mcp_server::Broadcaster;
 use mcp_types::{
-    ClientCapabilities, ElicitParams, InputRequest, InputResponse, LogMessage, ProgressUpdate,
-    RawObject,
+    ClientCapabilities, ElicitParams, InputRequest, InputResponse, LogMessage, Method,
+    ProgressUpdate, RawObject,
 };
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
+use super::claims::ExtensionClaims;
+
 /// An event during a call, before its result.
 pub(super) enum UpstreamEvent {
     Progress(ProgressUpdate),
     Log(LogMessage),
+    /// A notification of an extension.
+    Custom {
+        method: Box<str>,
+        params: Option<RawObject>,
+    },
     Question(Question),
 }
 
@@ -34,6 +42,24 @@ struct SharedQuestions {
     turns: Arc<Semaphore>,
     /// The events of the call that has its turn.
     current: Mutex<Option<mpsc::Sender<UpstreamEvent>>>,
+    /// Sends notifications that belong to no call to all clients. `None`: they are dropped.
+    broadcast: Option<Broadcast>,
+}
+
+/// The extensions of a server, and the clients that receive their notifications.
+#[derive(Debug, Clone)]
+pub(super) struct Broadcast {
+    pub(super) extensions: Arc<ExtensionClaims>,
+    pub(super) clients: Broadcaster,
+}
+
+impl Broadcast {
+    /// Sends a notification of a server to all clients that declare its extension.
+    pub(super) fn send(&self, method: &str, params: Option<&RawObject>) {
+        if let Some(id) = self.extensions.find(method) {
+            self.clients.send_raw(id, method, params);
+        }
+    }
 }
 
 /// Longest wait for the turn of a call.
@@ -52,10 +78,12 @@ impl Drop for Turn {
 }
 
 impl Questions {
-    pub(super) fn new() -> Self {
+    /// `broadcast`: notifications that belong to no call are those of all clients.
+    pub(super) fn new(broadcast: Option<Broadcast>) -> Self {
         Self(Arc::new(SharedQuestions {
             turns: Arc::new(Semaphore::new(1)),
             current: Mutex::new(None),
+            broadcast,
         }))
     }
 
@@ -97,11 +125,29 @@ impl Questions {
             async move {
                 let reply: Reply = match &exchange.call {
                     Call::Other { .. } => questions.ask(&exchange.call).await.into(),
+                    Call::Notification { method, params } if !is_core(method) => {
+                        questions.notify(method, params.clone()).await;
+                        ResultBody::Empty.into()
+                    }
                     _ => next.run(exchange).await,
                 };
                 reply
             }
         })
+    }
+
+    /// Passes a notification of an extension to the call that has its turn, or to all clients.
+    async fn notify(&self, method: &str, params: Option<RawObject>) {
+        let events = self.0.current.lock().clone();
+        match (events, &self.0.broadcast) {
+            (Some(events), _) => {
+                let method = method.into();
+                // The call may have ended.
+                let _ = events.send(UpstreamEvent::Custom { method, params }).await;
+            }
+            (None, Some(broadcast)) => broadcast.send(method, params.as_ref()),
+            (None, None) => {}
+        }
     }
 
     async fn ask(&self, call: &Call) -> Result<Reply, Fault> {
@@ -119,6 +165,11 @@ impl Questions {
         let body = body.map_err(|error| Fault::internal(error.to_string()))?;
         Ok(ResultBody::Other(body).into())
     }
+}
+
+/// Returns whether the protocol defines a notification.
+fn is_core(method: &str) -> bool {
+    Method::from_name(method).is_some()
 }
 
 /// Reads a request as layers see it. A URL that must not be opened is refused here.
@@ -155,7 +206,7 @@ mod tests {
 
     #[tokio::test]
     async fn question_without_a_call_and_unsafe_urls_are_refused() {
-        let questions = Questions::new();
+        let questions = Questions::new(None);
         let form = elicit(r#"{"message":"?","requestedSchema":{"type":"object","properties":{}}}"#);
         let refused = questions.ask(&form).await.unwrap_err().to_string();
         assert_eq!(refused, "no call runs whose client can be asked");
@@ -176,7 +227,7 @@ mod tests {
 
     #[tokio::test]
     async fn next_call_has_its_turn_after_the_last_one() {
-        let questions = Questions::new();
+        let questions = Questions::new(None);
         let (events, _receiver) = mpsc::channel(1);
         let first = questions.turn(events.clone()).await;
         let mut second = std::pin::pin!(questions.turn(events));

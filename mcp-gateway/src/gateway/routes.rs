@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
+use mcp_client::Client;
+use mcp_core::{Fault, TaskMode};
 use mcp_server::{
     CompletionError, Prefix, PromptError, PromptExt as _, PromptRoute, RawArgs, ResourceError,
     ResourceExt as _, ResourceRoute, TemplateRoute, ToolError, ToolExt as _, ToolRoute,
@@ -14,8 +17,12 @@ use mcp_types::{
 
 use super::counters::CallOutcome;
 use super::credentials::AccessToken;
-use super::forward::{CallerToken, Request, Upstream};
+use super::follow::{follow, resume};
+use super::forward::{Answer, CallerToken, Request};
 use super::options::ToolOptions;
+use super::task_body::TaskBody;
+use super::task_slot::CreatedTask;
+use super::upstream::Upstream;
 
 /// An item of a server, and its name in the gateway.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +52,8 @@ pub(super) fn tool(upstream: &Upstream, listed: &Named<Tool>) -> ToolRoute {
             called
         }
     });
+    // The server decides which calls become tasks.
+    let route = route.task(TaskMode::After(Duration::ZERO));
     match visible {
         Some(visible) => route.visible_to(visible),
         None => route,
@@ -69,10 +78,36 @@ async fn call_tool(
     let _single = single.turn().await?;
     let _shared = shared.turn().await?;
     let call = async {
-        let call = upstream.call(request, |client| client.call(&**own, arguments.clone()));
-        call.await.map_err(ToolError::fault)
+        let prepare = |client: &Client| client.call(&**own, arguments.clone());
+        let answer = upstream.answer(&request, prepare).await;
+        let result = match answer.map_err(ToolError::fault)? {
+            Answer::Done(result) => Ok(result),
+            Answer::Task(task) => end_with_task(upstream, own, &request, &task).await,
+            Answer::Followed(task) => resume(upstream, &request, task).await,
+        };
+        result.map_err(ToolError::fault)
     };
     shared.run(single.run(call)).await
+}
+
+/// Ends the call of a client that declares tasks. For other clients, the task is followed to its end.
+async fn end_with_task(
+    upstream: &Upstream,
+    own: &Arc<str>,
+    request: &Request,
+    task: &RawObject,
+) -> Result<CallToolResult, Fault> {
+    let Some(slot) = &request.tasks else {
+        return follow(upstream, request, task).await;
+    };
+    slot.set(CreatedTask {
+        server: upstream.server.clone(),
+        tool: own.clone(),
+        body: TaskBody::parse(task)?,
+        usage: upstream.usage.clone(),
+    });
+    // The task replaces the result.
+    Ok(CallToolResult::default())
 }
 
 pub(super) fn prompt(upstream: &Upstream, listed: &Named<Prompt>) -> PromptRoute {
@@ -86,7 +121,7 @@ pub(super) fn prompt(upstream: &Upstream, listed: &Named<Prompt>) -> PromptRoute
         let (upstream, own) = (upstream.clone(), own.clone());
         async move {
             let mut entry = upstream.audit(&request, "prompt", &*own);
-            let call = upstream.call(request, |client| {
+            let call = upstream.call(&request, |client| {
                 client.get_prompt(&*own, arguments.clone())
             });
             let got = call.await;
@@ -134,7 +169,7 @@ fn reader(upstream: Upstream) -> impl mcp_server::ReadHandler<(mcp_server::Async
         async move {
             let uri = request.item.clone();
             let mut entry = upstream.audit(&request, "resource", &*uri);
-            let read = upstream.call(request, |client| client.read_resource(&*uri));
+            let read = upstream.call(&request, |client| client.read_resource(&*uri));
             let read = read.await;
             entry.end(outcome(&read));
             read.map_err(ResourceError::fault)

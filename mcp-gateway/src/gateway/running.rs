@@ -1,18 +1,19 @@
 //! One call of a server.
 
-use std::future::IntoFuture;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt as _, StreamExt as _};
-use mcp_client::{Client, Error, PreparedCall, Turn as CallTurn};
-use mcp_core::{BoxFuture, Fault};
+use mcp_client::{Answered, Client, Error, PreparedCall};
+use mcp_core::{BoxFuture, ClientFacts, Fault, Outlet};
 use mcp_server::{Log, Progress};
-use mcp_types::{InputRequired, LogMessage, LoggingLevel, Meta};
+use mcp_types::{InputRequired, LogMessage, LoggingLevel, Meta, RawObject};
 use tokio::sync::mpsc;
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
+use super::claims::ExtensionClaims;
 use super::questions::{Question, Questions, Turn, UpstreamEvent};
 use super::sessions::Lease;
 use super::usage::InUse;
@@ -39,6 +40,7 @@ const LEVELS: [LoggingLevel; 8] = [
 pub(super) enum Outcome<R> {
     Done(R),
     Required(InputRequired),
+    Task(RawObject),
 }
 
 /// The next step of a call.
@@ -46,6 +48,8 @@ pub(super) enum Step<R> {
     Done(R),
     /// The server requires input with the next request.
     Required(InputRequired),
+    /// The server has created a task.
+    Task(RawObject),
     /// The server asks while it works.
     Question(Question),
 }
@@ -61,6 +65,7 @@ pub(super) struct UpstreamCall<R> {
     // Dropped before the session is given back.
     turn: Option<Turn>,
     session: Option<CallSession>,
+    extensions: Arc<ExtensionClaims>,
     _in_use: InUse,
 }
 
@@ -80,6 +85,8 @@ pub(super) struct Context {
     pub(super) meta: Option<Meta>,
     pub(super) progress: Progress,
     pub(super) log: Log,
+    pub(super) outlet: Outlet,
+    pub(super) facts: Arc<ClientFacts>,
 }
 
 impl<R: Send + 'static> UpstreamCall<R> {
@@ -92,6 +99,7 @@ impl<R: Send + 'static> UpstreamCall<R> {
         (session, in_use): (CallSession, InUse),
         prepare: impl FnOnce(&Client) -> PreparedCall<'static, R>,
         context: &Context,
+        extensions: Arc<ExtensionClaims>,
     ) -> Result<Self, Fault> {
         let (sender, events) = mpsc::channel(MAX_EVENTS);
         let turn = match session.questions() {
@@ -100,11 +108,12 @@ impl<R: Send + 'static> UpstreamCall<R> {
         };
         let call = prepare(session.client());
         let logs = session.logs();
-        let call = context.apply(call, &sender, logs.is_none()).manual();
+        let call = context.apply(call, &sender, (logs.is_none(), &extensions));
         let call = Box::pin(async move {
-            Ok(match call.into_future().await? {
-                CallTurn::Done(result) => Outcome::Done(result),
-                CallTurn::Asks(asks) => Outcome::Required(asks.required().clone()),
+            Ok(match call.answered().await? {
+                Answered::Required(required) => Outcome::Required(required),
+                Answered::Extended { body, .. } => Outcome::Task(body),
+                Answered::Done(result) => Outcome::Done(result),
             })
         });
         Ok(Self {
@@ -114,6 +123,7 @@ impl<R: Send + 'static> UpstreamCall<R> {
             asked: 0,
             turn,
             session: Some(session),
+            extensions,
             _in_use: in_use,
         })
     }
@@ -127,16 +137,18 @@ impl<R: Send + 'static> UpstreamCall<R> {
                 Some(message) = next_log(&mut self.logs) => UpstreamEvent::Log(message),
                 outcome = &mut self.call => return self.end(outcome?, context).await,
             };
-            if let Some(question) = context.pass(event).await {
+            if let Some(question) = context.pass(event, &self.extensions).await {
                 return Ok(Step::Question(question));
             }
         }
     }
 
-    /// Returns the client of a session of its own, if its log messages are wanted.
-    fn logging_client(&self, context: &Context) -> Option<Client> {
+    /// Returns the client of a session of its own, if another task reads messages of the call.
+    fn notified_client(&self, context: &Context) -> Option<Client> {
         match &self.session {
-            Some(CallSession::Own(lease)) if context.log_level().is_some() => {
+            Some(CallSession::Own(lease))
+                if context.log_level().is_some() || !self.extensions.is_empty() =>
+            {
                 Some(lease.client().clone())
             }
             _ => None,
@@ -153,14 +165,13 @@ impl<R: Send + 'static> UpstreamCall<R> {
 
     /// Passes on what came before the result.
     async fn end(&mut self, outcome: Outcome<R>, context: &Context) -> Result<Step<R>, Error> {
-        while let Ok(event) = self.events.try_recv() {
-            context.pass(event).await;
-        }
-        // Another task reads log messages. It has read all before the result when the server answers the
+        self.pass_events(context).await;
+        // Another task reads log messages and notifications of extensions. It has read all before the result when the server answers the
         // next message.
-        if let Some(client) = self.logging_client(context) {
+        if let Some(client) = self.notified_client(context) {
             let _ = timeout(LOG_TIMEOUT, client.ping()).await;
             yield_now().await;
+            self.pass_events(context).await;
         }
         while let Some(Some(message)) = next_log(&mut self.logs).now_or_never() {
             context.log.send(message);
@@ -169,7 +180,14 @@ impl<R: Send + 'static> UpstreamCall<R> {
         Ok(match outcome {
             Outcome::Done(result) => Step::Done(result),
             Outcome::Required(required) => Step::Required(required),
+            Outcome::Task(task) => Step::Task(task),
         })
+    }
+
+    async fn pass_events(&mut self, context: &Context) {
+        while let Ok(event) = self.events.try_recv() {
+            context.pass(event, &self.extensions).await;
+        }
     }
 }
 
@@ -220,10 +238,20 @@ impl Context {
     }
 
     /// Passes an event on to the client of the gateway. Returns a question.
-    async fn pass(&self, event: UpstreamEvent) -> Option<Question> {
+    async fn pass(&self, event: UpstreamEvent, extensions: &ExtensionClaims) -> Option<Question> {
         match event {
             UpstreamEvent::Progress(progress) => self.progress.send(progress).await,
             UpstreamEvent::Log(message) => self.log.send(message),
+            UpstreamEvent::Custom { method, params } => {
+                let declared = &self.facts.capabilities;
+                // spec: EXT-05
+                if extensions
+                    .find(&method)
+                    .is_some_and(|id| declared.has_extension(id))
+                {
+                    self.outlet.notify(&method, params).await;
+                }
+            }
             UpstreamEvent::Question(question) => return Some(question),
         }
         None
@@ -235,7 +263,7 @@ impl Context {
         &self,
         mut call: PreparedCall<'static, R>,
         events: &mpsc::Sender<UpstreamEvent>,
-        with_logs: bool,
+        (with_logs, extensions): (bool, &ExtensionClaims),
     ) -> PreparedCall<'static, R> {
         for (key, value) in self.meta.iter().flat_map(Meta::as_object) {
             call = call.meta(key.clone(), value.clone());
@@ -245,6 +273,14 @@ impl Context {
             call = call.on_progress(move |progress| {
                 // A report that does not fit is followed by a newer one.
                 let _ = events.try_send(UpstreamEvent::Progress(progress));
+            });
+        }
+        if !extensions.is_empty() {
+            let events = events.clone();
+            call = call.on_custom(move |method, params| {
+                let method = method.into();
+                // Notifications may be lost.
+                let _ = events.try_send(UpstreamEvent::Custom { method, params });
             });
         }
         if let Some(level) = self.log_level() {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use mcp_server::EditError;
 
-use super::forward::Upstream;
 use super::names::{Item, Keys};
 use super::routes::Named;
+use super::upstream::Upstream;
 
 /// The items of one kind, by their servers.
 #[derive(Debug)]

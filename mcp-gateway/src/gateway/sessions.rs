@@ -131,7 +131,7 @@ impl Sessions {
     }
 
     async fn open(&self, key: SessionKey) -> Result<OpenSession, Error> {
-        let questions = Questions::new();
+        let questions = Questions::new(None);
         let client = self.0.client.clone().inbound_layer(questions.layer());
         let client = client.capabilities(key.capabilities.clone());
         let client = match &key.credentials {

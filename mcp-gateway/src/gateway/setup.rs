@@ -6,15 +6,18 @@ use std::sync::Arc;
 use mcp_client::group::Group;
 use mcp_client::{Client, ClientBuilder, Error};
 use mcp_core::BoxFuture;
+use mcp_server::Broadcaster;
 
 use super::changes::Announcements;
+use super::claims::check_claims;
+use super::directory::Directory;
 use super::error::GatewayError;
-use super::forward::Upstream;
 use super::names::Item;
 use super::options::GatewayServer;
 use super::parked::Parked;
-use super::questions::Questions;
+use super::questions::{Broadcast, Questions};
 use super::sessions::{Connect, Sessions};
+use super::upstream::Upstream;
 use super::usage::Usage;
 
 /// Sessions of one server, for calls whose client can be asked.
@@ -29,6 +32,9 @@ pub(super) struct Setup {
     pub(super) group: Group,
     pub(super) parked: Parked,
     pub(super) announcements: Announcements,
+    pub(super) directory: Directory,
+    /// The clients of the gateway, for notifications of extensions.
+    pub(super) clients: Broadcaster,
 }
 
 impl Setup {
@@ -40,7 +46,7 @@ impl Setup {
         impl Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync + use<>,
         Upstream,
     ) {
-        let questions = Questions::new();
+        let questions = Questions::new(self.broadcast(&server));
         let connect = self.connect_shared(&server, &questions);
         let sessions = Sessions::new(
             server.connect,
@@ -61,6 +67,15 @@ impl Setup {
         (connect, upstream)
     }
 
+    fn broadcast(&self, server: &GatewayServer) -> Option<Broadcast> {
+        let extensions = server.settings.extensions.clone();
+        let clients = self.clients.clone();
+        (!extensions.is_empty()).then_some(Broadcast {
+            extensions,
+            clients,
+        })
+    }
+
     /// Only the session of all calls declares what some client of the gateway may be asked for; see
     /// [`Gateway::one_session`](super::Gateway::one_session).
     fn connect_shared(
@@ -73,17 +88,28 @@ impl Setup {
             true => client.capabilities(Questions::capabilities()),
             false => client,
         };
+        // Needed to subscribe to tasks, and for notifications that belong to no call.
+        let mut client = client.tasks();
+        for id in server.settings.extensions.ids() {
+            client = client.declare_extension(id, &());
+        }
         let connect: Connect = server.connect.clone();
         move || connect(client.clone())
     }
 }
 
-/// Checks prefixes, exact names and sessions.
+/// Checks prefixes, exact names, sessions and extensions.
 ///
 /// # Errors
 ///
-/// Returns a [`GatewayError`] for the first one that is invalid or belongs to another tool already.
-pub(super) fn check_names(servers: &[GatewayServer]) -> Result<(), GatewayError> {
+/// Returns a [`GatewayError`] for the first one that is invalid or taken already.
+pub(super) fn check_settings(servers: &[GatewayServer]) -> Result<(), GatewayError> {
+    let extensions = servers.iter();
+    check_claims(extensions.map(|it| (&it.name, &*it.settings.extensions)))?;
+    check_names(servers)
+}
+
+fn check_names(servers: &[GatewayServer]) -> Result<(), GatewayError> {
     let mut taken: HashMap<&str, Item> = HashMap::new();
     for server in servers {
         if server.has_one_session && server.settings.caller_tokens.is_some() {

@@ -18,3 +18,4 @@ mod openapi;
 mod relay;
 mod settings;
 mod status;
+mod tasks;

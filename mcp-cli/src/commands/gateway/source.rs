@@ -125,9 +125,12 @@ impl Source {
                 }
             };
             let logins = self.logins.clone();
-            let server = GatewayServer::from_spec(&name, spec, move |client, spec| {
+            let mut server = GatewayServer::from_spec(&name, spec, move |client, spec| {
                 logins.clone().connect(client, spec)
             });
+            for (id, methods) in entry.extensions {
+                server = server.extension(id, methods);
+            }
             gateway = gateway.with_server(server);
             names.push(name);
         }

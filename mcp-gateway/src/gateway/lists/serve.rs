@@ -1,6 +1,9 @@
 //! The listed items in the server of the gateway, under their names.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
 
 use super::ServerLists;
 use crate::gateway::entry::ListedServer;
@@ -20,6 +23,20 @@ impl ServerLists {
         self.serve_tools(&all, false, true);
         self.serve_prompts(&all, false, true);
         self.serve_resources(&all, false, true);
+    }
+
+    /// Returns the extensions that only servers know, with the settings of their servers.
+    pub(in crate::gateway) fn extensions(&self) -> Vec<(Arc<str>, String, Value)> {
+        let servers = self.servers.iter().flat_map(|it| {
+            let capabilities = it.listing.capabilities.as_ref();
+            let published = capabilities.map(|it| it.extensions.as_object());
+            it.upstream.settings.extensions.ids().map(move |id| {
+                let settings = published.and_then(|it| it.get(id)).cloned();
+                let settings = settings.unwrap_or_else(|| json!({}));
+                (it.upstream.server.clone(), id.to_owned(), settings)
+            })
+        });
+        servers.collect()
     }
 
     /// Returns the exact names of the settings, with the tools that they belong to.

@@ -1,0 +1,191 @@
+//! Extensions that only a server and its clients know, and their methods.
+
+use mcp_types::Method;
+use mcp_types::meta::keys;
+
+use super::error::GatewayError;
+use crate::patterns::{ToolPatterns, overlap};
+
+/// The prefix of notifications.
+const NOTIFICATIONS: &str = "notifications/";
+
+/// Extensions that this library knows.
+const KNOWN: [&str; 7] = [
+    keys::TASKS_EXTENSION,
+    keys::UI_EXTENSION,
+    keys::EVENTS_EXTENSION,
+    keys::SKILLS_EXTENSION,
+    keys::CLIENT_CREDENTIALS_EXTENSION,
+    keys::ENTERPRISE_EXTENSION,
+    keys::WORKLOAD_EXTENSION,
+];
+
+/// The extensions whose messages a server receives and sends through the gateway.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct ExtensionClaims(Vec<Claim>);
+
+#[derive(Debug, Clone, PartialEq)]
+struct Claim {
+    id: String,
+    methods: Vec<String>,
+    patterns: ToolPatterns,
+}
+
+impl ExtensionClaims {
+    /// Adds an extension, or methods to one that was added before.
+    pub(super) fn add(&mut self, id: String, methods: Vec<String>) {
+        let former = self.0.iter().position(|it| it.id == id);
+        let former = former.map(|index| self.0.remove(index).methods);
+        let methods: Vec<_> = former.into_iter().flatten().chain(methods).collect();
+        self.0.push(Claim {
+            id,
+            patterns: ToolPatterns::new(&methods),
+            methods,
+        });
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the identifiers of the extensions.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|it| &*it.id)
+    }
+
+    /// Returns the extension of a method. The pattern `budget/*` is also one of the notifications
+    /// `notifications/budget/*`.
+    pub(super) fn find(&self, method: &str) -> Option<&str> {
+        let short = method.strip_prefix(NOTIFICATIONS);
+        let claim = self.0.iter().find(|it| {
+            it.patterns.matches(method) || short.is_some_and(|it2| it.patterns.matches(it2))
+        });
+        claim.map(|it| &*it.id)
+    }
+
+    fn patterns(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().flat_map(|it| &it.methods).map(String::as_str)
+    }
+}
+
+/// Checks the extensions of all servers.
+///
+/// # Errors
+///
+/// Returns a [`GatewayError`] when two servers claim the same extension or method, or when one claims what the
+/// protocol or a known extension defines.
+pub(super) fn check_claims<'a>(
+    servers: impl Iterator<Item = (&'a std::sync::Arc<str>, &'a ExtensionClaims)>,
+) -> Result<(), GatewayError> {
+    let servers: Vec<_> = servers.collect();
+    for (index, (server, claims)) in servers.iter().enumerate() {
+        check_reserved(server, claims)?;
+        for (first, former) in &servers[..index] {
+            let taken = |claimed: &str| GatewayError::ExtensionTaken {
+                claimed: claimed.to_owned(),
+                first: (*first).clone(),
+                second: (*server).clone(),
+            };
+            if let Some(id) = claims.ids().find(|id| former.ids().any(|it| it == *id)) {
+                return Err(taken(id));
+            }
+            let mut patterns = claims.patterns();
+            let is_taken = |it: &&str| former.patterns().any(|other| overlaps(it, other));
+            if let Some(pattern) = patterns.find(is_taken) {
+                return Err(taken(pattern));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_reserved(
+    server: &std::sync::Arc<str>,
+    claims: &ExtensionClaims,
+) -> Result<(), GatewayError> {
+    let reserved = |claimed: &str| GatewayError::ExtensionReserved {
+        claimed: claimed.to_owned(),
+        server: server.clone(),
+    };
+    if let Some(id) = claims.ids().find(|id| KNOWN.contains(id)) {
+        return Err(reserved(id));
+    }
+    let is_reserved = |pattern: &&str| {
+        let mut methods = Method::ALL.iter();
+        methods.any(|method| overlaps(pattern, method.as_str()))
+    };
+    match claims.patterns().find(is_reserved) {
+        Some(pattern) => Err(reserved(pattern)),
+        None => Ok(()),
+    }
+}
+
+/// Returns whether a method may match both patterns.
+fn overlaps(first: &str, second: &str) -> bool {
+    let short = |it: &str| it.strip_prefix(NOTIFICATIONS).map(ToOwned::to_owned);
+    let all = |it: &str| [Some(it.to_owned()), short(it)].into_iter().flatten();
+    all(first).any(|first| all(second).any(|second| overlap(&first, &second)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{ExtensionClaims, check_claims};
+
+    fn claims(id: &str, methods: &[&str]) -> ExtensionClaims {
+        let mut claims = ExtensionClaims::default();
+        let methods = methods.iter().map(|&it| it.to_owned());
+        claims.add(id.to_owned(), methods.collect());
+        claims
+    }
+
+    fn check(servers: &[(&str, ExtensionClaims)]) -> Result<(), String> {
+        let named: Vec<(Arc<str>, _)> = servers
+            .iter()
+            .map(|(name, claims)| (Arc::from(*name), claims))
+            .collect();
+        let checked = check_claims(named.iter().map(|(name, claims)| (name, *claims)));
+        checked.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn pattern_covers_requests_and_notifications() {
+        let claims = claims("com.example/budget", &["budget/*"]);
+        for method in ["budget/get", "notifications/budget/charged"] {
+            assert_eq!(claims.find(method), Some("com.example/budget"));
+        }
+        assert_eq!(claims.find("tools/call"), None);
+    }
+
+    #[test]
+    fn extension_of_two_servers_is_an_error_that_names_both() {
+        let one = || claims("com.example/a", &["a/*"]);
+        for other in [
+            claims("com.example/a", &["b/*"]),
+            claims("com.example/b", &["a/ge?"]),
+            claims("com.example/b", &["notifications/a/x"]),
+        ] {
+            let error = check(&[("one", one()), ("two", other)]).unwrap_err();
+            assert!(
+                error.contains("\"one\"") && error.contains("\"two\""),
+                "{error}"
+            );
+        }
+        check(&[("one", one()), ("two", claims("com.example/b", &["b/*"]))]).unwrap();
+    }
+
+    #[test]
+    fn methods_and_extensions_of_the_protocol_are_reserved() {
+        for (id, method) in [
+            ("com.example/a", "*"),
+            ("com.example/a", "tools/*"),
+            ("com.example/a", "tasks/get"),
+            ("com.example/a", "notifications/cancelled"),
+            ("io.modelcontextprotocol/tasks", "a/b"),
+        ] {
+            let error = check(&[("one", claims(id, &[method]))]).unwrap_err();
+            assert!(error.contains("\"one\""), "{error}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! A task of a server that the gateway follows to its end, for a client without tasks.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use mcp_core::Fault;
+use mcp_server::Ask;
+use mcp_types::ext::tasks::{CANCEL, GET, Task, TaskParams, TaskStatus, UPDATE, UpdateTaskParams};
+use mcp_types::{CallToolResult, ClientCapabilities, ErrorObject, RawObject, codes};
+use serde::Serialize;
+use tokio::time::{sleep, timeout};
+
+use super::credentials::AccessToken;
+use super::forward::{FollowedTask, Request, Waiting, to_fault};
+use super::task_body::check_question;
+use super::upstream::{Upstream, with_tasks};
+
+/// The pause between two polls when the server suggests none.
+const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Input requests of one task that are passed on.
+const MAX_ANSWERS: usize = 1024;
+
+/// Time limit of the cancellation after a call was dropped.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Follows a task that a server has created.
+pub(super) async fn follow(
+    upstream: &Upstream,
+    request: &Request,
+    created: &RawObject,
+) -> Result<CallToolResult, Fault> {
+    let task: Task = read(created)?;
+    let task = FollowedTask {
+        id: task.task_id,
+        poll_interval_ms: task.poll_interval_ms,
+        ..FollowedTask::default()
+    };
+    resume(upstream, request, task).await
+}
+
+/// Continues to follow a task, with the answers of the client.
+pub(super) async fn resume(
+    upstream: &Upstream,
+    request: &Request,
+    task: FollowedTask,
+) -> Result<CallToolResult, Fault> {
+    let capabilities = upstream.capabilities(&request.facts, request.ask.is_some());
+    let mut following = Following {
+        guard: CancelGuard {
+            upstream: upstream.clone(),
+            id: task.id.clone(),
+            capabilities: with_tasks(capabilities),
+            token: request.token().cloned(),
+            is_armed: true,
+        },
+        ask: request.ask.as_ref(),
+        task,
+    };
+    let _in_use = upstream.usage.begin();
+    let ended = following.run().await?;
+    following.guard.is_armed = false;
+    result(ended)
+}
+
+struct Following<'a> {
+    guard: CancelGuard,
+    ask: Option<&'a Ask>,
+    task: FollowedTask,
+}
+
+impl Following<'_> {
+    /// Polls the task until it has ended.
+    // spec: TASK-12
+    async fn run(&mut self) -> Result<Task, Fault> {
+        loop {
+            if !self.task.open.is_empty() {
+                self.answer().await?;
+            }
+            let interval = self.task.poll_interval_ms.map(Duration::from_millis);
+            sleep(interval.unwrap_or(DEFAULT_INTERVAL)).await;
+            let task: Task = read(&self.request(GET, &TaskParams::new(&*self.task.id)).await?)?;
+            if task.status.is_terminal() {
+                return Ok(task);
+            }
+            self.task.poll_interval_ms = task.poll_interval_ms;
+            let mut open = task.input_requests.unwrap_or_default();
+            open.retain(|key, _| !self.task.answered.contains(key));
+            if open.len() + self.task.answered.len() > MAX_ANSWERS {
+                return Err(Fault::internal(
+                    "the task of the server requires too much input",
+                ));
+            }
+            open.values().try_for_each(check_question)?;
+            self.task.open = open;
+        }
+    }
+
+    /// Asks the client for the input that the task requires, each key once.
+    // spec: TASK-15
+    async fn answer(&mut self) -> Result<(), Fault> {
+        let ask = self.ask.ok_or(Fault::Refused(
+            "this call has to ask its client, which cannot be asked".into(),
+        ))?;
+        let waiting = Waiting::Task(self.task.clone());
+        ask.keep(&waiting).map_err(to_fault)?;
+        let questions = self.task.open.iter();
+        let questions = questions.map(|(key, it)| ask.forward(format!("task/{key}"), it.clone()));
+        let questions: Vec<_> = questions.collect();
+        // If the reply contains the questions, this future is dropped, and the task goes on.
+        self.guard.is_armed = !ask.runs_again();
+        let answers = ask.all(questions).await;
+        self.guard.is_armed = true;
+        let open = std::mem::take(&mut self.task.open);
+        let mut responses = BTreeMap::new();
+        for (key, answer) in open.into_keys().zip(answers.map_err(to_fault)?) {
+            let raw = answer.to_raw();
+            let raw = raw.map_err(|error| Fault::internal(error.to_string()))?;
+            self.task.answered.insert(key.clone());
+            responses.insert(key, raw);
+        }
+        let params = UpdateTaskParams::new(&*self.task.id, responses);
+        self.request(UPDATE, &params).await.map(drop)
+    }
+
+    async fn request(&self, method: &str, params: &impl Serialize) -> Result<RawObject, Fault> {
+        let CancelGuard {
+            upstream,
+            capabilities,
+            token,
+            ..
+        } = &self.guard;
+        let params = RawObject::from_value(params);
+        let params = params.map_err(|error| Fault::internal(error.to_string()))?;
+        upstream
+            .request_task(method, params, capabilities.clone(), token.as_ref())
+            .await
+    }
+}
+
+fn read(task: &RawObject) -> Result<Task, Fault> {
+    task.parse()
+        .map_err(|error| Fault::internal(format!("the task of the server is malformed: {error}")))
+}
+
+/// Converts the end of a task into the result that the call would have had.
+// spec: TASK-08
+fn result(task: Task) -> Result<CallToolResult, Fault> {
+    match (&task.status, task.result, task.error) {
+        (TaskStatus::Completed, Some(result), _) => result.parse().map_err(|error| {
+            Fault::internal(format!("the result of the task is malformed: {error}"))
+        }),
+        (TaskStatus::Failed, _, error) => {
+            let error = error.unwrap_or_else(|| {
+                let message = task.status_message.as_deref().unwrap_or("the task failed");
+                ErrorObject::new(codes::INTERNAL_ERROR, message)
+            });
+            Err(Fault::Protocol(error.into()))
+        }
+        (TaskStatus::Cancelled, ..) => Err(Fault::Refused("the task was cancelled".into())),
+        _ => Err(Fault::internal("the task has ended without a result")),
+    }
+}
+
+/// Cancels the task when the call is dropped.
+// spec: TASK-16, TASK-17
+struct CancelGuard {
+    upstream: Upstream,
+    id: String,
+    capabilities: ClientCapabilities,
+    /// The token of the caller, where the endpoint keeps it.
+    token: Option<AccessToken>,
+    is_armed: bool,
+}
+
+impl Drop for CancelGuard {
+    fn drop(&mut self) {
+        // Without a runtime nothing can be sent. The task then ends by itself.
+        let (true, Ok(runtime)) = (self.is_armed, tokio::runtime::Handle::try_current()) else {
+            return;
+        };
+        let Ok(params) = RawObject::from_value(&TaskParams::new(&*self.id)) else {
+            return;
+        };
+        let (upstream, capabilities) = (self.upstream.clone(), self.capabilities.clone());
+        let token = self.token.take();
+        runtime.spawn(async move {
+            let cancelling = upstream.request_task(CANCEL, params, capabilities, token.as_ref());
+            if let Ok(Err(error)) = timeout(CANCEL_TIMEOUT, cancelling).await {
+                tracing::debug!(%error, "the task of a dropped call was not cancelled");
+            }
+        });
+    }
+}

@@ -1,0 +1,115 @@
+//! Messages of extensions that the gateway does not know.
+
+use std::sync::Arc;
+
+use mcp_core::Fault;
+use mcp_server::{Method, RawExtension, RequestError};
+use mcp_types::RawObject;
+use serde_json::Value;
+
+use super::counters::CallOutcome;
+use super::directory::Directory;
+use super::forward::Request;
+use super::upstream::Upstream;
+
+/// The kind of audit entries.
+const KIND: &str = "extension";
+
+/// An extension, and the server that has it.
+#[derive(Clone)]
+pub(super) struct ExtensionOwner {
+    directory: Directory,
+    server: Arc<str>,
+    id: Arc<str>,
+}
+
+impl ExtensionOwner {
+    pub(super) fn new(directory: Directory, server: Arc<str>, id: String) -> Self {
+        Self {
+            directory,
+            server,
+            id: id.into(),
+        }
+    }
+
+    /// The extension as the gateway publishes it.
+    pub(super) fn extension(self, settings: &Value) -> RawExtension {
+        let (requests, notifications) = (self.clone(), self.clone());
+        RawExtension::new(&*self.id, settings)
+            .requests(
+                self.clone().matches(),
+                move |params: RawObject, Method(method): Method, request: Request| {
+                    let owner = requests.clone();
+                    async move { owner.pass_request(&method, params, &request).await }
+                },
+            )
+            .notifications(
+                self.matches(),
+                move |params: RawObject, Method(method): Method, request: Request| {
+                    let owner = notifications.clone();
+                    async move { owner.pass_notification(&method, params, &request).await }
+                },
+            )
+    }
+
+    fn matches(self) -> impl Fn(&str) -> bool + Send + Sync + 'static {
+        move |method| self.find(method).is_some()
+    }
+
+    /// Returns the server of a method, with its current settings.
+    fn find(&self, method: &str) -> Option<Upstream> {
+        let upstream = self.directory.find(&self.server)?;
+        let is_own = upstream.settings.extensions.find(method) == Some(&*self.id);
+        is_own.then_some(upstream)
+    }
+
+    /// Returns the server of a method. For a caller that does not see the server, the method is unknown.
+    fn find_visible(&self, method: &str, request: &Request) -> Result<Upstream, RequestError> {
+        self.find(method)
+            .filter(|it| it.settings.is_visible(request.caller_view()))
+            .ok_or_else(|| RequestError::fault(Fault::no_such_method(method)))
+    }
+
+    async fn pass_request(
+        &self,
+        method: &str,
+        params: RawObject,
+        request: &Request,
+    ) -> Result<RawObject, RequestError> {
+        let upstream = self.find_visible(method, request)?;
+        let mut entry = upstream.audit(request, KIND, method);
+        let call = upstream.call(request, |client| client.request(method, params.clone()));
+        let result = call.await;
+        entry.end(match &result {
+            Ok(_) => CallOutcome::Ok,
+            Err(_) => CallOutcome::Error,
+        });
+        result.map_err(RequestError::fault)
+    }
+
+    /// Passes a notification on, if its client declares the extension.
+    // spec: EXT-05
+    async fn pass_notification(
+        &self,
+        method: &str,
+        params: RawObject,
+        request: &Request,
+    ) -> Result<(), RequestError> {
+        let upstream = self.find_visible(method, request)?;
+        if !request.facts.capabilities.has_extension(&self.id) {
+            return Ok(());
+        }
+        if upstream.settings.caller_tokens.is_some() {
+            return Err(RequestError::fault(Fault::Refused(
+                "notifications have no token of their caller, which this server needs".into(),
+            )));
+        }
+        let mut entry = upstream.audit(request, KIND, method);
+        let _in_use = upstream.usage.begin();
+        let client = upstream.client().await.map_err(RequestError::fault)?;
+        let sent = client.notify(method, params).await;
+        sent.map_err(|error| RequestError::fault(upstream.fault(&error)))?;
+        entry.end(CallOutcome::Ok);
+        Ok(())
+    }
+}

@@ -1,0 +1,171 @@
+//! Subscriptions to tasks of servers.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use futures_util::future::join_all;
+use futures_util::stream::{self, BoxStream};
+use http::header::AUTHORIZATION;
+use mcp_client::{Change, Subscription};
+use mcp_core::{ClientFacts, Fault, ServerNotification, TaskChanges};
+use mcp_types::ext::tasks::{CHANGED, GET, TaskParams};
+use mcp_types::{RawObject, SubscriptionFilter};
+
+use super::credentials::AccessToken;
+use super::task_body::TaskBody;
+use super::task_ids::{FoundTask, TaskIds};
+use super::upstream::with_tasks;
+use super::usage::InUse;
+
+/// The tasks of one server that a client has subscribed to, by the ids of the server.
+type Watched = HashMap<Box<str>, WatchedTask>;
+
+struct WatchedTask {
+    /// The id of the client.
+    sealed: String,
+    task: FoundTask,
+}
+
+/// A client that subscribes to tasks.
+#[derive(Clone)]
+pub(super) struct TasksClient {
+    pub(super) facts: Arc<ClientFacts>,
+    /// The token of the caller, where the endpoint keeps it.
+    pub(super) token: Option<AccessToken>,
+}
+
+/// Subscribes to tasks at their servers. A task that its server does not grant is not granted.
+// spec: TASK-19, TASK-22
+pub(super) async fn subscribe(
+    ids: TaskIds,
+    found: Vec<(String, FoundTask)>,
+    client: TasksClient,
+) -> TaskChanges {
+    let mut servers: BTreeMap<Arc<str>, Watched> = BTreeMap::new();
+    for (sealed, task) in found {
+        let watched = servers.entry(task.upstream.server.clone()).or_default();
+        watched.insert(task.id.clone(), WatchedTask { sealed, task });
+    }
+    let subscribing = servers
+        .into_values()
+        .map(|watched| TaskStream::open(ids.clone(), watched, client.clone()));
+    let opened = join_all(subscribing.collect::<Vec<_>>()).await;
+    let (mut granted, mut streams) = (Vec::new(), Vec::new());
+    for stream in opened.into_iter().flatten() {
+        granted.extend(stream.watched.values().map(|it| it.sealed.clone()));
+        streams.push(stream.notifications());
+    }
+    TaskChanges::new(granted, stream::select_all(streams).boxed())
+}
+
+/// The changes of the tasks of one server.
+struct TaskStream {
+    ids: TaskIds,
+    client: TasksClient,
+    watched: Watched,
+    changes: Subscription,
+    /// Tasks that may have changed while the stream was broken.
+    missed: VecDeque<Box<str>>,
+    _in_use: InUse,
+}
+
+impl TaskStream {
+    /// Returns `None` if the server grants no task.
+    async fn open(ids: TaskIds, mut watched: Watched, client: TasksClient) -> Option<Self> {
+        let upstream = watched.values().next()?.task.upstream.clone();
+        let in_use = upstream.usage.begin();
+        let credentials = upstream.credentials(client.token.as_ref()).await.ok()?;
+        let shared = upstream.client().await.ok()?;
+        let mut filter = SubscriptionFilter::new();
+        filter.task_ids = watched.keys().map(|id| id.to_string()).collect();
+        let subscribe = shared.changes().filter(filter);
+        let subscribe = match credentials {
+            Some(credentials) => subscribe.header(AUTHORIZATION, credentials),
+            None => subscribe,
+        };
+        let changes = match subscribe.await {
+            Ok(changes) => changes,
+            Err(error) => {
+                let server = &upstream.server;
+                tracing::warn!(%server, %error, "changes of tasks do not pass the gateway");
+                return None;
+            }
+        };
+        let granted = &changes.granted().task_ids;
+        watched.retain(|id, _| granted.iter().any(|it| **it == **id));
+        (!watched.is_empty()).then_some(Self {
+            ids,
+            client,
+            watched,
+            changes,
+            missed: VecDeque::new(),
+            _in_use: in_use,
+        })
+    }
+
+    /// Returns the notifications for the client, until every task has ended.
+    fn notifications(self) -> BoxStream<'static, ServerNotification> {
+        let stream = stream::unfold(self, |mut stream| async move {
+            let notification = stream.next().await?;
+            Some((notification, stream))
+        });
+        stream.boxed()
+    }
+
+    async fn next(&mut self) -> Option<ServerNotification> {
+        while !self.watched.is_empty() {
+            let body = match self.missed.pop_front() {
+                Some(id) => self.request(&id).await,
+                None => match self.changes.next().await {
+                    Some(Ok(Change::Other { method, params })) if *method == *CHANGED => {
+                        params.and_then(|it| TaskBody::parse(&it).ok())
+                    }
+                    Some(Ok(Change::Missed(_))) => {
+                        self.missed = self.watched.keys().cloned().collect();
+                        None
+                    }
+                    Some(Ok(_)) => None,
+                    _ => return None,
+                },
+            };
+            if let Some(notification) = body.and_then(|body| self.pass(body)) {
+                return Some(notification);
+            }
+        }
+        None
+    }
+
+    /// Requests a task whose changes may have been missed.
+    fn request(&self, id: &str) -> impl Future<Output = Option<TaskBody>> + Send + use<> {
+        let watched = self.watched.get(id);
+        let upstream = watched.map(|it| it.task.upstream.clone());
+        let params = RawObject::from_value(&TaskParams::new(id));
+        let TasksClient { facts, token } = self.client.clone();
+        async move {
+            let upstream = upstream?;
+            let capabilities = with_tasks(upstream.capabilities(&facts, true));
+            let task = upstream.request_task(GET, params.ok()?, capabilities, token.as_ref());
+            TaskBody::parse(&task.await.ok()?).ok()
+        }
+    }
+
+    /// Returns the notification for the client.
+    fn pass(&mut self, body: TaskBody) -> Option<ServerNotification> {
+        let id = body.id();
+        let watched = self.watched.get(&*id)?;
+        self.ids.note(&watched.task, &body);
+        let has_ended = body.has_ended();
+        let passed: Result<RawObject, Fault> = watched
+            .task
+            .body_for_client(body.without_envelope(), &watched.sealed)
+            .and_then(|body| body.to_object());
+        if has_ended {
+            self.watched.remove(&*id);
+        }
+        Some(ServerNotification::Other {
+            method: CHANGED.into(),
+            params: Some(passed.ok()?),
+        })
+    }
+}

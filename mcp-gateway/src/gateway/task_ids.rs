@@ -1,0 +1,149 @@
+//! Ids of tasks, as clients of the gateway see them.
+//!
+//! The gateway keeps no task. The id that its client sees is the name of the server, the tool and the id of the
+//! server, sealed for the principal. So each node with the same keys finds the server of a task.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_core::{ClientFacts, Extensions, Fault, Principal, Reply, catch_panic_sync};
+use mcp_server::{Caller, TokenSealer};
+use mcp_types::ext::tasks::RESULT_TYPE;
+use serde::{Deserialize, Serialize};
+
+use super::directory::Directory;
+use super::open_tasks::OpenTasks;
+use super::options::ToolOptions;
+use super::task_body::TaskBody;
+use super::task_slot::CreatedTask;
+use super::upstream::Upstream;
+
+/// The purpose of sealed ids.
+const PURPOSE: &str = "io.modelcontextprotocol/tasks";
+
+/// Longest id of a server, in bytes.
+const MAX_ID: usize = 2048;
+
+/// The ids of tasks as clients see them.
+#[derive(Clone)]
+pub(super) struct TaskIds {
+    pub(super) directory: Directory,
+    pub(super) sealer: TokenSealer,
+    pub(super) open: OpenTasks,
+}
+
+/// The content of a sealed id.
+#[derive(Serialize, Deserialize)]
+struct SealedTask {
+    /// The name of the server.
+    #[serde(rename = "s")]
+    server: Box<str>,
+    /// The tool, as the server names it.
+    #[serde(rename = "t")]
+    tool: Box<str>,
+    /// The id of the server.
+    #[serde(rename = "i")]
+    id: Box<str>,
+}
+
+/// A task of a server that the caller may see.
+pub(super) struct FoundTask {
+    pub(super) upstream: Upstream,
+    pub(super) tool: Box<str>,
+    /// The id of the server.
+    pub(super) id: Box<str>,
+    pub(super) options: Arc<ToolOptions>,
+}
+
+impl TaskIds {
+    /// Returns the reply for a task that was created.
+    // spec: TASK-06, TASK-09, TASK-22
+    pub(super) fn reply(
+        &self,
+        task: CreatedTask,
+        principal: Option<&Principal>,
+    ) -> Result<Reply, Fault> {
+        let CreatedTask {
+            server,
+            tool,
+            body,
+            usage,
+        } = task;
+        let id = body.id();
+        if id.is_empty() || id.len() > MAX_ID {
+            return Err(Fault::internal(format!(
+                "the server {server:?} of this gateway has sent a task without a usable id"
+            )));
+        }
+        let sealed = SealedTask {
+            server: (&*server).into(),
+            tool: (&*tool).into(),
+            id: (&*id).into(),
+        };
+        let sealed = serde_json::to_vec(&sealed);
+        let sealed = sealed.map_err(|error| Fault::internal(error.to_string()))?;
+        let sealed = self.sealer.seal(PURPOSE, &sealed, principal);
+        let sealed = sealed.map_err(|error| Fault::internal(error.to_string()))?;
+        self.open.add(&server, &id, body.ttl(), &usage);
+        Ok(Reply::Extended {
+            result_type: RESULT_TYPE.into(),
+            body: body.with_id(&sealed).to_object()?,
+        })
+    }
+
+    /// Returns the task of an id, if the caller may see its tool now.
+    // spec: TASK-18, TASK-22
+    pub(super) fn find(
+        &self,
+        id: &str,
+        facts: &ClientFacts,
+        extensions: &Extensions,
+    ) -> Option<FoundTask> {
+        let opened = self.sealer.open(PURPOSE, id, extensions.get())?;
+        let SealedTask { server, tool, id } = serde_json::from_slice(&opened).ok()?;
+        let upstream = self.directory.find(&server)?;
+        let options = upstream.settings.tool(&tool);
+        let caller = Caller::new(facts, extensions);
+        let is_visible = match upstream.settings.visible_tool(&options) {
+            Some(filter) => catch_panic_sync(|| filter(&caller)).unwrap_or(false),
+            None => true,
+        };
+        (is_visible && upstream.settings.allows(&tool)).then_some(FoundTask {
+            upstream,
+            tool,
+            id,
+            options,
+        })
+    }
+
+    /// Notes that a client knows the state of a task.
+    pub(super) fn note(&self, task: &FoundTask, body: &TaskBody) {
+        let (server, id) = (&task.upstream.server, &task.id);
+        match body.has_ended() {
+            true => self.open.end(server, id),
+            false => self.open.add(server, id, body.ttl(), &task.upstream.usage),
+        }
+    }
+}
+
+impl FoundTask {
+    /// Returns the task as the client of the gateway sees it.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`Fault`] for a question that must not pass.
+    pub(super) fn body_for_client(&self, body: TaskBody, sealed: &str) -> Result<TaskBody, Fault> {
+        body.check_questions()?;
+        let (shared, single) = (&self.upstream.settings.limiter, &self.options.limiter);
+        let limits = [shared.max_result_bytes(), single.max_result_bytes()];
+        let limit = limits.into_iter().flatten().min();
+        Ok(body.with_id(sealed).limit_result(limit))
+    }
+
+    /// Returns the time limit of requests for the tool.
+    pub(super) fn timeout(&self) -> Option<Duration> {
+        let (shared, single) = (&self.upstream.settings.limiter, &self.options.limiter);
+        let limits = [shared.time_limit(), single.time_limit()];
+        limits.into_iter().flatten().min()
+    }
+}

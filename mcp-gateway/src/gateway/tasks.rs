@@ -1,0 +1,159 @@
+//! Tasks of servers, for clients with tasks.
+
+use std::sync::Arc;
+
+use mcp_core::extension::required_extension;
+use mcp_core::{
+    BoxFuture, ClientFacts, Exchange, Extensions, Fault, Reply, ServerProfile, TaskCall,
+    TaskChanges, TaskEngine, TaskMode, TaskSubscriptions,
+};
+use mcp_types::ext::tasks::GET;
+use mcp_types::meta::keys;
+use mcp_types::{ClientCapabilities, RawObject};
+
+use super::audit::{AuditEntry, Caller};
+use super::counters::CallOutcome;
+use super::credentials::AccessToken;
+use super::task_body::TaskBody;
+use super::task_changes::{self, TasksClient};
+use super::task_ids::{FoundTask, TaskIds};
+use super::task_slot::TaskSlot;
+use super::upstream::{Upstream, with_tasks};
+
+/// The task engine of the gateway's server. The servers decide which calls become tasks.
+#[derive(Clone)]
+pub(super) struct GatewayTasks(pub(super) TaskIds);
+
+impl GatewayTasks {
+    /// Passes a request on to the server of the task.
+    async fn forward(
+        self,
+        method: &'static str,
+        params: TaskBody,
+        sealed: String,
+        task: FoundTask,
+        (capabilities, caller): (ClientCapabilities, Option<AccessToken>),
+    ) -> Result<RawObject, Fault> {
+        let params = params.with_id(&task.id).to_object()?;
+        let upstream = &task.upstream;
+        let asked = upstream.request_task(method, params, capabilities, caller.as_ref());
+        let answer = match task.timeout() {
+            None => asked.await?,
+            Some(limit) => match tokio::time::timeout(limit, asked).await {
+                Ok(answer) => answer?,
+                Err(_) => return Err(Fault::Deadline),
+            },
+        };
+        if method != GET {
+            return Ok(answer);
+        }
+        let body = TaskBody::parse(&answer)
+            .map_err(|_| Fault::internal("the task of the server is malformed"))?;
+        self.0.note(&task, &body);
+        task.body_for_client(body, &sealed)?.to_object()
+    }
+}
+
+/// Returns whether the client declares the extension.
+// spec: TASK-01, TASK-03, TASK-23
+fn declares_tasks(facts: &ClientFacts) -> bool {
+    facts.version.has_task_extension() && facts.capabilities.has_extension(keys::TASKS_EXTENSION)
+}
+
+fn undeclared() -> Fault {
+    let required = Arc::new(required_extension(keys::TASKS_EXTENSION));
+    Fault::MissingCapability { required }
+}
+
+/// The fault for an unknown id, and for one of another principal or of a tool that the caller does not see.
+// spec: TASK-18, TASK-22
+fn unknown() -> Fault {
+    Fault::bad_params("`params.taskId`: there is no such task; it may have expired")
+}
+
+impl TaskEngine for GatewayTasks {
+    // The servers decide which calls become tasks.
+    fn run(
+        &self,
+        mut exchange: Exchange,
+        _mode: TaskMode,
+        _profile: Arc<ServerProfile>,
+        call: TaskCall,
+    ) -> BoxFuture<'static, Reply> {
+        if !declares_tasks(&exchange.facts) {
+            return call(exchange);
+        }
+        let slot = TaskSlot::default();
+        exchange.extensions.insert(slot.clone());
+        let (tasks, principal) = (self.clone(), exchange.principal().cloned());
+        Box::pin(async move {
+            let reply = call(exchange).await;
+            match slot.take() {
+                Some(task) => tasks
+                    .0
+                    .reply(task, principal.as_ref())
+                    .unwrap_or_else(Reply::Fault),
+                None => reply,
+            }
+        })
+    }
+
+    fn answer(
+        &self,
+        method: &'static str,
+        params: RawObject,
+        facts: &Arc<ClientFacts>,
+        extensions: &Extensions,
+    ) -> BoxFuture<'static, Result<RawObject, Fault>> {
+        let (tasks, facts, extensions) = (self.clone(), facts.clone(), extensions.clone());
+        Box::pin(async move {
+            if !facts.version.has_task_extension() {
+                return Err(Fault::no_such_method(method));
+            }
+            if !declares_tasks(&facts) {
+                return Err(undeclared());
+            }
+            let params = TaskBody::parse(&params)?;
+            let sealed = params.id();
+            let found = tasks.0.find(&sealed, &facts, &extensions);
+            let task = found.ok_or_else(unknown)?;
+            let Upstream {
+                server, counters, ..
+            } = &task.upstream;
+            let caller = Caller::new(&extensions);
+            let mut entry = AuditEntry::new(caller, server, counters, method, &*task.tool);
+            let capabilities = with_tasks(task.upstream.capabilities(&facts, true));
+            let caller = (capabilities, extensions.get().cloned());
+            let answer = tasks.forward(method, params, sealed, task, caller).await;
+            entry.end(match &answer {
+                Ok(_) => CallOutcome::Ok,
+                Err(_) => CallOutcome::Error,
+            });
+            answer
+        })
+    }
+}
+
+impl TaskSubscriptions for GatewayTasks {
+    fn subscribe(
+        &self,
+        ids: Vec<String>,
+        facts: &Arc<ClientFacts>,
+        extensions: &Extensions,
+    ) -> BoxFuture<'static, Result<TaskChanges, Fault>> {
+        if !declares_tasks(facts) {
+            return Box::pin(std::future::ready(Err(undeclared())));
+        }
+        let found = ids.into_iter().filter_map(|sealed| {
+            let task = self.0.find(&sealed, facts, extensions)?;
+            Some((sealed, task))
+        });
+        let found: Vec<_> = found.collect();
+        let client = TasksClient {
+            facts: facts.clone(),
+            token: extensions.get().cloned(),
+        };
+        let subscribing = task_changes::subscribe(self.0.clone(), found, client);
+        Box::pin(async move { Ok(subscribing.await) })
+    }
+}

@@ -1,0 +1,217 @@
+//! One server of the gateway, as its requests use it.
+
+use std::sync::Arc;
+
+use http::HeaderValue;
+use http::header::AUTHORIZATION;
+use mcp_client::group::Group;
+use mcp_client::{Client, Error, PreparedCall};
+use mcp_core::{ClientFacts, Fault};
+use mcp_types::meta::keys;
+use mcp_types::{
+    ClientCapabilities, CompleteParams, CompleteResult, ExtraFields, RawObject, SamplingCapability,
+};
+use serde_json::json;
+
+use super::counters::Counters;
+use super::credentials::{AccessToken, credentials};
+use super::options::ServerSettings;
+use super::parked::Parked;
+use super::questions::Questions;
+use super::running::CallSession;
+use super::sessions::{SessionKey, Sessions};
+use super::usage::Usage;
+
+/// One server of the gateway, for its routes.
+#[derive(Clone)]
+pub(super) struct Upstream {
+    pub(super) server: Arc<str>,
+    pub(super) group: Group,
+    /// The questions of the session that all calls share.
+    pub(super) questions: Questions,
+    /// The sessions of calls whose client can be asked. `None`: they share one session with all calls.
+    pub(super) sessions: Option<Sessions>,
+    pub(super) settings: Arc<ServerSettings>,
+    pub(super) parked: Parked,
+    pub(super) counters: Arc<Counters>,
+    pub(super) usage: Usage,
+}
+
+impl Upstream {
+    /// Returns the session for a call. A legacy server asks in a session, so that a call whose client can
+    /// be asked needs one of its own, or its turn. The same holds for notifications of extensions: on a pipe they do
+    /// not say which call they belong to. A call that declares tasks stays in the session that all requests for the
+    /// task use. A legacy session belongs to the caller whose credentials it was opened with.
+    pub(super) async fn session(
+        &self,
+        key: &SessionKey,
+        declares_tasks: bool,
+    ) -> Result<CallSession, Fault> {
+        let capabilities = &key.capabilities;
+        let client = self.client().await?;
+        let is_modern = client.protocol_version().is_modern();
+        let mut extensions = self.settings.extensions.ids();
+        let needs_turn = match is_modern {
+            // A call without capabilities must not receive notifications of others either.
+            false => *capabilities != ClientCapabilities::default() || extensions.next().is_some(),
+            true => client.is_pipe() && extensions.any(|id| capabilities.has_extension(id)),
+        };
+        let needs_own = match is_modern {
+            false => needs_turn || key.credentials.is_some(),
+            true => needs_turn && !declares_tasks,
+        };
+        match &self.sessions {
+            Some(sessions) if needs_own => {
+                let lease = sessions.lease(key).await?;
+                let lease = lease.map_err(|error| self.unreachable(&error))?;
+                Ok(CallSession::Own(Box::new(lease)))
+            }
+            _ => Ok(CallSession::Shared {
+                client,
+                questions: needs_turn.then(|| self.questions.clone()),
+            }),
+        }
+    }
+
+    /// Returns the header `Authorization` for calls of a caller. `None`: the server knows the gateway only.
+    pub(super) async fn credentials(
+        &self,
+        caller: Option<&AccessToken>,
+    ) -> Result<Option<HeaderValue>, Fault> {
+        match &self.settings.caller_tokens {
+            Some(tokens) => credentials(tokens, caller).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Asks the server for completions in the name of a caller.
+    pub(super) async fn complete(
+        &self,
+        caller: Option<&AccessToken>,
+        params: CompleteParams,
+    ) -> Result<Result<CompleteResult, Error>, Fault> {
+        let credentials = self.credentials(caller).await?;
+        let key = SessionKey {
+            capabilities: ClientCapabilities::default(),
+            credentials: credentials.clone(),
+        };
+        let session = self.session(&key, false).await?;
+        let call = session.client().complete(params);
+        let completed = with_credentials(call, credentials).await;
+        session.end();
+        Ok(completed)
+    }
+
+    /// Returns the client of the server. Starts the server if it does not run.
+    pub(super) async fn client(&self) -> Result<Client, Fault> {
+        let client = self.group.client(&self.server).await;
+        client.map_err(|error| self.unreachable(&error))
+    }
+
+    /// The fault for a client whose call fails. Only the log has the details of a connection, which may
+    /// be those of an inner network.
+    pub(super) fn fault(&self, error: &Error) -> Fault {
+        match error.fault() {
+            Some(fault) => fault.clone(),
+            None if error.is_timeout() => {
+                self.counters.add_failure(&error.to_string());
+                Fault::Deadline
+            }
+            None => self.unreachable(error),
+        }
+    }
+
+    /// Sends a request of the tasks extension.
+    pub(super) async fn request_task(
+        &self,
+        method: &str,
+        params: RawObject,
+        capabilities: ClientCapabilities,
+        caller: Option<&AccessToken>,
+    ) -> Result<RawObject, Fault> {
+        let _in_use = self.usage.begin();
+        let credentials = self.credentials(caller).await?;
+        let client = self.client().await?;
+        let request = client.request(method, params);
+        let request = request.capabilities(capabilities).idempotent(true);
+        with_credentials(request, credentials)
+            .await
+            .map_err(|error| self.fault(&error))
+    }
+
+    /// Returns the capabilities of a client that the server may know. Those for input only if the client can be
+    /// asked.
+    pub(super) fn capabilities(
+        &self,
+        facts: &ClientFacts,
+        can_be_asked: bool,
+    ) -> ClientCapabilities {
+        let mut capabilities = match can_be_asked {
+            true => for_input(&facts.capabilities),
+            false => ClientCapabilities::default(),
+        };
+        let declared = facts.capabilities.extensions.as_object();
+        for id in self.settings.extensions.ids() {
+            if let Some(settings) = declared.get(id) {
+                capabilities.extensions.insert(id, settings.clone());
+            }
+        }
+        capabilities
+    }
+
+    fn unreachable(&self, error: &Error) -> Fault {
+        let server = &self.server;
+        tracing::warn!(%server, %error, "a call of a server behind the gateway failed");
+        self.counters.add_failure(&error.to_string());
+        if !error.is_auth() {
+            return Fault::internal(format!(
+                "the server {server:?} of this gateway did not answer"
+            ));
+        }
+        let whose = match self.settings.caller_tokens {
+            Some(_) => "this caller",
+            None => "the gateway",
+        };
+        let text = format!("the server {server:?} refuses the credentials of {whose}");
+        Fault::Refused(text.into())
+    }
+}
+
+/// Adds the credentials of a caller to a call.
+pub(super) fn with_credentials<R>(
+    call: PreparedCall<'static, R>,
+    credentials: Option<HeaderValue>,
+) -> PreparedCall<'static, R> {
+    match credentials {
+        Some(credentials) => call.header(AUTHORIZATION, credentials),
+        None => call,
+    }
+}
+
+/// Adds the tasks extension to capabilities.
+pub(super) fn with_tasks(capabilities: ClientCapabilities) -> ClientCapabilities {
+    capabilities.with_extension(keys::TASKS_EXTENSION, &json!({}))
+}
+
+/// Returns the capabilities for input, which a gateway can pass on. Members that this library does not know
+/// are left out, so that clients with the same capabilities use the same sessions.
+fn for_input(declared: &ClientCapabilities) -> ClientCapabilities {
+    let mut capabilities = ClientCapabilities::default();
+    if declared.allows_form() {
+        capabilities = capabilities.with_elicitation();
+    }
+    if declared.allows_url() {
+        capabilities = capabilities.with_url_elicitation();
+    }
+    if let Some(declared) = &declared.sampling {
+        let mut sampling = SamplingCapability::default();
+        sampling.tools = declared.tools.is_some().then(ExtraFields::default);
+        sampling.context = declared.context.is_some().then(ExtraFields::default);
+        capabilities.sampling = Some(sampling);
+    }
+    match declared.roots {
+        // Changes of roots do not pass.
+        Some(_) => capabilities.with_roots(),
+        None => capabilities,
+    }
+}
