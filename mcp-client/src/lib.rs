@@ -42,7 +42,7 @@
 //! | `session` | legacy sessions |
 //! | `call` | the path of every call: retries, input rounds, cache |
 //! | `pager` | paginated lists |
-//! | `prepared`, `manual`, `answered`, `task` | [`PreparedCall`], [`ManualCall`], [`Answered`], [`TaskHandle`] |
+//! | `prepared`, `manual`, `response`, `task` | [`PreparedCall`], [`ManualCall`], [`CallResponse`], [`TaskHandle`] |
 //! | `api` | the methods of [`Client`], one file per page of the specification |
 //! | `subscriptions` | [`Subscription`] |
 //! | `negotiate` | version negotiation |
@@ -50,7 +50,6 @@
 //! | `connect_mode`, `builder`, `connect` | [`ConnectMode`]; [`ClientBuilder`]; connecting |
 //! | `group` | several servers |
 
-mod answered;
 mod api;
 mod attempt;
 mod builder;
@@ -80,12 +79,12 @@ mod prepared;
 mod probe_memory;
 mod required_urls;
 mod resource_subscriptions;
+mod response;
 mod session;
 mod subscriptions;
 mod task;
 mod tool_index;
 
-pub use answered::Answered;
 pub use api::ExtensionClient;
 pub use builder::ClientBuilder;
 pub use cache::Cache;
@@ -100,6 +99,7 @@ pub use inputs::{
 pub use manual::{Asks, ManualCall, Turn};
 pub use negotiation::{Negotiation, Tried};
 pub use prepared::PreparedCall;
+pub use response::CallResponse;
 pub use subscriptions::{Subscribe, Subscription};
 pub use task::TaskHandle;
 pub use tool_index::DroppedTool;

@@ -155,7 +155,7 @@ fn result(task: Task) -> Result<CallToolResult, Fault> {
                 let message = task.status_message.as_deref().unwrap_or("the task failed");
                 ErrorObject::new(codes::INTERNAL_ERROR, message)
             });
-            Err(Fault::Protocol(error.into()))
+            Err(Fault::Protocol(error))
         }
         (TaskStatus::Cancelled, ..) => Err(Fault::Refused("the task was cancelled".into())),
         _ => Err(Fault::internal("the task has ended without a result")),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt as _, StreamExt as _};
-use mcp_client::{Answered, Client, Error, PreparedCall};
+use mcp_client::{CallResponse, Client, Error, PreparedCall};
 use mcp_core::{BoxFuture, ClientFacts, Fault, Outlet};
 use mcp_server::{Log, Progress};
 use mcp_types::{InputRequired, LogMessage, LoggingLevel, Meta, RawObject};
@@ -110,10 +110,10 @@ impl<R: Send + 'static> UpstreamCall<R> {
         let logs = session.logs();
         let call = context.apply(call, &sender, (logs.is_none(), &extensions));
         let call = Box::pin(async move {
-            Ok(match call.answered().await? {
-                Answered::Required(required) => Outcome::Required(required),
-                Answered::Extended { body, .. } => Outcome::Task(body),
-                Answered::Done(result) => Outcome::Done(result),
+            Ok(match call.response().await? {
+                CallResponse::Required(required) => Outcome::Required(required),
+                CallResponse::Extended { body, .. } => Outcome::Task(body),
+                CallResponse::Done(result) => Outcome::Done(result),
             })
         });
         Ok(Self {

@@ -76,8 +76,8 @@ impl TaskBody {
 
     /// Replaces a result that is larger than the limit of its tool by an error for the language model.
     pub(super) fn limit_result(mut self, limit: Option<usize>) -> Self {
-        let is_too_large = |raw: &Box<RawValue>| limit.is_some_and(|it| raw.get().len() > it);
-        if let (Some(limit), true) = (limit, self.0.get("result").is_some_and(is_too_large)) {
+        let size = self.0.get("result").map_or(0, |raw| raw.get().len());
+        if let Some(limit) = limit.filter(|it| size > *it) {
             self.set("result", &CallToolResult::error(too_large(limit)));
         }
         self

@@ -174,7 +174,7 @@ async fn changes_of_tasks_reach_the_subscriptions_of_clients() {
     let mut filter = SubscriptionFilter::new();
     filter.task_ids = vec![id.clone(), "unknown".to_owned()];
     let mut changes = client.changes().filter(filter).await.unwrap();
-    assert_eq!(changes.granted().task_ids, [id.clone()]);
+    assert_eq!(changes.granted().task_ids, [&*id]);
     gate.add_permits(1);
     let ended = async {
         loop {
@@ -310,7 +310,7 @@ async fn unknown_members_of_a_task_pass() {
     let gateway = open(server_of("studio", server)).await;
     let client = builder().tasks().connect(InProcess(gateway)).await.unwrap();
     let call = client.call("studio__render", ());
-    let mcp::client::Answered::Extended { result_type, body } = call.answered().await.unwrap()
+    let mcp::client::CallResponse::Extended { result_type, body } = call.response().await.unwrap()
     else {
         panic!("no task");
     };

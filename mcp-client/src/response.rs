@@ -1,4 +1,4 @@
-//! [`Answered`]: the answer of a server to one request.
+//! [`CallResponse`]: the response of a server to one request.
 
 use mcp_types::{InputRequired, RawObject};
 
@@ -6,10 +6,10 @@ use crate::call::{ActiveCall, CallStep};
 use crate::error::Error;
 use crate::prepared::PreparedCall;
 
-/// The answer of a server to one request. Returned by [`PreparedCall::answered`].
+/// The response of a server to one request. Returned by [`PreparedCall::response`].
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a result has three kinds")]
-pub enum Answered<T> {
+pub enum CallResponse<T> {
     /// The result.
     Done(T),
     /// The server requires input. [`PreparedCall::resume`] continues the call.
@@ -25,7 +25,7 @@ pub enum Answered<T> {
 }
 
 impl<T> PreparedCall<'_, T> {
-    /// Sends one request and returns the answer as it is: input requests are not answered, and a task is not
+    /// Sends one request and returns the response as it is: input requests are not answered, and a task is not
     /// followed. For gateways, which pass all of it on.
     ///
     /// # Errors
@@ -35,29 +35,31 @@ impl<T> PreparedCall<'_, T> {
     /// # Examples
     ///
     /// ```no_run
-    /// use mcp::client::Answered;
+    /// use mcp::client::CallResponse;
     ///
     /// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
-    /// match client.call("render", ()).answered().await? {
-    ///     Answered::Done(result) => println!("{}", result.text()),
-    ///     Answered::Extended { result_type, .. } => println!("a {result_type}"),
+    /// match client.call("render", ()).response().await? {
+    ///     CallResponse::Done(result) => println!("{}", result.text()),
+    ///     CallResponse::Extended { result_type, .. } => println!("a {result_type}"),
     ///     _ => println!("the server requires input"),
     /// }
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn answered(self) -> Result<Answered<T>, Error> {
+    pub async fn response(self) -> Result<CallResponse<T>, Error> {
         // Lists have neither input requests nor results of extensions.
         if self.is_paginated() {
-            return self.run().await.map(Answered::Done);
+            return self.run().await.map(CallResponse::Done);
         }
         let read = self.reader();
         let mut call: ActiveCall<'_> = self.returning_extended().activate()?;
         Ok(match call.step().await? {
-            CallStep::Done(body) => Answered::Done(call.read(body, read)?),
-            CallStep::InputRequired(round) => Answered::Required(round.required().clone()),
-            CallStep::Extended { result_type, body } => Answered::Extended { result_type, body },
-            CallStep::Task(task) => Answered::Extended {
+            CallStep::Done(body) => CallResponse::Done(call.read(body, read)?),
+            CallStep::InputRequired(round) => CallResponse::Required(round.required().clone()),
+            CallStep::Extended { result_type, body } => {
+                CallResponse::Extended { result_type, body }
+            }
+            CallStep::Task(task) => CallResponse::Extended {
                 result_type: mcp_types::ext::tasks::RESULT_TYPE.into(),
                 body: RawObject::from_value(&*task)
                     .map_err(|error| call.error(crate::error::ErrorKind::Arguments(error)))?,
