@@ -14,6 +14,7 @@ use mcp::gateway::{Gateway, GatewayError, GatewayServer};
 use mcp::group::Variables;
 use mcp::middleware::{Next, from_fn};
 use mcp::prelude::*;
+use mcp::tasks::{TaskMode, Tasks};
 use mcp::types::{CompleteParams, CompletionReference};
 use mcp::{Principal, Serve};
 use parking_lot::Mutex;
@@ -115,8 +116,11 @@ impl Crm {
         });
         let who = |Identity(caller): Identity<Principal>| caller.subject;
         let read = |Identity(caller): Identity<Principal>| caller.subject;
+        let slow = async |Identity(caller): Identity<Principal>| caller.subject;
         let server = Server::new("crm", "1.0.0")
             .tool(Tool::new("who").handler(who))
+            .tool(Tool::new("slow").handler(slow).task(TaskMode::Always))
+            .tasks(Tasks::in_memory())
             .resource(Resource::new("crm://me").read(read))
             .prompt(Prompt::new("mail").handler(|Args(mail): Args<Mail>| mail.to))
             .completion_for_prompt(
@@ -212,6 +216,24 @@ async fn calls_have_tokens_of_their_callers() {
     let log = lines.text();
     assert!(log.contains("eve-is-unknown"), "{log}");
     assert!(!log.contains("crm-of-") && !log.contains("s3cret"), "{log}");
+}
+
+#[tokio::test]
+async fn task_belongs_to_its_caller_at_the_server() {
+    let issuer = Issuer::start().await;
+    let exchange = TokenExchange::new(&issuer.url, "gateway", "s3cret").unwrap();
+    let crm = Crm::start().await;
+    let gateway = Gateway::new("gateway", "1.0.0");
+    let gateway = gateway.with_server(crm.behind(&ConnectMode::Auto, &exchange));
+    let url = serve(gateway, true).await;
+    for name in ["ada", "bob"] {
+        let client = Client::builder().tasks();
+        let client = client.bearer_token(format!("gateway-of-{name}"));
+        let client = client.connect(&url).await.unwrap();
+        let task = client.call("crm__slow", ()).start().await.unwrap();
+        assert!(task.id().is_some());
+        assert_eq!(task.result().await.unwrap().text(), name);
+    }
 }
 
 #[tokio::test]
