@@ -5,7 +5,9 @@ use std::time::Duration;
 use url::Url;
 
 use crate::challenge::Challenge;
+use crate::document::{AuthDocument, DocumentKind};
 use crate::error::{AuthError, shown};
+use crate::event::{AuthEvent, EventSender};
 use crate::fetch::{Fetched, Fetcher};
 use crate::metadata::resource::{self, ResourceDocument, ResourceMetadata};
 use crate::metadata::server::{self, IssuerMatch, ServerDocument, ServerMetadata};
@@ -20,6 +22,7 @@ pub(crate) struct Discovered {
 /// Finds the metadata of one MCP server.
 pub(crate) struct Discovery<'a> {
     pub(crate) fetcher: &'a Fetcher,
+    pub(crate) events: &'a EventSender,
     pub(crate) server: &'a Url,
     pub(crate) issuers: IssuerMatch,
     /// The endpoints of revision 2025-03-26 may be used.
@@ -64,7 +67,7 @@ impl Discovery<'_> {
             candidates.insert(0, named);
         }
         for url in candidates {
-            if let Some(fetched) = self.document(&url).await? {
+            if let Some(fetched) = self.document(DocumentKind::Resource, &url).await? {
                 let document: ResourceDocument = fetched.json()?;
                 return document.validate(self.server).map(Some);
             }
@@ -87,7 +90,7 @@ impl Discovery<'_> {
     }
 
     /// Fetches a document. Returns `None` when there is none at this URL.
-    async fn document(&self, url: &Url) -> Result<Option<Fetched>, AuthError> {
+    async fn document(&self, kind: DocumentKind, url: &Url) -> Result<Option<Fetched>, AuthError> {
         let mut fetched = self.fetcher.get(url).await;
         if is_transient(&fetched) {
             tokio::time::sleep(RETRY_DELAY).await;
@@ -99,7 +102,13 @@ impl Discovery<'_> {
         }
         // A web application may answer every path with its page.
         let exists = fetched.status.is_success() && fetched.is_json();
-        Ok(exists.then_some(fetched))
+        if !exists {
+            return Ok(None);
+        }
+        if let Some(document) = AuthDocument::new(kind, &fetched) {
+            self.events.send(AuthEvent::Fetched { document });
+        }
+        Ok(Some(fetched))
     }
 
     /// Selects the first authorization server with valid metadata, preferred ones first.
@@ -141,7 +150,7 @@ impl Discovery<'_> {
     ) -> Result<Option<ServerMetadata>, AuthError> {
         let mut first_error = None;
         for url in candidates {
-            let Some(fetched) = self.document(url).await? else {
+            let Some(fetched) = self.document(DocumentKind::Server, url).await? else {
                 continue;
             };
             let valid = fetched.json().and_then(|document: ServerDocument| {

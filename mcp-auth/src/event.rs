@@ -2,6 +2,8 @@
 
 use tokio::sync::broadcast;
 
+use crate::document::AuthDocument;
+
 /// A step of authorization. Events contain no tokens, codes or secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -10,6 +12,11 @@ pub enum AuthEvent {
     Challenged {
         /// The HTTP status: 401, or 403 for further scopes.
         status: u16,
+    },
+    /// A document was fetched: metadata, or the response to a registration.
+    Fetched {
+        /// The document without secrets.
+        document: AuthDocument,
     },
     /// The metadata of the authorization server was found.
     Discovered {

@@ -246,7 +246,7 @@ impl State {
             dpop: self.oauth.dpop == Dpop::Require,
         };
         let record = registration
-            .register(&self.fetcher, server, endpoint)
+            .register(&self.fetcher, server, endpoint, &self.oauth.events)
             .await?;
         let text = serde_json::to_string(&record);
         let text = text.map_err(|error| AuthError::Store(error.to_string()))?;

@@ -17,8 +17,9 @@
 //! | module | contents |
 //! |---|---|
 //! | `error`, `secret`, `clock`, `limits`, `scope` | basic types |
-//! | `event`, `source`, `challenge`, `egress` | events, functions of the program, headers, URL rules |
+//! | `source`, `challenge`, `egress` | functions of the program, headers, URL rules |
 //! | `fetch`, `key` | the HTTP client of the login, signatures |
+//! | `document`, `event` | documents of servers without secrets, events |
 //! | `metadata`, `discovery` | documents of servers, and the order in which they are fetched |
 //! | `client`, `dpop`, `registration`, `token` | requests to an authorization server |
 //! | `store`, `redirect`, `login`, `device`, `enterprise` | stores, the user's browser, the parts of grants |
@@ -38,6 +39,7 @@ mod client;
 mod clock;
 mod device;
 mod discovery;
+mod document;
 mod dpop;
 mod egress;
 mod enterprise;
@@ -66,6 +68,7 @@ mod token;
 
 pub use authorizer::{AuthStatus, Authorizer};
 pub use device::DeviceLogin;
+pub use document::{AuthDocument, DocumentKind};
 pub use dpop::Dpop;
 pub use egress::{Egress, Zone};
 pub use enterprise::EnterpriseIdp;

@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::client::{ClientKind, ClientRecord};
+use crate::document::{AuthDocument, DocumentKind};
 use crate::error::AuthError;
+use crate::event::{AuthEvent, EventSender};
 use crate::fetch::Fetcher;
 use crate::metadata::server::ServerMetadata;
 use crate::scope::Scopes;
@@ -42,6 +44,7 @@ impl Registration<'_> {
         fetcher: &Fetcher,
         server: &ServerMetadata,
         endpoint: &Url,
+        events: &EventSender,
     ) -> Result<ClientRecord, AuthError> {
         let body = Value::Object(self.body(server)).to_string();
         let fetched = fetcher.post_json(endpoint, body.into()).await?;
@@ -51,6 +54,9 @@ impl Registration<'_> {
             }
             let code = fetched.failure();
             return Err(AuthError::RegistrationRejected(code));
+        }
+        if let Some(document) = AuthDocument::new(DocumentKind::Registration, &fetched) {
+            events.send(AuthEvent::Fetched { document });
         }
         let registered: Registered = fetched.json()?;
         if registered.client_id.is_empty() {

@@ -202,6 +202,7 @@ impl State {
         let known = record.map(|record| record.server.issuer.clone());
         let discovery = Discovery {
             fetcher: &self.fetcher,
+            events: &self.oauth.events,
             server: &self.server,
             issuers: self.oauth.issuers,
             // A server that had metadata once cannot be downgraded.

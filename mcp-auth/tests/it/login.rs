@@ -1,6 +1,6 @@
 //! Logins of users.
 
-use mcp_auth::{AuthError, AuthEvent, AuthStatus, MemoryStore, OAuth};
+use mcp_auth::{AuthError, AuthEvent, AuthStatus, DocumentKind, MemoryStore, OAuth};
 
 use crate::world::{World, post, reason};
 
@@ -238,13 +238,26 @@ async fn events_tell_the_steps() {
         let event: AuthEvent = events.next().await.unwrap();
         let text = format!("{event:?}");
         assert!(!text.contains("canary"), "{text}");
+        if let AuthEvent::Fetched { document } = &event {
+            let contents = document.contents();
+            assert!(!contents.contains("canary"), "{contents}");
+            let member = match document.kind() {
+                DocumentKind::Resource => "authorization_servers",
+                DocumentKind::Server => "token_endpoint",
+                _ => "client_id",
+            };
+            assert!(contents.contains(member), "{contents}");
+        }
         names.push(text.split(' ').next().unwrap().to_owned());
     }
     assert_eq!(
         names,
         [
             "Challenged",
+            "Fetched",
+            "Fetched",
             "Discovered",
+            "Fetched",
             "Registered",
             "LoginStarted",
             "Authorized"

@@ -378,7 +378,11 @@ impl Inner {
         self.clients.insert(id.clone(), uris);
         json_response(
             201,
-            json!({"client_id": id, "token_endpoint_auth_method": "none"}),
+            json!({
+                "client_id": id,
+                "token_endpoint_auth_method": "none",
+                "registration_access_token": "canary-registration",
+            }),
         )
     }
 
