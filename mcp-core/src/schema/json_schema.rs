@@ -78,7 +78,7 @@ impl Check for Compiled {
     fn check(&self, value: &Value) -> Result<(), Violations> {
         let affordable = self.cost.check(value);
         let affordable = affordable.and_then(|each| self.patterns.check(value, each));
-        affordable.map_err(|error| Violations::from(Violation::new("", error.to_string())))?;
+        affordable.map_err(|error| Violations::unchecked(error.to_string()))?;
         let errors = self.validator.iter_errors(value);
         let violations = errors.map(|error| Violation::new(path(&error), reason(&error)));
         match Violations::gather(violations) {
@@ -180,15 +180,17 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use super::super::{SchemaError, Validator};
+    use super::super::{SchemaError, Validator, Violations};
     use super::JsonSchema;
 
     fn check(schema: Value, value: &Value) -> Result<(), String> {
+        let violations = violations(schema, value);
+        violations.map_err(|violations| violations.to_string())
+    }
+
+    fn violations(schema: Value, value: &Value) -> Result<(), Violations> {
         let schema = serde_json::from_value(schema).unwrap();
-        let check = JsonSchema.compile(&schema).unwrap();
-        check
-            .check(value)
-            .map_err(|violations| violations.to_string())
+        JsonSchema.compile(&schema).unwrap().check(value)
     }
 
     fn compile(schema: Value) -> Result<(), SchemaError> {
@@ -306,8 +308,11 @@ mod tests {
             {"properties": {"a": {"$ref": "#"}, "c": {"const": 2}}, "required": ["c"]},
         ]});
         let value = (0..100).fold(json!({}), |inner, _| json!({"a": inner}));
-        let text = check(doubling, &value).unwrap_err();
-        assert!(text.contains("too deep"), "{text}");
+        let refused = violations(doubling.clone(), &value).unwrap_err();
+        assert!(refused.to_string().contains("too deep"), "{refused}");
+        assert!(refused.is_unchecked());
+        let wrong = violations(doubling, &json!({})).unwrap_err();
+        assert!(!wrong.is_unchecked());
     }
 
     #[test]

@@ -90,7 +90,10 @@ pub enum SchemaError {
 
 /// The violations of a schema by one value: at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violations(Vec<Violation>);
+pub struct Violations {
+    found: Vec<Violation>,
+    is_unchecked: bool,
+}
 
 /// One violation of a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,18 +122,38 @@ impl Violations {
     /// Collects the first [`MAX`](Self::MAX) violations. Returns `None` when there are none.
     pub fn gather(violations: impl IntoIterator<Item = Violation>) -> Option<Self> {
         let found: Vec<_> = violations.into_iter().take(Self::MAX).collect();
-        (!found.is_empty()).then_some(Self(found))
+        (!found.is_empty()).then_some(Self {
+            found,
+            is_unchecked: false,
+        })
+    }
+
+    /// The value was not checked: its validation exceeds the limit of the validator.
+    pub fn unchecked(reason: impl Into<String>) -> Self {
+        Self {
+            found: vec![Violation::new("", reason)],
+            is_unchecked: true,
+        }
+    }
+
+    /// Returns true if the value was not checked, so that it may match its schema. Tools refuse such
+    /// values; programs that report violations report "not checked".
+    pub fn is_unchecked(&self) -> bool {
+        self.is_unchecked
     }
 
     /// Iterates over the violations.
     pub fn iter(&self) -> impl Iterator<Item = &Violation> {
-        self.0.iter()
+        self.found.iter()
     }
 }
 
 impl From<Violation> for Violations {
     fn from(only: Violation) -> Self {
-        Self(vec![only])
+        Self {
+            found: vec![only],
+            is_unchecked: false,
+        }
     }
 }
 
@@ -145,7 +168,7 @@ impl fmt::Display for Violation {
 
 impl fmt::Display for Violations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, violation) in self.0.iter().enumerate() {
+        for (index, violation) in self.found.iter().enumerate() {
             let separator = if index == 0 { "" } else { "; " };
             write!(f, "{separator}{violation}")?;
         }
