@@ -6,6 +6,7 @@ mod asking;
 mod calls;
 mod changes;
 mod client_layers;
+mod copied;
 mod extensions;
 mod kit;
 mod layers;

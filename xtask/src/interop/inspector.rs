@@ -15,8 +15,11 @@ use crate::workspace::Workspace;
 /// If this variable is set, the screenshots of the guide are made again.
 const UPDATE: &str = "UPDATE_SCREENSHOTS";
 
+/// Tests that the page has copied, as files: they are compiled with their crate.
+const COPIES: &str = "mcp-testing/tests/it/copied";
+
 /// The tests of `inspector.mjs`, with their names here.
-const TESTS: [(&str, &str); 9] = [
+const TESTS: [(&str, &str); 12] = [
     ("features", "every view"),
     ("look", "400 pixels and dark colours"),
     ("many", "10,000 messages"),
@@ -26,6 +29,9 @@ const TESTS: [(&str, &str); 9] = [
     ("apps", "a view of a hostile server"),
     ("login", "the steps of a login"),
     ("everything", "server-everything of npm"),
+    ("paint", "first paint"),
+    ("schemas", "no violations in any revision"),
+    ("copies", "copied tests"),
 ];
 
 /// Returns the cases.
@@ -44,6 +50,7 @@ pub(super) fn cases(workspace: &Workspace, peers: &Peers) -> Result<Vec<Case>> {
         command.args(hostile.words().skip(1));
         command.args(everything.words().skip(1));
         command.args(&screenshots);
+        command.env("COPIES", workspace.root().join(COPIES));
         Ok::<Command, String>(command)
     };
     let case = |(test, name)| {

@@ -20,6 +20,9 @@ export function curl({ message, head, exchanges }, target) {
   return [`curl -N ${quoted(target)}`, ...flags, `  -d ${quoted(JSON.stringify(message))}`].join(" \\\n");
 }
 
+/** Characters that a reader does not see. Rust refuses those that change the direction of text. */
+const INVISIBLE = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
 /** JSON whose strings are literals of Rust: it has no `\\b`, and writes numbers of characters in braces. */
 function literal(value, indent) {
   const text = JSON.stringify(value ?? {}, null, indent);
@@ -29,7 +32,7 @@ function literal(value, indent) {
     // Half of a pair is no character.
     if (code) return `\\u{${/^d[89a-f]/.test(code) ? "fffd" : code}}`;
     return all;
-  });
+  }).replace(INVISIBLE, (it) => `\\u{${it.codePointAt(0).toString(16)}}`);
 }
 
 const values = (value) => `json!(${literal(value, 4)})`;
@@ -87,6 +90,12 @@ function checks(method, result) {
     case "tools/list":
       return ["let names: Vec<_> = result.iter().map(|tool| &tool.name).collect();", `assert_eq!(json!(names), ${values((result.tools ?? []).map((it) => it.name))});`];
     default:
-      return [`assert_eq!(json!(result), ${values(result)});`];
+      return members(result);
   }
+}
+
+/** Each member of another result. The client reads `resultType`, and `_meta` has the version of the server. */
+function members({ resultType, _meta, ...own }) {
+  const lines = Object.entries(own).map(([name, value]) => `assert_eq!(result[${literal(name)}], ${values(value)});`);
+  return ["let result = json!(result);", ...(lines.length ? lines : ["assert!(result.is_object());"])];
 }

@@ -22,7 +22,7 @@ export async function protectedServer(target) {
           response_types_supported: ["code"], code_challenge_methods_supported: ["S256"], token_endpoint_auth_methods_supported: ["none"],
         });
       case "/register":
-        return json(201, { ...JSON.parse(body), client_id: "client" });
+        return json(201, { ...JSON.parse(body), client_id: "client", registration_access_token: "secret-registration" });
       case "/authorize": {
         const back = new URL(searchParams.get("redirect_uri"));
         back.search = new URLSearchParams({ code: "secret-code", state: searchParams.get("state") });
