@@ -13,7 +13,9 @@
 //! | [`tap`] | the messages in both directions |
 //! | [`observed`] | an HTTP client whose exchanges are seen |
 //! | [`exchanges`] | the exchanges, and the messages that they carry |
-//! | [`rules`], [`http_rules`], [`tool_rules`], [`shapes`], [`violations`] | rules of the specification that a server violates |
+//! | [`rules`], [`http_rules`], [`tool_rules`], [`violations`] | rules of the specification that a server violates |
+//! | [`schemas`], [`shapes`] | messages against the schema of their revision, and types of extensions |
+//! | [`pending`] | requests that wait for their response |
 //! | [`redact`] | HTTP heads without secrets |
 //! | [`history`] | all that happened, for the page and for recordings |
 
@@ -24,11 +26,13 @@ mod http_rules;
 mod login;
 mod observed;
 mod page;
+mod pending;
 mod questions;
 mod redact;
 mod requests;
 mod rules;
 mod sandbox;
+mod schemas;
 mod session;
 mod shapes;
 mod skills;
@@ -96,11 +100,16 @@ impl Inspector {
 
     /// Connects to the server, and serves the page until the program ends.
     pub(crate) async fn run(self, protocol: &str) -> io::Result<()> {
-        // The page shows why a connection has failed.
-        let _ = self.session.connect(protocol).await;
+        let session = self.session.clone();
         let views = sandbox::router(self.session.clone(), self.ports);
         let page = api::router(self.session, self.guard);
+        // The page opens at once. It shows the messages of the connection, and why it has failed.
+        let connect = async {
+            let _ = session.connect(protocol).await;
+            Ok(())
+        };
         tokio::try_join!(
+            connect,
             axum::serve(self.listener, page).into_future(),
             axum::serve(self.sandbox, views).into_future(),
         )?;

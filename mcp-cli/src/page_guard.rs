@@ -37,7 +37,9 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 pub(crate) struct Guard {
     port: u16,
     token: String,
-    /// Scripts and styles come from files of the page only, and frames from the origin of views.
+    /// The nonce of the style in the page: the browser applies no other inline style.
+    nonce: String,
+    /// Scripts and styles come from the page only, and frames from the origin of views.
     policy: HeaderValue,
 }
 
@@ -45,25 +47,20 @@ impl Guard {
     /// Creates a guard with a random token, for the page at a port. `frames` is the port of the origin whose documents the
     /// page shows in frames.
     pub(crate) fn new(port: u16, frames: Option<u16>) -> Result<Self, getrandom::Error> {
-        let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes)?;
-        let mut token = String::new();
-        for byte in bytes {
-            // Writing to a string cannot fail.
-            let _ = write!(token, "{byte:02x}");
-        }
+        let (token, nonce) = (random()?, random()?);
         let frames = match frames {
             Some(port) => format!("http://127.0.0.1:{port}"),
             None => "'none'".to_owned(),
         };
         let policy = format!(
-            "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; media-src data:; \
+            "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src data:; media-src data:; \
              connect-src 'self'; frame-src {frames}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         );
         let none = HeaderValue::from_static("default-src 'none'");
         Ok(Self {
             port,
             token,
+            nonce,
             policy: policy.try_into().unwrap_or(none),
         })
     }
@@ -71,6 +68,11 @@ impl Guard {
     /// Returns the URL of the page with the token.
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}/?token={}", self.port, self.token)
+    }
+
+    /// Returns the nonce of the inline style of the page.
+    pub(crate) fn nonce(&self) -> &str {
+        &self.nonce
     }
 
     fn hosts(&self) -> [String; 2] {
@@ -144,6 +146,18 @@ impl Guard {
         ];
         (StatusCode::SEE_OTHER, headers).into_response()
     }
+}
+
+/// Returns 32 random bytes in hexadecimal digits.
+fn random() -> Result<String, getrandom::Error> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes)?;
+    let mut text = String::new();
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
 }
 
 /// Checks a request, and adds the headers to its response.

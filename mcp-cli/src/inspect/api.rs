@@ -10,7 +10,7 @@ use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::sse::{self, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use futures_util::{Stream, stream};
 use mcp::http::headers::names::LAST_EVENT_ID;
@@ -30,8 +30,9 @@ type Inspected = State<Arc<Session>>;
 
 /// The page and its requests. No request starts another program than the command line does.
 pub(super) fn router(session: Arc<Session>, guard: Arc<Guard>) -> Router {
+    let index = Bytes::from(page::index(guard.nonce()));
     Router::new()
-        .route("/", get(async || page::file("index.html")))
+        .route("/", get(async move || Html(index)))
         .route(
             "/page/{*name}",
             get(async |name: Path<String>| page::file(&name)),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp::auth::{AuthEvent, AuthEvents, Authorizer};
+use mcp::auth::{AuthDocument, AuthEvent, AuthEvents, Authorizer, DocumentKind};
 use serde_json::{Value, json};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -50,6 +50,12 @@ pub(super) fn follow(mut events: AuthEvents, history: Arc<History>) -> AbortOnDr
 fn describe(event: AuthEvent) -> Value {
     match event {
         AuthEvent::Challenged { status } => json!({"step": "challenged", "status": status}),
+        AuthEvent::Fetched { document } => json!({
+            "step": "fetched",
+            "document": kind_of(&document),
+            "url": document.url(),
+            "contents": serde_json::from_str::<Value>(document.contents()).unwrap_or_default(),
+        }),
         AuthEvent::Discovered { issuer } => json!({"step": "discovered", "issuer": issuer}),
         AuthEvent::Registered { issuer } => json!({"step": "registered", "issuer": issuer}),
         AuthEvent::LoginStarted { page, scopes } => {
@@ -65,5 +71,14 @@ fn describe(event: AuthEvent) -> Value {
         AuthEvent::LoggedOut => json!({"step": "loggedOut"}),
         AuthEvent::Failed { message } => json!({"step": "failed", "text": message}),
         _ => json!({"step": "other"}),
+    }
+}
+
+fn kind_of(document: &AuthDocument) -> &'static str {
+    match document.kind() {
+        DocumentKind::Resource => "resource",
+        DocumentKind::Server => "server",
+        DocumentKind::Registration => "registration",
+        _ => "other",
     }
 }

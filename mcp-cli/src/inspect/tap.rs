@@ -40,7 +40,7 @@ impl Tap {
 
     fn sent(&self, body: &[u8], mirrored: &MirroredHeaders) {
         // Only what the protocol puts into headers: those of the user may be secrets.
-        let head = match self.inner.is_pipe() {
+        let mut head = match self.inner.is_pipe() {
             true => Value::Null,
             false => json!({
                 "version": mirrored.version.as_str(),
@@ -48,7 +48,8 @@ impl Tap {
                 "name": mirrored.name,
             }),
         };
-        self.rules.sent(body, mirrored.version);
+        let violations = self.rules.sent(body, mirrored.version);
+        violations.write_into(&mut head);
         let number = self.history.add_message(Side::Client, body, &head);
         if !self.inner.is_pipe() {
             self.exchanges.message_sent(body, number);
@@ -64,14 +65,14 @@ impl Tap {
                 message, status, ..
             }) => {
                 let violations = rules.check(message);
-                let head = match is_pipe {
-                    true => json!({"violations": violations}),
+                let mut head = match is_pipe {
+                    true => Value::Null,
                     false => json!({
                         "status": status.map(|it| it.as_u16()),
                         "sse": exchanges.event_of(message),
-                        "violations": violations,
                     }),
                 };
+                violations.write_into(&mut head);
                 history.add_message(Side::Server, message, &head);
             }
             Err(error) => history.add("failure", json!({"text": describe(error)})),

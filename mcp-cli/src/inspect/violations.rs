@@ -16,22 +16,40 @@ struct Violation {
 
 /// The violations of one message. Further ones than the limit are left out.
 #[derive(Debug, Default)]
-pub(super) struct Violations(Vec<Violation>);
+pub(super) struct Violations {
+    found: Vec<Violation>,
+    is_unchecked: bool,
+}
 
 impl Violations {
     pub(super) fn add(&mut self, rule: &'static str, text: impl Into<String>) {
-        if self.0.len() < MAX_VIOLATIONS {
+        if self.found.len() < MAX_VIOLATIONS {
             let text = redact::shortened(&text.into());
-            self.0.push(Violation { rule, text });
+            self.found.push(Violation { rule, text });
+        }
+    }
+
+    /// Notes that the message was not checked completely: it is too large.
+    pub(super) fn set_unchecked(&mut self) {
+        self.is_unchecked = true;
+    }
+
+    /// Writes the violations into the head of a message.
+    pub(super) fn write_into(self, head: &mut Value) {
+        if self.is_unchecked {
+            head["unchecked"] = true.into();
+        }
+        if !self.found.is_empty() {
+            head["violations"] = self.into_json();
         }
     }
 
     /// Returns `null` if there is none.
     pub(super) fn into_json(self) -> Value {
-        if self.0.is_empty() {
+        if self.found.is_empty() {
             return Value::Null;
         }
-        let all = self.0.into_iter();
+        let all = self.found.into_iter();
         all.map(|it| json!({"rule": it.rule, "text": it.text}))
             .collect()
     }

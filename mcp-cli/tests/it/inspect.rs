@@ -253,12 +253,50 @@ fn responses_forbid_foreign_scripts_and_frames() {
             assert!(head.contains(header), "{path}: {head}");
         }
     }
-    let html = page.get("/").body;
-    assert!(!html.contains("<style") && !html.contains("onload") && !html.contains("https://"));
+    let answer = page.get("/");
+    let html = answer.body;
+    assert!(!html.contains("onload") && !html.contains("https://") && !html.contains("style="));
+    // The only inline style has the nonce of the policy. Its text is the style sheet of the program.
+    let nonce = html.split("<style nonce=\"").nth(1).unwrap();
+    let nonce = nonce.split('"').next().unwrap();
+    assert!(nonce.len() == 64 && !nonce.contains(&page.token));
+    assert_eq!(html.matches("<style").count(), 1);
+    assert!(html.contains(&page.get("/page/style.css").body));
+    let policy = format!("style-src 'self' 'nonce-{nonce}';");
+    assert!(answer.head.contains(&policy), "{}", answer.head);
+    assert!(!answer.head.contains("unsafe"), "{}", answer.head);
     for name in html.split("/page/").skip(1) {
         let name = name.split('"').next().unwrap();
         assert_eq!(page.get(&format!("/page/{name}")).status, 200, "{name}");
     }
+}
+
+/// A server that never answers: the page opens, and its messages are there.
+#[cfg(unix)]
+#[test]
+fn page_opens_before_the_server_answers() {
+    let page = Page::start("inspect-slow", &["--", "sleep", "600"]);
+    assert_eq!(page.get("/").status, 200);
+    assert_eq!(page.get("/page/main.js").status, 200);
+    page.event("connecting");
+    let sent = page.event("message");
+    assert_eq!(sent["from"], "client", "{sent}");
+}
+
+#[test]
+fn messages_are_checked_against_the_schema() {
+    let page = Page::start("inspect-schema", &["--protocol=legacy", &http_shop()]);
+    page.event("connected");
+    page.request("vendor/subscribe", &json!({"uri": 7}));
+    page.request("resources/subscribe", &json!({"uri": 7}));
+    let sent = |method: &str| page.event_with("message", |it| it["message"]["method"] == method);
+    let wrong = sent("resources/subscribe");
+    assert_eq!(
+        wrong["head"]["violations"][0]["text"],
+        "SubscribeRequest of 2025-11-25: `params.uri`: expected string, got 7"
+    );
+    let own = sent("vendor/subscribe");
+    assert_eq!(own["head"]["violations"], Value::Null);
 }
 
 #[test]

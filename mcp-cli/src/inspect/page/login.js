@@ -1,10 +1,16 @@
 // The login at the server, step by step and without secrets.
 
 import { bus, login, store } from "./backend.js";
-import { button, el, fill } from "./dom.js";
+import { button, el, fill, json } from "./dom.js";
+
+const DOCUMENTS = { resource: "The metadata of the server", server: "The metadata of the authorization server", registration: "The response to the registration", other: "A document" };
 
 const STEPS = {
   challenged: ({ status }) => ["The server demands a login", `status ${status}`],
+  fetched: ({ document, url, contents }) => [
+    `${DOCUMENTS[document] ?? DOCUMENTS.other} is read`,
+    el("details", {}, el("summary", {}, url), json(contents)),
+  ],
   discovered: ({ issuer }) => ["The documents of the authorization server are found", issuer],
   registered: ({ issuer }) => ["The client is registered", issuer],
   started: ({ page, scopes }) => ["The login page is ready", `${page}${scopes ? `, scopes: ${scopes}` : ""}`],
@@ -50,9 +56,9 @@ export function show(root) {
     open.hidden = pageOf() === undefined;
     // The step before it shows the page.
     fill(body, store.login.filter((it) => it.step !== "page").map((event) => {
-      const [what, more] = (STEPS[event.step] ?? STEPS.other)(event);
-      const kind = event.step === "failed" || event.error ? "bad" : "";
-      return el("tr", {}, el("th", { scope: "row", class: "time" }, `${(event.ms / 1000).toFixed(2)} s`), el("td", { class: kind }, what), el("td", {}, more));
+      // A row is made once, so that its document stays open.
+      event.row ??= row(event);
+      return event.row;
     }));
   };
   bus.addEventListener("login", update);
@@ -62,6 +68,12 @@ export function show(root) {
     bus.removeEventListener("login", update);
     bus.removeEventListener("state", update);
   };
+}
+
+function row(event) {
+  const [what, more] = (STEPS[event.step] ?? STEPS.other)(event);
+  const kind = event.step === "failed" || event.error ? "bad" : "";
+  return el("tr", {}, el("th", { scope: "row", class: "time" }, `${(event.ms / 1000).toFixed(2)} s`), el("td", { class: kind }, what), el("td", {}, more));
 }
 
 /** The login page that waits to be opened. The authorization server names it, so its scheme is checked. */

@@ -100,5 +100,6 @@ bus.addEventListener("messages", counts);
 bus.addEventListener("tasks", counts);
 
 route();
-await refresh().catch((error) => (status.textContent = error.message));
+// The state waits for the connection. Events show why it takes so long.
 listen();
+await refresh().catch((error) => (status.textContent = error.message));

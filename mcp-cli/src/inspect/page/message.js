@@ -3,6 +3,10 @@
 import { store } from "./backend.js";
 import { curl, rust, test } from "./copies.js";
 import { copyButton, el, json, size } from "./dom.js";
+import { custom } from "./server.js";
+
+/** Requests that the client sends on its own, or makes from other parameters than those of the page. */
+const ONCE = new Set(["initialize", "subscriptions/listen", "completion/complete", "skills/get"]);
 
 /** Shows a row of the list. */
 export function message(event) {
@@ -21,10 +25,17 @@ export function message(event) {
         isCall ? copyButton("Copy as Rust", () => rust(message)) : null,
         isCall && response ? copyButton("Copy as a test", () => test(message, response.message)) : null),
       json(message),
+      isCall && message.id !== undefined && !ONCE.has(message.method) ? again(message) : null,
     ],
     http(event),
     response ? [el("h3", {}, `Response after ${response.latency} ms`), json(response.message)] : null,
     request ? [el("h3", {}, "Request"), json(request.message)] : null);
+}
+
+/** Sends a request again, changed or not. The client adds `_meta` of its own. */
+function again({ method, params }) {
+  const { _meta, ...own } = params ?? {};
+  return el("details", {}, el("summary", {}, "Send again"), custom(method, own));
 }
 
 const table = (rows) => el("table", {}, rows.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, String(value)))));
@@ -41,6 +52,7 @@ function facts(event) {
     typeof sse?.retry === "number" && ["SSE retry", `${sse.retry} ms`],
     event.latency !== undefined && ["Time", `${event.latency} ms after the request`],
     event.text && ["Failure", event.text],
+    event.head?.unchecked && ["Rules", "not checked: the message is too large"],
   ].filter(Boolean);
 }
 

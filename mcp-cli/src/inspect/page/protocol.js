@@ -77,7 +77,7 @@ function row(event, index, isSelected, select) {
   return placed(index, el("div", { role: "row", "aria-selected": String(isSelected), "aria-rowindex": index + 1, onclick: () => select(event) },
     el("span", { role: "gridcell", class: "number" }, `${(event.ms / 1000).toFixed(3)}`),
     el("span", { role: "gridcell", title: event.from === "client" ? "sent" : "received" }, event.from === "client" ? "→" : "←"),
-    el("span", { role: "gridcell", class: kind }, event.violations ? el("span", { class: "warn", title: rulesOf(event) }, `⚠ ${rulesOf(event)} `) : null, title(event)),
+    el("span", { role: "gridcell", class: kind }, event.violations ? el("span", { class: "warn", title: rulesOf(event) }, `⚠ ${rulesOf(event)} `) : null, title(event), event.head?.unchecked ? el("span", { class: "quiet" }, " (not checked)") : null),
     el("span", { role: "gridcell", class: "number" }, event.latency === undefined ? "" : `${event.latency} ms`),
     el("span", { role: "gridcell", class: "number size" }, size(event.bytes))));
 }

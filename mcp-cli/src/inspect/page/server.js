@@ -62,10 +62,11 @@ function roots(known) {
   return el("div", {}, area, el("div", { class: "row" }, button("Save the roots", save), status));
 }
 
-function custom() {
-  const method = el("input", { value: "ping", "aria-label": "Method" });
+/** A form for any request, with the method and the parameters to begin with. */
+export function custom(startMethod = "ping", startParams = {}) {
+  const method = el("input", { value: startMethod, "aria-label": "Method" });
   const params = el("textarea", { "aria-label": "Parameters as JSON" });
-  params.value = "{}";
+  params.value = JSON.stringify(startParams, null, 2);
   const run = runner("Send", () => request(method.value, JSON.parse(params.value)), json);
   return el("form", { onsubmit: run.start }, el("div", { class: "field" }, method), params, run.element);
 }
