@@ -38,6 +38,9 @@ schemas! {
     "2026-07-28",
 }
 
+/// Compiled parts of definitions. `None` where nothing is defined.
+type Validators = HashMap<(String, Part), Option<Arc<dyn Check>>>;
+
 /// The definitions of one revision. Validators are compiled at their first use.
 #[derive(Debug)]
 pub(super) struct RevisionSchema {
@@ -49,7 +52,7 @@ pub(super) struct RevisionSchema {
     methods: HashMap<String, String>,
     /// Definitions of errors, by code.
     errors: HashMap<i64, String>,
-    compiled: Mutex<HashMap<(String, Part), Option<Arc<dyn Check>>>>,
+    compiled: Mutex<Validators>,
 }
 
 impl RevisionSchema {
