@@ -114,6 +114,14 @@ impl Caller {
         }
     }
 
+    pub(crate) fn extensions(&self) -> Extensions {
+        let mut extensions = Extensions::new();
+        if let Some(principal) = &self.principal {
+            extensions.insert(principal.clone());
+        }
+        extensions
+    }
+
     pub(crate) fn facts(&self) -> Arc<ClientFacts> {
         let mut declared = ClientCapabilities::default().with_elicitation();
         if self.declares {
@@ -125,10 +133,7 @@ impl Caller {
     pub(crate) async fn send(&self, server: &impl Service, call: Call) -> Reply {
         let mut exchange = Exchange::new(call, self.facts());
         exchange.outlet = Outlet::none();
-        exchange.extensions = Extensions::new();
-        if let Some(principal) = &self.principal {
-            exchange.extensions.insert(principal.clone());
-        }
+        exchange.extensions = self.extensions();
         if let Some(input) = &self.input {
             exchange.input = Input::from(input.clone());
         }

@@ -21,7 +21,7 @@ async fn subscriber_receives_the_states_of_its_tasks_only() {
     let tasks = server.task_subscriptions().unwrap();
     let subscribe = |caller: &Caller| {
         let ids = vec![id.clone(), id.clone(), "unknown".to_owned()];
-        tasks.subscribe(ids, &caller.facts(), caller.principal.as_ref())
+        tasks.subscribe(ids, &caller.facts(), &caller.extensions())
     };
     let foreign = subscribe(&Caller::named("eve")).await.unwrap();
     assert!(foreign.granted.is_empty());
