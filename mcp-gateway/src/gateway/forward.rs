@@ -199,7 +199,7 @@ impl Upstream {
 }
 
 /// A call that runs, or a task that the gateway follows.
-enum Begun<R> {
+enum ResumedCall<R> {
     Call(UpstreamCall<R>),
     Followed(FollowedTask),
 }
@@ -223,8 +223,8 @@ where
 {
     async fn run(mut self) -> Result<Answer<R>, Fault> {
         let mut running = match self.begin_or_resume().await? {
-            Begun::Call(running) => running,
-            Begun::Followed(task) => return Ok(Answer::Followed(task)),
+            ResumedCall::Call(running) => running,
+            ResumedCall::Followed(task) => return Ok(Answer::Followed(task)),
         };
         loop {
             let step = running.next(&self.request.context).await;
@@ -267,11 +267,11 @@ where
     }
 
     /// Starts the call, or continues it with what the client has sent along.
-    async fn begin_or_resume(&mut self) -> Result<Begun<R>, Fault> {
+    async fn begin_or_resume(&mut self) -> Result<ResumedCall<R>, Fault> {
         let kept = self.request.ask.as_ref().map(Ask::kept::<Waiting>);
         let running = match kept.transpose().map_err(to_fault)?.flatten() {
             None => self.start(|call| call).await?,
-            Some(Waiting::Task(task)) => return Ok(Begun::Followed(task)),
+            Some(Waiting::Task(task)) => return Ok(ResumedCall::Followed(task)),
             Some(Waiting::Round {
                 number,
                 required,
@@ -294,7 +294,7 @@ where
                 self.answer_parked(parked, key, request).await?
             }
         };
-        Ok(Begun::Call(running))
+        Ok(ResumedCall::Call(running))
     }
 
     async fn start(

@@ -9,6 +9,7 @@ use std::time::Duration;
 use mcp_core::{ClientFacts, Extensions, Fault, Principal, Reply, catch_panic_sync};
 use mcp_server::{Caller, TokenSealer};
 use mcp_types::ext::tasks::RESULT_TYPE;
+use mcp_types::meta::keys;
 use serde::{Deserialize, Serialize};
 
 use super::directory::Directory;
@@ -19,7 +20,7 @@ use super::task_slot::CreatedTask;
 use super::upstream::Upstream;
 
 /// The purpose of sealed ids.
-const PURPOSE: &str = "io.modelcontextprotocol/tasks";
+const PURPOSE: &str = keys::TASKS_EXTENSION;
 
 /// Longest id of a server, in bytes.
 const MAX_ID: usize = 2048;
