@@ -199,30 +199,24 @@ impl<'a> SetupChecker<'a> {
         let config = self.config;
         let mut seen = HashSet::new();
         for route in &config.completions {
-            let (owner, found) = match route.reference() {
+            let argument = route.argument();
+            let (owner, has_argument, has_own) = match route.reference() {
                 CompletionReference::Prompt { name } => {
-                    let mut prompts = config.prompts.iter();
-                    let found = prompts.find(|prompt| prompt.key() == name);
-                    let facts = found.map(|prompt| completed(prompt, route));
-                    (format!("prompt `{name}`"), facts)
+                    let found = config.prompts.iter().find(|it| it.key() == name);
+                    let has_own = found.is_some_and(|it| completes(it, argument));
+                    let has_argument = found.map(|it| it.has_argument(argument));
+                    (format!("prompt `{name}`"), has_argument, has_own)
                 }
                 CompletionReference::Resource { uri } => {
-                    let mut templates = config.templates.iter();
-                    let found = templates.find(|template| template.key() == uri);
-                    let facts = found.map(|template| completed(template, route));
-                    (format!("resource template `{uri}`"), facts)
+                    let found = config.templates.iter().find(|it| it.key() == uri);
+                    let has_own = found.is_some_and(|it| completes(it, argument));
+                    let has_argument = found.map(|it| it.has_argument(argument));
+                    (format!("resource template `{uri}`"), has_argument, has_own)
                 }
                 _ => continue,
             };
-            let is_new = seen.insert((owner.clone(), route.argument()));
-            match found {
-                None => {
-                    let description = completion_of(route, &owner);
-                    self.check_spec(&description, route.spec(), &route.scope);
-                    self.report(format!("the {description}: there is no such {owner}"));
-                }
-                Some(found) => self.check_completion(&owner, route, found, is_new),
-            }
+            let is_first = seen.insert((owner.clone(), argument)) && !has_own;
+            self.check_completion(&owner, route, has_argument, is_first);
         }
     }
 
@@ -230,52 +224,40 @@ impl<'a> SetupChecker<'a> {
     fn check_own_completions<R: Listed>(&mut self, description: &str, owner: &R) {
         let mut seen = HashSet::new();
         for route in owner.completions() {
-            let is_new = seen.insert(route.argument());
             let has_argument = owner.has_argument(route.argument());
-            let found = Completed {
-                has_argument,
-                is_own: false,
-            };
-            self.check_completion(description, route, found, is_new);
+            let is_first = seen.insert(route.argument());
+            self.check_completion(description, route, Some(has_argument), is_first);
         }
     }
 
+    /// Checks one completion. `has_argument` is `None` if there is no such owner.
     fn check_completion(
         &mut self,
         owner: &str,
         route: &CompletionRoute,
-        found: Completed,
-        is_new: bool,
+        has_argument: Option<bool>,
+        is_first: bool,
     ) {
-        let description = completion_of(route, owner);
-        self.check_spec(&description, route.spec(), &route.scope);
         let argument = route.argument();
-        if !found.has_argument {
-            self.report(format!(
-                "the {description}: it has no argument `{argument}`"
-            ));
-        } else if !is_new || found.is_own {
-            self.report(format!("two completions of `{argument}` of the {owner}"));
+        let description = format!("completion of `{argument}` of the {owner}");
+        self.check_spec(&description, route.spec(), &route.scope);
+        match has_argument {
+            None => self.report(format!("the {description}: there is no such {owner}")),
+            Some(false) => {
+                self.report(format!(
+                    "the {description}: it has no argument `{argument}`"
+                ));
+            }
+            Some(true) if !is_first => {
+                self.report(format!("two completions of `{argument}` of the {owner}"));
+            }
+            Some(true) => {}
         }
     }
 }
 
-/// The owner of the argument that a completion is for.
-#[derive(Debug, Clone, Copy)]
-struct Completed {
-    has_argument: bool,
-    /// The owner has a completion of the argument of its own.
-    is_own: bool,
-}
-
-fn completed<R: Listed>(owner: &R, route: &CompletionRoute) -> Completed {
+/// Returns whether a prompt or template has a completion of its own for the argument.
+fn completes<R: Listed>(owner: &R, argument: &str) -> bool {
     let mut own = owner.completions().iter();
-    Completed {
-        has_argument: owner.has_argument(route.argument()),
-        is_own: own.any(|it| it.argument() == route.argument()),
-    }
-}
-
-fn completion_of(route: &CompletionRoute, owner: &str) -> String {
-    format!("completion of `{}` of the {owner}", route.argument())
+    own.any(|it| it.argument() == argument)
 }

@@ -245,7 +245,7 @@ impl ServerBuilder<'_> {
         let is_api = self.config.openapi.is_some();
         #[cfg(not(feature = "openapi"))]
         let is_api = false;
-        let ServerSpec::Url { url, .. } = self.spec()? else {
+        let Some(url) = &self.config.url else {
             return Err(invalid("", "it needs a server with a `url`".into()));
         };
         if is_api {
@@ -256,7 +256,10 @@ impl ServerBuilder<'_> {
         let secret = config.client_secret.resolve(&key, self.variables)?;
         let exchange = TokenExchange::new(&config.issuer, &config.client_id, secret);
         let exchange = exchange.map_err(|error| invalid(".issuer", error.to_string()))?;
-        let resource = config.resource.clone().unwrap_or(url);
+        let resource = match &config.resource {
+            Some(resource) => resource.clone(),
+            None => url.resolve(&self.at("url"), self.variables)?,
+        };
         Ok(server.token_exchange(exchange, resource, &config.scopes))
     }
 

@@ -57,6 +57,14 @@ pub(super) enum CallOutcome {
 }
 
 impl CallOutcome {
+    /// Returns the outcome of a call whose result is no error of its own.
+    pub(super) fn of<T, E>(result: &Result<T, E>) -> Self {
+        match result {
+            Ok(_) => Self::Ok,
+            Err(_) => Self::Error,
+        }
+    }
+
     /// Returns the name in the audit log.
     pub(super) fn as_str(self) -> &'static str {
         match self {

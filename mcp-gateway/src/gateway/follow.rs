@@ -4,16 +4,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcp_core::Fault;
-use mcp_server::Ask;
 use mcp_types::ext::tasks::{CANCEL, GET, Task, TaskParams, TaskStatus, UPDATE, UpdateTaskParams};
-use mcp_types::{CallToolResult, ClientCapabilities, ErrorObject, RawObject, codes};
+use mcp_types::{CallToolResult, ErrorObject, RawObject, codes};
 use serde::Serialize;
 use tokio::time::{sleep, timeout};
 
-use super::credentials::AccessToken;
 use super::forward::{FollowedTask, Request, Waiting, to_fault};
 use super::task_body::check_question;
-use super::upstream::{Upstream, with_tasks};
+use super::upstream::{TaskClient, Upstream};
 
 /// The pause between two polls when the server suggests none.
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
@@ -45,16 +43,15 @@ pub(super) async fn resume(
     request: &Request,
     task: FollowedTask,
 ) -> Result<CallToolResult, Fault> {
-    let capabilities = upstream.capabilities(&request.facts, request.ask.is_some());
+    let can_be_asked = request.ask.is_some();
     let mut following = Following {
         guard: CancelGuard {
             upstream: upstream.clone(),
             id: task.id.clone(),
-            capabilities: with_tasks(capabilities),
-            token: request.token().cloned(),
+            client: upstream.task_client(&request.facts, can_be_asked, request.token()),
             is_armed: true,
         },
-        ask: request.ask.as_ref(),
+        request,
         task,
     };
     let _in_use = upstream.usage.begin();
@@ -65,7 +62,7 @@ pub(super) async fn resume(
 
 struct Following<'a> {
     guard: CancelGuard,
-    ask: Option<&'a Ask>,
+    request: &'a Request,
     task: FollowedTask,
 }
 
@@ -79,7 +76,7 @@ impl Following<'_> {
             }
             let interval = self.task.poll_interval_ms.map(Duration::from_millis);
             sleep(interval.unwrap_or(DEFAULT_INTERVAL)).await;
-            let task: Task = read(&self.request(GET, &TaskParams::new(&*self.task.id)).await?)?;
+            let task: Task = read(&self.send(GET, &TaskParams::new(&*self.task.id)).await?)?;
             if task.status.is_terminal() {
                 return Ok(task);
             }
@@ -99,9 +96,7 @@ impl Following<'_> {
     /// Asks the client for the input that the task requires, each key once.
     // spec: TASK-15
     async fn answer(&mut self) -> Result<(), Fault> {
-        let ask = self.ask.ok_or(Fault::Refused(
-            "this call has to ask its client, which cannot be asked".into(),
-        ))?;
+        let ask = self.request.asker()?;
         let waiting = Waiting::Task(self.task.clone());
         ask.keep(&waiting).map_err(to_fault)?;
         let questions = self.task.open.iter();
@@ -120,21 +115,16 @@ impl Following<'_> {
             responses.insert(key, raw);
         }
         let params = UpdateTaskParams::new(&*self.task.id, responses);
-        self.request(UPDATE, &params).await.map(drop)
+        self.send(UPDATE, &params).await.map(drop)
     }
 
-    async fn request(&self, method: &str, params: &impl Serialize) -> Result<RawObject, Fault> {
+    async fn send(&self, method: &str, params: &impl Serialize) -> Result<RawObject, Fault> {
         let CancelGuard {
-            upstream,
-            capabilities,
-            token,
-            ..
+            upstream, client, ..
         } = &self.guard;
         let params = RawObject::from_value(params);
         let params = params.map_err(|error| Fault::internal(error.to_string()))?;
-        upstream
-            .request_task(method, params, capabilities.clone(), token.as_ref())
-            .await
+        upstream.request_task(method, params, client).await
     }
 }
 
@@ -167,9 +157,7 @@ fn result(task: Task) -> Result<CallToolResult, Fault> {
 struct CancelGuard {
     upstream: Upstream,
     id: String,
-    capabilities: ClientCapabilities,
-    /// The token of the caller, where the endpoint keeps it.
-    token: Option<AccessToken>,
+    client: TaskClient,
     is_armed: bool,
 }
 
@@ -182,10 +170,9 @@ impl Drop for CancelGuard {
         let Ok(params) = RawObject::from_value(&TaskParams::new(&*self.id)) else {
             return;
         };
-        let (upstream, capabilities) = (self.upstream.clone(), self.capabilities.clone());
-        let token = self.token.take();
+        let (upstream, client) = (self.upstream.clone(), self.client.clone());
         runtime.spawn(async move {
-            let cancelling = upstream.request_task(CANCEL, params, capabilities, token.as_ref());
+            let cancelling = upstream.request_task(CANCEL, params, &client);
             if let Ok(Err(error)) = timeout(CANCEL_TIMEOUT, cancelling).await {
                 tracing::debug!(%error, "the task of a dropped call was not cancelled");
             }

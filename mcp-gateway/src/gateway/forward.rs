@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use mcp_client::{Client, Error, PreparedCall};
-use mcp_core::{BackChannelError, ClientFacts, Extensions, Fault};
+use mcp_core::{BackChannelError, ClientFacts, Fault};
 use mcp_server::{
     Ask, AskError, CallContext, FromCall, Log, Progress, Rejection, RequestMeta, RouteSpec,
 };
@@ -38,7 +38,7 @@ pub(super) struct Request {
     pub(super) item: String,
     pub(super) caller: Caller,
     pub(super) facts: Arc<ClientFacts>,
-    extensions: Extensions,
+    token: CallerToken,
     /// Set if the client declares tasks.
     pub(super) tasks: Option<TaskSlot>,
     pub(super) ask: Option<Ask>,
@@ -52,7 +52,7 @@ impl FromCall for Request {
             item: call.item().unwrap_or_default().to_owned(),
             caller: Caller::new(call.extensions()),
             facts: call.facts().clone(),
-            extensions: call.extensions().clone(),
+            token: FromCall::from_call(call)?,
             tasks: call.extensions().get().cloned(),
             ask: FromCall::from_call(call)?,
             context: Context {
@@ -74,14 +74,20 @@ impl FromCall for Request {
 }
 
 impl Request {
-    /// Returns the caller, as filters see it.
-    pub(super) fn caller_view(&self) -> mcp_server::Caller<'_> {
-        mcp_server::Caller::new(&self.facts, &self.extensions)
-    }
-
     /// Returns the token of the caller, where the endpoint keeps it.
     pub(super) fn token(&self) -> Option<&AccessToken> {
-        self.extensions.get()
+        self.token.0.as_ref()
+    }
+
+    /// Returns the way to ask the client.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Fault::Refused`] for a client that cannot be asked.
+    pub(super) fn asker(&self) -> Result<&Ask, Fault> {
+        self.ask.as_ref().ok_or(Fault::Refused(
+            "this call has to ask its client, which cannot be asked".into(),
+        ))
     }
 
     /// Returns whether the client repeats its request with input.
@@ -328,12 +334,6 @@ where
         .await
     }
 
-    fn ask(&self) -> Result<&Ask, Fault> {
-        self.request.ask.as_ref().ok_or(Fault::Refused(
-            "this call has to ask its client, which cannot be asked".into(),
-        ))
-    }
-
     /// Asks the client for the input that the server requires, and repeats the call with it.
     async fn next_round(&mut self, required: InputRequired) -> Result<UpstreamCall<R>, Fault> {
         self.round += 1;
@@ -348,7 +348,7 @@ where
             former: self.former.clone(),
             declares_tasks: self.declares_tasks,
         };
-        self.ask()?.keep(&waiting).map_err(to_fault)?;
+        self.request.asker()?.keep(&waiting).map_err(to_fault)?;
         self.answer_round(required, keys).await
     }
 
@@ -367,7 +367,7 @@ where
         required: InputRequired,
         keys: BTreeMap<String, String>,
     ) -> Result<UpstreamCall<R>, Fault> {
-        let ask = self.ask()?;
+        let ask = self.request.asker()?;
         let requests = required.requests();
         let requests = requests.map_err(|error| Fault::internal(error.to_string()))?;
         let questions = requests.iter().map(|(key, request)| {
@@ -389,7 +389,7 @@ where
     ) -> Result<UpstreamCall<R>, Fault> {
         let Question { request, response } = question;
         running.asked += 1;
-        let ask = self.ask()?;
+        let ask = self.request.asker()?;
         if !ask.runs_again() {
             let answer = ask.forward(format!("q{}", running.asked), request).await;
             // The server may have ended the call.
@@ -408,7 +408,7 @@ where
         key: String,
         request: InputRequest,
     ) -> Result<UpstreamCall<R>, Fault> {
-        let ask = self.ask()?;
+        let ask = self.request.asker()?;
         let guard = self.upstream.parked.guard(call)?;
         let waiting = Waiting::Parked {
             id: guard.id(),

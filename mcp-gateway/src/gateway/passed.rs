@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use mcp_core::Fault;
-use mcp_server::{Method, RawExtension, RequestError};
+use mcp_core::{ClientFacts, Extensions, Fault};
+use mcp_server::{CallContext, Caller, FromCall, Method, RawExtension, Rejection, RequestError};
 use mcp_types::RawObject;
 use serde_json::Value;
 
@@ -38,16 +38,30 @@ impl ExtensionOwner {
         RawExtension::new(&*self.id, settings)
             .requests(
                 self.clone().matches(),
-                move |params: RawObject, Method(method): Method, request: Request| {
+                move |params: RawObject,
+                      Method(method): Method,
+                      caller: CallerFacts,
+                      request: Request| {
                     let owner = requests.clone();
-                    async move { owner.pass_request(&method, params, &request).await }
+                    async move {
+                        let upstream = owner.find_visible(&method, &caller)?;
+                        pass_request(&upstream, &method, params, &request).await
+                    }
                 },
             )
             .notifications(
                 self.matches(),
-                move |params: RawObject, Method(method): Method, request: Request| {
+                move |params: RawObject,
+                      Method(method): Method,
+                      caller: CallerFacts,
+                      request: Request| {
                     let owner = notifications.clone();
-                    async move { owner.pass_notification(&method, params, &request).await }
+                    async move {
+                        let upstream = owner.find_visible(&method, &caller)?;
+                        owner
+                            .pass_notification(&upstream, &method, params, &request)
+                            .await
+                    }
                 },
             )
     }
@@ -64,38 +78,22 @@ impl ExtensionOwner {
     }
 
     /// Returns the server of a method. For a caller that does not see the server, the method is unknown.
-    fn find_visible(&self, method: &str, request: &Request) -> Result<Upstream, RequestError> {
+    fn find_visible(&self, method: &str, caller: &CallerFacts) -> Result<Upstream, RequestError> {
+        let CallerFacts { facts, extensions } = caller;
         self.find(method)
-            .filter(|it| it.settings.is_visible(request.caller_view()))
+            .filter(|it| it.settings.is_visible(Caller::new(facts, extensions)))
             .ok_or_else(|| RequestError::fault(Fault::no_such_method(method)))
-    }
-
-    async fn pass_request(
-        &self,
-        method: &str,
-        params: RawObject,
-        request: &Request,
-    ) -> Result<RawObject, RequestError> {
-        let upstream = self.find_visible(method, request)?;
-        let mut entry = upstream.audit(request, KIND, method);
-        let call = upstream.call(request, |client| client.request(method, params.clone()));
-        let result = call.await;
-        entry.end(match &result {
-            Ok(_) => CallOutcome::Ok,
-            Err(_) => CallOutcome::Error,
-        });
-        result.map_err(RequestError::fault)
     }
 
     /// Passes a notification on, if its client declares the extension.
     // spec: EXT-05
     async fn pass_notification(
         &self,
+        upstream: &Upstream,
         method: &str,
         params: RawObject,
         request: &Request,
     ) -> Result<(), RequestError> {
-        let upstream = self.find_visible(method, request)?;
         if !request.facts.capabilities.has_extension(&self.id) {
             return Ok(());
         }
@@ -111,5 +109,33 @@ impl ExtensionOwner {
         sent.map_err(|error| RequestError::fault(upstream.fault(&error)))?;
         entry.end(CallOutcome::Ok);
         Ok(())
+    }
+}
+
+async fn pass_request(
+    upstream: &Upstream,
+    method: &str,
+    params: RawObject,
+    request: &Request,
+) -> Result<RawObject, RequestError> {
+    let mut entry = upstream.audit(request, KIND, method);
+    let call = upstream.call(request, |client| client.request(method, params.clone()));
+    let result = call.await;
+    entry.end(CallOutcome::of(&result));
+    result.map_err(RequestError::fault)
+}
+
+/// The caller of a request, for filters.
+struct CallerFacts {
+    facts: Arc<ClientFacts>,
+    extensions: Extensions,
+}
+
+impl FromCall for CallerFacts {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        Ok(Self {
+            facts: call.facts().clone(),
+            extensions: call.extensions().clone(),
+        })
     }
 }

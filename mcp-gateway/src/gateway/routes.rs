@@ -46,8 +46,7 @@ pub(super) fn tool(upstream: &Upstream, listed: &Named<Tool>) -> ToolRoute {
             let called = call_tool(&upstream, &own, &options, request, arguments).await;
             entry.end(match &called {
                 Ok(result) if result.is_error() => CallOutcome::ErrorResult,
-                Ok(_) => CallOutcome::Ok,
-                Err(_) => CallOutcome::Error,
+                called => CallOutcome::of(called),
             });
             called
         }
@@ -125,7 +124,7 @@ pub(super) fn prompt(upstream: &Upstream, listed: &Named<Prompt>) -> PromptRoute
                 client.get_prompt(&*own, arguments.clone())
             });
             let got = call.await;
-            entry.end(outcome(&got));
+            entry.end(CallOutcome::of(&got));
             got.map_err(PromptError::fault)
         }
     });
@@ -171,16 +170,9 @@ fn reader(upstream: Upstream) -> impl mcp_server::ReadHandler<(mcp_server::Async
             let mut entry = upstream.audit(&request, "resource", &*uri);
             let read = upstream.call(&request, |client| client.read_resource(&*uri));
             let read = read.await;
-            entry.end(outcome(&read));
+            entry.end(CallOutcome::of(&read));
             read.map_err(ResourceError::fault)
         }
-    }
-}
-
-fn outcome<T, E>(result: &Result<T, E>) -> CallOutcome {
-    match result {
-        Ok(_) => CallOutcome::Ok,
-        Err(_) => CallOutcome::Error,
     }
 }
 

@@ -15,7 +15,7 @@ use mcp_types::{RawObject, SubscriptionFilter};
 use super::credentials::AccessToken;
 use super::task_body::TaskBody;
 use super::task_ids::{FoundTask, TaskIds};
-use super::upstream::with_tasks;
+use super::upstream::{TaskClient, Upstream};
 use super::usage::InUse;
 
 /// The tasks of one server that a client has subscribed to, by the ids of the server.
@@ -27,20 +27,13 @@ struct WatchedTask {
     task: FoundTask,
 }
 
-/// A client that subscribes to tasks.
-#[derive(Clone)]
-pub(super) struct TasksClient {
-    pub(super) facts: Arc<ClientFacts>,
-    /// The token of the caller, where the endpoint keeps it.
-    pub(super) token: Option<AccessToken>,
-}
-
 /// Subscribes to tasks at their servers. A task that its server does not grant is not granted.
 // spec: TASK-19, TASK-22
 pub(super) async fn subscribe(
-    ids: TaskIds,
+    ids: &TaskIds,
     found: Vec<(String, FoundTask)>,
-    client: TasksClient,
+    facts: &ClientFacts,
+    token: Option<&AccessToken>,
 ) -> TaskChanges {
     let mut servers: BTreeMap<Arc<str>, Watched> = BTreeMap::new();
     for (sealed, task) in found {
@@ -49,7 +42,7 @@ pub(super) async fn subscribe(
     }
     let subscribing = servers
         .into_values()
-        .map(|watched| TaskStream::open(ids.clone(), watched, client.clone()));
+        .map(|watched| TaskStream::open(ids, watched, facts, token));
     let opened = join_all(subscribing.collect::<Vec<_>>()).await;
     let (mut granted, mut streams) = (Vec::new(), Vec::new());
     for stream in opened.into_iter().flatten() {
@@ -62,7 +55,8 @@ pub(super) async fn subscribe(
 /// The changes of the tasks of one server.
 struct TaskStream {
     ids: TaskIds,
-    client: TasksClient,
+    upstream: Upstream,
+    client: TaskClient,
     watched: Watched,
     changes: Subscription,
     /// Tasks that may have changed while the stream was broken.
@@ -72,10 +66,15 @@ struct TaskStream {
 
 impl TaskStream {
     /// Returns `None` if the server grants no task.
-    async fn open(ids: TaskIds, mut watched: Watched, client: TasksClient) -> Option<Self> {
+    async fn open(
+        ids: &TaskIds,
+        mut watched: Watched,
+        facts: &ClientFacts,
+        token: Option<&AccessToken>,
+    ) -> Option<Self> {
         let upstream = watched.values().next()?.task.upstream.clone();
         let in_use = upstream.usage.begin();
-        let credentials = upstream.credentials(client.token.as_ref()).await.ok()?;
+        let credentials = upstream.credentials(token).await.ok()?;
         let shared = upstream.client().await.ok()?;
         let mut filter = SubscriptionFilter::new();
         filter.task_ids = watched.keys().map(|id| id.to_string()).collect();
@@ -94,8 +93,10 @@ impl TaskStream {
         };
         let granted = &changes.granted().task_ids;
         watched.retain(|id, _| granted.iter().any(|it| **it == **id));
+        let client = upstream.task_client(facts, true, token);
         (!watched.is_empty()).then_some(Self {
-            ids,
+            ids: ids.clone(),
+            upstream,
             client,
             watched,
             changes,
@@ -136,17 +137,15 @@ impl TaskStream {
         None
     }
 
-    /// Requests a task whose changes may have been missed.
+    /// Requests a task whose changes may have been missed, unless it has ended meanwhile.
     fn request(&self, id: &str) -> impl Future<Output = Option<TaskBody>> + Send + use<> {
-        let watched = self.watched.get(id);
-        let upstream = watched.map(|it| it.task.upstream.clone());
+        let is_watched = self.watched.contains_key(id);
         let params = RawObject::from_value(&TaskParams::new(id));
-        let TasksClient { facts, token } = self.client.clone();
+        let (upstream, client) = (self.upstream.clone(), self.client.clone());
         async move {
-            let upstream = upstream?;
-            let capabilities = with_tasks(upstream.capabilities(&facts, true));
-            let task = upstream.request_task(GET, params.ok()?, capabilities, token.as_ref());
-            TaskBody::parse(&task.await.ok()?).ok()
+            let params = params.ok().filter(|_| is_watched)?;
+            let task = upstream.request_task(GET, params, &client).await.ok()?;
+            TaskBody::parse(&task).ok()
         }
     }
 

@@ -7,18 +7,17 @@ use mcp_core::{
     BoxFuture, ClientFacts, Exchange, Extensions, Fault, Reply, ServerProfile, TaskCall,
     TaskChanges, TaskEngine, TaskMode, TaskSubscriptions,
 };
+use mcp_types::RawObject;
 use mcp_types::ext::tasks::GET;
 use mcp_types::meta::keys;
-use mcp_types::{ClientCapabilities, RawObject};
 
 use super::audit::{AuditEntry, Caller};
 use super::counters::CallOutcome;
-use super::credentials::AccessToken;
 use super::task_body::TaskBody;
-use super::task_changes::{self, TasksClient};
+use super::task_changes;
 use super::task_ids::{FoundTask, TaskIds};
 use super::task_slot::TaskSlot;
-use super::upstream::{Upstream, with_tasks};
+use super::upstream::TaskClient;
 
 /// The task engine of the gateway's server. The servers decide which calls become tasks.
 #[derive(Clone)]
@@ -32,11 +31,10 @@ impl GatewayTasks {
         params: TaskBody,
         sealed: String,
         task: FoundTask,
-        (capabilities, caller): (ClientCapabilities, Option<AccessToken>),
+        client: TaskClient,
     ) -> Result<RawObject, Fault> {
         let params = params.with_id(&task.id).to_object()?;
-        let upstream = &task.upstream;
-        let asked = upstream.request_task(method, params, capabilities, caller.as_ref());
+        let asked = task.upstream.request_task(method, params, &client);
         let answer = match task.timeout() {
             None => asked.await?,
             Some(limit) => match tokio::time::timeout(limit, asked).await {
@@ -117,18 +115,13 @@ impl TaskEngine for GatewayTasks {
             let sealed = params.id();
             let found = tasks.0.find(&sealed, &facts, &extensions);
             let task = found.ok_or_else(unknown)?;
-            let Upstream {
-                server, counters, ..
-            } = &task.upstream;
+            let upstream = &task.upstream;
+            let (server, counters) = (&upstream.server, &upstream.counters);
             let caller = Caller::new(&extensions);
             let mut entry = AuditEntry::new(caller, server, counters, method, &*task.tool);
-            let capabilities = with_tasks(task.upstream.capabilities(&facts, true));
-            let caller = (capabilities, extensions.get().cloned());
-            let answer = tasks.forward(method, params, sealed, task, caller).await;
-            entry.end(match &answer {
-                Ok(_) => CallOutcome::Ok,
-                Err(_) => CallOutcome::Error,
-            });
+            let client = upstream.task_client(&facts, true, extensions.get());
+            let answer = tasks.forward(method, params, sealed, task, client).await;
+            entry.end(CallOutcome::of(&answer));
             answer
         })
     }
@@ -149,11 +142,10 @@ impl TaskSubscriptions for GatewayTasks {
             Some((sealed, task))
         });
         let found: Vec<_> = found.collect();
-        let client = TasksClient {
-            facts: facts.clone(),
-            token: extensions.get().cloned(),
-        };
-        let subscribing = task_changes::subscribe(self.0.clone(), found, client);
-        Box::pin(async move { Ok(subscribing.await) })
+        let (ids, facts) = (self.0.clone(), facts.clone());
+        let token = extensions.get().cloned();
+        Box::pin(
+            async move { Ok(task_changes::subscribe(&ids, found, &facts, token.as_ref()).await) },
+        )
     }
 }

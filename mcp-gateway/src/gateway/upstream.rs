@@ -22,6 +22,15 @@ use super::running::CallSession;
 use super::sessions::{SessionKey, Sessions};
 use super::usage::Usage;
 
+/// A client as a server sees it in requests for tasks.
+#[derive(Clone)]
+pub(super) struct TaskClient {
+    /// The capabilities, with the tasks extension.
+    capabilities: ClientCapabilities,
+    /// The token of the caller, where the endpoint keeps it.
+    token: Option<AccessToken>,
+}
+
 /// One server of the gateway, for its routes.
 #[derive(Clone)]
 pub(super) struct Upstream {
@@ -126,17 +135,32 @@ impl Upstream {
         &self,
         method: &str,
         params: RawObject,
-        capabilities: ClientCapabilities,
-        caller: Option<&AccessToken>,
+        client: &TaskClient,
     ) -> Result<RawObject, Fault> {
+        let TaskClient {
+            capabilities,
+            token,
+        } = client;
         let _in_use = self.usage.begin();
-        let credentials = self.credentials(caller).await?;
-        let client = self.client().await?;
-        let request = client.request(method, params);
-        let request = request.capabilities(capabilities).idempotent(true);
+        let credentials = self.credentials(token.as_ref()).await?;
+        let request = self.client().await?.request(method, params);
+        let request = request.capabilities(capabilities.clone()).idempotent(true);
         with_credentials(request, credentials)
             .await
             .map_err(|error| self.fault(&error))
+    }
+
+    /// Returns a client as the server sees it in requests for tasks.
+    pub(super) fn task_client(
+        &self,
+        facts: &ClientFacts,
+        can_be_asked: bool,
+        token: Option<&AccessToken>,
+    ) -> TaskClient {
+        TaskClient {
+            capabilities: with_tasks(self.capabilities(facts, can_be_asked)),
+            token: token.cloned(),
+        }
     }
 
     /// Returns the capabilities of a client that the server may know. Those for input only if the client can be

@@ -61,13 +61,7 @@ impl RawExtension {
         matches: impl Fn(&str) -> bool + Send + Sync + 'static,
         handler: impl MethodHandler<RawObject, RawObject, M>,
     ) -> Self {
-        let methods = RouteMethods::Matching(Arc::new(matches));
-        let id: Arc<str> = self.registration.extension().id().into();
-        self.with(MethodRoute::new(
-            id,
-            (methods, MethodKind::Request),
-            handler,
-        ))
+        self.add(MethodKind::Request, matches, handler)
     }
 
     /// Handles notifications whose method `matches` accepts; see [`requests`](Self::requests).
@@ -76,16 +70,18 @@ impl RawExtension {
         matches: impl Fn(&str) -> bool + Send + Sync + 'static,
         handler: impl MethodHandler<RawObject, (), M>,
     ) -> Self {
-        let methods = RouteMethods::Matching(Arc::new(matches));
-        let id: Arc<str> = self.registration.extension().id().into();
-        self.with(MethodRoute::new(
-            id,
-            (methods, MethodKind::Notification),
-            handler,
-        ))
+        self.add(MethodKind::Notification, matches, handler)
     }
 
-    fn with(mut self, mut route: MethodRoute) -> Self {
+    fn add<T: Serialize + Send + 'static, M>(
+        mut self,
+        kind: MethodKind,
+        matches: impl Fn(&str) -> bool + Send + Sync + 'static,
+        handler: impl MethodHandler<RawObject, T, M>,
+    ) -> Self {
+        let methods = RouteMethods::Matching(Arc::new(matches));
+        let mut route =
+            MethodRoute::new(self.registration.extension().id(), (methods, kind), handler);
         route.allows_undeclared = true;
         self.methods.push(route);
         self
