@@ -153,9 +153,12 @@ impl Attempt<'_, '_> {
                         foreign_id = Some(given);
                         continue;
                     }
-                    let reply = wire::client_for_version(self.version)
-                        .decode_reply(self.request, &response)
-                        .map_err(ErrorKind::Decode)?;
+                    let wire = wire::client_for_version(self.version);
+                    let reply = match self.options.returns_raw {
+                        true => wire.decode_raw_reply(self.request, &response),
+                        false => wire.decode_reply(self.request, &response),
+                    };
+                    let reply = reply.map_err(ErrorKind::Decode)?;
                     drain(&mut frames).await;
                     return Ok(ReceivedReply {
                         reply,

@@ -137,7 +137,11 @@ impl Entries {
             return None;
         }
         entry.last_used = used;
-        Some((entry.body.clone(), entry.bytes))
+        let mut body = entry.body.clone();
+        if let ResultBody::Raw(result) = &mut body {
+            result.limit_ttl(entry.expires.saturating_duration_since(Instant::now()));
+        }
+        Some((body, entry.bytes))
     }
 
     fn put(&mut self, key: CacheKey, mut entry: CacheEntry, max_bytes: usize) {

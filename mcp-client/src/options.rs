@@ -27,6 +27,8 @@ pub(crate) struct CallOptions<'a> {
     pub(crate) capabilities: Option<ClientCapabilities>,
     /// Returns results of extensions to the caller.
     pub(crate) returns_extended: bool,
+    /// Does not decode the content of the result.
+    pub(crate) returns_raw: bool,
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) on_progress: Option<Hook<'a, ProgressUpdate>>,
     pub(crate) on_log: Option<Hook<'a, LogMessage>>,
@@ -57,6 +59,9 @@ impl CallOptions<'_> {
         }
         if let Some(meta) = &self.meta {
             part.push_str(&serde_json::to_string(meta).unwrap_or_default());
+        }
+        if self.returns_raw {
+            part.push_str("raw");
         }
         part
     }

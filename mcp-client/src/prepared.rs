@@ -114,6 +114,22 @@ impl<'a, T> PreparedCall<'a, T> {
         self
     }
 
+    /// Makes the call return the body of the result without decoding its content.
+    pub(crate) fn returning_raw(self) -> PreparedCall<'a, ResultBody> {
+        let mut options = self.options;
+        options.returns_raw = true;
+        PreparedCall {
+            client: self.client,
+            request: self.request,
+            error: self.error,
+            options,
+            read: Reader::Plain(Some),
+            pagination: None,
+            limits: self.limits,
+            resumed: self.resumed,
+        }
+    }
+
     /// Makes the call fail when it is awaited. The first error counts.
     pub(crate) fn fail(mut self, kind: ErrorKind) -> Self {
         self.error.get_or_insert(kind);

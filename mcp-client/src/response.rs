@@ -1,6 +1,7 @@
 //! [`CallResponse`]: the response of a server to one request.
 
-use mcp_types::{InputRequired, RawObject};
+use mcp_core::ResultBody;
+use mcp_types::{CallToolResult, GetPromptResult, InputRequired, RawObject, ReadResourceResult};
 
 use crate::call::{ActiveCall, CallStep};
 use crate::error::Error;
@@ -67,3 +68,29 @@ impl<T> PreparedCall<'_, T> {
         })
     }
 }
+
+macro_rules! raw_calls {
+    ($($result:ty),*) => {
+        $(impl<'a> PreparedCall<'a, $result> {
+            /// Makes the call return the result as the server has sent it, without decoding its content, and without
+            /// checking it against the output schema of the tool. For gateways, which pass it on.
+            ///
+            /// # Examples
+            ///
+            /// ```no_run
+            /// use mcp::service::ResultBody;
+            ///
+            /// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
+            /// let body: ResultBody = client.call("export", ()).raw().await?;
+            /// println!("failed: {}", body.is_tool_error());
+            /// # Ok(())
+            /// # }
+            /// ```
+            pub fn raw(self) -> PreparedCall<'a, ResultBody> {
+                self.returning_raw()
+            }
+        })*
+    };
+}
+
+raw_calls!(CallToolResult, ReadResourceResult, GetPromptResult);

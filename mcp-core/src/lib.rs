@@ -32,7 +32,7 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | 0 | `backoff`, `call`, `close_signal`, `deadline`, `deserialize`, `facts`, `fault`, `framing`, `headers`, `iso_8601`, `notification`, `panic`, `pending`, `public_document`, `schema`, `server_identity`, `stream_control` |
+//! | 0 | `backoff`, `call`, `close_signal`, `deadline`, `deserialize`, `facts`, `fault`, `framing`, `headers`, `iso_8601`, `notification`, `panic`, `pending`, `public_document`, `raw_result`, `schema`, `server_identity`, `stream_control` |
 //! | 1 | `extensions`, `gate`, `header_mismatch`, `input`, `lines`, `reply`, `server_request` |
 //! | 2 | `changes`, `mrtr`, `wire` |
 //! | 3 | `channel`, `outlet`, `reply_target`, `versioning` |
@@ -86,6 +86,7 @@ mod panic;
 pub mod pending;
 #[doc(hidden)]
 pub mod public_document;
+mod raw_result;
 mod reply;
 mod reply_target;
 mod request_name;
@@ -128,6 +129,7 @@ pub(crate) use observe::NotificationObserver;
 pub use observe::{Observation, ObservedMessage, ObservedSession, Observer};
 pub use outlet::{NotificationBuffer, NotificationSink, Outlet};
 pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};
+pub use raw_result::RawResult;
 pub use reply::{Listing, Reply, ResultBody};
 pub use reply_target::ReplyTarget;
 pub use request_name::RequestName;

@@ -7,10 +7,10 @@ use bytes::Bytes;
 use mcp_types::{
     CacheHint, CallToolResult, CompleteResult, DiscoverResult, GetPromptResult, InitializeResult,
     InputRequired, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, ListenResult, ProtocolVersion, RawObject, ReadResourceResult,
+    ListToolsResult, ListenResult, Method, ProtocolVersion, RawObject, ReadResourceResult,
 };
 
-use crate::Fault;
+use crate::{Fault, RawResult};
 
 /// The reply to a call.
 #[derive(Debug, Clone)]
@@ -66,6 +66,48 @@ pub enum ResultBody {
     Empty,
     /// The result of a method of an extension.
     Other(RawObject),
+    /// The result of `tools/call`, `resources/read` or `prompts/get` that is passed on without decoding its content.
+    Raw(Box<RawResult>),
+}
+
+impl ResultBody {
+    /// Returns the method of a result that a handler may pass on: `tools/call`, `resources/read` or `prompts/get`.
+    pub fn forwarded_method(&self) -> Option<Method> {
+        match self {
+            Self::CallTool(_) => Some(Method::CallTool),
+            Self::ReadResource(_) => Some(Method::ReadResource),
+            Self::GetPrompt(_) => Some(Method::GetPrompt),
+            Self::Raw(result) => Some(result.method()),
+            _ => None,
+        }
+    }
+
+    /// Returns true for the result of a tool that is an error.
+    pub fn is_tool_error(&self) -> bool {
+        match self {
+            Self::CallTool(result) => result.is_error(),
+            Self::Raw(result) => result.is_error(),
+            _ => false,
+        }
+    }
+}
+
+impl From<CallToolResult> for ResultBody {
+    fn from(result: CallToolResult) -> Self {
+        Self::CallTool(result)
+    }
+}
+
+impl From<ReadResourceResult> for ResultBody {
+    fn from(result: ReadResourceResult) -> Self {
+        Self::ReadResource(result)
+    }
+}
+
+impl From<GetPromptResult> for ResultBody {
+    fn from(result: GetPromptResult) -> Self {
+        Self::GetPrompt(result)
+    }
 }
 
 impl From<ResultBody> for Reply {

@@ -10,6 +10,7 @@
 //! | `legacy` | the same for the revisions with sessions, and [`batch`]es |
 //! | `narrow` | removes from a value the fields that an older revision does not have |
 //! | `calls`, `results`, `sessions`, `server_requests`, `notifications` | messages that both eras share |
+//! | `raw` | results that are passed on without decoding their content |
 //! | `write` | functions that append JSON to a buffer |
 
 mod calls;
@@ -19,6 +20,7 @@ mod legacy;
 mod modern;
 mod narrow;
 mod notifications;
+mod raw;
 mod reply;
 mod results;
 mod server;
@@ -36,11 +38,12 @@ pub use context::{
 };
 pub use legacy::batch;
 pub use modern::Envelope;
+pub use raw::{decoded, tool_result, undecoded};
 pub use reply::{DecodeError, EncodedReply};
 pub use server::Wire;
 use write::{
-    RequestHead, splice_json, splice_tool_result, write_error, write_json, write_request,
-    write_scalar,
+    RequestHead, clear_line_breaks, splice_json, splice_tool_result, write_error, write_json,
+    write_request, write_scalar,
 };
 
 /// The server's half of the wire of 2026-07-28.

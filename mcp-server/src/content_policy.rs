@@ -1,6 +1,8 @@
 //! Content of results that have structured content.
 
-use mcp_core::{Reply, ResultBody};
+use std::borrow::Cow;
+
+use mcp_core::{Reply, ResultBody, wire};
 use mcp_types::{CallToolResult, ContentBlock};
 
 /// The content of results of tools that have structured content.
@@ -20,10 +22,17 @@ impl ContentPolicy {
     pub(crate) fn apply(self, mut reply: Reply) -> Reply {
         if self == Self::StructuredOnly
             && let Reply::Complete { body, .. } = &mut reply
-            && let ResultBody::CallTool(result) = body
-            && repeats_structured_content(result)
         {
-            result.content.clear();
+            if let ResultBody::Raw(_) = body
+                && let Some(result) = wire::tool_result(body).map(Cow::into_owned)
+            {
+                *body = result.into();
+            }
+            if let ResultBody::CallTool(result) = body
+                && repeats_structured_content(result)
+            {
+                result.content.clear();
+            }
         }
         reply
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use mcp_core::{Fault, Reply, ResultBody, wire};
+use mcp_core::{Fault, Reply, wire};
 use mcp_types::{ProtocolVersion, codes};
 
 /// The `error.type` of a tool result that is an error.
@@ -42,10 +42,9 @@ impl Failure {
     /// Returns the failure of a reply, or `None` for a success.
     pub(crate) fn of_reply(reply: &Reply, is_sent: bool, version: ProtocolVersion) -> Option<Self> {
         match reply {
-            Reply::Complete {
-                body: ResultBody::CallTool(result),
-                ..
-            } if result.is_error() => Some(Self::class(TOOL_ERROR, None)),
+            Reply::Complete { body, .. } if body.is_tool_error() => {
+                Some(Self::class(TOOL_ERROR, None))
+            }
             Reply::Fault(fault) => Some(Self::of_fault(fault, is_sent, version)),
             _ => None,
         }

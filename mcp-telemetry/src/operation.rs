@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Instant;
 
-use mcp_core::{Call, ClientAddress, Exchange, Reply, ResultBody, catch_panic_sync};
+use mcp_core::{Call, ClientAddress, Exchange, Reply, ResultBody, catch_panic_sync, wire};
 use mcp_types::{Meta, RequestId};
 use opentelemetry::ContextGuard;
 use tracing::Span;
@@ -167,20 +167,13 @@ impl Operation {
     }
 
     fn record_result(&self, reply: &Reply) {
-        if let (
-            Some(redact),
-            Reply::Complete {
-                body: ResultBody::CallTool(result),
-                ..
-            },
-            Some(tool),
-            false,
-        ) = (
+        if let (Some(redact), Reply::Complete { body, .. }, Some(tool), false) = (
             &self.settings.results,
             reply,
             self.facts.tool(),
             self.span.is_disabled(),
-        ) && let Some(text) = guarded(|| redact(tool, result))
+        ) && let Some(result) = wire::tool_result(body)
+            && let Some(text) = guarded(|| redact(tool, &result))
         {
             self.span.record(
                 "gen_ai.tool.call.result",

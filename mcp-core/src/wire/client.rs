@@ -28,6 +28,18 @@ pub trait ClientWire: Wire {
         response: &Response<'_>,
     ) -> Result<Reply, DecodeError>;
 
+    /// Decodes the response to `request`, except for the content of results of `tools/call`, `resources/read` and
+    /// `prompts/get`, which become a [`RawResult`](crate::RawResult).
+    ///
+    /// # Errors
+    ///
+    /// Returns [`DecodeError`] when the result does not fit the method.
+    fn decode_raw_reply(
+        &self,
+        request: &ClientRequest,
+        response: &Response<'_>,
+    ) -> Result<Reply, DecodeError>;
+
     /// Decodes a notification of the server. Returns `None` when no server of this revision may
     /// send it, or when it is malformed.
     fn decode_server_notification(

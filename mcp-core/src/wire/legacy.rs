@@ -128,7 +128,15 @@ impl ClientWire for Legacy {
         request: &ClientRequest,
         response: &Response<'_>,
     ) -> Result<Reply, DecodeError> {
-        decode::reply(request, response, self.version)
+        decode::reply(request, response, self.version, false)
+    }
+
+    fn decode_raw_reply(
+        &self,
+        request: &ClientRequest,
+        response: &Response<'_>,
+    ) -> Result<Reply, DecodeError> {
+        decode::reply(request, response, self.version, true)
     }
 
     fn decode_server_notification(

@@ -106,7 +106,15 @@ impl ClientWire for Modern {
         request: &ClientRequest,
         response: &Response<'_>,
     ) -> Result<Reply, DecodeError> {
-        decode::reply(request, response)
+        decode::reply(request, response, false)
+    }
+
+    fn decode_raw_reply(
+        &self,
+        request: &ClientRequest,
+        response: &Response<'_>,
+    ) -> Result<Reply, DecodeError> {
+        decode::reply(request, response, true)
     }
 
     fn decode_server_notification(

@@ -18,10 +18,14 @@ pub struct EncodedReply {
 impl EncodedReply {
     /// Appends bytes to the last part.
     pub fn push(&mut self, bytes: &[u8]) {
-        if self.shared.is_empty() {
-            self.head.extend_from_slice(bytes);
-        } else {
-            self.tail.extend_from_slice(bytes);
+        self.open_part().extend_from_slice(bytes);
+    }
+
+    /// Returns the last part.
+    pub(super) fn open_part(&mut self) -> &mut Vec<u8> {
+        match self.shared.is_empty() {
+            true => &mut self.head,
+            false => &mut self.tail,
         }
     }
 

@@ -21,7 +21,12 @@ pub(super) fn write_json(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     let start = out.len();
     let written = serde_json::to_writer(&mut *out, value);
     debug_assert!(written.is_ok(), "{written:?}");
-    let mut rest = out.get_mut(start..).unwrap_or_default();
+    clear_line_breaks(out.get_mut(start..).unwrap_or_default());
+}
+
+/// Replaces the line breaks between the tokens of JSON by spaces.
+pub(super) fn clear_line_breaks(json: &mut [u8]) {
+    let mut rest = json;
     // Line breaks inside strings are escaped, so these are between tokens.
     while let Some(at) = memchr::memchr2(b'\n', b'\r', rest) {
         let Some((line_break, after)) = rest.get_mut(at..).and_then(<[u8]>::split_first_mut) else {

@@ -61,6 +61,11 @@ impl Side {
         self.wire().decode_reply(asked, &response(text)).unwrap()
     }
 
+    pub(crate) fn read_raw_reply(&self, asked: &ClientRequest, text: &[u8]) -> Reply {
+        let wire = self.wire();
+        wire.decode_raw_reply(asked, &response(text)).unwrap()
+    }
+
     pub(crate) fn note(
         &self,
         note: &ServerNotification,

@@ -1,6 +1,7 @@
 //! Round trips: a decoded message equals the encoded one where both sides know all fields, and from
 //! the second round on where an older revision has removed fields.
 
+use std::cell::Cell;
 use std::fmt::Debug;
 
 use mcp_core::{Reply, ResultBody};
@@ -89,6 +90,41 @@ fn replies_read_back() {
             }
         });
     }
+}
+
+/// A gateway sends the same result with and without decoding its content.
+#[test]
+fn raw_replies_equal_decoded_replies() {
+    let mut passed_on = 0;
+    for (from, to) in ProtocolVersion::ALL
+        .into_iter()
+        .flat_map(|from| ProtocolVersion::ALL.map(|to| (from, to)))
+    {
+        let (from, to) = (Side::new(from), Side::new(to));
+        let count = Cell::new(0);
+        many(
+            strategies::reply(Range::All, from.version),
+            |(asked, reply)| {
+                let text = from.reply(&reply);
+                let raw = from.read_raw_reply(&asked, &text);
+                if let Reply::Complete {
+                    body: ResultBody::Raw(_),
+                    ..
+                } = &raw
+                {
+                    count.set(count.get() + 1);
+                }
+                let decoded = from.read_reply(&asked, &text);
+                assert_eq!(json_of(&to.reply(&raw)), json_of(&to.reply(&decoded)));
+            },
+        );
+        passed_on += count.get();
+    }
+    assert!(passed_on > 500, "{passed_on} raw results");
+}
+
+fn json_of(text: &[u8]) -> Value {
+    serde_json::from_slice(text).unwrap()
 }
 
 /// Returns a result as JSON, without the keys that the modern wire adds to `_meta`.

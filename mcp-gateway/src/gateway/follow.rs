@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_core::Fault;
+use mcp_core::{Fault, ResultBody, wire};
 use mcp_types::ext::tasks::{CANCEL, GET, Task, TaskParams, TaskStatus, UPDATE, UpdateTaskParams};
-use mcp_types::{CallToolResult, ErrorObject, RawObject, codes};
+use mcp_types::{ErrorObject, Method, ProtocolVersion, RawObject, codes};
 use serde::Serialize;
 use tokio::time::{sleep, timeout};
 
@@ -27,7 +27,7 @@ pub(super) async fn follow(
     upstream: &Upstream,
     request: &Request,
     created: &RawObject,
-) -> Result<CallToolResult, Fault> {
+) -> Result<ResultBody, Fault> {
     let task: Task = read(created)?;
     let task = FollowedTask {
         id: task.task_id,
@@ -42,7 +42,7 @@ pub(super) async fn resume(
     upstream: &Upstream,
     request: &Request,
     task: FollowedTask,
-) -> Result<CallToolResult, Fault> {
+) -> Result<ResultBody, Fault> {
     let can_be_asked = request.ask.is_some();
     let mut following = Following {
         guard: CancelGuard {
@@ -135,11 +135,12 @@ fn read(task: &RawObject) -> Result<Task, Fault> {
 
 /// Converts the end of a task into the result that the call would have had.
 // spec: TASK-08
-fn result(task: Task) -> Result<CallToolResult, Fault> {
+fn result(task: Task) -> Result<ResultBody, Fault> {
     match (&task.status, task.result, task.error) {
-        (TaskStatus::Completed, Some(result), _) => result.parse().map_err(|error| {
-            Fault::internal(format!("the result of the task is malformed: {error}"))
-        }),
+        (TaskStatus::Completed, Some(result), _) => {
+            let body = wire::undecoded(Method::CallTool, &result, ProtocolVersion::LATEST);
+            body.map_err(|error| Fault::internal(error.to_string()))
+        }
         (TaskStatus::Failed, _, error) => {
             let error = error.unwrap_or_else(|| {
                 let message = task.status_message.as_deref().unwrap_or("the task failed");

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use mcp_core::ResultBody;
 use mcp_server::ToolError;
-use mcp_types::CallToolResult;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
@@ -163,8 +163,8 @@ impl Limiter {
     /// Returns the error of the call, or a [`ToolError`] when its time is over or its result is too large.
     pub(super) async fn run(
         &self,
-        call: impl Future<Output = Result<CallToolResult, ToolError>>,
-    ) -> Result<CallToolResult, ToolError> {
+        call: impl Future<Output = Result<ResultBody, ToolError>>,
+    ) -> Result<ResultBody, ToolError> {
         let result = match self.timeout {
             None => call.await?,
             Some(limit) => match timeout(limit, call).await {
@@ -196,8 +196,12 @@ pub(super) fn too_large(limit: usize) -> String {
 }
 
 /// Returns whether the JSON of a result is larger than a limit.
-fn is_larger(result: &CallToolResult, limit: usize) -> bool {
-    serde_json::to_writer(Budget(limit), result).is_err()
+fn is_larger(body: &ResultBody, limit: usize) -> bool {
+    match body {
+        ResultBody::Raw(result) => result.json_len() > limit,
+        ResultBody::CallTool(result) => serde_json::to_writer(Budget(limit), result).is_err(),
+        _ => false,
+    }
 }
 
 /// Accepts so many bytes.
@@ -252,7 +256,8 @@ mod tests {
     fn size_of_a_result_is_that_of_its_json() {
         let result = CallToolResult::error("abc");
         let size = serde_json::to_string(&result).unwrap().len();
-        assert!(is_larger(&result, size - 1));
-        assert!(!is_larger(&result, size));
+        let body = result.into();
+        assert!(is_larger(&body, size - 1));
+        assert!(!is_larger(&body, size));
     }
 }

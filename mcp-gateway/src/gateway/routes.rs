@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::Client;
-use mcp_core::{Fault, TaskMode};
+use mcp_core::{Fault, ResultBody, TaskMode};
 use mcp_server::{
     CompletionError, Prefix, PromptError, PromptExt as _, PromptRoute, RawArgs, ResourceError,
     ResourceExt as _, ResourceRoute, TemplateRoute, ToolError, ToolExt as _, ToolRoute,
 };
 use mcp_types::{
-    CallToolResult, CompleteParams, CompleteResult, CompletionReference, JsonObject, Prompt,
-    RawObject, Resource, ResourceTemplate, Tool,
+    CacheHint, CallToolResult, CompleteParams, CompleteResult, CompletionReference, JsonObject,
+    Prompt, RawObject, Resource, ResourceTemplate, Tool,
 };
 
 use super::counters::CallOutcome;
@@ -45,7 +45,7 @@ pub(super) fn tool(upstream: &Upstream, listed: &Named<Tool>) -> ToolRoute {
             let mut entry = upstream.audit(&request, "tool", &*own);
             let called = call_tool(&upstream, &own, &options, request, arguments).await;
             entry.end(match &called {
-                Ok(result) if result.is_error() => CallOutcome::ErrorResult,
+                Ok(body) if body.is_tool_error() => CallOutcome::ErrorResult,
                 called => CallOutcome::of(called),
             });
             called
@@ -66,7 +66,7 @@ async fn call_tool(
     options: &ToolOptions,
     request: Request,
     arguments: RawObject,
-) -> Result<CallToolResult, ToolError> {
+) -> Result<ResultBody, ToolError> {
     let arguments = options.arguments(arguments)?;
     let (shared, single) = (&upstream.settings.limiter, &options.limiter);
     // The answer to a question continues a call that was counted.
@@ -77,7 +77,7 @@ async fn call_tool(
     let _single = single.turn().await?;
     let _shared = shared.turn().await?;
     let call = async {
-        let prepare = |client: &Client| client.call(&**own, arguments.clone());
+        let prepare = |client: &Client| client.call(&**own, arguments.clone()).raw();
         let answer = upstream.answer(&request, prepare).await;
         let result = match answer.map_err(ToolError::fault)? {
             Answer::Done(result) => Ok(result),
@@ -95,7 +95,7 @@ async fn end_with_task(
     own: &Arc<str>,
     request: &Request,
     task: &RawObject,
-) -> Result<CallToolResult, Fault> {
+) -> Result<ResultBody, Fault> {
     let Some(slot) = &request.tasks else {
         return follow(upstream, request, task).await;
     };
@@ -106,7 +106,7 @@ async fn end_with_task(
         usage: upstream.usage.clone(),
     });
     // The task replaces the result.
-    Ok(CallToolResult::default())
+    Ok(CallToolResult::default().into())
 }
 
 pub(super) fn prompt(upstream: &Upstream, listed: &Named<Prompt>) -> PromptRoute {
@@ -121,7 +121,7 @@ pub(super) fn prompt(upstream: &Upstream, listed: &Named<Prompt>) -> PromptRoute
         async move {
             let mut entry = upstream.audit(&request, "prompt", &*own);
             let call = upstream.call(&request, |client| {
-                client.get_prompt(&*own, arguments.clone())
+                client.get_prompt(&*own, arguments.clone()).raw()
             });
             let got = call.await;
             entry.end(CallOutcome::of(&got));
@@ -168,12 +168,22 @@ fn reader(upstream: Upstream) -> impl mcp_server::ReadHandler<(mcp_server::Async
         async move {
             let uri = request.item.clone();
             let mut entry = upstream.audit(&request, "resource", &*uri);
-            let read = upstream.call(&request, |client| client.read_resource(&*uri));
+            let read = upstream.call(&request, |client| client.read_resource(&*uri).raw());
             let read = read.await;
             entry.end(CallOutcome::of(&read));
-            read.map_err(ResourceError::fault)
+            read.map(for_one_principal).map_err(ResourceError::fault)
         }
     }
+}
+
+/// Makes a result that a server shares with everybody cacheable for one principal: the gateway decides for each
+/// principal what it may read.
+fn for_one_principal(mut body: ResultBody) -> ResultBody {
+    if let ResultBody::Raw(result) = &mut body {
+        let cache = result.cache();
+        result.set_cache(cache.map(|hint| CacheHint::private(hint.ttl)));
+    }
+    body
 }
 
 /// Completions of the arguments of one prompt, or of the variables of one template.

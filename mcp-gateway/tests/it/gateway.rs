@@ -12,11 +12,10 @@ use mcp::prelude::*;
 use mcp::types::{ElicitResult, InputRequired, LoggingLevel, ProtocolVersion, Root};
 use mcp::{Change, ConnectMode, InProcess, Log};
 use serde_json::json;
-use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use crate::kit::Order;
+use crate::kit::{Order, serve};
 
 const LIMIT: Duration = Duration::from_secs(10);
 
@@ -89,14 +88,6 @@ struct Person {
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Item {
     id: String,
-}
-
-/// Serves a server over HTTP, and returns its URL.
-async fn serve(server: Server) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    tokio::spawn(async { drop(mcp::serve_http(server, listener).await) });
-    url
 }
 
 /// A gateway in front of the shop, which it calls in one era, served over HTTP.

@@ -72,6 +72,14 @@ pub(crate) async fn http_shop() -> String {
     url
 }
 
+/// Serves a server over HTTP, and returns its URL.
+pub(crate) async fn serve(server: Server) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async { drop(mcp::serve_http(server, listener).await) });
+    url
+}
+
 /// A server of a gateway, in this process.
 pub(crate) fn server_of(name: &str, server: Server) -> GatewayServer {
     let server = Arc::new(server);

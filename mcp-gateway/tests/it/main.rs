@@ -15,6 +15,7 @@ mod kit;
 mod lazy;
 mod nodes;
 mod openapi;
+mod raw;
 mod relay;
 mod settings;
 mod status;

@@ -51,7 +51,7 @@ where
     Fut: Future<Output = CallResult<CallToolResult, ToolError>> + Send + 'static,
 {
     let (spec, call) = spec_and_handler!(parameters, handler, ToolError);
-    ToolRoute::new::<Output, _, _>(tool, spec, call)
+    ToolRoute::new::<Output, _, _, _>(tool, spec, call)
 }
 
 /// Creates the route of a resource.
@@ -66,7 +66,7 @@ where
     Fut: Future<Output = CallResult<ReadResourceResult, ResourceError>> + Send + 'static,
 {
     let (spec, call) = spec_and_handler!(parameters, handler, ResourceError);
-    let handler = ResourceHandler::new::<Output, _, _>(spec, &mut resource.mime_type, call);
+    let handler = ResourceHandler::new::<Output, _, _, _>(spec, &mut resource.mime_type, call);
     ResourceRoute::new(resource, handler)
 }
 
@@ -82,7 +82,7 @@ where
     Fut: Future<Output = CallResult<ReadResourceResult, ResourceError>> + Send + 'static,
 {
     let (spec, call) = spec_and_handler!(parameters, handler, ResourceError);
-    let handler = ResourceHandler::new::<Output, _, _>(spec, &mut template.mime_type, call);
+    let handler = ResourceHandler::new::<Output, _, _, _>(spec, &mut template.mime_type, call);
     TemplateRoute::new(template, handler)
 }
 

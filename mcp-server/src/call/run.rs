@@ -13,15 +13,12 @@ use super::needs::HandlerNeeds;
 use crate::input_round::InputRound;
 
 /// The target of a call: converts the output of its handler into a reply.
-pub(crate) trait CallTarget {
-    /// Output of the handler.
-    type Output;
-
+pub(crate) trait CallTarget<Output> {
     /// Name or URI, for the log and for errors.
     fn name(&self) -> &str;
 
     /// `masks_errors` hides the messages of errors that the handler returned by `?`.
-    fn reply(&self, output: Self::Output, masks_errors: bool) -> Reply;
+    fn reply(&self, output: Output, masks_errors: bool) -> Reply;
 
     /// Returns whether a second run of the handler has no further effects.
     fn is_repeatable(&self) -> bool {
@@ -43,9 +40,9 @@ pub(crate) fn run_handler<T, H, F>(
     handler: H,
 ) -> BoxFuture<'static, Reply>
 where
-    T: CallTarget + Send + 'static,
+    T: CallTarget<F::Output> + Send + 'static,
     H: FnOnce(CallContext) -> F,
-    F: Future<Output = T::Output> + Send + 'static,
+    F: Future + Send + 'static,
 {
     let masks_errors = call.masks_errors();
     match call.start_handler(needs) {
@@ -72,7 +69,7 @@ pin_project! {
     }
 }
 
-impl<T: CallTarget, F: Future<Output = T::Output>> Future for RunningHandler<T, F> {
+impl<T: CallTarget<F::Output>, F: Future> Future for RunningHandler<T, F> {
     type Output = Reply;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Reply> {

@@ -152,14 +152,12 @@ impl fmt::Debug for MethodRoute {
 
 struct MethodTarget(Arc<str>);
 
-impl CallTarget for MethodTarget {
-    type Output = Result<RawObject, RequestError>;
-
+impl CallTarget<Result<RawObject, RequestError>> for MethodTarget {
     fn name(&self) -> &str {
         &self.0
     }
 
-    fn reply(&self, output: Self::Output, masks_errors: bool) -> Reply {
+    fn reply(&self, output: Result<RawObject, RequestError>, masks_errors: bool) -> Reply {
         match output {
             Ok(result) => ResultBody::Other(result).into(),
             Err(error) => error.into_request_fault(&self.0, masks_errors).into(),

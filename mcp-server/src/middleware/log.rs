@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use mcp_core::tower::{Middleware, Next, from_fn};
-use mcp_core::{Call, Exchange, Fault, Reply, RequestName, ResultBody};
+use mcp_core::{Call, Exchange, Fault, Reply, RequestName};
 use tracing::field::Empty;
 use tracing::{Instrument, Level, Span};
 
@@ -236,10 +236,7 @@ impl Drop for AnswerEvent {
 /// Returns the outcome of a request in words, without strings of the handler or the client.
 fn outcome(reply: &Reply) -> &'static str {
     match reply {
-        Reply::Complete {
-            body: ResultBody::CallTool(result),
-            ..
-        } if result.is_error() => "tool failed",
+        Reply::Complete { body, .. } if body.is_tool_error() => "tool failed",
         Reply::Complete { .. } => "ok",
         Reply::InputRequired(_) => "input required",
         Reply::Extended { .. } => "extended",

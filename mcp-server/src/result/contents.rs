@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use mcp_types::{Blob, ReadResourceResult, ResourceContents};
+use mcp_core::{ResultBody, wire};
+use mcp_types::{Blob, Method, ReadResourceResult, ResourceContents};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::error::{NotFound, ResourceError};
+use super::forwarded::{check_method, foreign_result};
 use super::json::Json;
 
 /// A return value of a resource. The contents get the URI of the request and the MIME type of the
@@ -20,6 +22,7 @@ use super::json::Json;
 /// | [`Json<T>`] | JSON as text, `application/json` |
 /// | [`ResourceContents`], `Vec<ResourceContents>` | these contents |
 /// | [`ReadResourceResult`] | itself |
+/// | [`ResultBody`] of `resources/read` | itself, without decoding it |
 /// | `Option<T>` | the value; `None` is the error for an unknown resource |
 /// | `Result<T, E>` with `E: Into<ResourceError>` | the value, or the error |
 ///
@@ -39,9 +42,35 @@ pub trait IntoContents {
     /// Returns the [`ResourceError`] of a resource that cannot be read.
     fn into_contents(self) -> Result<ReadResourceResult, ResourceError>;
 
+    /// Converts the value into the body of the reply. Only [`ResultBody`] has another one than its result.
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`ResourceError`] of a resource that cannot be read.
+    fn into_body(self) -> Result<ResultBody, ResourceError>
+    where
+        Self: Sized,
+    {
+        self.into_contents().map(ResultBody::from)
+    }
+
     /// Returns the MIME type of such contents, for routes without one.
     fn mime_type() -> Option<&'static str> {
         None
+    }
+}
+
+/// Passes the result of another server on.
+impl IntoContents for ResultBody {
+    fn into_contents(self) -> Result<ReadResourceResult, ResourceError> {
+        match wire::decoded(self) {
+            Ok(Self::ReadResource(result)) => Ok(result),
+            _ => Err(ResourceError::fault(foreign_result(Method::ReadResource))),
+        }
+    }
+
+    fn into_body(self) -> Result<ResultBody, ResourceError> {
+        check_method(self, Method::ReadResource).map_err(ResourceError::fault)
     }
 }
 
@@ -80,6 +109,10 @@ impl<T: IntoContents> IntoContents for Option<T> {
         self.ok_or(NotFound)?.into_contents()
     }
 
+    fn into_body(self) -> Result<ResultBody, ResourceError> {
+        self.ok_or(NotFound)?.into_body()
+    }
+
     fn mime_type() -> Option<&'static str> {
         T::mime_type()
     }
@@ -88,6 +121,10 @@ impl<T: IntoContents> IntoContents for Option<T> {
 impl<T: IntoContents, E: Into<ResourceError>> IntoContents for Result<T, E> {
     fn into_contents(self) -> Result<ReadResourceResult, ResourceError> {
         self.map_err(Into::into)?.into_contents()
+    }
+
+    fn into_body(self) -> Result<ResultBody, ResourceError> {
+        self.map_err(Into::into)?.into_body()
     }
 
     fn mime_type() -> Option<&'static str> {

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
-use mcp_types::{ContentBlock, GetPromptResult, PromptMessage};
+use mcp_core::{ResultBody, wire};
+use mcp_types::{ContentBlock, GetPromptResult, Method, PromptMessage};
 
 use super::error::PromptError;
+use super::forwarded::{check_method, foreign_result};
 
 /// A return value of a prompt.
 ///
@@ -13,6 +15,7 @@ use super::error::PromptError;
 /// | `String`, `&str`, `Cow<'_, str>`, [`ContentBlock`] | one message of the user |
 /// | [`PromptMessage`], arrays and `Vec`s of them | these messages; see [`user`] and [`assistant`] |
 /// | [`GetPromptResult`] | itself |
+/// | [`ResultBody`] of `prompts/get` | itself, without decoding it |
 /// | `Result<T, E>` with `E: Into<PromptError>` | the value, or the error |
 #[diagnostic::on_unimplemented(
     message = "a prompt cannot return `{Self}`",
@@ -27,6 +30,18 @@ pub trait IntoPrompt {
     ///
     /// Returns the [`PromptError`] of a prompt that failed.
     fn into_prompt(self) -> Result<GetPromptResult, PromptError>;
+
+    /// Converts the value into the body of the reply. Only [`ResultBody`] has another one than its result.
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`PromptError`] of a prompt that failed.
+    fn into_body(self) -> Result<ResultBody, PromptError>
+    where
+        Self: Sized,
+    {
+        self.into_prompt().map(ResultBody::from)
+    }
 }
 
 /// Creates a message of the user.
@@ -47,6 +62,20 @@ pub fn user(content: impl Into<ContentBlock>) -> PromptMessage {
 /// Creates a message of the language model; see [`user`].
 pub fn assistant(content: impl Into<ContentBlock>) -> PromptMessage {
     PromptMessage::assistant(content)
+}
+
+/// Passes the result of another server on.
+impl IntoPrompt for ResultBody {
+    fn into_prompt(self) -> Result<GetPromptResult, PromptError> {
+        match wire::decoded(self) {
+            Ok(Self::GetPrompt(result)) => Ok(result),
+            _ => Err(PromptError::fault(foreign_result(Method::GetPrompt))),
+        }
+    }
+
+    fn into_body(self) -> Result<ResultBody, PromptError> {
+        check_method(self, Method::GetPrompt).map_err(PromptError::fault)
+    }
 }
 
 impl IntoPrompt for GetPromptResult {
@@ -76,6 +105,10 @@ impl<const N: usize> IntoPrompt for [PromptMessage; N] {
 impl<T: IntoPrompt, E: Into<PromptError>> IntoPrompt for Result<T, E> {
     fn into_prompt(self) -> Result<GetPromptResult, PromptError> {
         self.map_err(Into::into)?.into_prompt()
+    }
+
+    fn into_body(self) -> Result<ResultBody, PromptError> {
+        self.map_err(Into::into)?.into_body()
     }
 }
 

@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
-use mcp_types::{CallToolResult, ContentBlock, JsonObject};
+use mcp_core::{ResultBody, wire};
+use mcp_types::{CallToolResult, ContentBlock, JsonObject, Method};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::combine;
+use super::forwarded::{check_method, foreign_result};
 use super::json::Json;
 use super::tool_error::ToolError;
 use crate::schema;
@@ -23,6 +25,7 @@ use crate::schema;
 /// | [`Value`] | structured content without a schema, and the same JSON as text |
 /// | [`ContentBlock`] | this block |
 /// | [`CallToolResult`] | itself |
+/// | [`ResultBody`] of `tools/call` | itself, without decoding it |
 /// | `Vec<T>` | the content of all elements; for structured `T` one array of them |
 /// | `Option<T>` | the value; `None` is no content, or `null` for structured `T` |
 /// | `(A, B)`, up to four elements | the content of all elements; the structured content of the one that has some, or an array if several have |
@@ -41,6 +44,18 @@ pub trait IntoToolResult {
     /// Returns the [`ToolError`] of a tool that failed.
     fn into_tool_result(self) -> Result<CallToolResult, ToolError>;
 
+    /// Converts the value into the body of the reply. Only [`ResultBody`] has another one than its result.
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`ToolError`] of a tool that failed.
+    fn into_body(self) -> Result<ResultBody, ToolError>
+    where
+        Self: Sized,
+    {
+        self.into_tool_result().map(ResultBody::from)
+    }
+
     /// Returns the schema of the structured content, if all results of the type have one schema.
     fn output_schema() -> Option<JsonObject> {
         None
@@ -54,6 +69,20 @@ impl<T: Serialize + JsonSchema> IntoToolResult for Json<T> {
 
     fn output_schema() -> Option<JsonObject> {
         Some(schema::of_output::<T>())
+    }
+}
+
+/// Passes the result of another server on.
+impl IntoToolResult for ResultBody {
+    fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
+        match wire::decoded(self) {
+            Ok(Self::CallTool(result)) => Ok(result),
+            _ => Err(ToolError::fault(foreign_result(Method::CallTool))),
+        }
+    }
+
+    fn into_body(self) -> Result<ResultBody, ToolError> {
+        check_method(self, Method::CallTool).map_err(ToolError::fault)
     }
 }
 
@@ -172,6 +201,10 @@ fn concatenate(parts: Vec<CallToolResult>) -> CallToolResult {
 impl<T: IntoToolResult, E: Into<ToolError>> IntoToolResult for Result<T, E> {
     fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
         self.map_err(Into::into)?.into_tool_result()
+    }
+
+    fn into_body(self) -> Result<ResultBody, ToolError> {
+        self.map_err(Into::into)?.into_body()
     }
 
     fn output_schema() -> Option<JsonObject> {

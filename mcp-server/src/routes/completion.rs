@@ -133,14 +133,12 @@ struct CompletionTarget {
     argument: Arc<str>,
 }
 
-impl CallTarget for CompletionTarget {
-    type Output = Result<CompleteResult, CompletionError>;
-
+impl CallTarget<Result<CompleteResult, CompletionError>> for CompletionTarget {
     fn name(&self) -> &str {
         &self.argument
     }
 
-    fn reply(&self, output: Self::Output, masks_errors: bool) -> Reply {
+    fn reply(&self, output: Result<CompleteResult, CompletionError>, masks_errors: bool) -> Reply {
         match output {
             Ok(result) => ResultBody::Complete(result).into(),
             Err(error) => error.into_fault(self.owner(), masks_errors).into(),

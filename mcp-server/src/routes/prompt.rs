@@ -7,7 +7,7 @@ use std::future::ready;
 use std::sync::Arc;
 
 use mcp_core::{BoxFuture, Call, Fault, ItemKind, Reply, ResultBody};
-use mcp_types::{GetPromptResult, JsonObject, Prompt, PromptArgument};
+use mcp_types::{JsonObject, Prompt, PromptArgument};
 use serde_json::Value;
 
 use super::choices::Choices;
@@ -72,7 +72,7 @@ impl PromptExt for Prompt {
             let handler = handler.clone();
             async move {
                 let output = handler.call(call).await;
-                output.map_err(PromptError::from_rejection)?.into_prompt()
+                output.map_err(PromptError::from_rejection)?.into_body()
             }
         })
     }
@@ -82,10 +82,11 @@ impl PromptRoute {
     route_setters! { "prompt": layer, visible_to, scopes }
 
     /// Erases the type of the handler. Each call boxes one future.
-    pub(crate) fn new<F, Fut>(mut prompt: Prompt, mut spec: RouteSpec, handler: F) -> Self
+    pub(crate) fn new<R, F, Fut>(mut prompt: Prompt, mut spec: RouteSpec, handler: F) -> Self
     where
+        R: Into<ResultBody> + 'static,
         F: Fn(CallContext) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<GetPromptResult, PromptError>> + Send + 'static,
+        Fut: Future<Output = Result<R, PromptError>> + Send + 'static,
     {
         // No Rust type checks arguments that the author declares.
         let is_declared = !prompt.arguments.is_empty();
@@ -230,20 +231,21 @@ fn arguments_from_schema(schema: &JsonObject) -> Vec<PromptArgument> {
     arguments.collect()
 }
 
-impl CallTarget for Arc<Prompt> {
-    type Output = Result<GetPromptResult, PromptError>;
-
+impl<R: Into<ResultBody>> CallTarget<Result<R, PromptError>> for Arc<Prompt> {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn reply(&self, output: Self::Output, masks_errors: bool) -> Reply {
+    fn reply(&self, output: Result<R, PromptError>, masks_errors: bool) -> Reply {
         match output {
-            Ok(mut result) => {
-                if result.description.is_none() {
+            Ok(result) => {
+                let mut body = result.into();
+                if let ResultBody::GetPrompt(result) = &mut body
+                    && result.description.is_none()
+                {
                     result.description.clone_from(&self.description);
                 }
-                ResultBody::GetPrompt(result).into()
+                body.into()
             }
             Err(error) => {
                 let (kind, id) = (ItemKind::Prompt, &*self.name);

@@ -87,27 +87,26 @@ impl ResourceHandler {
     ) -> Self {
         let mut spec = RouteSpec::default();
         H::describe(&mut spec);
-        Self::new::<H::Output, _, _>(spec, mime_type, move |call| {
+        Self::new::<H::Output, _, _, _>(spec, mime_type, move |call| {
             let handler = handler.clone();
             async move {
                 let output = handler.call(call).await;
-                output
-                    .map_err(ResourceError::from_rejection)?
-                    .into_contents()
+                output.map_err(ResourceError::from_rejection)?.into_body()
             }
         })
     }
 
     /// Erases the type of the handler. Each call boxes one future.
-    pub(crate) fn new<Output, F, Fut>(
+    pub(crate) fn new<Output, R, F, Fut>(
         mut spec: RouteSpec,
         mime_type: &mut Option<String>,
         handler: F,
     ) -> Self
     where
         Output: IntoContents,
+        R: Into<ResultBody> + 'static,
         F: Fn(CallContext) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<ReadResourceResult, ResourceError>> + Send + 'static,
+        Fut: Future<Output = Result<R, ResourceError>> + Send + 'static,
     {
         if mime_type.is_none() {
             *mime_type = Output::mime_type().map(str::to_owned);
@@ -153,21 +152,20 @@ struct ReadTarget {
     cache: Option<CacheHint>,
 }
 
-impl CallTarget for ReadTarget {
-    type Output = Result<ReadResourceResult, ResourceError>;
-
+impl<R: Into<ResultBody>> CallTarget<Result<R, ResourceError>> for ReadTarget {
     fn name(&self) -> &str {
         &self.uri
     }
 
-    fn reply(&self, output: Self::Output, masks_errors: bool) -> Reply {
+    fn reply(&self, output: Result<R, ResourceError>, masks_errors: bool) -> Reply {
         match output {
-            Ok(mut result) => {
-                set_defaults(&mut result, &self.uri, self.mime_type.as_deref());
-                Reply::Complete {
-                    body: ResultBody::ReadResource(result),
-                    cache: self.cache,
+            Ok(result) => {
+                let mut body = result.into();
+                if let ResultBody::ReadResource(result) = &mut body {
+                    set_defaults(result, &self.uri, self.mime_type.as_deref());
                 }
+                let cache = self.cache;
+                Reply::Complete { body, cache }
             }
             Err(error) => {
                 let (kind, id) = (ItemKind::Resource, &*self.uri);

@@ -108,14 +108,12 @@ impl ListTarget {
     }
 }
 
-impl CallTarget for ListTarget {
-    type Output = Result<ResourceList, ResourceError>;
-
+impl CallTarget<Result<ResourceList, ResourceError>> for ListTarget {
     fn name(&self) -> &'static str {
         "list of resources"
     }
 
-    fn reply(&self, output: Self::Output, masks_errors: bool) -> Reply {
+    fn reply(&self, output: Result<ResourceList, ResourceError>, masks_errors: bool) -> Reply {
         match output {
             Ok(list) => Reply::Complete {
                 body: ResultBody::ListResources(Arc::new(Listing::new(self.page(list)))),

@@ -7,8 +7,8 @@ use std::future::ready;
 use std::sync::Arc;
 
 use mcp_core::schema::Lint;
-use mcp_core::{BoxFuture, HeaderMismatch, ParamHeaders, Reply, TaskCall, TaskMode};
-use mcp_types::{CallToolResult, Tool};
+use mcp_core::{BoxFuture, HeaderMismatch, ParamHeaders, Reply, ResultBody, TaskCall, TaskMode};
+use mcp_types::Tool;
 
 use super::scope::{RouteHandler, RouteScope, route_setters};
 use super::tool_checks::ToolChecks;
@@ -52,13 +52,11 @@ impl ToolExt for Tool {
     fn handler<M, H: Handler<M>>(self, handler: H) -> ToolRoute {
         let mut spec = RouteSpec::default();
         H::describe(&mut spec);
-        ToolRoute::new::<H::Output, _, _>(self, spec, move |call| {
+        ToolRoute::new::<H::Output, _, _, _>(self, spec, move |call| {
             let handler = handler.clone();
             async move {
                 let output = handler.call(call).await;
-                output
-                    .map_err(ToolError::from_rejection)?
-                    .into_tool_result()
+                output.map_err(ToolError::from_rejection)?.into_body()
             }
         })
     }
@@ -68,11 +66,12 @@ impl ToolRoute {
     route_setters! { "tool": layer, visible_to, scopes }
 
     /// Erases the type of the handler. Each call boxes one future.
-    pub(crate) fn new<Output, F, Fut>(mut tool: Tool, mut spec: RouteSpec, handler: F) -> Self
+    pub(crate) fn new<Output, R, F, Fut>(mut tool: Tool, mut spec: RouteSpec, handler: F) -> Self
     where
         Output: IntoToolResult,
+        R: Into<ResultBody> + 'static,
         F: Fn(CallContext) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
+        Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
         let (generated, constraints) = (spec.input_schema.take(), spec.constraints.take());
         let is_raw = tool.input_schema != Tool::new("").input_schema;
@@ -232,16 +231,14 @@ fn is_repeatable(tool: &Tool) -> bool {
     hints.is_some_and(|it| it.read_only_hint == Some(true) || it.idempotent_hint == Some(true))
 }
 
-impl CallTarget for Arc<Tool> {
-    type Output = Result<CallToolResult, ToolError>;
-
+impl<R: Into<ResultBody>> CallTarget<Result<R, ToolError>> for Arc<Tool> {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn reply(&self, output: Self::Output, masks_errors: bool) -> Reply {
+    fn reply(&self, output: Result<R, ToolError>, masks_errors: bool) -> Reply {
         match output {
-            Ok(result) => result.into(),
+            Ok(result) => result.into().into(),
             Err(error) => error.into_reply(&self.name, masks_errors),
         }
     }

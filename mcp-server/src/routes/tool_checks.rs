@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use mcp_core::schema::{self, Check, Lint, SchemaError, Validator};
-use mcp_core::{BoxFuture, Fault, Reply, ResultBody};
+use mcp_core::{BoxFuture, Fault, Reply, wire};
 use mcp_types::{JsonObject, RawObject, Tool};
 use serde_json::Value;
 
@@ -165,12 +165,12 @@ impl OutputCheck {
             let Reply::Complete { body, .. } = &reply else {
                 return reply;
             };
-            let ResultBody::CallTool(result) = body else {
+            let Some(result) = wire::tool_result(body) else {
                 return reply;
             };
             match &self.0 {
                 Err(error) => unusable_schema(&tool, "output", error),
-                Ok(check) => match schema::check_result(&**check, result) {
+                Ok(check) => match schema::check_result(&**check, &result) {
                     Ok(()) => reply,
                     Err(reason) => invalid_result(&tool, &reason),
                 },

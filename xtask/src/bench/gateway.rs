@@ -20,6 +20,7 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 
 const MODERN: &[&str] = &["call", "--connections", "16"];
 const SESSION: &[&str] = &["call", "--era", "session", "--connections", "16"];
+const BIG: &[&str] = &["big", "--connections", "4"];
 
 /// The measured program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +44,7 @@ struct Comparison {
     fronts: &'static [Front],
 }
 
-const COMPARISONS: [Comparison; 3] = [
+const COMPARISONS: [Comparison; 4] = [
     Comparison {
         label: "call, 16 conn.",
         arguments: MODERN,
@@ -53,6 +54,11 @@ const COMPARISONS: [Comparison; 3] = [
         label: "session, 16",
         arguments: SESSION,
         fronts: &[Front::Direct, Front::Gateway, Front::FastMcp],
+    },
+    Comparison {
+        label: "1 MiB, 4 conn.",
+        arguments: BIG,
+        fronts: &[Front::Direct, Front::Gateway, Front::GatewayOfPipe],
     },
     Comparison {
         label: "session, pipe behind",

@@ -3,7 +3,7 @@
 use mcp_types::{Method, ProtocolVersion, Request, Response};
 
 use super::errors;
-use crate::wire::{DecodeError, DecodedRequest, calls, results, server_requests, sessions};
+use crate::wire::{DecodeError, DecodedRequest, calls, raw, results, server_requests, sessions};
 use crate::{ClientRequest, Fault, Reply};
 
 /// Decodes a request of a client.
@@ -22,16 +22,18 @@ pub(super) fn request(
     Ok(decoded)
 }
 
-/// Decodes the response to `request`. Legacy results have no `resultType`.
+/// Decodes the response to `request`. Legacy results have no `resultType`. The content of a raw result is not decoded.
 // spec: BASE-26
 pub(super) fn reply(
     request: &ClientRequest,
     response: &Response<'_>,
     version: ProtocolVersion,
+    is_raw: bool,
 ) -> Result<Reply, DecodeError> {
     let method = request.method();
     match &response.outcome {
-        Ok(result) => results::read(method, *result).map(Reply::from),
+        Ok(json) if is_raw => raw::read(method, *json, version, None).map(Reply::from),
+        Ok(json) => results::read(method, *json).map(Reply::from),
         Err(error) => Ok(Reply::Fault(errors::to_fault(
             error.clone(),
             method,

@@ -8,18 +8,19 @@ use serde::Serialize;
 use super::errors;
 use crate::wire::narrow::{Narrow, narrowed};
 use crate::wire::{
-    ClientRequestContext, EncodedReply, ReplyContext, RequestHead, calls, sessions, splice_json,
-    splice_tool_result, write_error, write_json, write_request, write_scalar,
+    ClientRequestContext, EncodedReply, ReplyContext, RequestHead, calls, raw, sessions,
+    splice_json, splice_tool_result, write_error, write_json, write_request, write_scalar,
 };
 use crate::{ClientRequest, Fault, Listing, Reply, ResultBody};
 
 /// Encodes a reply after the bytes in `head`.
 pub(super) fn reply(
-    reply: Reply,
+    mut reply: Reply,
     context: &ReplyContext<'_>,
     version: ProtocolVersion,
     head: Vec<u8>,
 ) -> EncodedReply {
+    raw::fit(&mut reply, version);
     let mut out = EncodedReply {
         head,
         ..EncodedReply::default()
@@ -62,6 +63,7 @@ fn result(body: ResultBody, version: ProtocolVersion, out: &mut EncodedReply) {
         ResultBody::GetPrompt(body) => whole(body, version, out),
         ResultBody::Complete(body) => write_json(&mut out.head, &body),
         ResultBody::Other(body) => write_json(&mut out.head, &body),
+        ResultBody::Raw(body) => raw::encode(*body, out),
         ResultBody::Initialize(body) => whole(Arc::unwrap_or_clone(body), version, out),
         ResultBody::Empty => out.head.extend_from_slice(b"{}"),
         // Only the modern era has these two.

@@ -10,7 +10,7 @@ use mcp_types::{
 use serde::Deserialize;
 
 use super::{constants, errors};
-use crate::wire::{DecodeError, DecodedRequest, calls, results};
+use crate::wire::{DecodeError, DecodedRequest, calls, raw, results};
 use crate::{ClientRequest, Fault, Reply, ResultBody};
 
 /// Decodes a request of a client. Methods that only sessions have are unknown here.
@@ -49,13 +49,14 @@ struct Stamp {
     cache_scope: Option<CacheScope>,
 }
 
-/// Decodes the response to `request` by its method.
+/// Decodes the response to `request` by its method. The content of a raw result is not decoded.
 pub(super) fn reply(
     request: &ClientRequest,
     response: &Response<'_>,
+    is_raw: bool,
 ) -> Result<Reply, DecodeError> {
-    let raw = match &response.outcome {
-        Ok(raw) => *raw,
+    let json = match &response.outcome {
+        Ok(json) => *json,
         Err(error) => {
             return Ok(Reply::Fault(errors::to_fault(
                 error.clone(),
@@ -64,33 +65,37 @@ pub(super) fn reply(
         }
     };
     let method = request.method();
-    let stamp = stamp(method, raw)?;
+    let stamp = stamp(method, json)?;
     // spec: BASE-22, BASE-23, BASE-24
     match stamp.result_type.as_deref().unwrap_or(constants::COMPLETE) {
         constants::COMPLETE => {
-            let body = match results::read(method, raw)? {
-                ResultBody::Other(body) => ResultBody::Other(without_result_type(body)),
-                body => body,
-            };
             let cache = method
                 .is_some_and(|method| method.spec().cacheable)
                 .then(|| hint(&stamp));
+            let body = match is_raw {
+                true => raw::read(method, json, constants::VERSION, cache)?,
+                false => results::read(method, json)?,
+            };
+            let body = match body {
+                ResultBody::Other(body) => ResultBody::Other(without_result_type(body)),
+                body => body,
+            };
             Ok(Reply::Complete { body, cache })
         }
         constants::INPUT_REQUIRED => {
-            results::read_as::<InputRequired>(method, raw).map(Reply::InputRequired)
+            results::read_as::<InputRequired>(method, json).map(Reply::InputRequired)
         }
         // A task for another method is invalid.
         // spec: TASK-05
         RESULT_TYPE if method == Some(Method::CallTool) => Ok(Reply::Extended {
             result_type: RESULT_TYPE.into(),
-            body: RawObject::from_text(raw.as_str())
+            body: RawObject::from_text(json.as_str())
                 .map_err(|error| DecodeError::malformed(method, error))?,
         }),
         other => Err(DecodeError::UnknownKind {
             method: request.method_name().into(),
             result_type: other.into(),
-            raw: raw.as_str().into(),
+            raw: json.as_str().into(),
         }),
     }
 }

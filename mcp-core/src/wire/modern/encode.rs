@@ -14,13 +14,14 @@ use super::errors;
 use crate::reply::Listing;
 use crate::wire::narrow::{self, Narrow, fitting, narrowed};
 use crate::wire::{
-    ClientRequestContext, EncodedReply, ReplyContext, calls, splice_json, splice_tool_result,
+    ClientRequestContext, EncodedReply, ReplyContext, calls, raw, splice_json, splice_tool_result,
     write_error, write_json, write_scalar,
 };
 use crate::{ClientRequest, Reply, ResultBody};
 
 /// Encodes a reply after the bytes in `head`.
-pub(super) fn reply(reply: Reply, context: &ReplyContext<'_>, head: Vec<u8>) -> EncodedReply {
+pub(super) fn reply(mut reply: Reply, context: &ReplyContext<'_>, head: Vec<u8>) -> EncodedReply {
+    raw::fit(&mut reply, VERSION);
     let mut out = EncodedReply {
         head,
         ..EncodedReply::default()
@@ -109,6 +110,12 @@ fn complete(
         ResultBody::Listen(body) => {
             let meta = body.meta.unwrap_or_default().for_subscription(context.id);
             whole(head, Some(meta), &JsonObject::new(), None, context);
+        }
+        ResultBody::Raw(raw) => {
+            let cached = raw.method.spec().cacheable.then_some(cache.or(raw.cache));
+            let cached = cached.map(Option::unwrap_or_default);
+            write_stamp(head, constants::COMPLETE, cached, raw.meta, context);
+            raw::splice(raw.members, out);
         }
         // Only sessions have these two.
         ResultBody::Initialize(body) => {

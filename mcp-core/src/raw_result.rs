@@ -1,0 +1,65 @@
+//! [`RawResult`]: the result of a call that is passed on without decoding its content.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use mcp_types::{CacheHint, Meta, Method, ProtocolVersion};
+
+/// The result of a call as its server has sent it: the members of the result as JSON. Gateways pass it on without
+/// decoding its content, which costs neither time nor memory of the size of the decoded content.
+///
+/// The wire decodes it if the revision of the receiver does not have all that the result may contain.
+/// [`wire::tool_result`](crate::wire::tool_result) decodes the result of a tool.
+#[derive(Debug, Clone)]
+pub struct RawResult {
+    pub(crate) method: Method,
+    /// The revision of the server.
+    pub(crate) version: ProtocolVersion,
+    /// Protocol-level metadata (`_meta`).
+    pub(crate) meta: Option<Meta>,
+    /// The other members, without those that the wire adds. The JSON contains no line breaks.
+    pub(crate) members: Vec<(Box<str>, Bytes)>,
+    pub(crate) cache: Option<CacheHint>,
+}
+
+impl RawResult {
+    /// Returns the method of the request.
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// Returns true for the result of a tool that is an error.
+    pub fn is_error(&self) -> bool {
+        self.method == Method::CallTool && self.member("isError") == Some(b"true")
+    }
+
+    /// Returns the length of the members as JSON, in bytes.
+    pub fn json_len(&self) -> usize {
+        let members = self.members.iter();
+        members.map(|(name, json)| name.len() + json.len()).sum()
+    }
+
+    /// Returns the time for which a client may cache the result, if the server permits it.
+    pub fn cache(&self) -> Option<CacheHint> {
+        self.cache
+    }
+
+    /// Sets the time for which a client may cache the result.
+    pub fn set_cache(&mut self, cache: Option<CacheHint>) {
+        self.cache = cache;
+    }
+
+    /// Shortens the time for which a client may cache the result.
+    pub fn limit_ttl(&mut self, remaining: Duration) {
+        if let Some(cache) = &mut self.cache {
+            cache.ttl = cache.ttl.min(remaining);
+        }
+    }
+
+    /// Returns a member as JSON, as the server has written it.
+    pub fn member(&self, name: &str) -> Option<&[u8]> {
+        let mut members = self.members.iter();
+        let member = members.find(|(given, _)| **given == *name);
+        member.map(|(_, json)| &**json)
+    }
+}

@@ -1,0 +1,213 @@
+//! Results that gateways pass on without decoding their content.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use bytes::Bytes;
+use mcp_types::{CacheHint, CallToolResult, Meta, Method, ProtocolVersion, RawJson, RawObject};
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use super::{DecodeError, EncodedReply, clear_line_breaks, results, write_json, write_scalar};
+use crate::{Fault, RawResult, Reply, ResultBody};
+
+/// Largest number of members of a raw result. A result with more of them is decoded.
+const MAX_MEMBERS: usize = 64;
+
+/// Members of this size in bytes are sent without copying them.
+const SHARED_BYTES: usize = 16 * 1024;
+
+/// Members that the wire adds to results.
+const STAMPS: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
+
+/// Reads the result of `method` without decoding its content. A result without the content that the method prescribes
+/// is decoded, and so is that of a method whose result nobody passes on.
+pub(super) fn read(
+    method: Option<Method>,
+    raw: RawJson<'_>,
+    version: ProtocolVersion,
+    cache: Option<CacheHint>,
+) -> Result<ResultBody, DecodeError> {
+    match method.and_then(|method| split(method, raw, version)) {
+        Some(result) => Ok(ResultBody::Raw(Box::new(RawResult { cache, ..result }))),
+        None => results::read(method, raw),
+    }
+}
+
+fn split(method: Method, raw: RawJson<'_>, version: ProtocolVersion) -> Option<RawResult> {
+    let content = match method {
+        Method::CallTool => "content",
+        Method::GetPrompt => "messages",
+        Method::ReadResource => "contents",
+        _ => return None,
+    };
+    let Members { meta, members } = raw.read().ok()?;
+    let mut contents = members.iter().filter(|(name, _)| **name == *content);
+    let is_valid = matches!((contents.next(), contents.next()), (Some((_, json)), None) if json.starts_with(b"["));
+    is_valid.then_some(RawResult {
+        method,
+        version,
+        meta,
+        members,
+        cache: None,
+    })
+}
+
+/// Converts a raw result into the body of a revision that does not have all that the result may contain.
+pub(super) fn fit(reply: &mut Reply, to: ProtocolVersion) {
+    let Reply::Complete { body, .. } = reply else {
+        return;
+    };
+    let ResultBody::Raw(raw) = body else {
+        return;
+    };
+    if fits(raw, to) {
+        return;
+    }
+    match decode(raw) {
+        Ok(decoded) => *body = decoded,
+        Err(error) => *reply = Fault::internal(error.to_string()).into(),
+    }
+}
+
+/// Returns true if the revision has all that the result may contain.
+// spec: TOOL-13, TOOL-14, TOOL-18
+fn fits(raw: &RawResult, to: ProtocolVersion) -> bool {
+    let has_all_content = to.has_icons() && to.has_sampling_tools();
+    let is_object = |json: &[u8]| json.starts_with(b"{");
+    to >= raw.version || (has_all_content && raw.member("structuredContent").is_none_or(is_object))
+}
+
+/// Decodes a raw result.
+///
+/// # Errors
+///
+/// Returns [`DecodeError::Malformed`] when the server has sent a result that the method does not have.
+fn decode(raw: &RawResult) -> Result<ResultBody, DecodeError> {
+    let mut out = EncodedReply::default();
+    encode(raw.clone(), &mut out);
+    let malformed = |error: &dyn fmt::Display| DecodeError::malformed(Some(raw.method), error);
+    let json = String::from_utf8(out.into_bytes().into()).map_err(|error| malformed(&error))?;
+    let object = RawObject::from_text(json).map_err(|error| malformed(&error))?;
+    results::read(Some(raw.method), object.as_raw())
+}
+
+/// Appends a result with its `_meta`.
+// spec: BASE-26
+pub(super) fn encode(raw: RawResult, out: &mut EncodedReply) {
+    let open = out.open_part();
+    open.push(b'{');
+    if let Some(meta) = &raw.meta {
+        open.extend_from_slice(br#""_meta":"#);
+        write_json(open, meta);
+    }
+    splice(raw.members, out);
+}
+
+/// Appends members to the open object at the end of `out`, and closes it. The first large one is not copied.
+pub(super) fn splice(members: Vec<(Box<str>, Bytes)>, out: &mut EncodedReply) {
+    for (name, json) in members {
+        let open = out.open_part();
+        // After a shared part the open part is empty.
+        if open.last() != Some(&b'{') {
+            open.push(b',');
+        }
+        write_scalar(open, &name);
+        open.push(b':');
+        if json.len() >= SHARED_BYTES && out.shared.is_empty() {
+            out.shared = json;
+        } else {
+            out.push(&json);
+        }
+    }
+    out.push(b"}");
+}
+
+/// Returns the result of `method` in `version` without decoding its content. The content of a result that is not
+/// passed on, or that lacks the content of the method, is decoded.
+///
+/// # Errors
+///
+/// Returns [`DecodeError::Malformed`] when the method does not have the result.
+pub fn undecoded(
+    method: Method,
+    result: &RawObject,
+    version: ProtocolVersion,
+) -> Result<ResultBody, DecodeError> {
+    read(Some(method), result.as_raw(), version, None)
+}
+
+/// Returns the body with its content decoded.
+///
+/// # Errors
+///
+/// Returns [`DecodeError::Malformed`] when the server has sent a result that the method does not have.
+pub fn decoded(body: ResultBody) -> Result<ResultBody, DecodeError> {
+    match body {
+        ResultBody::Raw(raw) => decode(&raw),
+        body => Ok(body),
+    }
+}
+
+/// Returns the result of a tool, with its content decoded.
+///
+/// Returns `None` for the result of another method, and for a malformed result.
+pub fn tool_result(body: &ResultBody) -> Option<Cow<'_, CallToolResult>> {
+    match body {
+        ResultBody::CallTool(result) => Some(Cow::Borrowed(result)),
+        ResultBody::Raw(raw) => match decode(raw) {
+            Ok(ResultBody::CallTool(result)) => Some(Cow::Owned(result)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The members of a result as JSON.
+struct Members {
+    meta: Option<Meta>,
+    members: Vec<(Box<str>, Bytes)>,
+}
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Members;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+        let (mut meta, mut members) = (None, Vec::new());
+        while let Some(name) = map.next_key::<Box<str>>()? {
+            let value: &RawValue = map.next_value()?;
+            match &*name {
+                "_meta" => meta = serde_json::from_str(value.get()).map_err(A::Error::custom)?,
+                name if STAMPS.contains(&name) => {}
+                _ if members.len() == MAX_MEMBERS => {
+                    return Err(A::Error::custom("too many members"));
+                }
+                _ => members.push((name, without_line_breaks(value.get()))),
+            }
+        }
+        Ok(Members { meta, members })
+    }
+}
+
+/// Copies JSON without the line breaks between tokens.
+fn without_line_breaks(json: &str) -> Bytes {
+    let mut json = json.as_bytes().to_vec();
+    clear_line_breaks(&mut json);
+    json.into()
+}
+
+#[cfg(test)]
+mod tests;
