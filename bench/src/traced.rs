@@ -29,7 +29,7 @@ pub fn with_metrics() -> Server {
 /// A server whose spans the sampler refuses, without metrics.
 pub fn unsampled() -> Server {
     subscribe(Sampler::AlwaysOff);
-    without_export()
+    crate::server(0).layer(Telemetry::server().without_metrics())
 }
 
 /// A server whose metrics are collected, and whose spans are sampled.

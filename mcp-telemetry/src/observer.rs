@@ -89,7 +89,9 @@ impl Observation for SessionObservation {
 
 impl Drop for SessionObservation {
     fn drop(&mut self) {
-        let instruments = self.settings.instruments();
+        let Some(instruments) = self.settings.instruments() else {
+            return;
+        };
         let histogram = match self.is_client {
             true => &instruments.client_sessions,
             false => &instruments.server_sessions,

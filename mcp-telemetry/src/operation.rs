@@ -199,7 +199,9 @@ impl Operation {
         if let Some(version) = self.facts.network.refresh() {
             self.span.record("network.protocol.version", version);
         }
-        let instruments = self.settings.instruments();
+        let Some(instruments) = self.settings.instruments() else {
+            return;
+        };
         let histogram = match self.facts.is_sent {
             true => &instruments.client_operations,
             false => &instruments.server_operations,

@@ -163,6 +163,12 @@ impl Recorder {
         }))
     }
 
+    /// Returns true if anything was measured.
+    pub(crate) fn has_metrics(&self) -> bool {
+        self.meters.force_flush().unwrap();
+        !self.metrics.get_finished_metrics().unwrap().is_empty()
+    }
+
     /// Returns one line for each metric, with its unit and its boundaries, and one for each of its
     /// points. Sorted.
     pub(crate) fn metric_table(&self) -> String {

@@ -54,9 +54,27 @@ fn parent_based(root: Sampler) -> Sampler {
     Sampler::ParentBased(Box::new(root))
 }
 
+/// The kind of the layers.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    SpansAndMetrics,
+    SpansOnly,
+}
+
+const KINDS: [Kind; 2] = [Kind::SpansAndMetrics, Kind::SpansOnly];
+
+impl Kind {
+    fn of(self, layer: Telemetry) -> Telemetry {
+        match self {
+            Self::SpansAndMetrics => layer,
+            Self::SpansOnly => layer.without_metrics(),
+        }
+    }
+}
+
 /// Calls a tool whose handler makes a span, and returns the `traceparent` that the server has received,
 /// the trace context of the handler, and its baggage.
-async fn call(meta: &[(&str, &str)]) -> (Option<String>, String) {
+async fn call(meta: &[(&str, &str)], kind: Kind) -> (Option<String>, String) {
     let received = Arc::new(Mutex::new(None));
     let seen = Arc::clone(&received);
     let note = move |exchange: Exchange, next: Next| {
@@ -78,10 +96,10 @@ async fn call(meta: &[(&str, &str)]) -> (Option<String>, String) {
     };
     let server = Server::new("shop", "1.0.0")
         .tool(Tool::new("see").handler(see))
-        .layer(Telemetry::server())
+        .layer(kind.of(Telemetry::server()))
         .layer(from_fn(note));
     let client = match meta {
-        [] => Client::builder().layer(Telemetry::client()),
+        [] => Client::builder().layer(kind.of(Telemetry::client())),
         _ => Client::builder(),
     };
     let pair = Pair::stdio(server)
@@ -101,13 +119,15 @@ async fn call(meta: &[(&str, &str)]) -> (Option<String>, String) {
 #[tokio::test]
 async fn unsampled_call_has_no_spans_and_says_so_to_the_server_and_to_the_handler() {
     let sampled = Sampled::start(parent_based(Sampler::AlwaysOff));
-    let (received, seen) = call(&[]).await;
-    let received = received.unwrap();
-    assert!(received.ends_with("-00"), "{received}");
-    let trace = received.split('-').nth(1).unwrap();
-    assert_eq!(seen, format!("{trace} 0 "));
-    for name in ["tools/call see", "work"] {
-        assert!(sampled.spans_of(name).is_empty(), "{name}");
+    for kind in KINDS {
+        let (received, seen) = call(&[], kind).await;
+        let received = received.unwrap();
+        assert!(received.ends_with("-00"), "{received}");
+        let trace = received.split('-').nth(1).unwrap();
+        assert_eq!(seen, format!("{trace} 0 "));
+        for name in ["tools/call see", "work"] {
+            assert!(sampled.spans_of(name).is_empty(), "{name}");
+        }
     }
 }
 
@@ -115,12 +135,14 @@ async fn unsampled_call_has_no_spans_and_says_so_to_the_server_and_to_the_handle
 async fn decision_of_the_caller_holds_for_the_call_and_its_handler() {
     let sampled = Sampled::start(parent_based(Sampler::AlwaysOn));
     let meta = [("traceparent", REFUSED), ("baggage", "user=Ada")];
-    let (_, seen) = call(&meta).await;
-    assert_eq!(seen, "0af7651916cd43dd8448eb211c80319c 0 Ada");
+    for kind in KINDS {
+        let (_, seen) = call(&meta, kind).await;
+        assert_eq!(seen, "0af7651916cd43dd8448eb211c80319c 0 Ada");
+    }
     assert!(sampled.spans_of("tools/call see").is_empty());
     assert!(sampled.spans_of("work").is_empty());
 
-    let (_, seen) = call(&[("traceparent", SAMPLED)]).await;
+    let (_, seen) = call(&[("traceparent", SAMPLED)], Kind::SpansOnly).await;
     assert_eq!(seen, "0af7651916cd43dd8448eb211c80319c 1 ");
     let [received] = &sampled.spans_of("tools/call see")[..] else {
         panic!("one span is recorded");
@@ -137,7 +159,7 @@ async fn ratio_is_applied_once_to_a_call() {
     let sampled = Sampled::start(parent_based(Sampler::TraceIdRatioBased(0.5)));
     let mut marked = 0;
     for _ in 0..64 {
-        let (received, _) = call(&[]).await;
+        let (received, _) = call(&[], Kind::SpansAndMetrics).await;
         marked += usize::from(received.unwrap().ends_with("-01"));
     }
     // A second decision about the new trace id would drop half of them. 2^-64: all or none of them.
@@ -149,7 +171,7 @@ async fn ratio_is_applied_once_to_a_call() {
 #[tokio::test]
 async fn baggage_without_a_trace_does_not_prevent_sampling() {
     let sampled = Sampled::start(parent_based(Sampler::AlwaysOn));
-    let (_, seen) = call(&[("baggage", "user=Ada")]).await;
+    let (_, seen) = call(&[("baggage", "user=Ada")], Kind::SpansAndMetrics).await;
     assert!(seen.ends_with(" 1 Ada"), "{seen}");
     assert_eq!(sampled.spans_of("tools/call see").len(), 1);
 }

@@ -2,6 +2,7 @@
 
 use expect_test::{ExpectFile, expect_file};
 use mcp::ProtocolVersion;
+use mcp::telemetry::opentelemetry::trace::SpanKind;
 use mcp_testing::Pair;
 use serde_json::json;
 
@@ -55,4 +56,22 @@ async fn stdio_modern_has_the_spans_and_metrics_of_the_table() {
 async fn stdio_legacy_has_the_spans_and_metrics_of_the_table() {
     let expected = expect_file!["tables/stdio-2025-11-25.txt"];
     check(Pair::stdio, ProtocolVersion::V2025_11_25, expected).await;
+}
+
+#[tokio::test]
+async fn layer_without_metrics_records_spans_only() {
+    for (without, has_metrics) in [(false, true), (true, false)] {
+        let recorder = Recorder::start();
+        let layer = recorder.server_layer();
+        let layer = if without {
+            layer.without_metrics()
+        } else {
+            layer
+        };
+        let pair = Pair::http(server().layer(layer)).start().await.unwrap();
+        pair.client.call("add", json!({})).await.unwrap();
+        recorder.span(&SpanKind::Server, "tools/call add");
+        pair.close().await.unwrap();
+        assert_eq!(recorder.has_metrics(), has_metrics);
+    }
 }
