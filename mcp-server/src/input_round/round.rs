@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::task::{Context, Waker};
 use std::thread::{self, ThreadId};
 
@@ -32,6 +32,10 @@ pub(crate) type InputKey = Cow<'static, str>;
 /// Key of the value of `Ask::keep` in error messages.
 const KEEP: InputKey = Cow::Borrowed("keep");
 
+/// The binding of a request. It is computed for the first state: a digest of all arguments costs more than most calls,
+/// and most calls have no state.
+type LazyBinding = LazyLock<Binding, Box<dyn FnOnce() -> Binding + Send>>;
+
 /// One run of a handler that asks its client.
 pub(crate) struct InputRound {
     facts: Arc<ClientFacts>,
@@ -44,7 +48,7 @@ pub(crate) struct InputRound {
 enum InputMode {
     /// The reply contains the questions, and the handler runs again with the answers (2026-07-28).
     Reply {
-        binding: Binding,
+        binding: LazyBinding,
         sealer: Arc<Sealer>,
         /// The task that the call may become. A task asks while the handler waits.
         task: Option<Arc<dyn TaskChannel>>,
@@ -128,7 +132,9 @@ impl InputRound {
         sealer: &Arc<Sealer>,
         task: Option<Arc<dyn TaskChannel>>,
     ) -> Result<(InputMode, PendingInputs), Fault> {
-        let binding = Binding::new(&exchange.call, exchange.principal());
+        let (call, principal) = (exchange.call.clone(), exchange.principal().cloned());
+        let binding: LazyBinding =
+            LazyLock::new(Box::new(move || Binding::new(&call, principal.as_ref())));
         let inputs = PendingInputs::restore(input, &binding, sealer)?;
         let mode = InputMode::Reply {
             binding,
@@ -404,7 +410,7 @@ impl InputRound {
 impl PendingInputs {
     fn restore(
         input: Option<&InputState>,
-        binding: &Binding,
+        binding: &LazyBinding,
         sealer: &Sealer,
     ) -> Result<Self, Fault> {
         let Some(input) = input else {
