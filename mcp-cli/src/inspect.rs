@@ -46,7 +46,8 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use tokio::net::TcpListener;
+use axum::serve::ListenerExt as _;
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::failure::Failure;
 use crate::page_guard::Guard;
@@ -88,7 +89,7 @@ impl Inspector {
             listener,
             sandbox,
             ports,
-            guard: Arc::new(guard),
+            guard: Arc::new(guard.with_opener_check()),
             session: Arc::new(session),
         })
     }
@@ -110,9 +111,15 @@ impl Inspector {
         };
         tokio::try_join!(
             connect,
-            axum::serve(self.listener, page).into_future(),
-            axum::serve(self.sandbox, views).into_future(),
+            axum::serve(self.listener.tap_io(without_delay), page).into_future(),
+            axum::serve(self.sandbox.tap_io(without_delay), views).into_future(),
         )?;
         Ok(())
     }
+}
+
+/// Sends small responses and events at once: with Nagle's algorithm they wait for an acknowledgement of the browser.
+fn without_delay(stream: &mut TcpStream) {
+    // It is a matter of speed only.
+    let _ = stream.set_nodelay(true);
 }

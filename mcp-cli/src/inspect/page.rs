@@ -15,6 +15,7 @@ macro_rules! files {
 files! {
     "index.html",
     "style.css",
+    "start.js",
     "main.js",
     "backend.js",
     "dom.js",
@@ -41,13 +42,17 @@ files! {
 /// The reference to the style sheet in the page.
 const STYLE: &str = r#"<link rel="stylesheet" href="/page/style.css">"#;
 
-/// Returns the page with its style sheet inside: the first paint waits for no second request, which takes half of its
-/// time on a busy machine.
+/// Returns the page with its style sheet inside: a second request would delay the first paint. Its only script loads the
+/// others after that.
 pub(super) fn index(nonce: &str) -> String {
-    let text = |wanted| FILES.iter().find(|(name, _)| *name == wanted);
-    let text = |wanted| text(wanted).map_or("", |(_, text)| *text);
     let style = format!("<style nonce=\"{nonce}\">\n{}</style>", text("style.css"));
     text("index.html").replace(STYLE, &style)
+}
+
+/// Returns the text of a file, which is empty if there is no such file.
+fn text(wanted: &str) -> &'static str {
+    let file = FILES.iter().find(|(name, _)| *name == wanted);
+    file.map_or("", |(_, text)| *text)
 }
 
 /// Returns a file of the page.
@@ -65,7 +70,7 @@ pub(super) fn file(name: &str) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use super::{FILES, STYLE, index};
+    use super::{FILES, STYLE, index, text};
 
     #[test]
     fn page_has_its_style_inside() {
@@ -74,15 +79,37 @@ mod tests {
         assert!(!page.contains(STYLE));
     }
 
-    /// Modules that the page does not preload are loaded one after the other.
+    /// A script or style sheet in the page would delay its first paint.
+    #[test]
+    fn page_refers_to_its_first_script_only() {
+        let page = text("index.html");
+        let references = page.matches("/page/").count();
+        assert_eq!(references, 2, "the style sheet and the script");
+        assert!(page.contains(r#"<script type="module" src="/page/start.js"></script>"#));
+        assert!(!text("start.js").contains("\nimport "));
+    }
+
+    /// Modules that are not preloaded are loaded one after the other.
     #[test]
     fn every_module_is_preloaded() {
-        let (_, page) = FILES
-            .iter()
-            .find(|(name, _)| *name == "index.html")
-            .unwrap();
-        for (name, _) in FILES.iter().filter(|(name, _)| name.ends_with(".js")) {
-            assert!(page.contains(&format!("\"/page/{name}\"")), "{name}");
+        let start = text("start.js");
+        let modules = FILES.iter().filter(|(name, _)| name.ends_with(".js"));
+        for (name, _) in modules.filter(|(name, _)| *name != "start.js") {
+            assert!(start.contains(&format!("\"{name}\"")), "{name}");
+        }
+    }
+
+    /// The links are in the page before `main.js` is loaded, which shows the views.
+    #[test]
+    fn page_has_a_link_to_every_view() {
+        let (_, views) = text("main.js").split_once("const VIEWS = {").unwrap();
+        let (views, _) = views.split_once('}').unwrap();
+        let links = text("index.html").split("<a href=\"#").skip(1);
+        let links: Vec<&str> = links.map(|it| it.split('"').next().unwrap()).collect();
+        assert_eq!(links.join(", "), views.trim());
+        for view in links {
+            let link = format!("<a href=\"#{view}\" data-view=\"{view}\">");
+            assert!(text("index.html").contains(&link), "{view}");
         }
     }
 }

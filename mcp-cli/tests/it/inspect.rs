@@ -205,6 +205,32 @@ fn requests_of_other_web_pages_are_refused() {
     }
 }
 
+/// A page that has opened the window of this one cannot reach it. Only what the user opens has no such policy.
+#[test]
+fn responses_are_separated_from_pages_that_open_them() {
+    let page = Page::start("inspect-opener", &[&http_shop()]);
+    let policy = "cross-origin-opener-policy: same-origin\n";
+    let start = format!("GET /?token={}", page.token);
+    for (site, is_separated) in [
+        ("none", false),
+        ("same-origin", true),
+        ("same-site", true),
+        ("cross-site", true),
+        ("", true),
+    ] {
+        let cookie = ("cookie", &*page.cookie);
+        for start in ["GET /", &start, "GET /?again", "GET /nothing"] {
+            let answer = page.send(start, &[cookie, ("sec-fetch-site", site)], "");
+            let head = format!("{}\n", answer.head);
+            assert_eq!(
+                head.contains(policy),
+                is_separated,
+                "{start} {site}: {head}"
+            );
+        }
+    }
+}
+
 /// Advisory CVE-2026-23744: an inspector listened on all interfaces, and its page installed servers.
 #[test]
 fn page_starts_no_program_and_is_for_this_machine() {

@@ -19,11 +19,12 @@ const UPDATE: &str = "UPDATE_SCREENSHOTS";
 const COPIES: &str = "mcp-testing/tests/it/copied";
 
 /// The tests of `inspector.mjs`, with their names here.
-const TESTS: [(&str, &str); 12] = [
+const TESTS: [(&str, &str); 13] = [
     ("features", "every view"),
     ("look", "400 pixels and dark colours"),
     ("many", "10,000 messages"),
     ("attacks", "a hostile server"),
+    ("openers", "a page that opens the window"),
     ("messages", "heads, copies and violations"),
     ("extensions", "tasks, skills and changes"),
     ("apps", "a view of a hostile server"),

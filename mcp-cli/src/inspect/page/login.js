@@ -31,7 +31,7 @@ export function show(root) {
     if (running) return;
     status.textContent = "";
     try {
-      running = login(document.getElementById("protocol").value);
+      running = login(document.getElementById("revision").value);
       update();
       await running;
     } catch (error) {
@@ -73,7 +73,7 @@ export function show(root) {
 function row(event) {
   const [what, more] = (STEPS[event.step] ?? STEPS.other)(event);
   const kind = event.step === "failed" || event.error ? "bad" : "";
-  return el("tr", {}, el("th", { scope: "row", class: "time" }, `${(event.ms / 1000).toFixed(2)} s`), el("td", { class: kind }, what), el("td", {}, more));
+  return el("tr", {}, el("th", { scope: "row", class: "time" }, `${(event.ms / 1000).toFixed(2)} s`), el("td", {}, el("div", { class: kind }, what), more ? el("div", { class: "quiet" }, more) : null));
 }
 
 /** The login page that waits to be opened. The authorization server names it, so its scheme is checked. */

@@ -3,7 +3,7 @@
 import { bus, connect, listen, refresh, request, store } from "./backend.js";
 import * as apps from "./apps.js";
 import * as changes from "./changes.js";
-import { el, fill } from "./dom.js";
+import { fill, throttled } from "./dom.js";
 import * as login from "./login.js";
 import * as logs from "./logs.js";
 import * as palette from "./palette.js";
@@ -20,7 +20,7 @@ const VIEWS = { server, tools, prompts, resources, apps, skills, tasks, question
 const main = document.getElementById("view");
 const nav = document.getElementById("views");
 const status = document.getElementById("status");
-const select = document.getElementById("protocol");
+const select = document.getElementById("revision");
 let leave = () => {};
 
 /** Shows the view of the address: `#tools/echo`. */
@@ -32,23 +32,22 @@ function route() {
   fill(main);
   leave = VIEWS[view].show(main, selected) ?? (() => {});
   for (const item of nav.children) item.setAttribute("aria-current", item.dataset.view === view ? "page" : "false");
+  reveal();
 }
 
-for (const name of Object.keys(VIEWS)) {
-  const label = name[0].toUpperCase() + name.slice(1);
-  const item = el("a", { href: `#${name}` }, label, el("span", { class: "count" }));
-  item.dataset.view = name;
-  nav.append(item);
+/** Scrolls to the link of the view: in a narrow window, not all of them fit. */
+function reveal() {
+  nav.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
-function counts() {
+const counts = throttled(() => {
   const numbers = { tasks: store.tasks.size, questions: store.questions.size, logs: store.logs.length, protocol: store.messages.length };
   for (const [name, number] of Object.entries(numbers)) {
     const count = nav.querySelector(`[data-view=${name}] .count`);
     count.textContent = number ? String(number) : "";
     count.classList.toggle("urgent", name === "questions" && number > 0);
   }
-}
+});
 
 function state() {
   const { target, connected, version, server, protocol } = store.state;
@@ -82,6 +81,7 @@ async function commands() {
 }
 
 addEventListener("hashchange", route);
+addEventListener("resize", throttled(reveal));
 addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
     event.preventDefault();

@@ -12,7 +12,7 @@ const MARGIN = 10;
 export function show(root) {
   const filter = el("input", { type: "search", "aria-label": "Search messages", placeholder: "Search methods, names and contents" });
   const side = el("select", { "aria-label": "Direction" }, el("option", { value: "" }, "both directions"), el("option", { value: "client" }, "sent"), el("option", { value: "server" }, "received"));
-  const follow = el("input", { type: "checkbox", id: "follow", checked: true });
+  const follow = el("input", { type: "checkbox", checked: true });
   const count = el("span", { class: "quiet", role: "status" });
   const space = el("div", { role: "rowgroup" });
   const stream = el("div", { class: "stream", role: "grid", tabindex: "0", "aria-label": "Messages" }, space);
@@ -22,9 +22,9 @@ export function show(root) {
     forget();
     update();
   });
-  const wrong = el("input", { type: "checkbox", id: "wrong" });
+  const wrong = el("input", { type: "checkbox" });
   fill(root, el("h2", {}, "Protocol"),
-    el("div", { class: "row" }, filter, side, wrong, el("label", { for: wrong.id }, "Violations only"), follow, el("label", { for: follow.id }, "Follow"), clear, exported, count), stream, details);
+    el("div", { class: "row" }, filter, side, el("label", { class: "check" }, wrong, "Violations only"), el("label", { class: "check" }, follow, "Follow"), clear, exported, count), stream, details);
 
   let shown = [];
   let selected;

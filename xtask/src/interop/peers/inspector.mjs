@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import readline from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -12,10 +13,20 @@ import { chromium } from "playwright-core";
 import { protectedServer } from "./protected_server.mjs";
 
 const LIMIT = 30_000;
-/** Loads of the page whose first paint is measured. */
+/** Loads of the page whose first paint is measured, in each round. */
 const LOADS = 9;
-/** Largest median of the first paint in milliseconds. The aim is 100; this machine may be busy. */
-const MAX_PAINT = 1_000;
+/** Rounds of a measurement. One has to be good: other programs may disturb some. */
+const ROUNDS = 3;
+/** Largest median of the first paint in milliseconds. */
+const MAX_PAINT = 100;
+/** The same as a multiple of the first paint of a line of text from the same server, for slow and busy machines. */
+const MAX_RATIO = 1.6;
+/** Latest start of the modules in milliseconds, as in `start.js`. */
+const LATEST_START = 1_000;
+/** Largest sum of layout shifts: below 0.1 a page counts as stable. */
+const MAX_SHIFT = 0.1;
+/** Longest task of the page in milliseconds. */
+const MAX_TASK = 200;
 const REVISIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 const axe = await readFile(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 const [test, executablePath, mcp, server, hostile, npmServer, screenshots] = process.argv.slice(2);
@@ -66,6 +77,38 @@ async function accessible(page, name) {
   assert.deepEqual(serious.map((it) => [it.id, it.nodes[0].html]), [], name);
 }
 
+/** Fails if the view has serious problems in light or dark colours, or scrolls sideways, at 1280 and at 400 pixels. */
+async function looks(page, name) {
+  const before = page.viewportSize();
+  for (const width of [before.width, 400]) {
+    await page.setViewportSize({ width, height: before.height });
+    for (const colorScheme of ["light", "dark"]) {
+      // Colours that change slowly are not yet those of the scheme.
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await fits(page, `${name} at ${width} pixels`);
+      await accessible(page, `${name} at ${width} pixels in ${colorScheme} colours`);
+    }
+  }
+  await page.emulateMedia({ colorScheme: null });
+  await page.evaluate(() => new Promise(requestAnimationFrame));
+  await page.emulateMedia({ reducedMotion: null });
+  await page.setViewportSize(before);
+}
+
+/** Fails if the page or a part of the view is wider than its place, or the link of the view is out of sight. */
+async function fits(page, name) {
+  await page.waitForFunction(() => {
+    const { left, right } = document.querySelector("nav [aria-current=page]").getBoundingClientRect();
+    return left >= 0 && right <= innerWidth;
+  });
+  const wide = await page.evaluate(() => {
+    const content = document.scrollingElement;
+    const parts = [...document.querySelectorAll("main, main section, main form, main table, main .content")].filter((it) => it.scrollWidth > it.clientWidth && it.clientWidth > 0);
+    return [...(content.scrollWidth > innerWidth ? ["page"] : []), ...parts.map((it) => `${it.tagName} ${it.className} ${it.scrollWidth} > ${it.clientWidth}`)];
+  });
+  assert.deepEqual(wide, [], `${name} is too wide`);
+}
+
 async function shot(page, name) {
   if (screenshots) await page.screenshot({ path: `${screenshots}/${name}.png` });
 }
@@ -75,6 +118,7 @@ async function features(browser) {
   for (const name of ["server", "tools", "prompts", "resources", "questions", "logs", "protocol"]) {
     await view(page, name);
     await page.locator(`nav [data-view=${name}][aria-current=page]`).waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement.tagName), "BODY", `${name} moves the focus`);
     await accessible(page, name);
     await shot(page, name);
   }
@@ -158,8 +202,8 @@ async function messages(browser) {
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   assert.match(copied, /async fn tools_call_test_tool_with_progress_succeeds\(\) -> mcp::Result<\(\)> \{/);
   assert.match(copied, /client\.call\("test_tool_with_progress", json!\(\{\}\)\)\.await\?;/);
-  await accessible(page, "a message with its head");
-  await page.getByText("HTTP", { exact: true }).first().scrollIntoViewIfNeeded();
+  await looks(page, "a message with its head");
+  await page.getByText("HTTP", { exact: true }).first().evaluate((it) => it.scrollIntoView());
   await shot(page, "head");
   await page.getByLabel("Search messages").fill("notifications/progress");
   await page.getByRole("row").filter({ hasText: "notifications/progress" }).first().click();
@@ -176,7 +220,7 @@ async function messages(browser) {
   await wrong.getByRole("row").filter({ hasText: "schema" }).waitFor();
   await wrong.getByRole("row").filter({ hasText: "TOOL-16" }).click();
   await wrong.getByRole("heading", { name: "Violations" }).waitFor();
-  await accessible(wrong, "violations");
+  await looks(wrong, "violations");
   await shot(wrong, "violations");
 }
 
@@ -192,7 +236,7 @@ async function extensions(browser) {
   await view(page, "changes");
   await page.getByText("2 differences from").waitFor();
   await page.getByRole("heading", { name: "cosmetic (1)" }).waitFor();
-  await accessible(page, "changes");
+  await looks(page, "changes");
   await shot(page, "changes");
 
   await view(page, "tools/confirm_delete");
@@ -202,7 +246,7 @@ async function extensions(browser) {
   await view(page, "tasks");
   await page.getByRole("link", { name: /^confirm_delete/ }).click();
   await page.getByText("The server waits for an answer.").waitFor();
-  await accessible(page, "a task");
+  await looks(page, "a task");
   await shot(page, "tasks");
   await page.getByLabel("confirm").selectOption("true");
   await page.getByRole("button", { name: "Accept" }).click();
@@ -222,7 +266,7 @@ async function extensions(browser) {
   await page.getByText("Read references/limits.md first.").waitFor();
   await page.getByRole("button", { name: /limits.md/ }).click();
   await page.getByText("Refunds above 500 EUR need an approval.").waitFor();
-  await accessible(page, "a skill");
+  await looks(page, "a skill");
   await shot(page, "skills");
   await page.setViewportSize({ width: 400, height: 800 });
   for (const name of ["changes", "tasks", "skills", "login", "protocol"]) {
@@ -258,7 +302,7 @@ async function login(browser) {
   await page.getByText(/\/register$/).first().click();
   await page.getByText(/"registration_access_token": "\(hidden\)"/).first().waitFor();
   assert.doesNotMatch(await page.locator("body").innerText(), /secret-|state=|code_challenge"/);
-  await accessible(page, "login");
+  await looks(page, "login");
   await shot(page, "login");
   // The token is in no message.
   const seen = await page.evaluate(async () => {
@@ -287,7 +331,7 @@ async function apps(browser) {
   const proxy = page.frames().find((it) => it.url().includes("page="));
   const reached = await proxy.evaluate((url) => fetch(url, { credentials: "include" }).then(() => true, () => false), `${address.split("#")[0]}api/state`);
   assert.equal(reached, false);
-  await accessible(page, "a view");
+  await looks(page, "a view");
   await shot(page, "apps");
   await page.getByRole("button", { name: "Close" }).click();
   await page.locator("iframe.app").waitFor({ state: "detached" });
@@ -335,51 +379,137 @@ async function look(browser) {
   await shot(dark, "dark");
 }
 
-/** 10,000 messages: the list shows some rows only, and scrolls within a frame or two. */
+/** 10,000 messages: the list shows some rows only, and no task of the page takes long while it scrolls and is filtered. */
 async function many(browser) {
   const page = await open(browser, await inspect("--", server, "--stdio"));
   await view(page, "protocol");
-  const rows = await page.evaluate(async () => {
-    const { bus, store } = await import("/page/backend.js");
-    for (let n = 0; n < 10_000; n += 1) {
-      store.messages.push({ kind: "message", number: n, ms: n, from: "client", bytes: 10, head: null, message: { method: `test/${n}` } });
-    }
-    bus.dispatchEvent(new CustomEvent("messages", { detail: {} }));
-    const begun = performance.now();
-    const stream = document.querySelector(".stream");
-    for (let step = 0; step < 50; step += 1) {
-      stream.scrollTop = (stream.scrollHeight * step) / 50;
-      await new Promise(requestAnimationFrame);
-    }
-    return { count: stream.querySelectorAll("[role=row]").length, time: performance.now() - begun };
+  await page.evaluate(async () => {
+    window.longest = 0;
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration);
+    }).observe({ type: "longtask" });
+    window.backend = await import("/page/backend.js");
   });
-  assert.ok(rows.count < 100, `${rows.count} rows are in the page`);
-  assert.ok(rows.time < 10_000, `50 steps took ${rows.time} ms`);
-  console.log(`50 steps through 10,000 messages: ${rows.time.toFixed(0)} ms`);
+  const search = page.getByLabel("Search messages");
+  let longest;
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    // New messages each time: the text for the search is made once for a message.
+    await page.evaluate(() => {
+      const { bus, forget, store } = window.backend;
+      forget();
+      for (let n = 0; n < 10_000; n += 1) {
+        const message = { jsonrpc: "2.0", id: n, method: `test/${n}`, params: { text: `${n} `.repeat(200) } };
+        store.messages.push({ kind: "message", number: n, ms: n, from: n % 2 ? "client" : "server", bytes: 1000, head: null, message });
+      }
+      window.longest = 0;
+      bus.dispatchEvent(new CustomEvent("messages", { detail: {} }));
+    });
+    await page.getByText("10000 of 10000").waitFor();
+    const rows = await page.evaluate(async () => {
+      const begun = performance.now();
+      const stream = document.querySelector(".stream");
+      for (let step = 0; step < 50; step += 1) {
+        stream.scrollTop = (stream.scrollHeight * step) / 50;
+        await new Promise(requestAnimationFrame);
+      }
+      return { count: stream.querySelectorAll("[role=row]").length, time: performance.now() - begun };
+    });
+    assert.ok(rows.count > 0 && rows.count < 100, `${rows.count} rows are in the page`);
+    assert.ok(rows.time < 10_000, `50 steps took ${rows.time} ms`);
+    await search.pressSequentially("test/99");
+    await page.getByText("111 of 10000").waitFor();
+    await page.getByLabel("Direction").selectOption("client");
+    await page.getByText("56 of 10000").waitFor();
+    await page.getByLabel("Direction").selectOption("");
+    await search.fill("");
+    await page.getByText("10000 of 10000").waitFor();
+    // The browser reports a task after the next one.
+    longest = await page.evaluate(() => new Promise((done) => setTimeout(() => done(window.longest), 100)));
+    console.log(`10,000 messages: 50 steps ${rows.time.toFixed(0)} ms, longest task ${longest.toFixed(0)} ms`);
+    if (longest < MAX_TASK) break;
+  }
+  assert.ok(longest < MAX_TASK, `a task took ${longest} ms in the best of ${ROUNDS} rounds`);
+  assert.deepEqual(page.problems, []);
 }
 
-/** The first paint of loads by the URL of the terminal, with its redirect. A load of its own starts the browser. */
+/** Waits for the first paint with contents. Returns its time in milliseconds. */
+const firstPaint = (page) => page.evaluate(async () => {
+  for (;;) {
+    const [entry] = performance.getEntriesByName("first-contentful-paint");
+    if (entry) return entry.startTime;
+    await new Promise((next) => setTimeout(next, 10));
+  }
+});
+
+/** The first paint by the URL of the terminal, with its redirect, beside that of a line of text from the same server. */
 async function paint(browser) {
   const url = await inspect("--", server, "--stdio");
-  const times = [];
-  for (let load = 0; load <= LOADS; load += 1) {
-    const page = await open(browser, url);
-    const time = await page.evaluate(async () => {
-      for (;;) {
-        const [entry] = performance.getEntriesByName("first-contentful-paint");
-        if (entry) return entry.startTime;
-        await new Promise((next) => setTimeout(next, 10));
-      }
-    });
-    times.push(time);
-    assert.deepEqual(page.problems, []);
-    await page.context().close();
+  for (const width of [1280, 400]) await paintsWithoutModules(browser, url, width);
+
+  const load = async (url) => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    const page = await context.newPage();
+    await page.goto(url);
+    const time = await firstPaint(page);
+    await context.close();
+    return time;
+  };
+  const line = url.replace(/token=.*/, "token=0");
+  const median = (times) => times.toSorted((a, b) => a - b)[(LOADS - 1) / 2];
+  // A load of its own starts the browser.
+  await load(url);
+  let passed = false;
+  for (let round = 1; round <= ROUNDS && !passed; round += 1) {
+    const times = [];
+    const lines = [];
+    for (let n = 0; n < LOADS; n += 1) {
+      lines.push(await load(line));
+      times.push(await load(url));
+    }
+    const limit = Math.max(MAX_PAINT, MAX_RATIO * median(lines));
+    passed = median(times) < limit;
+    console.log(`first paint: median ${median(times).toFixed(0)} ms, best ${Math.min(...times).toFixed(0)} ms, worst ${Math.max(...times).toFixed(0)} ms of ${LOADS} loads; a line of text ${median(lines).toFixed(0)} ms, limit ${limit.toFixed(0)} ms`);
   }
-  const [first, ...rest] = times;
-  const sorted = rest.toSorted((a, b) => a - b);
-  const median = sorted[(LOADS - 1) / 2];
-  console.log(`first paint: median ${median.toFixed(0)} ms, best ${sorted[0].toFixed(0)} ms, worst ${sorted.at(-1).toFixed(0)} ms of ${LOADS} loads; first load ${first.toFixed(0)} ms`);
-  assert.ok(median < MAX_PAINT, `the first paint takes ${median} ms`);
+  assert.ok(passed, `the first paint takes too long in each of ${ROUNDS} rounds`);
+}
+
+/** While its modules are held back, the page shows its head and the names of its views. It does not jump when they arrive. */
+async function paintsWithoutModules(browser, url, width) {
+  const context = await browser.newContext({ viewport: { width, height: 800 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(LIMIT);
+  const problems = [];
+  page.on("pageerror", (error) => problems.push(error.message));
+  page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+  let release;
+  const released = new Promise((done) => { release = done; });
+  const isModule = ({ pathname }) => pathname.startsWith("/page/") && pathname !== "/page/start.js";
+  await page.route(isModule, async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.goto(url, { waitUntil: "commit" });
+  const time = await firstPaint(page);
+  assert.equal(await page.locator("nav a").filter({ visible: true }).count(), 12);
+  for (const part of [page.getByRole("link", { name: "Protocol" }), page.getByRole("button", { name: "Reconnect" }), page.getByText("connecting")]) assert.ok(await part.isVisible());
+  assert.equal(await page.locator("main > *").count(), 0, "a module has run");
+  release();
+  await page.locator("#status.good").waitFor();
+  await page.getByRole("heading", { name: "Negotiation" }).waitFor();
+  const { starts, shift } = await page.evaluate(async () => {
+    const names = performance.getEntriesByType("resource").filter((it) => it.name.includes("/page/") && !it.name.endsWith("/start.js"));
+    const shifts = [];
+    new PerformanceObserver((list) => shifts.push(...list.getEntries())).observe({ type: "layout-shift", buffered: true });
+    await new Promise((done) => setTimeout(done, 100));
+    return { starts: names.map((it) => it.startTime), shift: shifts.reduce((sum, it) => sum + it.value, 0) };
+  });
+  assert.ok(starts.length > 20, `${starts.length} modules`);
+  assert.ok(Math.min(...starts) >= Math.min(time, LATEST_START), `a module was requested at ${Math.min(...starts)} ms, before the first paint at ${time} ms`);
+  console.log(`layout shift at ${width} pixels: ${shift.toFixed(3)}`);
+  assert.ok(shift < MAX_SHIFT, `the page jumps by ${shift} at ${width} pixels`);
+  assert.ok(!page.url().includes("token"), "the token is in the address");
+  assert.deepEqual(problems, []);
+  await context.close();
 }
 
 /** Sessions of two servers in each revision. No message violates the schema of its revision. */
@@ -461,10 +591,38 @@ async function attacks(browser) {
   assert.equal(await page.evaluate(() => document.cookie), "");
 }
 
+/** A page that has opened a window cannot reach the inspector in it. */
+async function openers(browser) {
+  const url = await inspect("--", server, "--stdio");
+  const other = createServer((request, response) => response.setHeader("content-type", "text/html").end("<!doctype html><p>other"));
+  await new Promise((done) => other.listen(0, "127.0.0.1", done));
+  for (const isUser of [true, false]) {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    page.setDefaultTimeout(LIMIT);
+    await page.goto(`http://127.0.0.1:${other.address().port}/`);
+    const popup = context.waitForEvent("page");
+    await page.evaluate((target) => { window.opened = window.open(target); }, isUser ? "about:blank" : url);
+    const opened = await popup;
+    if (isUser) {
+      await opened.goto(url);
+      await opened.locator("#status.good").waitFor();
+    } else {
+      // Not even with the token.
+      await opened.getByText("wrong Sec-Fetch-Site").waitFor();
+    }
+    assert.equal(await opened.evaluate(() => window.opener), null);
+    assert.equal(await page.evaluate(() => window.opened.closed), true, "the other page still reaches the window");
+    assert.ok(!opened.url().includes("token"), "the token is in the address");
+    await context.close();
+  }
+  other.close();
+}
+
 // Chromium refuses to run as root with its own sandbox. The pages are those of the test.
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: LIMIT });
 try {
-  await { features, look, many, attacks, messages, extensions, apps, login, everything, paint, schemas, copies }[test](browser);
+  await { features, look, many, attacks, openers, messages, extensions, apps, login, everything, paint, schemas, copies }[test](browser);
   console.log("ok");
 } finally {
   await browser.close();
