@@ -3,6 +3,7 @@
 mod bus;
 mod event;
 mod notifications;
+mod subscribed;
 mod subscriber;
 
 use std::fmt;
@@ -13,7 +14,10 @@ use mcp_types::{ReadResourceParams, SubscriptionFilter};
 
 pub use bus::{ChangeBus, MemoryBus, Watch};
 pub use event::{ChangeEvent, ExtensionNotification};
+pub use subscribed::SubscribedResources;
 pub use subscriber::Subscriber;
+
+use subscribed::SubscribedUris;
 
 use crate::{Call, ClientFacts, Extensions, Fault, ItemKind, catch_panic_sync, gate};
 
@@ -33,6 +37,8 @@ struct ChangesInner {
     subscriptions: Arc<AtomicUsize>,
     max_subscriptions: usize,
     visibility: Option<VisibilityFilter>,
+    /// `None` until a caller needs the subscribed resources, because their URIs occupy memory.
+    subscribed: Option<Arc<SubscribedUris>>,
 }
 
 impl Changes {
@@ -46,6 +52,7 @@ impl Changes {
             subscriptions: Arc::default(),
             max_subscriptions: Self::MAX_SUBSCRIPTIONS,
             visibility: None,
+            subscribed: None,
         }))
     }
 
@@ -75,6 +82,14 @@ impl Changes {
         self
     }
 
+    /// Returns the resources that clients of this process are subscribed to, whatever the bus. They are counted
+    /// from the first call on: subscribers of this value, and of clones that are made afterwards.
+    pub fn subscribed_resources(&mut self) -> SubscribedResources {
+        let changes = Arc::make_mut(&mut self.0);
+        let subscribed = changes.subscribed.get_or_insert_default();
+        SubscribedResources::new(subscribed.clone())
+    }
+
     /// Sends a change to all subscribers that are interested in it. Never blocks.
     pub fn publish(&self, event: ChangeEvent) {
         self.0.bus.publish(event);
@@ -83,7 +98,11 @@ impl Changes {
     /// Subscribes to the changes that `interest` names, whatever their visibility. The caller checks
     /// each resource with [`check_access`](Self::check_access).
     pub fn watch(&self, interest: SubscriptionFilter) -> Watch {
-        self.0.bus.watch(interest)
+        let mut watch = self.0.bus.watch(interest);
+        if let Some(subscribed) = &self.0.subscribed {
+            watch.count_uris(subscribed.clone());
+        }
+        watch
     }
 
     /// Checks that a subscriber may read a resource. Only such a subscriber is notified of its

@@ -105,7 +105,8 @@ pub mod wire;
 
 pub use call::{Call, ClientRequest, SessionRequest};
 pub use changes::{
-    ChangeBus, ChangeEvent, Changes, ExtensionNotification, MemoryBus, Subscriber, Watch,
+    ChangeBus, ChangeEvent, Changes, ExtensionNotification, MemoryBus, SubscribedResources,
+    Subscriber, Watch,
 };
 pub use channel::{
     CancelHook, Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,

@@ -254,3 +254,12 @@ handles! {
     /// A handle that changes the prompts of a running server.
     Prompts of PromptRoute ("prompt", "a") as names, prompts;
 }
+
+impl Templates {
+    /// Returns the URI template that a URI is read by: the first enabled one that matches, unless the server has a
+    /// resource with this URI.
+    pub fn matching(&self, uri: &str) -> Option<String> {
+        let registry = self.0.upgrade()?;
+        registry.read(|registry| registry.template_of(uri).map(str::to_owned))
+    }
+}

@@ -7,7 +7,7 @@ use std::sync::{Arc, Once, Weak};
 
 use mcp_core::extension::{RegisteredExtension, Registration};
 use mcp_core::schema::Validator;
-use mcp_core::{ChangeBus, ServerProfile, TaskEngine};
+use mcp_core::{ChangeBus, ServerProfile, SubscribedResources, TaskEngine};
 use mcp_types::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
 use serde::Serialize;
 
@@ -465,6 +465,13 @@ impl Server {
     /// Returns a handle that announces changes to clients.
     pub fn notify(&self) -> Notify {
         Notify::new(self.announce(Notify::CHANGE_KINDS))
+    }
+
+    /// Returns the resources that clients are subscribed to, for a server that watches only those. Call it before a
+    /// transport takes the server: earlier subscribers are not counted.
+    pub fn subscribed_resources(&self) -> SubscribedResources {
+        self.registry
+            .configure(|config| config.changes.subscribed_resources())
     }
 
     /// Returns a handle that sends notifications of extensions to all clients that declare them.

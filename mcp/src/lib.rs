@@ -118,7 +118,7 @@ pub use mcp_core::store::{EventStore, MemoryEventStore, MemorySessionStore, Sess
 #[cfg(feature = "client")]
 pub use mcp_core::versioning::Verdict;
 #[cfg(feature = "server")]
-pub use mcp_core::{ChangeBus, Gate, Principal, StreamControl};
+pub use mcp_core::{ChangeBus, Gate, Principal, StreamControl, SubscribedResources};
 #[cfg(feature = "macros")]
 pub use mcp_macros::{Elicit, Output, completion, prompt, resource, server, tool, tools};
 /// Sessions, events and changes on Redis, for several nodes behind one address.

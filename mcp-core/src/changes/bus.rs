@@ -13,6 +13,7 @@ use slab::Slab;
 
 use super::event::ChangeEvent;
 use super::notifications::BroadcastQueue;
+use super::subscribed::SubscribedUris;
 
 /// A bus that carries changes from handlers to subscribers: within one process ([`MemoryBus`]), or
 /// between the nodes that serve one endpoint.
@@ -124,6 +125,7 @@ impl ChangeBus for MemoryBus {
             marks,
             key,
             bus: Arc::downgrade(&self.subscribers),
+            subscribed: None,
         }
     }
 }
@@ -186,6 +188,11 @@ impl Marks {
             _ => return None,
         }
         state.reader.take()
+    }
+
+    /// Returns the filter if it has URIs.
+    fn by_uri(&self) -> Option<Arc<SubscriptionFilter>> {
+        self.0.lock().interest.by_uri.clone()
     }
 
     /// Marks everything that the filter covers. Returns the waker of the task that waits for a change.
@@ -252,11 +259,22 @@ pub struct Watch {
     marks: Arc<Marks>,
     key: usize,
     bus: Weak<Mutex<Subscribers>>,
+    /// Set where the URIs of all subscribers are counted.
+    subscribed: Option<Arc<SubscribedUris>>,
 }
 
 impl Watch {
+    /// Counts the URIs of the filter until the subscription ends.
+    pub(super) fn count_uris(&mut self, subscribed: Arc<SubscribedUris>) {
+        subscribed.replace(None, self.marks.by_uri().as_deref());
+        self.subscribed = Some(subscribed);
+    }
+
     /// Replaces the filter. Unread changes stay marked if the new filter covers them.
     pub(crate) fn set_interest(&self, interest: Arc<SubscriptionFilter>) {
+        if let Some(subscribed) = &self.subscribed {
+            subscribed.replace(self.marks.by_uri().as_deref(), Some(&interest));
+        }
         let mut state = self.marks.0.lock();
         state.tools &= interest.tools_list_changed;
         state.prompts &= interest.prompts_list_changed;
@@ -307,6 +325,9 @@ impl Stream for Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
+        if let Some(subscribed) = &self.subscribed {
+            subscribed.replace(self.marks.by_uri().as_deref(), None);
+        }
         if let Some(subscribers) = self.bus.upgrade() {
             subscribers.lock().try_remove(self.key);
         }

@@ -6,7 +6,7 @@ use std::task::{Context, Wake, Waker};
 
 use mcp_types::{ServerCapabilities, SubscriptionFilter};
 
-use super::{ChangeBus, ChangeEvent, Changes, MemoryBus};
+use super::{ChangeBus, ChangeEvent, Changes, MemoryBus, SubscribedResources};
 use crate::Fault;
 
 fn updated(uri: &str) -> ChangeEvent {
@@ -178,4 +178,39 @@ fn capabilities_decide_which_changes_are_offered() {
         assert_eq!(event.is_offered(&offers), offered, "{event:?}");
         assert!(!event.is_offered(&ServerCapabilities::default()));
     }
+}
+
+#[test]
+fn subscribed_resources_are_those_of_all_subscribers() {
+    let mut changes = Changes::new(Arc::new(MemoryBus::new()));
+    let mut subscribed = changes.subscribed_resources();
+    let count = Arc::new(Count::default());
+    let waker = Waker::from(count.clone());
+    let cx = &mut Context::from_waker(&waker);
+    let mut changed = |subscribed: &mut SubscribedResources, expected: &[&str]| {
+        assert!(subscribed.poll_changed(cx).is_ready());
+        assert!(subscribed.poll_changed(cx).is_pending());
+        let mut uris = subscribed.uris();
+        uris.sort_unstable();
+        let uris: Vec<&str> = uris.iter().map(|uri| &**uri).collect();
+        assert_eq!(uris, expected);
+    };
+    let filter = |uris: &[&str]| {
+        let uris = uris.iter().copied();
+        uris.fold(SubscriptionFilter::new(), SubscriptionFilter::resource)
+    };
+
+    let first = changes.watch(filter(&["a://a", "a://b"]));
+    changed(&mut subscribed, &["a://a", "a://b"]);
+    let second = changes.watch(filter(&["a://b"]));
+    drop(changes.watch(SubscriptionFilter::new().tools_changed()));
+    assert_eq!(count.0.load(Ordering::SeqCst), 0, "the set is the same");
+    second.set_interest(Arc::new(filter(&["a://c"])));
+    first.set_interest(Arc::new(filter(&["a://a", "a://b"])));
+    assert_eq!(count.0.load(Ordering::SeqCst), 1, "one notification");
+    changed(&mut subscribed, &["a://a", "a://b", "a://c"]);
+    drop(first);
+    changed(&mut subscribed, &["a://c"]);
+    drop(second);
+    changed(&mut subscribed, &[]);
 }

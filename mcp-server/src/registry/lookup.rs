@@ -3,6 +3,7 @@
 use mcp_core::{Call, Fault};
 use mcp_types::{CompleteParams, Completion, CompletionReference, ReadResourceParams};
 
+use super::listed::Listed;
 use super::snapshot::Registry;
 use crate::caller::Caller;
 use crate::routes::{
@@ -104,6 +105,14 @@ impl Registry {
             _ => None,
         };
         scope.map_or(Ok(()), |scope| scope.check_scopes(call, caller))
+    }
+
+    /// Returns the URI template that a URI is read by, regardless of visibility.
+    pub(crate) fn template_of(&self, uri: &str) -> Option<&str> {
+        match self.match_uri(uri)? {
+            ResourceMatch::Resource(_) => None,
+            ResourceMatch::Template(route, _) => Some(route.key()),
+        }
     }
 
     fn match_uri(&self, uri: &str) -> Option<ResourceMatch<'_>> {

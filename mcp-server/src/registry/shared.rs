@@ -79,14 +79,14 @@ impl SharedRegistry {
     }
 
     /// Changes the config while the server is built. The next use builds a new registry.
-    pub(crate) fn configure(&self, change: impl FnOnce(&mut ServerConfig)) {
-        let previous = {
+    pub(crate) fn configure<T>(&self, change: impl FnOnce(&mut ServerConfig) -> T) -> T {
+        let (value, previous) = {
             let mut config = self.config.lock();
-            change(&mut config);
-            self.current.swap(None)
+            (change(&mut config), self.current.swap(None))
         };
         // Dropped without the lock, because the destructor of a handler may use the server.
         drop(previous);
+        value
     }
 
     /// Adds kinds of changes to those that the server announces.
