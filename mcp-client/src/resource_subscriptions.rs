@@ -8,12 +8,16 @@ use parking_lot::Mutex;
 /// The resources that a session is subscribed to, each with the number of its subscribers in this
 /// program.
 #[derive(Debug, Default)]
-pub(crate) struct ResourceSubscriptions(Mutex<HashMap<String, usize>>);
+pub(crate) struct ResourceSubscriptions {
+    counts: Mutex<HashMap<String, usize>>,
+    /// Held while a request changes the subscriptions of the session: over HTTP two requests have no order.
+    requests: tokio::sync::Mutex<()>,
+}
 
 impl ResourceSubscriptions {
     /// Adds a subscriber. Returns whether it is the first one of this resource.
     pub(crate) fn add(&self, uri: &str) -> bool {
-        let mut subscriptions = self.0.lock();
+        let mut subscriptions = self.counts.lock();
         let count = subscriptions.entry(uri.to_owned()).or_default();
         *count += 1;
         *count == 1
@@ -21,7 +25,7 @@ impl ResourceSubscriptions {
 
     /// Removes a subscriber. Returns whether it was the last one of this resource.
     pub(crate) fn remove(&self, uri: &str) -> bool {
-        let mut subscriptions = self.0.lock();
+        let mut subscriptions = self.counts.lock();
         let Some(count) = subscriptions.get_mut(uri) else {
             return false;
         };
@@ -33,8 +37,18 @@ impl ResourceSubscriptions {
         is_last
     }
 
+    /// Returns whether a resource has a subscriber.
+    pub(crate) fn contains(&self, uri: &str) -> bool {
+        self.counts.lock().contains_key(uri)
+    }
+
+    /// Waits for the requests that change the subscriptions. None is sent until the guard is dropped.
+    pub(crate) async fn lock_requests(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.requests.lock().await
+    }
+
     pub(crate) fn uris(&self) -> Vec<String> {
-        self.0.lock().keys().cloned().collect()
+        self.counts.lock().keys().cloned().collect()
     }
 
     /// Returns a filter for every change that the session may notify of: all lists and the

@@ -164,6 +164,7 @@ impl ResourceGuard {
             ..CallOptions::default()
         };
         let request = SessionRequest::Subscribe(SubscribeParams::new(uri)).into();
+        let _requests = subscriptions.lock_requests().await;
         let result = call::run(&self.client, request, options).await;
         if result.is_err() {
             self.uris.pop();
@@ -188,7 +189,13 @@ impl Drop for ResourceGuard {
         }
         let client = self.client.clone();
         runtime.spawn(async move {
+            let subscriptions = &client.inner.resource_subscriptions;
             for uri in unused {
+                let _requests = subscriptions.lock_requests().await;
+                // Subscribed to again meanwhile.
+                if subscriptions.contains(&uri) {
+                    continue;
+                }
                 let request = SessionRequest::Unsubscribe(SubscribeParams::new(uri)).into();
                 // Best effort: further notifications of the resource are ignored.
                 let _ = call::run(&client, request, CallOptions::default()).await;

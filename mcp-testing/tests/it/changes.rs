@@ -132,3 +132,32 @@ async fn change_reaches_clients_of_both_eras() {
     }
     serving.abort();
 }
+
+#[tokio::test]
+async fn resource_is_subscribed_to_again_right_after_the_end_of_a_subscription() {
+    let server = Server::new("s", "1").resource(Resource::new("a://b").read(|| "b"));
+    let notify = server.notify();
+    let mut subscribed = server.subscribed_resources();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let serving = tokio::spawn(mcp::serve_http(server, listener));
+    let client = Client::builder().mode(ConnectMode::Legacy);
+    let client = client.connect(&url).await.unwrap();
+    drop(client.subscribe(["a://b"]).await.unwrap());
+    let mut changes = client.subscribe(["a://b"]).await.unwrap();
+    for _ in 0..10 {
+        client.ping().await.unwrap();
+    }
+    assert_eq!(subscribed.uris().len(), 1);
+    notify.resource_updated("a://b");
+    let change = tokio::time::timeout(LIMIT, changes.next()).await;
+    assert!(matches!(change, Ok(Some(Ok(Change::Resource { .. })))));
+    drop(changes);
+    let ended = async {
+        while !subscribed.uris().is_empty() {
+            subscribed.changed().await;
+        }
+    };
+    tokio::time::timeout(LIMIT, ended).await.unwrap();
+    serving.abort();
+}
