@@ -31,7 +31,8 @@
 //! | `names` | names of tools and prompts |
 //! | `routes` | tools, resources, templates, prompts and completions |
 //! | `served` | the items of one kind |
-//! | `updates` | subscriptions to resources |
+//! | `update_stream` | one subscription to resources of a server |
+//! | `updates` | the resources that clients are subscribed to, at their servers |
 //! | `listing` | the lists of one server |
 //! | `setup` | connections, checks of names and extensions |
 //! | `broadcasts` | notifications of extensions to all clients |
@@ -74,6 +75,7 @@ mod task_changes;
 mod task_ids;
 mod task_slot;
 mod tasks;
+mod update_stream;
 mod updates;
 mod upstream;
 mod usage;

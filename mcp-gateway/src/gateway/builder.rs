@@ -34,8 +34,8 @@ use super::tasks::GatewayTasks;
 /// - Requests of a server for input (elicitation, sampling, roots) reach the client of the call,
 ///   whether the server asks in a session or with its reply.
 /// - Tasks of a server are tasks of the gateway, for clients that declare tasks.
-/// - Lists are combined, and changes of a server's lists are changes of the gateway's lists. So are
-///   updates of the first 1,000 listed resources of each server.
+/// - Lists are combined, and changes of a server's lists are changes of the gateway's lists.
+/// - Updates of resources pass: the gateway is subscribed to those that its clients are subscribed to.
 ///
 /// # Names
 ///
@@ -254,7 +254,7 @@ impl Gateway {
             let owner = ExtensionOwner::new(directory.clone(), name, id);
             server = server.raw_extension(owner.extension(&settings));
         }
-        lists.subscribe(|| server.notify()).await;
+        lists.pass_updates(&server);
         let (control, commands) = mpsc::channel(1);
         // From now on: a call may start a server before the task runs.
         let events = group.events();

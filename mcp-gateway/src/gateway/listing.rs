@@ -64,10 +64,13 @@ impl Listing {
 
     /// Returns true if the server may send updates of resources.
     pub(super) fn offers_updates(&self) -> bool {
-        let resources = self
-            .capabilities
-            .as_ref()
-            .and_then(|it| it.resources.as_ref());
+        let Some(capabilities) = &self.capabilities else {
+            // A server of 2026-07-28 whose capabilities are unknown grants what it offers.
+            let has = |count: Option<usize>| count.is_some_and(|count| count > 0);
+            return has(self.resources.as_ref().map(Vec::len))
+                || has(self.templates.as_ref().map(Vec::len));
+        };
+        let resources = capabilities.resources.as_ref();
         resources.is_some_and(|it| it.subscribe == Some(true))
     }
 }

@@ -6,13 +6,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{Stream, StreamExt as _};
 use mcp_client::group::{Group, GroupEvent, Health, Naming};
 use mcp_core::BoxFuture;
 use mcp_core::backoff::Backoff;
-use mcp_server::Notify;
+use mcp_server::Server;
 use mcp_types::{Prompt, Resource, ResourceTemplate, Tool};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -26,7 +25,7 @@ use super::options::GatewayServer;
 use super::served::Served;
 use super::setup::{Setup, check_settings};
 use super::status::{GatewayStatus, ServerStatus};
-use super::updates::{ServerResources, Updates};
+use super::updates::{UpdateSource, Updates};
 
 /// Shortest time between two lists of a server, however often it says that it has changed.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -165,30 +164,31 @@ impl ServerLists {
         Ok(())
     }
 
-    /// Passes updates of resources on, if a server offers them. `notify` declares that the gateway does.
-    pub(super) async fn subscribe(&mut self, notify: impl FnOnce() -> Notify) {
-        let resources = self.updated_resources().await;
-        let mut servers = self.servers.iter();
-        if !resources.is_empty() || servers.any(|it| it.listing.offers_updates()) {
-            let updates = self.updates.insert(Updates::new(notify()));
-            updates.subscribe(resources);
+    /// Passes updates of resources on, if a server offers them. Declares that the gateway does.
+    pub(super) fn pass_updates(&mut self, server: &Server) {
+        if self.servers.iter().any(|it| it.listing.offers_updates()) {
+            self.updates = Some(Updates::new(server));
+            self.update_sources(&[]);
         }
     }
 
-    /// Returns the resources of running servers that offer updates. No server is waited for.
-    fn updated_resources(&self) -> impl Future<Output = Vec<ServerResources>> + Send + use<> {
-        let health = health(self.group());
-        let is_running = |server: &Arc<str>| health.get(server) == Some(&Health::Running);
-        let servers = self.servers.iter();
-        let servers = servers.filter(|it| is_running(&it.upstream.server));
-        let servers = servers.filter_map(|it| {
-            let resources = it.listing.resources.as_ref()?;
-            let server = it.upstream.server.clone();
-            let uris = resources.iter().map(|it| it.uri.clone()).collect();
-            Some(ServerResources::new(self.group().clone(), server, uris))
+    /// Subscribes to resources of the servers as they are listed now. The lists of some are new.
+    fn update_sources(&mut self, listed: &[usize]) {
+        let Some(updates) = &mut self.updates else {
+            return;
+        };
+        let servers = self.servers.iter().enumerate();
+        let sources = servers.filter(|(_, it)| it.listing.offers_updates());
+        let sources = sources.map(|(index, it)| {
+            let server = &it.upstream.server;
+            UpdateSource::new(
+                (&it.upstream, it.generation),
+                listed.contains(&index),
+                self.resources.items(server).map(|it| it.name.clone()),
+                self.templates.items(server).map(|it| it.name.clone()),
+            )
         });
-        let servers = join_all(servers.collect::<Vec<_>>());
-        async move { servers.await.into_iter().flatten().collect() }
+        updates.set_sources(sources.collect());
     }
 
     /// Lists servers again whenever they change, until the task is aborted.
@@ -210,13 +210,16 @@ impl ServerLists {
                 },
                 changed = announcements.next() => self.add_changes(changed),
                 Some(listed) = self.requests.next(), if !self.requests.is_empty() => {
-                    self.serve_listed(listed).await;
+                    self.serve_listed(listed);
                 }
                 Some(command) = commands.recv() => match command {
                     Command::Reload(reload) => self.reload(reload).await,
                     // The caller may have gone.
                     Command::Status(sender) => drop(sender.send(self.status())),
                 },
+                () = subscriptions_changed(&mut self.updates) => {
+                    self.updates.iter_mut().for_each(Updates::subscribe);
+                }
                 () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {}
             }
         }
@@ -334,10 +337,7 @@ impl ServerLists {
         let mut stopped = HashSet::new();
         for server in &self.servers {
             let name = &server.upstream.server;
-            let updates = self.updates.as_ref();
-            if health.get(name) != Some(&Health::Running)
-                || updates.is_some_and(|it| it.follows(name))
-            {
+            if health.get(name) != Some(&Health::Running) {
                 continue;
             }
             match server.idle_until(now) {
@@ -404,7 +404,7 @@ impl ServerLists {
     }
 
     /// Serves the lists of one server.
-    async fn serve_listed(&mut self, listed: Listed) {
+    fn serve_listed(&mut self, listed: Listed) {
         let Some((index, kinds, announced)) = self.store(listed) else {
             return;
         };
@@ -419,12 +419,7 @@ impl ServerLists {
             // A URI may be free now that another server lists, too.
             let others: Vec<usize> = self.incomplete_resources().collect();
             self.serve_resources(&others, false, false);
-            if self.updates.is_some() {
-                let resources = self.updated_resources().await;
-                if let Some(updates) = &mut self.updates {
-                    updates.subscribe(resources);
-                }
-            }
+            self.update_sources(&[index]);
         }
     }
 
@@ -451,14 +446,17 @@ impl ServerLists {
             self.set_servers(servers, naming);
             read_manifests(&mut self.servers).await;
             self.serve_all();
-            if self.updates.is_some() {
-                let resources = self.updated_resources().await;
-                if let Some(updates) = &mut self.updates {
-                    updates.subscribe(resources);
-                }
-            }
+            self.update_sources(&[]);
         }
         // The caller may have gone.
         let _ = done.send(checked);
+    }
+}
+
+/// Waits until clients are subscribed to other resources. Never ends without updates.
+async fn subscriptions_changed(updates: &mut Option<Updates>) {
+    match updates {
+        Some(updates) => updates.changed().await,
+        None => std::future::pending().await,
     }
 }

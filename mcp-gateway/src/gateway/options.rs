@@ -188,8 +188,8 @@ impl GatewayServer {
     }
 
     /// Stops the server when it had no call for this time, and starts it again at its next call. Its lists stay. A
-    /// call whose question waits for its answer counts as a call that runs, and so does an open task. A server whose updates of resources
-    /// pass is not stopped. Default: a server runs until the gateway ends.
+    /// call whose question waits for its answer counts as a call that runs, and so do an open task, and a client
+    /// that is subscribed to a resource of the server. Default: a server runs until the gateway ends.
     pub fn idle_timeout(mut self, time: Duration) -> Self {
         self.start.idle_timeout = Some(time);
         self

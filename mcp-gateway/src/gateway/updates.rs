@@ -1,119 +1,243 @@
 //! Updates of resources, from the servers to the clients of the gateway.
+//!
+//! The gateway is subscribed to exactly the resources that its own clients are subscribed to, at the servers that
+//! have them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
-use futures_util::StreamExt as _;
-use mcp_client::group::Group;
-use mcp_client::{Change, Client};
-use mcp_server::Notify;
-use tokio_util::task::AbortOnDropHandle;
+use mcp_core::SubscribedResources;
+use mcp_server::{Notify, Server, Templates};
+use tokio::time::{Instant, sleep_until};
+
+use super::update_stream::UpdateStream;
+use super::upstream::Upstream;
 
 /// Resources of one server that the gateway subscribes to. Updates of further ones do not pass.
-const MAX_RESOURCES: usize = 1000;
+const MAX_RESOURCES: usize = 10_000;
+/// Resources of one subscription, of which a server may limit the size.
+const MAX_URIS: usize = 1000;
+/// Bytes of the URIs of one subscription.
+const MAX_URI_BYTES: usize = 64 * 1024;
+/// Subscriptions at one server that are not full. More of them are merged.
+const MAX_STREAMS: usize = 8;
 
-/// The subscriptions of the gateway, one for each server that offers them.
+/// Shortest time between two changes of the subscriptions.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The subscriptions of the gateway at its servers.
 pub(super) struct Updates {
     notify: Notify,
-    running: HashMap<Arc<str>, Subscription>,
-}
-
-/// A subscription. It ends when this is dropped.
-struct Subscription {
-    uris: Vec<String>,
-    task: AbortOnDropHandle<()>,
+    templates: Templates,
+    subscribed: SubscribedResources,
+    sources: Vec<UpdateSource>,
+    /// The indices of the sources of each subscribed URI.
+    owners: HashMap<Arc<str>, Vec<usize>>,
+    streams: HashMap<Arc<str>, ServerStreams>,
+    /// The subscriptions are not changed before.
+    next: Instant,
 }
 
 impl Updates {
-    pub(super) fn new(notify: Notify) -> Self {
+    /// Declares that the server of the gateway sends updates.
+    pub(super) fn new(server: &Server) -> Self {
         Self {
-            notify,
-            running: HashMap::new(),
+            notify: server.notify(),
+            templates: server.templates(),
+            subscribed: server.subscribed_resources(),
+            sources: Vec::new(),
+            owners: HashMap::new(),
+            streams: HashMap::new(),
+            next: Instant::now(),
         }
     }
 
-    /// Returns true if updates of a server pass now.
-    pub(super) fn follows(&self, server: &str) -> bool {
-        let subscription = self.running.get(server);
-        subscription.is_some_and(|it| !it.task.is_finished())
+    /// Waits until clients are subscribed to other resources than before.
+    pub(super) async fn changed(&mut self) {
+        sleep_until(self.next).await;
+        self.subscribed.changed().await;
+        self.next = Instant::now() + PAUSE;
     }
 
-    /// Subscribes to the listed resources of servers that offer it.
-    pub(super) fn subscribe(&mut self, listed: Vec<ServerResources>) {
-        let servers: HashSet<_> = listed.iter().map(|it| it.server.clone()).collect();
-        self.running.retain(|server, _| servers.contains(server));
-        for ServerResources {
-            server,
-            client,
-            uris,
-        } in listed
-        {
-            let current = self.running.get(&server);
-            if current.is_some_and(|it| it.uris == uris && !it.task.is_finished()) {
+    /// Replaces the servers. One whose lists are new may send updates that it has refused before.
+    pub(super) fn set_sources(&mut self, sources: Vec<UpdateSource>) {
+        self.sources = sources;
+        self.owners.clear();
+        self.subscribe();
+        for source in &mut self.sources {
+            source.is_listed = false;
+        }
+    }
+
+    /// Subscribes to the resources that clients are subscribed to.
+    pub(super) fn subscribe(&mut self) {
+        let mut wanted = vec![BTreeSet::new(); self.sources.len()];
+        let mut former = std::mem::take(&mut self.owners);
+        for uri in self.subscribed.uris() {
+            let owners = former.remove(&uri);
+            let owners = owners.unwrap_or_else(|| self.find_owners(&uri));
+            for &owner in &owners {
+                wanted[owner].insert(uri.clone());
+            }
+            self.owners.insert(uri, owners);
+        }
+        let mut next = HashMap::new();
+        for (source, wanted) in self.sources.iter().zip(wanted) {
+            if wanted.is_empty() {
                 continue;
             }
-            let following = follow(client, server.clone(), uris.clone(), self.notify.clone());
-            let task = AbortOnDropHandle::new(tokio::spawn(following));
-            self.running.insert(server, Subscription { uris, task });
+            let server = &source.upstream.server;
+            let current = self.streams.remove(server);
+            let current = current.filter(|it| it.generation == source.generation);
+            let mut streams = current.unwrap_or_else(|| ServerStreams::new(source.generation));
+            streams.change(source, wanted, &self.notify);
+            next.insert(server.clone(), streams);
         }
+        self.streams = next;
+    }
+
+    fn find_owners(&self, uri: &str) -> Vec<usize> {
+        let template = self.templates.matching(uri);
+        let sources = self.sources.iter().enumerate();
+        let owners = sources.filter(|(_, it)| it.has(uri, template.as_deref()));
+        owners.map(|(index, _)| index).collect()
     }
 }
 
-/// The resources of a running server that offers updates.
-pub(super) struct ServerResources {
-    server: Arc<str>,
-    client: Client,
-    uris: Vec<String>,
+/// A server that offers updates.
+pub(super) struct UpdateSource {
+    upstream: Upstream,
+    /// The number of the connection that the subscriptions belong to.
+    generation: u64,
+    /// The lists have just been requested.
+    is_listed: bool,
+    /// The URIs of the resources, in ascending order.
+    resources: Vec<String>,
+    /// The URI templates, in ascending order.
+    templates: Vec<String>,
 }
 
-impl ServerResources {
-    /// Returns `None` for a server that does not offer updates, and for one that does not run.
+impl UpdateSource {
+    /// A server with the resources and templates that the gateway serves.
     pub(super) fn new(
-        group: Group,
-        server: Arc<str>,
-        mut uris: Vec<String>,
-    ) -> impl Future<Output = Option<Self>> + Send {
-        uris.truncate(MAX_RESOURCES);
-        async move {
-            if uris.is_empty() {
-                return None;
-            }
-            let client = group.client(&server).await.ok()?;
-            offers_updates(&client).then_some(Self {
-                server,
-                client,
-                uris,
-            })
+        (upstream, generation): (&Upstream, u64),
+        is_listed: bool,
+        resources: impl Iterator<Item = String>,
+        templates: impl Iterator<Item = String>,
+    ) -> Self {
+        let (mut resources, mut templates): (Vec<_>, Vec<_>) =
+            (resources.collect(), templates.collect());
+        resources.sort_unstable();
+        templates.sort_unstable();
+        Self {
+            upstream: upstream.clone(),
+            generation,
+            is_listed,
+            resources,
+            templates,
         }
+    }
+
+    /// Returns true if the server has a resource, its template, or anything below it.
+    // spec: RSRC-13
+    fn has(&self, uri: &str, template: Option<&str>) -> bool {
+        let contains = |items: &[String], item: &str| {
+            let found = items.binary_search_by(|it| it.as_str().cmp(item));
+            found.is_ok()
+        };
+        let above = format!("{}/", uri.strip_suffix('/').unwrap_or(uri));
+        let has_below = |items: &[String]| {
+            let first = items.partition_point(|it| **it < *above);
+            items.get(first).is_some_and(|it| it.starts_with(&above))
+        };
+        contains(&self.resources, uri)
+            || template.is_some_and(|template| contains(&self.templates, template))
+            || has_below(&self.resources)
+            || has_below(&self.templates)
     }
 }
 
-/// Returns true if the server may send updates of resources.
-fn offers_updates(client: &Client) -> bool {
-    // A server of 2026-07-28 whose capabilities are unknown grants what it offers.
-    client.server_capabilities().is_none_or(|capabilities| {
-        let resources = capabilities.resources;
-        resources.is_some_and(|resources| resources.subscribe == Some(true))
-    })
+/// The subscriptions at one server. No two have the same resource.
+struct ServerStreams {
+    generation: u64,
+    streams: Vec<Arc<UpdateStream>>,
 }
 
-/// Passes updates on until the connection to the server ends.
-async fn follow(client: Client, server: Arc<str>, uris: Vec<String>, notify: Notify) {
-    let mut changes = match client.subscribe(uris).await {
-        Ok(changes) => changes,
-        Err(error) => {
-            tracing::warn!(%server, %error, "updates of resources do not pass the gateway");
-            return;
+impl ServerStreams {
+    fn new(generation: u64) -> Self {
+        Self {
+            generation,
+            streams: Vec::new(),
         }
-    };
-    while let Some(Ok(change)) = changes.next().await {
-        match change {
-            Change::Resource { uri } => notify.resource_updated(uri),
-            Change::Missed(filter) => {
-                let uris = filter.resource_subscriptions.into_iter();
-                uris.for_each(|uri| notify.resource_updated(uri));
+    }
+
+    /// Subscribes to these resources only. A subscription cannot be changed: another one replaces it.
+    fn change(&mut self, source: &UpdateSource, mut wanted: BTreeSet<Arc<str>>, notify: &Notify) {
+        let UpdateSource {
+            upstream,
+            is_listed,
+            ..
+        } = source;
+        if let Some(first) = wanted.iter().nth(MAX_RESOURCES).cloned() {
+            let (server, left_out) = (&upstream.server, wanted.split_off(&first).len());
+            tracing::warn!(%server, left_out, "too many resources: updates of some do not pass");
+        }
+        let open = self.streams.iter().filter(|it| it.is_open()).count();
+        let merges = open >= MAX_STREAMS + wanted.len() / MAX_URIS;
+        let streams = std::mem::take(&mut self.streams).into_iter();
+        let (kept, replaced): (Vec<_>, Vec<_>) = streams.partition(|it| {
+            it.uris.iter().all(|uri| wanted.contains(uri))
+                && !(*is_listed && it.has_refused())
+                && !(merges && it.is_open())
+        });
+        let known: HashSet<&Arc<str>> = kept.iter().flat_map(|it| &*it.uris).collect();
+        wanted.retain(|uri| !known.contains(uri));
+        let replaced: Vec<_> = replaced
+            .into_iter()
+            .flat_map(UpdateStream::into_open)
+            .collect();
+        let parts = split(wanted).into_iter();
+        let new = parts.map(|uris| UpdateStream::start(upstream, notify, uris, replaced.clone()));
+        let new: Vec<_> = new.collect();
+        self.streams = kept;
+        self.streams.extend(new);
+    }
+}
+
+/// Splits resources into parts for one subscription each.
+fn split(uris: BTreeSet<Arc<str>>) -> Vec<Vec<Arc<str>>> {
+    let mut parts: Vec<Vec<Arc<str>>> = Vec::new();
+    let mut bytes = 0;
+    for uri in uris {
+        bytes += uri.len();
+        match parts.last_mut() {
+            Some(part) if part.len() < MAX_URIS && bytes <= MAX_URI_BYTES => part.push(uri),
+            _ => {
+                bytes = uri.len();
+                parts.push(vec![uri]);
             }
-            _ => {}
         }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{MAX_URI_BYTES, MAX_URIS, split};
+
+    #[test]
+    fn parts_of_a_subscription_are_limited() {
+        let uris = |count: usize, len: usize| {
+            let uris = (0..count).map(|n| Arc::from(format!("{n:04}{}", "a".repeat(len))));
+            uris.collect()
+        };
+        let count = |parts: Vec<Vec<Arc<str>>>| parts.iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(count(split(uris(2500, 4))), [MAX_URIS, MAX_URIS, 500]);
+        assert_eq!(count(split(uris(3, MAX_URI_BYTES / 2))), [1, 1, 1]);
+        assert_eq!(count(split(uris(3, MAX_URI_BYTES * 2))), [1, 1, 1]);
+        assert!(split(uris(0, 1)).is_empty());
     }
 }

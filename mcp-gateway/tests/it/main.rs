@@ -20,3 +20,4 @@ mod relay;
 mod settings;
 mod status;
 mod tasks;
+mod updates;
