@@ -24,8 +24,8 @@ use crate::cache::Cache;
 use crate::call_timer::Timeouts;
 use crate::connect_mode::ConnectMode;
 use crate::extension::{ClientExtension, ClientSetup, NotificationHandlers};
+use crate::header::{InvalidHeader, insert_header};
 use crate::inputs::{ElicitRequest, Inputs, IntoInput, SampleRequest, UrlRequest};
-use crate::options::parse_header;
 
 /// Settings of a [`Client`](crate::Client), created by [`Client::builder`](crate::Client::builder).
 ///
@@ -444,14 +444,8 @@ impl ClientBuilder {
         name: impl TryInto<HeaderName> + AsRef<str>,
         value: impl TryInto<HeaderValue>,
     ) -> Self {
-        let shown = name.as_ref().into();
-        match parse_header(name, value) {
-            Ok((name, value)) => {
-                self.headers.insert(name, value);
-            }
-            Err(_) => {
-                self.invalid_header.get_or_insert(shown);
-            }
+        if let Err(InvalidHeader(name)) = insert_header(&mut self.headers, name, value) {
+            self.invalid_header.get_or_insert(name);
         }
         self
     }

@@ -28,6 +28,7 @@
 //! | `inputs` | handlers of input requests |
 //! | `error` | [`Error`] |
 //! | `call_timer` | timeouts of calls |
+//! | `header` | headers that a caller sets |
 //! | `options` | options of calls |
 //! | `required_urls` | URLs that the user must visit before a call |
 //! | `change`, `events` | changes and log messages, and their subscribers |
@@ -40,6 +41,7 @@
 //! | `attempt`, `layered` | one request and its reply; the layers around it |
 //! | `notification_task` | the task that handles notifications |
 //! | `session` | legacy sessions |
+//! | `prepared_notification` | [`PreparedNotification`] |
 //! | `call` | the path of every call: retries, input rounds, cache |
 //! | `pager` | paginated lists |
 //! | `prepared`, `manual`, `response`, `task` | [`PreparedCall`], [`ManualCall`], [`CallResponse`], [`TaskHandle`] |
@@ -64,6 +66,7 @@ mod error;
 mod events;
 mod extension;
 pub mod group;
+mod header;
 mod inputs;
 mod layered;
 mod manual;
@@ -76,6 +79,7 @@ mod observer_state;
 mod options;
 mod pager;
 mod prepared;
+mod prepared_notification;
 mod probe_memory;
 mod required_urls;
 mod resource_subscriptions;
@@ -99,6 +103,7 @@ pub use inputs::{
 pub use manual::{Asks, ManualCall, Turn};
 pub use negotiation::{Negotiation, Tried};
 pub use prepared::PreparedCall;
+pub use prepared_notification::PreparedNotification;
 pub use response::CallResponse;
 pub use subscriptions::{Subscribe, Subscription};
 pub use task::TaskHandle;

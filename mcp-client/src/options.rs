@@ -4,11 +4,9 @@ use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::HeaderMap;
 use mcp_core::{BoxFuture, ClientProfile};
 use mcp_types::{ClientCapabilities, LogMessage, LoggingLevel, Meta, ProgressUpdate, RawObject};
-
-use crate::error::ErrorKind;
 
 /// Options of a call. [`PreparedCall`](crate::PreparedCall) documents each of them.
 #[derive(Default)]
@@ -81,24 +79,5 @@ impl<'a, T> Hook<'a, T> {
         if catch_unwind(AssertUnwindSafe(|| hook(value))).is_err() {
             self.0 = None;
         }
-    }
-}
-
-/// Parses a header of the caller. The value is marked as sensitive.
-///
-/// # Errors
-///
-/// Returns [`ErrorKind::Header`] with the name, never the value, which may be a secret.
-pub(crate) fn parse_header(
-    name: impl TryInto<HeaderName> + AsRef<str>,
-    value: impl TryInto<HeaderValue>,
-) -> Result<(HeaderName, HeaderValue), ErrorKind> {
-    let shown = name.as_ref().into();
-    match (name.try_into(), value.try_into()) {
-        (Ok(name), Ok(mut value)) => {
-            value.set_sensitive(true);
-            Ok((name, value))
-        }
-        _ => Err(ErrorKind::Header(shown)),
     }
 }

@@ -18,7 +18,8 @@ use mcp_types::{
 use crate::call::{ActiveCall, Reader};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::options::{CallOptions, Hook, parse_header};
+use crate::header::append_header;
+use crate::options::{CallOptions, Hook};
 use crate::pager::{ListLimits, Pager, Pagination};
 
 /// A call that is sent when it is awaited. Dropping the future cancels the call, also if it has become a
@@ -190,12 +191,9 @@ impl<'a, T> PreparedCall<'a, T> {
         name: impl TryInto<HeaderName> + AsRef<str>,
         value: impl TryInto<HeaderValue>,
     ) -> Self {
-        match parse_header(name, value) {
-            Ok((name, value)) => {
-                self.options.headers.append(name, value);
-                self
-            }
-            Err(error) => self.fail(error),
+        match append_header(&mut self.options.headers, name, value) {
+            Ok(()) => self,
+            Err(invalid) => self.fail(invalid.into()),
         }
     }
 

@@ -115,13 +115,15 @@ pub type Frames = Pin<Box<dyn Stream<Item = Result<Frame, ChannelError>> + Send>
 
 /// An encoded message without a response: a notification, or the response to a request of the
 /// server.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct OneWayMessage {
     /// The message as JSON.
     pub body: Bytes,
     /// The values that HTTP mirrors in headers. A response has the method of its request.
     pub mirrored: MirroredHeaders,
+    /// Headers that the caller has set, for transports with headers.
+    pub headers: http::HeaderMap,
 }
 
 impl OneWayMessage {
@@ -130,7 +132,15 @@ impl OneWayMessage {
         Self {
             body: body.into(),
             mirrored,
+            headers: http::HeaderMap::new(),
         }
+    }
+
+    /// Sets the headers of the caller.
+    #[must_use]
+    pub fn headers(mut self, headers: http::HeaderMap) -> Self {
+        self.headers = headers;
+        self
     }
 
     /// Encodes a notification. Returns `None` when the revision does not have it. `meta` are additional
@@ -187,6 +197,17 @@ impl OneWayMessage {
             meta,
             mirrored.version,
         )
+    }
+}
+
+/// Omits the values of headers, which may be secrets.
+impl fmt::Debug for OneWayMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OneWayMessage")
+            .field("body", &self.body)
+            .field("mirrored", &self.mirrored)
+            .field("headers", &HeaderNames::new(&self.headers))
+            .finish()
     }
 }
 

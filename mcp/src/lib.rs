@@ -108,8 +108,8 @@ pub use mcp_client::group;
 pub use mcp_client::group::Group;
 #[cfg(feature = "client")]
 pub use mcp_client::{
-    Cache, Change, ConnectMode, ElicitRequest, InputError, Negotiation, PreparedCall, Rejected,
-    SampleRequest, Subscription, TaskHandle, Turn, UrlRequest,
+    Cache, Change, ConnectMode, ElicitRequest, InputError, Negotiation, PreparedCall,
+    PreparedNotification, Rejected, SampleRequest, Subscription, TaskHandle, Turn, UrlRequest,
 };
 #[cfg(feature = "client-macros")]
 pub use mcp_client_macros::client;

@@ -7,17 +7,14 @@ use mcp_core::extension::{
     CustomNotification, CustomRequest, Extension, RegisteredExtension, from_params, read_settings,
     to_object,
 };
-use mcp_core::{BoxFuture, Call, ClientRequest, Exchange, Fault, OneWayMessage, Reply, ResultBody};
-use mcp_types::RawObject;
-use parking_lot::Mutex;
+use mcp_core::{Call, ResultBody};
 use serde::Serialize;
-use tokio::time::timeout;
 
 use crate::call::Reader;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::prepared::PreparedCall;
-use crate::session::NOTIFY_TIMEOUT;
+use crate::prepared_notification::PreparedNotification;
 
 impl Client {
     /// Returns the extension `E` of the server, to read its settings and to send its messages.
@@ -43,11 +40,7 @@ impl Client {
     }
 
     /// Sends a notification of an extension. `params` must serialize to a JSON object, or be `()`. For programs that
-    /// pass messages on; others use [`ExtensionClient::notify`].
-    ///
-    /// # Errors
-    ///
-    /// Returns an [`Error`] when the notification cannot be sent, or is not accepted within 30 seconds.
+    /// pass messages on; others use [`ExtensionClient::notify`]. Headers and `_meta` can be set before it is awaited.
     ///
     /// # Examples
     ///
@@ -59,25 +52,9 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn notify(&self, method: &str, params: impl Serialize) -> Result<(), Error> {
-        let params = Some(to_object(&params).map_err(ErrorKind::Arguments)?);
-        let call = Call::Notification {
-            method: method.into(),
-            params,
-        };
-        let layers = &self.inner.layers;
-        let sent = match layers.is_empty() {
-            true => send(self.clone(), call, None).await,
-            false => send_layered(self, call).await,
-        };
-        let peer = self.inner.channel.peer();
-        let request = || {
-            ClientRequest::Call(Call::Notification {
-                method: method.into(),
-                params: None,
-            })
-        };
-        sent.map_err(|kind| Error::in_call(&peer, &request(), kind))
+    pub fn notify(&self, method: &str, params: impl Serialize) -> PreparedNotification {
+        let params = to_object(&params).map_err(ErrorKind::Arguments);
+        PreparedNotification::new(self, method, params)
     }
 
     /// Returns the extensions that this client has registered, in the order of their registration.
@@ -152,16 +129,12 @@ impl<E: Extension> ExtensionClient<E> {
         }
     }
 
-    /// Sends a notification.
-    ///
-    /// # Errors
-    ///
-    /// Returns an [`Error`] when the notification cannot be sent, or is not accepted within 30 seconds.
-    pub async fn notify<N>(&self, params: &N::Params) -> Result<(), Error>
+    /// Sends a notification. Headers and `_meta` can be set before it is awaited.
+    pub fn notify<N>(&self, params: &N::Params) -> PreparedNotification
     where
         N: CustomNotification<Extension = E>,
     {
-        self.client.notify(N::METHOD, params).await
+        self.client.notify(N::METHOD, params)
     }
 }
 
@@ -171,53 +144,6 @@ fn read_result<R: CustomRequest>(body: ResultBody) -> Result<R::Result, String> 
             from_params(Some(result.as_str())).map_err(|error| error.to_string())
         }
         _ => Err("it is the result of another method".to_owned()),
-    }
-}
-
-/// Passes a notification through the layers and sends it, unless a layer suppresses it.
-async fn send_layered(client: &Client, call: Call) -> Result<(), ErrorKind> {
-    let failure = Arc::new(Mutex::new(None));
-    let (layers, sender, failed) = (&client.inner.layers, client.clone(), failure.clone());
-    let endpoint = move |exchange: Exchange| -> BoxFuture<'static, Reply> {
-        Box::pin(async move {
-            let Err(kind) = send(sender, exchange.call, exchange.meta).await else {
-                return ResultBody::Empty.into();
-            };
-            let fault = Fault::internal(kind.to_string());
-            *failed.lock() = Some(kind);
-            fault.into()
-        })
-    };
-    let mut exchange = Exchange::new(call, client.inner.facts());
-    client.inner.describe_connection(&mut exchange);
-    let layered = timeout(NOTIFY_TIMEOUT, layers.run(exchange, endpoint)).await;
-    let reply = layered.map_err(|_| ErrorKind::TimedOut(NOTIFY_TIMEOUT))?;
-    match (reply, failure.lock().take()) {
-        (Reply::Fault(_), Some(kind)) => Err(kind),
-        (Reply::Fault(fault), None) => Err(ErrorKind::Fault {
-            fault,
-            status: None,
-            challenge: None,
-        }),
-        _ => Ok(()),
-    }
-}
-
-async fn send(client: Client, call: Call, meta: Option<RawObject>) -> Result<(), ErrorKind> {
-    let Call::Notification { method, params } = call else {
-        return Err(ErrorKind::WrongResult);
-    };
-    let inner = &client.inner;
-    if let Some(reason) = inner.closing.reason() {
-        return Err(ErrorKind::closed(reason));
-    }
-    let params = params.unwrap_or_else(RawObject::empty);
-    let meta = meta.and_then(|meta| meta.parse().ok());
-    let (version, profile) = (inner.version(), &inner.profile);
-    let message = OneWayMessage::custom(&method, &params, meta.as_ref(), version, profile);
-    match timeout(NOTIFY_TIMEOUT, inner.channel.notify(message)).await {
-        Ok(sent) => sent.map_err(ErrorKind::Channel),
-        Err(_) => Err(ErrorKind::TimedOut(NOTIFY_TIMEOUT)),
     }
 }
 

@@ -12,7 +12,7 @@ use super::subscription::{SubscribeOptions, Subscription};
 use super::{legacy, modern};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::options::parse_header;
+use crate::header::append_header;
 
 /// A subscription that starts when it is awaited. Created by [`Client::subscribe`].
 #[must_use = "nothing is subscribed to unless it is awaited"]
@@ -81,13 +81,8 @@ impl Subscribe {
         name: impl TryInto<HeaderName> + AsRef<str>,
         value: impl TryInto<HeaderValue>,
     ) -> Self {
-        match parse_header(name, value) {
-            Ok((name, value)) => {
-                self.options.headers.append(name, value);
-            }
-            Err(error) => {
-                self.error.get_or_insert(error);
-            }
+        if let Err(invalid) = append_header(&mut self.options.headers, name, value) {
+            self.error.get_or_insert(invalid.into());
         }
         self
     }

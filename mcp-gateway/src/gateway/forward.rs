@@ -9,7 +9,7 @@ use mcp_server::{
     Ask, AskError, CallContext, FromCall, Log, Progress, Rejection, RequestMeta, RouteSpec,
 };
 use mcp_types::meta::keys;
-use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, RawObject};
+use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, Meta, RawObject};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
@@ -77,6 +77,11 @@ impl Request {
     /// Returns the token of the caller, where the endpoint keeps it.
     pub(super) fn token(&self) -> Option<&AccessToken> {
         self.token.0.as_ref()
+    }
+
+    /// Returns the `_meta` of the request.
+    pub(super) fn meta(&self) -> Option<&Meta> {
+        self.context.meta.as_ref()
     }
 
     /// Returns the way to ask the client.

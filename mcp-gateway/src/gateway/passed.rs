@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
+use http::header::AUTHORIZATION;
 use mcp_core::{ClientFacts, Extensions, Fault};
 use mcp_server::{CallContext, Caller, FromCall, Method, RawExtension, Rejection, RequestError};
-use mcp_types::RawObject;
+use mcp_types::{Meta, RawObject};
 use serde_json::Value;
 
 use super::counters::CallOutcome;
 use super::directory::Directory;
 use super::forward::Request;
+use super::running::CallSession;
+use super::sessions::SessionKey;
 use super::upstream::Upstream;
 
 /// The kind of audit entries.
@@ -97,19 +100,44 @@ impl ExtensionOwner {
         if !request.facts.capabilities.has_extension(&self.id) {
             return Ok(());
         }
-        if upstream.settings.caller_tokens.is_some() {
-            return Err(RequestError::fault(Fault::Refused(
-                "notifications have no token of their caller, which this server needs".into(),
-            )));
-        }
         let mut entry = upstream.audit(request, KIND, method);
-        let _in_use = upstream.usage.begin();
-        let client = upstream.client().await.map_err(RequestError::fault)?;
-        let sent = client.notify(method, params).await;
-        sent.map_err(|error| RequestError::fault(upstream.fault(&error)))?;
-        entry.end(CallOutcome::Ok);
-        Ok(())
+        let sent = pass_notification(upstream, method, params, request).await;
+        entry.end(CallOutcome::of(&sent));
+        sent.map_err(RequestError::fault)
     }
+}
+
+/// Sends a notification as a call of this client would be sent. A legacy server that knows the caller receives it in a
+/// session of the caller, any other one in the session that calls share.
+async fn pass_notification(
+    upstream: &Upstream,
+    method: &str,
+    params: RawObject,
+    request: &Request,
+) -> Result<(), Fault> {
+    let _in_use = upstream.usage.begin();
+    let key = SessionKey {
+        capabilities: upstream.capabilities(&request.facts, true),
+        credentials: upstream.credentials(request.token()).await?,
+    };
+    let session = match key.credentials {
+        Some(_) => upstream.session(&key, false).await?,
+        None => CallSession::Shared {
+            client: upstream.client().await?,
+            questions: None,
+        },
+    };
+    let notification = session.client().notify(method, params);
+    let mut notification = notification.capabilities(key.capabilities);
+    if let Some(credentials) = key.credentials {
+        notification = notification.header(AUTHORIZATION, credentials);
+    }
+    for (key, value) in request.meta().into_iter().flat_map(Meta::as_object) {
+        notification = notification.meta(key.clone(), value.clone());
+    }
+    let sent = notification.await;
+    session.end();
+    sent.map_err(|error| upstream.fault(&error))
 }
 
 async fn pass_request(

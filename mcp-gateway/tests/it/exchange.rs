@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{Form, State};
 use axum::http::StatusCode;
@@ -9,14 +10,15 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use mcp::auth::{ResourceServer, StaticTokens, TokenExchange};
 use mcp::core::Exchange;
+use mcp::extension::{RawExtension, RequestError};
 use mcp::gateway::config::GatewayConfig;
 use mcp::gateway::{Gateway, GatewayError, GatewayServer};
 use mcp::group::Variables;
 use mcp::middleware::{Next, from_fn};
 use mcp::prelude::*;
 use mcp::tasks::{TaskMode, Tasks};
-use mcp::types::{CompleteParams, CompletionReference};
-use mcp::{Principal, Serve};
+use mcp::types::{CompleteParams, CompletionReference, Meta, RawObject};
+use mcp::{Principal, RequestMeta, Serve};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -103,12 +105,29 @@ struct Mail {
 struct Crm {
     url: String,
     callers: Arc<Mutex<Vec<String>>>,
+    /// The caller, the parameters and the `_meta` of each notification.
+    seen: Seen,
+}
+
+type Seen = Arc<Mutex<Vec<(String, String, Meta)>>>;
+
+/// An extension whose notifications are recorded.
+fn notes(seen: &Seen) -> RawExtension {
+    let seen = seen.clone();
+    RawExtension::new("com.example/notes", &json!({})).notifications(
+        |method| method == "notifications/notes/seen",
+        move |params: RawObject, Identity(caller): Identity<Principal>, meta: RequestMeta| {
+            let note = (caller.subject, params.as_str().to_owned(), meta.into_meta());
+            seen.lock().push(note);
+            async { Ok::<_, RequestError>(()) }
+        },
+    )
 }
 
 impl Crm {
     async fn start() -> Self {
         let callers: Arc<Mutex<Vec<_>>> = Arc::default();
-        let seen = callers.clone();
+        let (seen, notified) = (callers.clone(), Seen::default());
         let record = from_fn(move |exchange: Exchange, next: Next| {
             let caller: &Principal = exchange.extensions.get().unwrap();
             seen.lock().push(caller.subject.clone());
@@ -128,11 +147,16 @@ impl Crm {
                 "to",
                 |Identity(caller): Identity<Principal>, _: Prefix| vec![caller.subject],
             )
+            .raw_extension(notes(&notified))
             .layer(record);
         let (listener, url) = listen("/mcp").await;
         let auth = ResourceServer::new(&url).static_tokens(tokens("crm"));
         tokio::spawn(Serve::new(server).authorize(auth).run(listener));
-        Self { url, callers }
+        Self {
+            url,
+            callers,
+            seen: notified,
+        }
     }
 
     /// The server behind a gateway, whose lists have the token of the gateway itself.
@@ -233,6 +257,52 @@ async fn task_belongs_to_its_caller_at_the_server() {
         let task = client.call("crm__slow", ()).start().await.unwrap();
         assert!(task.id().is_some());
         assert_eq!(task.result().await.unwrap().text(), name);
+    }
+}
+
+#[tokio::test]
+async fn notifications_have_tokens_of_their_callers_and_their_metadata() {
+    let issuer = Issuer::start().await;
+    let exchange = TokenExchange::new(&issuer.url, "gateway", "s3cret").unwrap();
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    for mode in [ConnectMode::Auto, ConnectMode::Legacy] {
+        let crm = Crm::start().await;
+        let behind = crm.behind(&mode, &exchange);
+        let behind = behind.extension("com.example/notes", ["notifications/notes/*"]);
+        let gateway = Gateway::new("gateway", "1.0.0").with_server(behind);
+        let url = serve(gateway, true).await;
+        for (name, front) in [("ada", ConnectMode::Auto), ("bob", ConnectMode::Legacy)] {
+            let client = Client::builder()
+                .mode(front)
+                .declare_extension("com.example/notes", &());
+            let client = client.bearer_token(format!("gateway-of-{name}"));
+            let client = client.connect(&url).await.unwrap();
+            let note = client.notify("notifications/notes/seen", json!({"page": name}));
+            let note = note
+                .meta("traceparent", trace)
+                .meta("com.example/region", "north");
+            // The client cannot set keys of the protocol.
+            note.meta("progressToken", 7).await.unwrap();
+            let arrived = async {
+                while !crm.seen.lock().iter().any(|(caller, ..)| caller == name) {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            };
+            let arrived = tokio::time::timeout(Duration::from_secs(10), arrived).await;
+            assert!(arrived.is_ok(), "{mode:?} {name}: {:?}", crm.seen.lock());
+        }
+        let seen = crm.seen.lock().clone();
+        assert_eq!(seen.len(), 2);
+        for (caller, params, meta) in seen {
+            assert_eq!(params, format!(r#"{{"page":"{caller}"}}"#));
+            assert_eq!(
+                meta.get::<String>("traceparent").unwrap(),
+                trace,
+                "{mode:?}"
+            );
+            assert_eq!(meta.get::<String>("com.example/region").unwrap(), "north");
+            assert!(!meta.as_object().contains_key("progressToken"));
+        }
     }
 }
 

@@ -8,9 +8,10 @@ use mcp::client::ClientBuilder;
 use mcp::core::wire::MODERN;
 use mcp::extension::{
     Asker, ClientExtension, ClientSetup, CustomNotification, CustomRequest, Declared, Extension,
-    Notifier, RequestError, ServerExtension, ServerSetup,
+    Notifier, RawExtension, RequestError, ServerExtension, ServerSetup,
 };
-use mcp::{Client, ProtocolVersion, Server, Tool, ToolExt as _};
+use mcp::types::RawObject;
+use mcp::{Client, Headers, ProtocolVersion, RequestMeta, Server, Tool, ToolExt as _};
 use mcp_testing::Pair;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -328,6 +329,50 @@ async fn broadcast_does_not_reach_undeclaring_client() {
     assert_eq!(change.unwrap().unwrap().unwrap(), mcp::Change::Tools);
     assert!(!connected.transcript().to_string().contains("outside"));
     connected.close().await.unwrap();
+}
+
+// spec: META-08
+#[tokio::test]
+async fn notification_has_headers_and_metadata_of_its_caller() {
+    for version in both_eras() {
+        let (sender, mut notes) = mpsc::unbounded_channel();
+        let notes_of = RawExtension::new("com.example/notes", &json!({})).notifications(
+            |method| method == "notes/new",
+            move |params: RawObject, headers: Headers, meta: RequestMeta| {
+                let tenants = headers.get_all("x-tenant").iter();
+                let tenants: Vec<_> = tenants.map(|it| it.to_str().unwrap()).collect();
+                let meta = (
+                    meta.get::<Value>("com.example/a"),
+                    meta.get::<Value>("progressToken"),
+                );
+                let note = json!({"params": params, "tenants": tenants, "meta": meta});
+                let sent = sender.send(note);
+                async move { sent.map_err(RequestError::from) }
+            },
+        );
+        let mut pair = Pair::http(Server::new("notes", "1.0.0").raw_extension(notes_of));
+        if let Some(version) = version {
+            pair = pair.revision(version);
+        }
+        let connected = pair.start().await.unwrap();
+        let note = || connected.client.notify("notes/new", json!({"n": 1}));
+        let error = note().header("x y", "a").await.unwrap_err().to_string();
+        assert!(error.contains("x y"), "{error}");
+        let options = note().header("x-tenant", "a").header("x-tenant", "b");
+        let shown = format!("{options:?}");
+        assert!(!shown.contains("tenant"), "{shown}");
+        let sent = options
+            .meta("com.example/a", 5)
+            .meta("progressToken", "p")
+            .await;
+        sent.unwrap();
+        let note = timeout(Duration::from_secs(10), notes.recv())
+            .await
+            .unwrap();
+        let expected = json!({"params": {"n": 1}, "tenants": ["a", "b"], "meta": [5, null]});
+        assert_eq!(note.unwrap(), expected);
+        connected.close().await.unwrap();
+    }
 }
 
 /// An extension whose request asks the user.

@@ -44,8 +44,7 @@ pub(super) async fn notify(
     http: Arc<RequestSender>,
     out: OneWayMessage,
 ) -> Result<(), ChannelError> {
-    let no_headers = HeaderMap::new();
-    let post = post(&http, out.body, &out.mirrored, &no_headers);
+    let post = post(&http, out.body, &out.mirrored, &out.headers);
     response::check_accepted(http.send(post).await?, &http).await
 }
 

@@ -350,9 +350,13 @@ impl Session {
     }
 
     /// Sends a notification or a response, and waits until the server accepts it.
-    pub(super) async fn notify(&self, body: Bytes) -> Result<(), ChannelError> {
+    pub(super) async fn notify(
+        &self,
+        body: Bytes,
+        headers: &HeaderMap,
+    ) -> Result<(), ChannelError> {
         let accepted = async {
-            let response = self.post(body, &HeaderMap::new()).await?;
+            let response = self.post(body, headers).await?;
             self.check_expired(response.status())?;
             response::check_accepted(response, &self.http).await
         };

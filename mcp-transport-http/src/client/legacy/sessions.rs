@@ -110,7 +110,7 @@ impl ChannelSessions {
         let standalone = self.settings.standalone;
         Box::pin(async move {
             let sent = async {
-                session.notify(out.body).await?;
+                session.notify(out.body, &out.headers).await?;
                 if is_initialized {
                     session.initialized.notify_one();
                 }

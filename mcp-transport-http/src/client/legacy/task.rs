@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::join;
+use http::HeaderMap;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
@@ -57,6 +58,6 @@ async fn run(
 async fn send_cancellations(session: &Session, mut cancellations: mpsc::Receiver<Bytes>) {
     while let Some(body) = cancellations.recv().await {
         // Best effort: a cancellation that cannot be sent changes nothing for the caller.
-        let _ = session.notify(body).await;
+        let _ = session.notify(body, &HeaderMap::new()).await;
     }
 }
