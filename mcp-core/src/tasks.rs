@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use futures_util::stream::BoxStream;
 use mcp_types::RawObject;
+use mcp_types::meta::keys;
 
+use crate::extension::required_extension;
 use crate::{
     BoxFuture, ClientFacts, Exchange, Extensions, Fault, Reply, ServerNotification, ServerProfile,
 };
@@ -77,6 +79,30 @@ pub trait TaskSubscriptions: Send + Sync + 'static {
         facts: &Arc<ClientFacts>,
         extensions: &Extensions,
     ) -> BoxFuture<'static, Result<TaskChanges, Fault>>;
+}
+
+impl ClientFacts {
+    /// Returns true if the client declares the tasks extension. Revisions without the extension count as not
+    /// declared.
+    // spec: TASK-01, TASK-03, TASK-23
+    pub fn declares_tasks(&self) -> bool {
+        self.version.has_task_extension() && self.capabilities.has_extension(keys::TASKS_EXTENSION)
+    }
+}
+
+impl Fault {
+    /// Creates the fault for a client that does not declare the tasks extension.
+    // spec: TASK-04, TASK-23
+    pub fn tasks_undeclared() -> Self {
+        let required = Arc::new(required_extension(keys::TASKS_EXTENSION));
+        Self::MissingCapability { required }
+    }
+
+    /// Creates the fault for a task that the caller does not have: unknown, expired, or of another caller.
+    // spec: TASK-18, TASK-22
+    pub fn no_such_task() -> Self {
+        Self::bad_params("`params.taskId`: there is no such task; it may have expired")
+    }
 }
 
 /// A subscription to tasks.

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::clock;
 use crate::ids;
 use crate::outcome::Outcome;
-use crate::shared::{Changed, Shared, declares_tasks, undeclared};
+use crate::shared::{Changed, Shared};
 
 /// Answers a method of the extension.
 // spec: TASK-18, TASK-23
@@ -23,8 +23,8 @@ pub(crate) async fn answer(
     if !facts.version.has_task_extension() {
         return Err(Fault::no_such_method(method));
     }
-    if !declares_tasks(facts) {
-        return Err(undeclared());
+    if !facts.declares_tasks() {
+        return Err(Fault::tasks_undeclared());
     }
     match method {
         GET => {
@@ -65,11 +65,7 @@ async fn find(
     };
     record
         .filter(|record| record.belongs_to(principal))
-        .ok_or_else(unknown)
-}
-
-fn unknown() -> Fault {
-    Fault::bad_params("`params.taskId`: there is no such task; it may have expired")
+        .ok_or_else(Fault::no_such_task)
 }
 
 // spec: TASK-11
@@ -94,7 +90,7 @@ async fn abandon(shared: &Shared, record: TaskRecord) -> Result<TaskRecord, Faul
     });
     match changed.await? {
         Changed::Stored(record) | Changed::Same(record) => Ok(record),
-        Changed::Gone => Err(unknown()),
+        Changed::Gone => Err(Fault::no_such_task()),
         Changed::Full => Err(Fault::internal("the store of tasks is full")),
     }
 }
@@ -110,7 +106,7 @@ async fn update(
     let changed = shared.change(id, |record| accept(record, &responses));
     match changed.await? {
         Changed::Stored(_) | Changed::Same(_) => Ok(RawObject::empty()),
-        Changed::Gone => Err(unknown()),
+        Changed::Gone => Err(Fault::no_such_task()),
         Changed::Full => Err(Fault::bad_params(
             "`params.inputResponses`: the responses are larger than the server can store; send \
              shorter ones",
@@ -160,7 +156,7 @@ async fn cancel(
     });
     match changed.await? {
         Changed::Stored(_) | Changed::Same(_) => Ok(RawObject::empty()),
-        Changed::Gone => Err(unknown()),
+        Changed::Gone => Err(Fault::no_such_task()),
         Changed::Full => Err(Fault::internal("the store of tasks is full")),
     }
 }

@@ -19,7 +19,7 @@ use tracing::Instrument;
 use crate::counters::OpenTask;
 use crate::link::TaskLink;
 use crate::outcome::Outcome;
-use crate::shared::{Changed, RunningGuard, Shared, declares_tasks, undeclared};
+use crate::shared::{Changed, RunningGuard, Shared};
 use crate::{clock, ids};
 
 /// The shortest time between two status messages that are stored.
@@ -36,9 +36,9 @@ pub(crate) fn run(
     profile: Arc<ServerProfile>,
     call: TaskCall,
 ) -> BoxFuture<'static, Reply> {
-    if !declares_tasks(&exchange.facts) {
+    if !exchange.facts.declares_tasks() {
         return match mode {
-            TaskMode::Required => Box::pin(std::future::ready(undeclared().into())),
+            TaskMode::Required => Box::pin(std::future::ready(Fault::tasks_undeclared().into())),
             _ => call(exchange),
         };
     }

@@ -5,11 +5,9 @@ use std::future::Future;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use mcp_core::Fault;
 use mcp_core::deadline::finite;
-use mcp_core::extension::required_extension;
 use mcp_core::store::{StoreError, TaskLimits, TaskRecord, TaskStore, TaskWrite};
-use mcp_core::{ClientFacts, Fault};
-use mcp_types::meta::keys;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -240,16 +238,4 @@ impl Drop for RunningGuard {
             state.running.shrink_to_fit();
         }
     }
-}
-
-/// Returns true if the client of a call declares the extension. Revisions without the extension count
-/// as not declared.
-// spec: TASK-01, TASK-03, TASK-23
-pub(crate) fn declares_tasks(facts: &ClientFacts) -> bool {
-    facts.version.has_task_extension() && facts.capabilities.has_extension(keys::TASKS_EXTENSION)
-}
-
-pub(crate) fn undeclared() -> Fault {
-    let required = Arc::new(required_extension(keys::TASKS_EXTENSION));
-    Fault::MissingCapability { required }
 }

@@ -13,7 +13,7 @@ use mcp_core::{
 use mcp_types::RawObject;
 use tokio::time::Instant;
 
-use crate::shared::{Shared, declares_tasks, undeclared};
+use crate::shared::Shared;
 use crate::{methods, run, subscribe};
 
 /// Runs calls of tools as tasks; the argument of `Server::tasks`.
@@ -152,8 +152,8 @@ impl TaskSubscriptions for Tasks {
         facts: &Arc<ClientFacts>,
         extensions: &Extensions,
     ) -> BoxFuture<'static, Result<TaskChanges, Fault>> {
-        if !declares_tasks(facts) {
-            return Box::pin(ready(Err(undeclared())));
+        if !facts.declares_tasks() {
+            return Box::pin(ready(Err(Fault::tasks_undeclared())));
         }
         Box::pin(subscribe::subscribe(
             self.0.clone(),

@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use mcp_core::extension::required_extension;
 use mcp_core::{
     BoxFuture, ClientFacts, Exchange, Extensions, Fault, Reply, ServerProfile, TaskCall,
     TaskChanges, TaskEngine, TaskMode, TaskSubscriptions,
 };
 use mcp_types::RawObject;
 use mcp_types::ext::tasks::GET;
-use mcp_types::meta::keys;
 
 use super::audit::{AuditEntry, Caller};
 use super::counters::CallOutcome;
@@ -52,23 +50,6 @@ impl GatewayTasks {
     }
 }
 
-/// Returns whether the client declares the extension.
-// spec: TASK-01, TASK-03, TASK-23
-fn declares_tasks(facts: &ClientFacts) -> bool {
-    facts.version.has_task_extension() && facts.capabilities.has_extension(keys::TASKS_EXTENSION)
-}
-
-fn undeclared() -> Fault {
-    let required = Arc::new(required_extension(keys::TASKS_EXTENSION));
-    Fault::MissingCapability { required }
-}
-
-/// The fault for an unknown id, and for one of another principal or of a tool that the caller does not see.
-// spec: TASK-18, TASK-22
-fn unknown() -> Fault {
-    Fault::bad_params("`params.taskId`: there is no such task; it may have expired")
-}
-
 impl TaskEngine for GatewayTasks {
     // The servers decide which calls become tasks.
     fn run(
@@ -78,7 +59,7 @@ impl TaskEngine for GatewayTasks {
         _profile: Arc<ServerProfile>,
         call: TaskCall,
     ) -> BoxFuture<'static, Reply> {
-        if !declares_tasks(&exchange.facts) {
+        if !exchange.facts.declares_tasks() {
             return call(exchange);
         }
         let slot = TaskSlot::default();
@@ -108,13 +89,13 @@ impl TaskEngine for GatewayTasks {
             if !facts.version.has_task_extension() {
                 return Err(Fault::no_such_method(method));
             }
-            if !declares_tasks(&facts) {
-                return Err(undeclared());
+            if !facts.declares_tasks() {
+                return Err(Fault::tasks_undeclared());
             }
             let params = TaskBody::parse(&params)?;
             let sealed = params.id();
             let found = tasks.0.find(&sealed, &facts, &extensions);
-            let task = found.ok_or_else(unknown)?;
+            let task = found.ok_or_else(Fault::no_such_task)?;
             let upstream = &task.upstream;
             let (server, counters) = (&upstream.server, &upstream.counters);
             let caller = Caller::new(&extensions);
@@ -134,8 +115,8 @@ impl TaskSubscriptions for GatewayTasks {
         facts: &Arc<ClientFacts>,
         extensions: &Extensions,
     ) -> BoxFuture<'static, Result<TaskChanges, Fault>> {
-        if !declares_tasks(facts) {
-            return Box::pin(std::future::ready(Err(undeclared())));
+        if !facts.declares_tasks() {
+            return Box::pin(std::future::ready(Err(Fault::tasks_undeclared())));
         }
         let found = ids.into_iter().filter_map(|sealed| {
             let task = self.0.find(&sealed, facts, extensions)?;
