@@ -48,8 +48,9 @@ pub trait TaskEngine: TaskSubscriptions {
         call: TaskCall,
     ) -> BoxFuture<'static, Reply>;
 
-    /// Answers `tasks/get`, `tasks/update` or `tasks/cancel`. `extensions` are those of the request: the
-    /// [`Principal`](crate::Principal) of the caller, and values of layers.
+    /// Answers `tasks/get`, `tasks/update` or `tasks/cancel`. `params` are without `_meta`, and `meta` is the `_meta`
+    /// of the request. `extensions` are those of the request: the [`Principal`](crate::Principal) of the caller, and
+    /// values of layers.
     ///
     /// # Errors
     ///
@@ -59,6 +60,7 @@ pub trait TaskEngine: TaskSubscriptions {
         &self,
         method: &'static str,
         params: RawObject,
+        meta: Option<RawObject>,
         facts: &Arc<ClientFacts>,
         extensions: &Extensions,
     ) -> BoxFuture<'static, Result<RawObject, Fault>>;

@@ -134,6 +134,7 @@ impl TaskEngine for Tasks {
         &self,
         method: &'static str,
         params: RawObject,
+        _meta: Option<RawObject>,
         facts: &Arc<ClientFacts>,
         extensions: &Extensions,
     ) -> BoxFuture<'static, Result<RawObject, Fault>> {

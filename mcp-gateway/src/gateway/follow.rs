@@ -48,7 +48,7 @@ pub(super) async fn resume(
         guard: CancelGuard {
             upstream: upstream.clone(),
             id: task.id.clone(),
-            client: upstream.task_client(&request.facts, can_be_asked, request.token()),
+            client: upstream.task_client(&request.facts, can_be_asked, request.origin()),
             is_armed: true,
         },
         request,

@@ -84,6 +84,11 @@ impl Request {
         self.context.meta.as_ref()
     }
 
+    /// Returns the token of the caller and the `_meta` of the request, for further requests to the server.
+    pub(super) fn origin(&self) -> (Option<&AccessToken>, Option<&Meta>) {
+        (self.token(), self.meta())
+    }
+
     /// Returns the way to ask the client.
     ///
     /// # Errors

@@ -93,7 +93,7 @@ impl TaskStream {
         };
         let granted = &changes.granted().task_ids;
         watched.retain(|id, _| granted.iter().any(|it| **it == **id));
-        let client = upstream.task_client(facts, true, token);
+        let client = upstream.task_client(facts, true, (token, None));
         (!watched.is_empty()).then_some(Self {
             ids: ids.clone(),
             upstream,

@@ -81,6 +81,7 @@ impl TaskEngine for GatewayTasks {
         &self,
         method: &'static str,
         params: RawObject,
+        meta: Option<RawObject>,
         facts: &Arc<ClientFacts>,
         extensions: &Extensions,
     ) -> BoxFuture<'static, Result<RawObject, Fault>> {
@@ -100,7 +101,8 @@ impl TaskEngine for GatewayTasks {
             let (server, counters) = (&upstream.server, &upstream.counters);
             let caller = Caller::new(&extensions);
             let mut entry = AuditEntry::new(caller, server, counters, method, &*task.tool);
-            let client = upstream.task_client(&facts, true, extensions.get());
+            let meta = meta.and_then(|meta| meta.parse().ok());
+            let client = upstream.task_client(&facts, true, (extensions.get(), meta.as_ref()));
             let answer = tasks.forward(method, params, sealed, task, client).await;
             entry.end(CallOutcome::of(&answer));
             answer

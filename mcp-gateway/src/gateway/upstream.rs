@@ -9,7 +9,8 @@ use mcp_client::{Client, Error, PreparedCall};
 use mcp_core::{ClientFacts, Fault};
 use mcp_types::meta::keys;
 use mcp_types::{
-    ClientCapabilities, CompleteParams, CompleteResult, ExtraFields, RawObject, SamplingCapability,
+    ClientCapabilities, CompleteParams, CompleteResult, ExtraFields, Meta, RawObject,
+    SamplingCapability,
 };
 use serde_json::json;
 
@@ -29,6 +30,8 @@ pub(super) struct TaskClient {
     capabilities: ClientCapabilities,
     /// The token of the caller, where the endpoint keeps it.
     token: Option<AccessToken>,
+    /// The `_meta` of the request. The client leaves out the keys of the protocol.
+    meta: Option<Meta>,
 }
 
 /// One server of the gateway, for its routes.
@@ -140,11 +143,15 @@ impl Upstream {
         let TaskClient {
             capabilities,
             token,
+            meta,
         } = client;
         let _in_use = self.usage.begin();
         let credentials = self.credentials(token.as_ref()).await?;
         let request = self.client().await?.request(method, params);
-        let request = request.capabilities(capabilities.clone()).idempotent(true);
+        let mut request = request.capabilities(capabilities.clone()).idempotent(true);
+        for (key, value) in meta.iter().flat_map(Meta::as_object) {
+            request = request.meta(key.clone(), value.clone());
+        }
         with_credentials(request, credentials)
             .await
             .map_err(|error| self.fault(&error))
@@ -155,11 +162,12 @@ impl Upstream {
         &self,
         facts: &ClientFacts,
         can_be_asked: bool,
-        token: Option<&AccessToken>,
+        (token, meta): (Option<&AccessToken>, Option<&Meta>),
     ) -> TaskClient {
         TaskClient {
             capabilities: with_tasks(self.capabilities(facts, can_be_asked)),
             token: token.cloned(),
+            meta: meta.cloned(),
         }
     }
 

@@ -12,6 +12,7 @@ use mcp::prelude::*;
 use mcp::tasks::{Task, TaskMode, TaskStatus, Tasks};
 use mcp::types::{ProtocolVersion, SubscriptionFilter};
 use mcp::{Change, ConnectMode, InProcess, Serve, StateKeys};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -316,4 +317,73 @@ async fn unknown_members_of_a_task_pass() {
     };
     assert_eq!(&*result_type, "task");
     assert!(body.as_str().contains(r#""x-own":"kept""#), "{body:?}");
+}
+
+// spec: META-14
+#[tokio::test]
+async fn requests_for_tasks_have_the_metadata_of_the_client() {
+    use mcp::core::{Call, Exchange};
+    use mcp::middleware::{Next, from_fn};
+    use mcp::types::Meta;
+
+    let seen: Arc<Mutex<Vec<(String, Meta)>>> = Arc::default();
+    let records = seen.clone();
+    let record = from_fn(move |exchange: Exchange, next: Next| {
+        let meta = exchange.meta.as_ref().map(|meta| meta.parse().unwrap());
+        let method = match &exchange.call {
+            Call::Other { method, .. } => method.to_string(),
+            _ => String::new(),
+        };
+        records.lock().push((method, meta.unwrap_or_default()));
+        async move { next.run(exchange).await }
+    });
+    let gate = Arc::new(Semaphore::new(0));
+    let studio = studio(&gate, TaskMode::Required).layer(record);
+    let url = serve(open(server_of("studio", studio)).await).await;
+    let client = builder().tasks().connect(&url).await.unwrap();
+    let task = client.call("studio__render", ()).start().await.unwrap();
+    let id = task.id().unwrap().to_owned();
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    for (method, mut params) in [
+        ("tasks/get", json!({})),
+        ("tasks/update", json!({"inputResponses": {}})),
+        ("tasks/cancel", json!({})),
+    ] {
+        params["taskId"] = json!(id);
+        let request = client.request(method, params).meta("traceparent", trace);
+        // Keys of the protocol are those of the gateway.
+        let request = request.meta("com.example/a", 5).meta("progressToken", "p");
+        request.await.unwrap();
+        let (_, meta) = seen
+            .lock()
+            .iter()
+            .rfind(|(it, _)| it == method)
+            .unwrap()
+            .clone();
+        assert_eq!(
+            meta.get::<String>("traceparent").as_deref(),
+            Some(trace),
+            "{method}"
+        );
+        assert_eq!(meta.get::<u32>("com.example/a"), Some(5), "{method}");
+        assert!(meta.get::<String>("progressToken").is_none(), "{method}");
+        let client = meta
+            .get::<Value>("io.modelcontextprotocol/clientInfo")
+            .unwrap();
+        assert_eq!(client["name"], "gateway", "{method}");
+    }
+
+    // The gateway follows the task of a client without tasks.
+    gate.add_permits(1);
+    seen.lock().clear();
+    let client = builder().connect(&url).await.unwrap();
+    let rendered = client.call("studio__render", ()).meta("traceparent", trace);
+    assert_eq!(rendered.await.unwrap().text(), "rendered");
+    let polls = seen.lock().clone();
+    let mut polls = polls
+        .iter()
+        .filter(|(method, _)| method == "tasks/get")
+        .peekable();
+    assert!(polls.peek().is_some());
+    assert!(polls.all(|(_, meta)| meta.get::<String>("traceparent").as_deref() == Some(trace)));
 }

@@ -67,14 +67,20 @@ fn handler(
 + Sync
 + 'static {
     let engine = engine.clone();
-    move |params, TaskCaller { facts, extensions }| {
-        let answer = engine.answer(method, params, &facts, &extensions);
+    move |params, caller| {
+        let TaskCaller {
+            meta,
+            facts,
+            extensions,
+        } = caller;
+        let answer = engine.answer(method, params, meta, &facts, &extensions);
         Box::pin(async move { answer.await.map_err(RequestError::fault) })
     }
 }
 
-/// The client of a request.
+/// The client and the metadata of a request.
 struct TaskCaller {
+    meta: Option<RawObject>,
     facts: Arc<ClientFacts>,
     extensions: Extensions,
 }
@@ -82,6 +88,7 @@ struct TaskCaller {
 impl FromCall for TaskCaller {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         Ok(Self {
+            meta: call.meta().cloned(),
             facts: call.facts().clone(),
             extensions: call.extensions().clone(),
         })
