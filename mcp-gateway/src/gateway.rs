@@ -10,6 +10,7 @@
 //! | `drift` | changes of tools in the log |
 //! | `limits` | [`CallLimits`] |
 //! | `claims` | extensions that the gateway does not know |
+//! | `shared_copies` | notifications that a server has sent to all its sessions |
 //! | `questions` | requests and notifications of a server while a call runs |
 //! | `sessions` | sessions of a legacy server |
 //! | `credentials` | tokens of servers for callers |
@@ -69,6 +70,7 @@ mod running;
 mod served;
 mod sessions;
 mod setup;
+mod shared_copies;
 mod status;
 mod task_body;
 mod task_changes;

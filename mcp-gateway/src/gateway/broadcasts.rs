@@ -9,6 +9,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::questions::Broadcast;
 use super::setup::Setup;
+use super::shared_copies::SharedCopies;
 use super::upstream::Upstream;
 
 /// The subscriptions of the gateway, one for each server of 2026-07-28 with such extensions. In older revisions
@@ -28,6 +29,8 @@ impl Broadcasts {
         let broadcast = Broadcast {
             extensions,
             clients: setup.clients.clone(),
+            // A call of a modern server receives its own notifications only.
+            copies: SharedCopies::default(),
         };
         let following = tokio::spawn(follow(upstream.clone(), broadcast));
         let following = AbortOnDropHandle::new(following);

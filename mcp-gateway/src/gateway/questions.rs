@@ -1,6 +1,6 @@
 //! Requests of a legacy server while a call runs: elicitation, sampling, roots.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mcp_core::tower::{Middleware, Next, from_fn};
@@ -15,6 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::claims::ExtensionClaims;
+use super::shared_copies::{HeldNotifications, SharedCopies};
 
 /// An event during a call, before its result.
 pub(super) enum UpstreamEvent {
@@ -44,6 +45,8 @@ struct SharedQuestions {
     current: Mutex<Option<mpsc::Sender<UpstreamEvent>>>,
     /// Sends notifications that belong to no call to all clients. `None`: they are dropped.
     broadcast: Option<Broadcast>,
+    /// Set for a session of one call at a time that also receives notifications for all clients.
+    held: OnceLock<HeldNotifications<UpstreamEvent>>,
 }
 
 /// The extensions of a server, and the clients that receive their notifications.
@@ -51,12 +54,15 @@ struct SharedQuestions {
 pub(super) struct Broadcast {
     pub(super) extensions: Arc<ExtensionClaims>,
     pub(super) clients: Broadcaster,
+    /// The other sessions of the server find here what was sent.
+    pub(super) copies: SharedCopies,
 }
 
 impl Broadcast {
     /// Sends a notification of a server to all clients that declare its extension.
     pub(super) fn send(&self, method: &str, params: Option<&RawObject>) {
         if let Some(id) = self.extensions.find(method) {
+            self.copies.add(method, params);
             self.clients.send_raw(id, method, params);
         }
     }
@@ -84,7 +90,20 @@ impl Questions {
             turns: Arc::new(Semaphore::new(1)),
             current: Mutex::new(None),
             broadcast,
+            held: OnceLock::new(),
         }))
+    }
+
+    /// Passes notifications to a call only if the session that calls share does not receive them as well.
+    pub(super) fn leave_out_copies(&self, copies: SharedCopies) {
+        self.0.held.get_or_init(|| HeldNotifications::new(copies));
+    }
+
+    /// Waits until the notifications so far are passed to the call that has its turn.
+    pub(super) async fn settled(&self) {
+        if let Some(held) = self.0.held.get() {
+            held.settled().await;
+        }
     }
 
     /// The capabilities that the gateway declares to a server, because a client of the gateway may have
@@ -139,14 +158,20 @@ impl Questions {
     /// Passes a notification of an extension to the call that has its turn, or to all clients.
     async fn notify(&self, method: &str, params: Option<RawObject>) {
         let events = self.0.current.lock().clone();
-        match (events, &self.0.broadcast) {
-            (Some(events), _) => {
-                let method = method.into();
-                // The call may have ended.
-                let _ = events.send(UpstreamEvent::Custom { method, params }).await;
+        let Some(events) = events else {
+            if let Some(broadcast) = &self.0.broadcast {
+                broadcast.send(method, params.as_ref());
             }
-            (None, Some(broadcast)) => broadcast.send(method, params.as_ref()),
-            (None, None) => {}
+            return;
+        };
+        let event = UpstreamEvent::Custom {
+            method: method.into(),
+            params: params.clone(),
+        };
+        match self.0.held.get() {
+            Some(held) => held.pass((method, params.as_ref()), events, event).await,
+            // The call may have ended.
+            None => drop(events.send(event).await),
         }
     }
 

@@ -171,6 +171,7 @@ impl<R: Send + 'static> UpstreamCall<R> {
         if let Some(client) = self.notified_client(context) {
             let _ = timeout(LOG_TIMEOUT, client.ping()).await;
             yield_now().await;
+            self.settle(context).await;
             self.pass_events(context).await;
         }
         while let Some(Some(message)) = next_log(&mut self.logs).now_or_never() {
@@ -182,6 +183,21 @@ impl<R: Send + 'static> UpstreamCall<R> {
             Outcome::Required(required) => Step::Required(required),
             Outcome::Task(task) => Step::Task(task),
         })
+    }
+
+    /// Passes on the notifications that wait in a session of its own.
+    async fn settle(&mut self, context: &Context) {
+        let Some(CallSession::Own(lease)) = &self.session else {
+            return;
+        };
+        let questions = lease.questions().clone();
+        let mut settled = std::pin::pin!(timeout(LOG_TIMEOUT, questions.settled()));
+        loop {
+            tokio::select! {
+                _ = &mut settled => return,
+                Some(event) = self.events.recv() => drop(context.pass(event, &self.extensions).await),
+            }
+        }
     }
 
     async fn pass_events(&mut self, context: &Context) {

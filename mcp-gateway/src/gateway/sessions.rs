@@ -18,6 +18,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::changes::Announcer;
 use super::questions::Questions;
+use super::shared_copies::SharedCopies;
 
 /// Sessions of one server that wait for a next call.
 const MAX_IDLE: usize = 4;
@@ -43,6 +44,8 @@ struct SessionPool {
     client: ClientBuilder,
     permits: Arc<Semaphore>,
     changes: Announcer,
+    /// Set for a server with extensions.
+    copies: Option<SharedCopies>,
     /// The session that was used last is used next, so that a client that makes one call after the other
     /// stays in one session.
     idle: Mutex<Vec<OpenSession>>,
@@ -76,18 +79,20 @@ pub(super) struct Lease {
 
 impl Sessions {
     /// The sessions of a server that `connect` reaches, with the settings of the gateway.
-    /// Changes of its lists are announced by `changes`.
+    /// Changes of its lists are announced by `changes`. Notifications that are in `copies` do not pass to calls.
     pub(super) fn new(
         connect: Connect,
         client: ClientBuilder,
         limit: usize,
         changes: Announcer,
+        copies: Option<SharedCopies>,
     ) -> Self {
         Self(Arc::new(SessionPool {
             connect,
             client,
             permits: Arc::new(Semaphore::new(limit)),
             changes,
+            copies,
             idle: Mutex::default(),
         }))
     }
@@ -139,6 +144,12 @@ impl Sessions {
             None => client,
         };
         let client = (self.0.connect)(client).await?;
+        // On a pipe the session has a process of its own, whose notifications no other session receives.
+        if let Some(copies) = &self.0.copies
+            && !client.is_pipe()
+        {
+            questions.leave_out_copies(copies.clone());
+        }
         let watching = watch(client.clone(), self.0.changes.clone());
         let watcher = AbortOnDropHandle::new(tokio::spawn(watching));
         Ok(OpenSession {

@@ -17,6 +17,7 @@ use super::options::GatewayServer;
 use super::parked::Parked;
 use super::questions::{Broadcast, Questions};
 use super::sessions::{Connect, Sessions};
+use super::shared_copies::SharedCopies;
 use super::upstream::Upstream;
 use super::usage::Usage;
 
@@ -46,13 +47,15 @@ impl Setup {
         impl Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync + use<>,
         Upstream,
     ) {
-        let questions = Questions::new(self.broadcast(&server));
+        let copies = SharedCopies::default();
+        let questions = Questions::new(self.broadcast(&server, &copies));
         let connect = self.connect_shared(&server, &questions);
         let sessions = Sessions::new(
             server.connect,
             self.client.clone(),
             MAX_SESSIONS,
             self.announcements.announcer(&server.name),
+            (!server.settings.extensions.is_empty()).then_some(copies),
         );
         let upstream = Upstream {
             server: server.name,
@@ -67,12 +70,13 @@ impl Setup {
         (connect, upstream)
     }
 
-    fn broadcast(&self, server: &GatewayServer) -> Option<Broadcast> {
+    fn broadcast(&self, server: &GatewayServer, copies: &SharedCopies) -> Option<Broadcast> {
         let extensions = server.settings.extensions.clone();
         let clients = self.clients.clone();
         (!extensions.is_empty()).then_some(Broadcast {
             extensions,
             clients,
+            copies: copies.clone(),
         })
     }
 

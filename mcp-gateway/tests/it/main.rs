@@ -8,6 +8,7 @@
 )]
 
 mod authorization;
+mod broadcasts;
 mod exchange;
 mod gateway;
 mod hostile;

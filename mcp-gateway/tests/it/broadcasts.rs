@@ -1,0 +1,145 @@
+//! Notifications of extensions: those for all clients, and those of a call.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp::core::{Call, Exchange};
+use mcp::extension::{CustomNotification, Extension, Notifier, ServerExtension, ServerSetup};
+use mcp::gateway::{Gateway, GatewayServer};
+use mcp::middleware::{Next, from_fn};
+use mcp::prelude::*;
+use mcp::types::RawObject;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+
+const LIMIT: Duration = Duration::from_secs(10);
+const ID: &str = "com.example/clock";
+const TICK: &str = "notifications/clock/tick";
+
+struct Clock;
+
+impl Extension for Clock {
+    const ID: &'static str = ID;
+    type ServerSettings = ();
+    type ClientSettings = Value;
+}
+
+impl ServerExtension for Clock {
+    fn settings(&self) {}
+
+    fn register(self, _: &mut ServerSetup<Self>) {}
+}
+
+struct Tick;
+
+impl CustomNotification for Tick {
+    const METHOD: &'static str = TICK;
+    type Extension = Clock;
+    type Params = Value;
+}
+
+/// The parameters of the notifications that a client has received.
+type Received = Arc<Mutex<Vec<String>>>;
+
+async fn serve(server: Server) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async { drop(mcp::serve_http(server, listener).await) });
+    url
+}
+
+async fn client(url: &str) -> (Client, Received) {
+    let received = Received::default();
+    let records = received.clone();
+    let record = from_fn(move |exchange: Exchange, next: Next| {
+        if let Call::Notification { method, params } = &exchange.call
+            && **method == *TICK
+        {
+            let params = params.as_ref().map(RawObject::as_str);
+            records.lock().push(params.unwrap_or_default().to_owned());
+        }
+        async move { next.run(exchange).await }
+    });
+    let client = Client::builder().mode(ConnectMode::Legacy);
+    let client = client.declare_extension(ID, &()).inbound_layer(record);
+    (client.connect(url).await.unwrap(), received)
+}
+
+async fn arrived(received: &Received, params: &str, count: usize) {
+    let arrived = async {
+        while received.lock().iter().filter(|it| *it == params).count() < count {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let arrived = timeout(LIMIT, arrived).await;
+    assert!(arrived.is_ok(), "{params}: {:?}", received.lock());
+}
+
+// spec: EXT-05
+#[tokio::test]
+async fn broadcast_during_a_call_reaches_its_client_once() {
+    let (started, gate) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+    let (running, waiting) = (started.clone(), gate.clone());
+    let wait = Tool::new("wait").handler(move |notifier: Notifier| {
+        let (started, gate) = (running.clone(), waiting.clone());
+        async move {
+            started.add_permits(1);
+            drop(gate.acquire().await);
+            notifier.send::<Tick>(&json!({"call": 1})).await;
+            "waited"
+        }
+    });
+    let server = Server::new("clock", "1.0.0").tool(wait).extension(Clock);
+    let broadcaster = server.broadcaster();
+    let url = serve(server).await;
+    let server = GatewayServer::new("clock", move |client| {
+        client.mode(ConnectMode::Legacy).connect(url.clone())
+    });
+    let server = server.extension(ID, ["notifications/clock/*"]);
+    let gateway = Gateway::new("gateway", "1.0.0").with_server(server);
+    let url = serve(gateway.open().await.unwrap().server).await;
+    let send = |number: u32| broadcaster.send::<Tick>(&json!({"all": number}));
+
+    let ((ada, of_ada), (_bob, of_bob)) = (client(&url).await, client(&url).await);
+    // The gateway and its clients listen when they receive the first one.
+    let listening = async {
+        while of_ada.lock().is_empty() || of_bob.lock().is_empty() {
+            send(0);
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(LIMIT, listening).await.unwrap();
+    let calling = tokio::spawn(ada.call("clock__wait", ()).into_future());
+    drop(timeout(LIMIT, started.acquire()).await.unwrap());
+    of_ada.lock().clear();
+    of_bob.lock().clear();
+    for number in [1, 2, 2] {
+        send(number);
+    }
+    for received in [&of_ada, &of_bob] {
+        arrived(received, r#"{"all":2}"#, 2).await;
+    }
+    gate.add_permits(1);
+    assert_eq!(calling.await.unwrap().unwrap().text(), "waited");
+    // Of the call only, on its stream.
+    arrived(&of_ada, r#"{"call":1}"#, 1).await;
+    let mut all = of_ada.lock().clone();
+    all.retain(|it| *it != r#"{"all":0}"#);
+    all.sort_unstable();
+    assert_eq!(
+        all,
+        [
+            r#"{"all":1}"#,
+            r#"{"all":2}"#,
+            r#"{"all":2}"#,
+            r#"{"call":1}"#
+        ]
+    );
+    let mut all = of_bob.lock().clone();
+    all.retain(|it| *it != r#"{"all":0}"#);
+    all.sort_unstable();
+    assert_eq!(all, [r#"{"all":1}"#, r#"{"all":2}"#, r#"{"all":2}"#]);
+}
