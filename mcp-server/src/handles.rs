@@ -6,6 +6,7 @@ use std::sync::Weak;
 use crate::call::{CallContext, RouteSpec};
 use crate::change_kinds::ChangeKinds;
 use crate::check::{SetupError, check_added};
+use crate::extension::RawExtension;
 use crate::extract::FromCall;
 use crate::registry::{ConfigList, SharedRegistry};
 use crate::rejection::Rejection;
@@ -261,5 +262,37 @@ impl Templates {
     pub fn matching(&self, uri: &str) -> Option<String> {
         let registry = self.0.upgrade()?;
         registry.read(|registry| registry.template_of(uri).map(str::to_owned))
+    }
+}
+
+/// A handle that replaces extensions while the server runs. Get it from
+/// [`Server::raw_extensions`](crate::Server::raw_extensions).
+///
+/// The extensions are those of `server/discover` and of new sessions at once. A session of the revisions before
+/// 2026-07-28 publishes those that the server had when it was opened.
+#[derive(Debug)]
+pub struct RawExtensions {
+    registry: Weak<SharedRegistry>,
+    /// The identifiers of the current extensions of this handle.
+    ids: Vec<String>,
+}
+
+impl RawExtensions {
+    pub(crate) fn new(registry: Weak<SharedRegistry>) -> Self {
+        Self {
+            registry,
+            ids: Vec::new(),
+        }
+    }
+
+    /// Replaces the extensions of this handle. Has no effect after the server was dropped.
+    pub fn replace(&mut self, extensions: Vec<RawExtension>) {
+        let Some(registry) = self.registry.upgrade() else {
+            return;
+        };
+        let ids = extensions.iter();
+        let ids = ids.map(|it| it.registration.extension().id().to_owned());
+        let removed = std::mem::replace(&mut self.ids, ids.collect());
+        registry.configure(|config| config.replace_raw_extensions(&removed, extensions));
     }
 }

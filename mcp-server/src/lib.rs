@@ -91,7 +91,7 @@ pub use extract::{
 pub use handler::{
     AsyncHandler, CompletionHandler, Handler, ListHandler, PromptHandler, ReadHandler, SyncHandler,
 };
-pub use handles::{EditError, Prompts, Resources, Templates, Tools};
+pub use handles::{EditError, Prompts, RawExtensions, Resources, Templates, Tools};
 pub use input_round::AskError;
 pub use mcp_types::{
     CallToolResult, ContentBlock, Prompt, PromptMessage, Resource, ResourceContents,

@@ -17,7 +17,7 @@ use crate::caller::Caller;
 use crate::change_kinds::ChangeKinds;
 use crate::extension::{RawExtension, ServerExtension, ServerSetup, TasksExtension};
 use crate::handler::CompletionHandler;
-use crate::handles::{Prompts, Resources, Templates, Tools};
+use crate::handles::{Prompts, RawExtensions, Resources, Templates, Tools};
 use crate::middleware::{LayerStack, Layers, Middleware};
 use crate::notify::Notify;
 use crate::registry::{ServerConfig, SharedRegistry};
@@ -176,6 +176,26 @@ impl Server {
     #[must_use]
     pub fn raw_extension(self, extension: RawExtension) -> Self {
         self.configure(|config| config.add_raw_extension(extension))
+    }
+
+    /// Returns a handle that replaces extensions while the server runs, for programs that pass messages on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::Server;
+    /// use mcp::extension::RawExtension;
+    ///
+    /// let server = Server::new("echo", "1.0.0");
+    /// let mut extensions = server.raw_extensions();
+    /// extensions.replace(vec![RawExtension::new("com.example/echo", &())]);
+    /// assert_eq!(server.extensions()[0].id(), "com.example/echo");
+    /// extensions.replace(Vec::new());
+    /// assert!(server.extensions().is_empty());
+    /// ```
+    // spec: EXT-01
+    pub fn raw_extensions(&self) -> RawExtensions {
+        RawExtensions::new(Arc::downgrade(&self.registry))
     }
 
     /// Returns the registered extensions, in the order of their registration.

@@ -22,5 +22,5 @@ pub use mcp_core::extension::{
 #[cfg(feature = "server")]
 pub use mcp_server::{
     Broadcaster, Declared, IntoMethodResult, Method, MethodHandler, Notifier, RawExtension,
-    RequestError, ServerExtension, ServerSetup,
+    RawExtensions, RequestError, ServerExtension, ServerSetup,
 };

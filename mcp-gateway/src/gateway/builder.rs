@@ -17,7 +17,6 @@ use super::lists::{Command, Handles, Reload, ServerLists};
 use super::open_tasks::OpenTasks;
 use super::options::GatewayServer;
 use super::parked::Parked;
-use super::passed::ExtensionOwner;
 use super::setup::{Setup, check_settings};
 use super::status::GatewayStatus;
 use super::task_ids::TaskIds;
@@ -237,7 +236,7 @@ impl Gateway {
             group: Group::builder().build(),
             parked: Parked::default(),
             announcements: Announcements::default(),
-            directory: directory.clone(),
+            directory,
             clients: server.broadcaster(),
         };
         let group = setup.group.clone();
@@ -246,14 +245,11 @@ impl Gateway {
             prompts: server.prompts(),
             resources: server.resources(),
             templates: server.templates(),
+            extensions: server.raw_extensions(),
         };
         let mut lists = ServerLists::new(setup, handles);
         lists.set_servers(self.servers, self.naming);
         lists.load().await?;
-        for (name, id, settings) in lists.extensions() {
-            let owner = ExtensionOwner::new(directory.clone(), name, id);
-            server = server.raw_extension(owner.extension(&settings));
-        }
         lists.pass_updates(&server);
         let (control, commands) = mpsc::channel(1);
         // From now on: a call may start a server before the task runs.

@@ -13,6 +13,7 @@ use mcp_core::BoxFuture;
 use mcp_core::backoff::Backoff;
 use mcp_server::Server;
 use mcp_types::{Prompt, Resource, ResourceTemplate, Tool};
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
@@ -49,6 +50,9 @@ pub(super) struct Reload {
     pub(super) done: oneshot::Sender<Result<(), GatewayError>>,
 }
 
+/// A server, its extension, and the settings of the extension.
+type PublishedExtension = (Arc<str>, String, Value);
+
 /// The lists of all servers.
 pub(super) struct ServerLists {
     setup: Setup,
@@ -59,6 +63,7 @@ pub(super) struct ServerLists {
     prompts: Served<Prompt>,
     resources: Served<Resource>,
     templates: Served<ResourceTemplate>,
+    extensions: Vec<PublishedExtension>,
     /// `None` until a server offers updates of resources.
     updates: Option<Updates>,
     /// Notifications of extensions that servers send to all clients.
@@ -73,6 +78,7 @@ pub(super) struct Handles {
     pub(super) prompts: mcp_server::Prompts,
     pub(super) resources: mcp_server::Resources,
     pub(super) templates: mcp_server::Templates,
+    pub(super) extensions: mcp_server::RawExtensions,
 }
 
 impl ServerLists {
@@ -86,6 +92,7 @@ impl ServerLists {
             prompts: Served::default(),
             resources: Served::default(),
             templates: Served::default(),
+            extensions: Vec::new(),
             updates: None,
             broadcasts: Broadcasts::default(),
             requests: FuturesUnordered::new(),
@@ -408,6 +415,7 @@ impl ServerLists {
         let Some((index, kinds, announced)) = self.store(listed) else {
             return;
         };
+        self.serve_extensions();
         if kinds.tools {
             self.serve_tools(&[index], announced.tools, false);
         }

@@ -1,10 +1,13 @@
-//! Notifications of extensions: those for all clients, and those of a call.
+//! Extensions: notifications for all clients and those of a call, and extensions that change.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use mcp::core::{Call, Exchange};
-use mcp::extension::{CustomNotification, Extension, Notifier, ServerExtension, ServerSetup};
+use mcp::extension::{
+    CustomNotification, Extension, Notifier, RawExtension, RequestError, ServerExtension,
+    ServerSetup,
+};
 use mcp::gateway::{Gateway, GatewayServer};
 use mcp::middleware::{Next, from_fn};
 use mcp::prelude::*;
@@ -142,4 +145,68 @@ async fn broadcast_during_a_call_reaches_its_client_once() {
     all.retain(|it| *it != r#"{"all":0}"#);
     all.sort_unstable();
     assert_eq!(all, [r#"{"all":1}"#, r#"{"all":2}"#, r#"{"all":2}"#]);
+}
+
+/// A server that echoes the requests of one extension.
+fn echo(id: &'static str, prefix: &'static str) -> GatewayServer {
+    let settings = json!({ "of": id });
+    let requests = RawExtension::new(id, &settings).requests(
+        move |method| method.starts_with(prefix),
+        async |params: RawObject| Ok::<_, RequestError>(params),
+    );
+    let server = Server::new("echo", "1.0.0").raw_extension(requests);
+    let server = Arc::new(server);
+    let connect = move |client: mcp::ClientBuilder| {
+        client.over(mcp::core::InProcessChannel::new(server.clone()))
+    };
+    GatewayServer::new("echo", connect).extension(id, [format!("{prefix}*")])
+}
+
+// spec: EXT-01
+#[tokio::test]
+async fn extensions_follow_a_reload() {
+    let gateway = |server| Gateway::new("gateway", "1.0.0").with_server(server);
+    let opened = gateway(echo("com.example/one", "one/"))
+        .open()
+        .await
+        .unwrap();
+    let url = serve(opened.server).await;
+    let connect = async |mode: ConnectMode| {
+        let client = Client::builder().mode(mode);
+        let client = client.declare_extension("com.example/one", &());
+        let client = client.declare_extension("com.example/two", &());
+        client.connect(&url).await.unwrap()
+    };
+    let published = |client: &Client| client.server_capabilities().unwrap().extensions;
+    let old = connect(ConnectMode::Legacy).await;
+    assert!(published(&old).as_object().contains_key("com.example/one"));
+    let result = old.request("one/a", json!({"b": 1})).await.unwrap();
+    assert!(result.as_str().contains(r#""b":1"#), "{result:?}");
+
+    let second = gateway(echo("com.example/two", "two/"));
+    opened.control.reload(second).await.unwrap();
+    for mode in [ConnectMode::Legacy, ConnectMode::Auto] {
+        let listed = async {
+            loop {
+                let client = connect(mode.clone()).await;
+                let published = published(&client);
+                let published = published.as_object();
+                assert!(!published.contains_key("com.example/one"), "{published:?}");
+                // The settings are those of the server when it is listed.
+                if published["com.example/two"] == json!({"of": "com.example/two"}) {
+                    return client;
+                }
+                sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let client = timeout(LIMIT, listed).await.unwrap();
+        let result = client.request("two/a", json!({"b": 2})).await.unwrap();
+        assert!(result.as_str().contains(r#""b":2"#), "{result:?}");
+        let error = client.request("one/a", json!({})).await.unwrap_err();
+        assert!(error.is_unknown_method(), "{error}");
+    }
+    assert!(
+        published(&old).as_object().contains_key("com.example/one"),
+        "of its session"
+    );
 }

@@ -83,6 +83,15 @@ impl ServerConfig {
         self.methods.extend(extension.methods);
     }
 
+    /// Removes the extensions with these identifiers, and adds others.
+    pub(crate) fn replace_raw_extensions(&mut self, removed: &[String], added: Vec<RawExtension>) {
+        let is_removed = |id: &str| removed.iter().any(|it| it == id);
+        self.extensions
+            .retain(|it| !is_removed(it.extension().id()));
+        self.methods.retain(|it| !is_removed(&it.extension));
+        added.into_iter().for_each(|it| self.add_raw_extension(it));
+    }
+
     /// Returns the capabilities as they are published now.
     pub(crate) fn current_capabilities(&self) -> ServerCapabilities {
         self.capabilities(self.change_kinds())

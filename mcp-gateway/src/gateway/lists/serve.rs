@@ -1,20 +1,21 @@
 //! The listed items in the server of the gateway, under their names.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::ServerLists;
+use super::{PublishedExtension, ServerLists};
 use crate::gateway::entry::ListedServer;
 use crate::gateway::error::GatewayError;
 use crate::gateway::names::Item;
+use crate::gateway::passed::ExtensionOwner;
 use crate::gateway::routes;
 use crate::gateway::served::NextItems;
 
 impl ServerLists {
     /// Serves all that was listed, with names as at the start.
     pub(super) fn serve_all(&mut self) {
+        self.serve_extensions();
         self.tools.reset_keys(self.reserved());
         self.prompts.reset_keys(HashMap::new());
         self.resources.reset_keys(HashMap::new());
@@ -25,8 +26,23 @@ impl ServerLists {
         self.serve_resources(&all, false, true);
     }
 
+    /// Publishes the extensions that only servers know.
+    pub(super) fn serve_extensions(&mut self) {
+        let next = self.next_extensions();
+        if next == self.extensions {
+            return;
+        }
+        let directory = &self.setup.directory;
+        let extensions = next.iter().map(|(server, id, settings)| {
+            let owner = ExtensionOwner::new(directory.clone(), server.clone(), id.clone());
+            owner.extension(settings)
+        });
+        self.handles.extensions.replace(extensions.collect());
+        self.extensions = next;
+    }
+
     /// Returns the extensions that only servers know, with the settings of their servers.
-    pub(in crate::gateway) fn extensions(&self) -> Vec<(Arc<str>, String, Value)> {
+    fn next_extensions(&self) -> Vec<PublishedExtension> {
         let servers = self.servers.iter().flat_map(|it| {
             let capabilities = it.listing.capabilities.as_ref();
             let published = capabilities.map(|it| it.extensions.as_object());
