@@ -14,9 +14,10 @@ use mcp::prelude::*;
 use mcp::types::RawObject;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
+
+use crate::kit::serve;
 
 const LIMIT: Duration = Duration::from_secs(10);
 const ID: &str = "com.example/clock";
@@ -46,13 +47,6 @@ impl CustomNotification for Tick {
 
 /// The parameters of the notifications that a client has received.
 type Received = Arc<Mutex<Vec<String>>>;
-
-async fn serve(server: Server) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    tokio::spawn(async { drop(mcp::serve_http(server, listener).await) });
-    url
-}
 
 async fn client(url: &str) -> (Client, Received) {
     let received = Received::default();

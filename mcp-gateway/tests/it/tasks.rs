@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::kit::{LogLines, Order, server_of};
+use crate::kit::{LogLines, Order, serve, server_of};
 
 const LIMIT: Duration = Duration::from_secs(10);
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -54,14 +54,6 @@ fn studio(gate: &Arc<Semaphore>, mode: TaskMode) -> Server {
 async fn open(server: GatewayServer) -> Server {
     let gateway = Gateway::new("gateway", "1.0.0").with_server(server);
     gateway.open().await.unwrap().server
-}
-
-/// Serves a gateway over HTTP, and returns its URL.
-async fn serve(server: Server) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    tokio::spawn(async { drop(mcp::serve_http(server, listener).await) });
-    url
 }
 
 fn builder() -> mcp::ClientBuilder {
