@@ -78,7 +78,7 @@ macro_rules! raw_calls {
             /// # Examples
             ///
             /// ```no_run
-            /// use mcp::service::ResultBody;
+            /// use mcp::core::ResultBody;
             ///
             /// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
             /// let body: ResultBody = client.call("export", ()).raw().await?;
