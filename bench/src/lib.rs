@@ -12,6 +12,7 @@
 //! | `bench-soak-client URL SECONDS SERVER` | the client of the SDK with servers that die |
 //! | `bench-calls oauth N` | `N` calls of the client of the SDK without a socket, with a token |
 //! | `bench-calls call N` | `N` calls without a socket, to count instructions |
+//! | `bench-streams N` | a server with `N` open GET streams, whose connections are in memory |
 //! | `bench-gateway PORT URL` | the gateway of the SDK before a server |
 //! | `bench-client URL` | the client of the SDK under load |
 //!
@@ -32,6 +33,7 @@ pub mod arguments;
 pub mod era;
 mod faulty_store;
 pub mod login;
+pub mod request;
 pub mod scenario;
 mod server;
 pub mod traced;

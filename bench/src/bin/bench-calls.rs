@@ -17,11 +17,12 @@ use std::error::Error;
 
 use bench::era::{self, Era};
 use bench::login;
+use bench::request::parse;
 use bench::scenario::Scenario;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::header::{AUTHORIZATION, HeaderValue};
-use hyper::{Method, Request, Response};
+use hyper::{Request, Response};
 use mcp::auth::{ResourceServer, StaticTokens};
 use mcp::http::server::Body;
 use mcp::prelude::*;
@@ -135,19 +136,4 @@ async fn send(
 
 fn never(error: Infallible) -> Failure {
     match error {}
-}
-
-/// Parses a complete HTTP request.
-fn parse(bytes: &[u8]) -> Result<Request<Full<Bytes>>, Failure> {
-    let end =
-        memchr::memmem::find(bytes, b"\r\n\r\n").ok_or("the request has no end of its head")?;
-    let (head, body) = bytes.split_at(end);
-    let mut lines = std::str::from_utf8(head)?.split("\r\n").skip(1);
-    let mut request = Request::builder().method(Method::POST).uri(bench::PATH);
-    for line in lines.by_ref() {
-        let (name, value) = line.split_once(": ").ok_or("a header line has no colon")?;
-        request = request.header(name, value);
-    }
-    let body = body.get(4..).unwrap_or_default();
-    Ok(request.body(Full::new(Bytes::copy_from_slice(body)))?)
 }

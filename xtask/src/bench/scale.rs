@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::{ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::measure::{Sample, resident};
@@ -45,6 +46,7 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
         folder: workspace.target().join("bench"),
         server: workspace.binary(PROFILE, "bench-server"),
         generator: workspace.binary(PROFILE, "bench-load"),
+        in_memory: workspace.binary(PROFILE, "bench-streams"),
     };
     fs::create_dir_all(&scale.folder)?;
     let limit = open_files()?;
@@ -52,7 +54,7 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     if streams < wanted {
         println!(
             "{streams} streams instead of {wanted}: this system allows a process {limit} open files \
-             (raise the hard limit, `ulimit -Hn`)"
+             (raise the hard limit, `ulimit -Hn`). The row `memory` has {wanted}, whose connections are in memory."
         );
     }
     println!("{}", ScaleOutcome::HEADING);
@@ -66,6 +68,11 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
             println!("{outcome}");
             outcomes.push(outcome);
         }
+    }
+    if streams < wanted {
+        let outcome = scale.measure_in_memory(wanted)?;
+        println!("{outcome}");
+        outcomes.push(outcome);
     }
     let report: Vec<Value> = outcomes.iter().map(ScaleOutcome::to_json).collect();
     let file = scale.folder.join("scale.json");
@@ -99,6 +106,8 @@ struct Scale {
     folder: PathBuf,
     server: PathBuf,
     generator: PathBuf,
+    /// A server and its clients in one process, without sockets.
+    in_memory: PathBuf,
 }
 
 /// A load generator that holds sessions or streams until its standard input is closed.
@@ -170,6 +179,24 @@ impl Scale {
         })
     }
 
+    /// Opens `count` streams in one process, whose connections are in memory.
+    fn measure_in_memory(&self, count: usize) -> Result<ScaleOutcome> {
+        let mut command = Command::new(&self.in_memory);
+        command.arg(count.to_string()).env(ALLOCATOR.0, ALLOCATOR.1);
+        let report: InMemoryReport = serde_json::from_str(&process::capture(&mut command)?)?;
+        Ok(ScaleOutcome {
+            what: "memory",
+            count: report.count,
+            opened: Duration::from_secs_f64(report.opened_s),
+            bytes_each: report.bytes_each,
+            p99_alone: Some(report.p99_alone_us),
+            p99_meanwhile: Some(report.p99_meanwhile_us),
+            given_back: Duration::from_secs_f64(report.given_back_s),
+            left_bytes: report.left_bytes.try_into().unwrap_or_default(),
+            faults: Vec::new(),
+        })
+    }
+
     fn hold(&self, port: &str, what: &str, count: usize) -> Result<Holder> {
         let mut command = with_many_files(&self.generator);
         command
@@ -191,6 +218,19 @@ impl Scale {
         command.args([port, "call", "--seconds", CALL_SECONDS]);
         Ok(serde_json::from_str(&process::capture(&mut command)?)?)
     }
+}
+
+/// The output of `bench-streams`, which fails if a response is wrong or a stream is left.
+#[derive(Deserialize)]
+struct InMemoryReport {
+    count: usize,
+    opened_s: f64,
+    bytes_each: f64,
+    p99_alone_us: f64,
+    p99_meanwhile_us: f64,
+    given_back_s: f64,
+    /// Bytes of the heap. Negative if more was freed than the streams had taken.
+    left_bytes: i64,
 }
 
 impl Holder {
