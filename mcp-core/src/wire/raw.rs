@@ -1,6 +1,7 @@
 //! Results that gateways pass on without decoding their content.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
 use bytes::Bytes;
@@ -43,15 +44,22 @@ fn split(method: Method, raw: RawJson<'_>, version: ProtocolVersion) -> Option<R
         _ => return None,
     };
     let ResultMembers { meta, members } = raw.read().ok()?;
-    let mut contents = members.iter().filter(|(name, _)| **name == *content);
-    let is_valid = matches!((contents.next(), contents.next()), (Some((_, json)), None) if json.starts_with(b"["));
-    is_valid.then_some(RawResult {
+    let result = RawResult {
         method,
         version,
         meta,
         members,
         cache: None,
-    })
+    };
+    let has_content = |json: &[u8]| json.starts_with(b"[");
+    let is_valid = result.member(content).is_some_and(has_content) && are_unique(&result.members);
+    is_valid.then_some(result)
+}
+
+/// Returns false if two members have one name: two readers would take different ones.
+fn are_unique(members: &[(Box<str>, Bytes)]) -> bool {
+    let mut names = HashSet::new();
+    members.iter().all(|(name, _)| names.insert(name))
 }
 
 /// Converts a raw result into the body of a revision that does not have all that the result may contain.
@@ -190,6 +198,7 @@ impl<'de> Visitor<'de> for MembersVisitor {
         while let Some(name) = map.next_key::<Box<str>>()? {
             let value: &RawValue = map.next_value()?;
             match &*name {
+                "_meta" if meta.is_some() => return Err(A::Error::duplicate_field("_meta")),
                 "_meta" => meta = serde_json::from_str(value.get()).map_err(A::Error::custom)?,
                 name if STAMPS.contains(&name) => {}
                 _ if members.len() == MAX_MEMBERS => {
@@ -336,14 +345,18 @@ mod tests {
     fn results_of_another_shape_are_decoded() {
         let many: Vec<_> = (0..100).map(|i| format!(r#""m{i}":1"#)).collect();
         let many = format!(r#"{{"content":[],{}}}"#, many.join(","));
-        assert!(!is_raw(&read(&tool_call(), V2025_11_25, &many)));
+        for sent in [&*many, r#"{"content":[],"new":1,"new":2}"#] {
+            assert!(!is_raw(&read(&tool_call(), V2025_11_25, sent)), "{sent}");
+        }
         let list = Call::ListTools(mcp_types::Page::first()).into();
         assert!(!is_raw(&read(&list, V2025_11_25, r#"{"tools":[]}"#)));
         for sent in [
             "{}",
             r#"{"content":{}}"#,
             r#"{"content":[],"content":[]}"#,
+            r#"{"content":[],"isError":false,"isError":true}"#,
             r#"{"content":[],"_meta":1}"#,
+            r#"{"content":[],"_meta":{},"_meta":{}}"#,
         ] {
             let message = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{sent}}}"#);
             let Message::Response(response) = Message::parse(message.as_bytes()).unwrap() else {
