@@ -7,7 +7,7 @@ use std::sync::{Arc, Once, Weak};
 
 use mcp_core::extension::{RegisteredExtension, Registration};
 use mcp_core::schema::Validator;
-use mcp_core::{ChangeBus, ServerProfile, SubscribedResources, TaskEngine};
+use mcp_core::{ChangeBus, Observer, ServerProfile, SubscribedResources, TaskEngine};
 use mcp_types::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
 use serde::Serialize;
 
@@ -15,10 +15,11 @@ use crate::broadcaster::Broadcaster;
 use crate::call::ServerTasks;
 use crate::caller::Caller;
 use crate::change_kinds::ChangeKinds;
+use crate::dispatch::dispatch;
 use crate::extension::{RawExtension, ServerExtension, ServerSetup, TasksExtension};
 use crate::handler::CompletionHandler;
 use crate::handles::{Prompts, RawExtensions, Resources, Templates, Tools};
-use crate::middleware::{LayerStack, Layers, Middleware};
+use crate::middleware::{LayerStack, Middleware, Next};
 use crate::notify::Notify;
 use crate::registry::{ServerConfig, SharedRegistry};
 use crate::routes::{
@@ -45,8 +46,10 @@ use crate::tokens::TokenSealer;
 pub struct Server {
     registry: Arc<SharedRegistry>,
     layer_stack: LayerStack,
-    /// The layers of the stack.
-    layers: Layers,
+    /// The layers of the stack around the registry.
+    service: Next,
+    /// The observer of the layers.
+    observer: Option<Arc<dyn Observer>>,
     lints_logged: Once,
 }
 
@@ -75,10 +78,16 @@ impl Server {
 
     /// Creates a server without routes that has a title, a description, icons or a website.
     pub fn with_info(info: Implementation) -> Self {
+        let registry = SharedRegistry::new(info);
+        let service = {
+            let registry = registry.clone();
+            Next::new(move |exchange| dispatch(&registry.current(), exchange))
+        };
         Self {
-            registry: SharedRegistry::new(info),
-            layer_stack: LayerStack::default(),
-            layers: Layers::default(),
+            registry,
+            layer_stack: LayerStack::around(service.clone()),
+            service,
+            observer: None,
             lints_logged: Once::new(),
         }
     }
@@ -114,7 +123,7 @@ impl Server {
         let layers = std::mem::take(&mut parts.layers);
         let id = parts.registration.extension().id();
         self.layer_stack.add_extension(id, layers);
-        self.layers = self.layer_stack.compose();
+        self.compose_layers();
         self.configure(|config| config.add_extension(parts))
     }
 
@@ -355,7 +364,7 @@ impl Server {
     #[must_use]
     pub fn layer(mut self, layer: impl Middleware) -> Self {
         self.layer_stack.add(layer);
-        self.layers = self.layer_stack.compose();
+        self.compose_layers();
         self
     }
 
@@ -543,6 +552,12 @@ impl Server {
     pub fn validate_with(self, validator: impl Validator) -> Self {
         let validator: Arc<dyn Validator> = Arc::new(validator);
         self.configure(|config| config.context.validation.validator = Some(validator))
+    }
+
+    fn compose_layers(&mut self) {
+        let layers = self.layer_stack.compose();
+        self.observer = layers.observer().cloned();
+        self.service = layers.into_service();
     }
 
     fn configure(self, change: impl FnOnce(&mut ServerConfig)) -> Self {

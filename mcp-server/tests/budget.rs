@@ -21,14 +21,14 @@ use mcp_types::{CallToolParams, Page, ProtocolVersion, RawObject};
 /// A call of a tool: the context, the handler's future, the list of content and the text in it.
 const PLAIN: u64 = 4;
 
-/// The first layer: its future, the future of its [`Next`], and the endpoint of the call.
-const FIRST_LAYER: u64 = 3;
+/// A layer of the server: its future and the future of its [`Next`].
+const LAYER: u64 = 2;
 
-/// Each further layer: its future and the future of its [`Next`].
-const FURTHER_LAYER: u64 = 2;
+/// The first layer of a tool: a layer, the endpoint of the call, and the context behind it.
+const TOOL_LAYER: u64 = LAYER + 2;
 
 /// A request log without a subscriber: a layer.
-const UNREAD_LOG: u64 = FIRST_LAYER;
+const UNREAD_LOG: u64 = LAYER;
 
 /// A list of any length: the future, and the start and end of the message.
 const LIST: u64 = 3;
@@ -69,15 +69,10 @@ fn call_with_layers_keeps_to_allocation_budget() {
     let plain = Server::new("test", "1.0.0").tool(tool());
     assert_budget("no layer", PLAIN, &plain);
     let one = plain.layer(layer());
-    assert_budget("one layer", PLAIN + FIRST_LAYER, &one);
-    assert_budget(
-        "two layers",
-        PLAIN + FIRST_LAYER + FURTHER_LAYER,
-        &one.layer(layer()),
-    );
+    assert_budget("one layer", PLAIN + LAYER, &one);
+    assert_budget("two layers", PLAIN + 2 * LAYER, &one.layer(layer()));
     let route = Server::new("test", "1.0.0").tool(tool().layer(layer()));
-    // The context is boxed again behind the layer.
-    assert_budget("a layer around the tool", PLAIN + FIRST_LAYER + 1, &route);
+    assert_budget("a layer around the tool", PLAIN + TOOL_LAYER, &route);
     let logged = Server::new("test", "1.0.0")
         .tool(tool())
         .layer(RequestLog::new());

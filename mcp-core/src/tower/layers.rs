@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::{Middleware, Next};
 use crate::{BoxFuture, Exchange, Observer, Reply};
 
-/// Layers around a server, a route or a client, outermost last. Each call passes its own endpoint,
-/// because the registry may have changed and a URI has its own variables.
+/// Layers around a server, a route or a client, outermost last. Those of a server are around one
+/// service; see [`LayerStack::around`]. In others each call passes its own endpoint, because a URI has its
+/// own variables and a request its own deadline.
 #[derive(Debug, Clone, Default)]
 pub struct Layers {
     next: Option<Next>,
@@ -14,6 +15,14 @@ pub struct Layers {
 }
 
 impl Layers {
+    /// Layers whose calls all end in `service`. There is none yet.
+    fn around(service: Next) -> Self {
+        Self {
+            next: Some(service),
+            observer: None,
+        }
+    }
+
     /// Adds a layer around the present ones.
     pub fn add(&mut self, layer: impl Middleware) {
         if let Some(observer) = layer.observer() {
@@ -34,6 +43,12 @@ impl Layers {
     /// Returns true if there are no layers.
     pub fn is_empty(&self) -> bool {
         self.next.is_none()
+    }
+
+    /// Returns the layers as a service. Its calls end in the service of [`LayerStack::around`], or else in the
+    /// endpoint of each call.
+    pub fn into_service(self) -> Next {
+        self.next.unwrap_or_else(Next::endpoint)
     }
 
     /// Returns the observer of the messages that layers do not see.
@@ -91,6 +106,8 @@ impl Middleware for SharedLayer {
 /// extensions. An extension without a position of its own has the one at which it is added.
 #[derive(Debug, Clone, Default)]
 pub struct LayerStack {
+    /// The layers inside of the segments.
+    innermost: Layers,
     segments: Vec<Segment>,
     /// The extensions whose layers were added.
     added: Vec<String>,
@@ -106,11 +123,20 @@ struct Segment {
 }
 
 impl LayerStack {
+    /// A stack whose calls all end in `service`. A default stack has an endpoint for each call.
+    pub fn around(service: Next) -> Self {
+        Self {
+            innermost: Layers::around(service),
+            ..Self::default()
+        }
+    }
+
     /// Adds a layer around the present ones.
     pub fn add(&mut self, layer: impl Middleware) {
         match self.segments.last_mut() {
+            None => self.innermost.add(layer),
             Some(last) if last.extension.is_none() => last.layers.add(layer),
-            _ => {
+            Some(_) => {
                 let mut segment = Segment::default();
                 segment.layers.add(layer);
                 self.segments.push(segment);
@@ -155,10 +181,7 @@ impl LayerStack {
 
     /// Returns the layers in their order.
     pub fn compose(&self) -> Layers {
-        if let [only] = &*self.segments {
-            return only.layers.clone();
-        }
-        let mut all = Layers::default();
+        let mut all = self.innermost.clone();
         for segment in &self.segments {
             if let Some(layer) = segment.layers.clone().into_layer() {
                 all.add(layer);

@@ -9,7 +9,6 @@ use mcp_core::{
 
 use super::Server;
 use crate::caller::Caller;
-use crate::dispatch::dispatch;
 use crate::registry::Registry;
 
 impl Service for Server {
@@ -18,13 +17,11 @@ impl Service for Server {
     }
 
     fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
-        let registry = self.registry.current();
-        let endpoint = move |exchange| dispatch(&registry, exchange);
-        self.layers.run(exchange, endpoint)
+        self.service.run(exchange)
     }
 
     fn observer(&self) -> Option<Arc<dyn Observer>> {
-        self.layers.observer().cloned()
+        self.observer.clone()
     }
 
     // spec: SUB-12

@@ -182,16 +182,25 @@ fn layer_answers_without_handler() {
     assert_eq!(refused, Fault::Refused("closed on Sundays".into()));
 }
 
+async fn forgetful(exchange: Exchange, next: Next) -> Reply {
+    next.run(Exchange::new(exchange.call, exchange.facts)).await
+}
+
 #[test]
-fn layer_that_replaces_exchange_fails_call() {
-    async fn forgetful(exchange: Exchange, next: Next) -> Reply {
-        next.run(Exchange::new(exchange.call, exchange.facts)).await
-    }
+fn layer_of_route_that_replaces_exchange_fails_call() {
+    let plain = Tool::new("plain").handler(|| "plain");
+    let server = Server::new("test", "1.0.0").tool(plain.layer(from_fn(forgetful)));
+    let failed = kit::fault(kit::call_with(&server, "plain", kit::exchange, "{}"));
+    assert_eq!(failed, Fault::internal("a layer of the server failed"));
+}
+
+#[test]
+fn layer_of_server_may_replace_exchange() {
     let server = Server::new("test", "1.0.0")
         .tool(Tool::new("plain").handler(|| "plain"))
         .layer(from_fn(forgetful));
-    let failed = kit::fault(kit::call_with(&server, "plain", kit::exchange, "{}"));
-    assert_eq!(failed, Fault::internal("a layer of the server failed"));
+    let reply = kit::call_with(&server, "plain", kit::exchange, "{}");
+    assert!(matches!(reply, Reply::Complete { .. }), "{reply:?}");
 }
 
 fn slow() -> Server {
