@@ -44,7 +44,8 @@ impl LayeredRequest<'_, '_> {
         self.client.inner.describe_connection(&mut exchange);
         exchange.outlet = Outlet::for_client();
         let meta = options.meta.as_ref();
-        exchange.meta = meta.and_then(|meta| RawObject::from_value(meta).ok());
+        let meta = meta.and_then(|meta| RawObject::from_value(meta).ok());
+        exchange.meta = meta.into();
         let (passed_on, call) = oneshot::channel();
         let (replies, reply) = oneshot::channel();
         let mut layered = layers.run(exchange, endpoint(passed_on, reply));
@@ -63,7 +64,7 @@ impl LayeredRequest<'_, '_> {
             Err(_) => return Err(timer.timed_out(deadline)),
         };
 
-        let meta = exchange.meta.and_then(|meta| meta.parse().ok());
+        let meta = exchange.meta.object().and_then(|meta| meta.parse().ok());
         let request = ClientRequest::Call(exchange.call);
         let caller_meta = mem::replace(&mut options.meta, meta);
         let attempt = Attempt {

@@ -157,12 +157,13 @@ async fn send_layered(
     let mut exchange = Exchange::new(call, client.inner.facts());
     client.inner.describe_connection(&mut exchange);
     let meta = options.meta.take();
-    exchange.meta = meta.and_then(|meta| RawObject::from_value(&meta).ok());
+    let meta = meta.and_then(|meta| RawObject::from_value(&meta).ok());
+    exchange.meta = meta.into();
     let failure = Arc::new(Mutex::new(None));
     let (layers, sender, failed) = (&client.inner.layers, client.clone(), failure.clone());
     let endpoint = move |exchange: Exchange| -> BoxFuture<'static, Reply> {
         Box::pin(async move {
-            options.meta = exchange.meta.and_then(|meta| meta.parse().ok());
+            options.meta = exchange.meta.object().and_then(|meta| meta.parse().ok());
             let Err(kind) = send(&sender, exchange.call, options).await else {
                 return ResultBody::Empty.into();
             };

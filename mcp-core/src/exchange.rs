@@ -6,7 +6,9 @@ use std::sync::Arc;
 use mcp_types::meta::{Baggage, TraceContext};
 use mcp_types::{Meta, RawObject, RequestId};
 
-use crate::{BoxFuture, Call, ClientFacts, Extensions, Input, Outlet, Principal, Reply};
+use crate::{
+    BoxFuture, Call, ClientFacts, Extensions, Input, Outlet, Principal, Reply, RequestMeta,
+};
 
 /// One call with its context: the argument of [`Service::call`](crate::Service::call).
 #[derive(Debug)]
@@ -23,7 +25,7 @@ pub struct Exchange {
     pub input: Input,
     /// Protocol-level metadata (`_meta`) of the request, as it arrived; see
     /// [`update_meta`](Self::update_meta).
-    pub meta: Option<RawObject>,
+    pub meta: RequestMeta,
     /// Sends progress, log messages and notifications of extensions of this call. Layers change them
     /// with [`Outlet::map`], on a client those that arrive.
     pub outlet: Outlet,
@@ -52,7 +54,7 @@ impl Exchange {
             id: None,
             facts,
             input: Input::default(),
-            meta: None,
+            meta: RequestMeta::default(),
             outlet: Outlet::none(),
             extensions: Extensions::new(),
             endpoint: None,
@@ -62,13 +64,13 @@ impl Exchange {
     /// Returns the trace that the request belongs to. Parses `_meta` on each call.
     // spec: META-14
     pub fn trace(&self) -> Option<TraceContext> {
-        self.parsed_meta()?.trace()
+        parse(self.meta.beyond_envelope()?)?.trace()
     }
 
     /// Returns the W3C baggage of the trace. Parses `_meta` on each call.
     // spec: META-14
     pub fn baggage(&self) -> Option<Baggage> {
-        self.parsed_meta()?.baggage()
+        parse(self.meta.beyond_envelope()?)?.baggage()
     }
 
     /// Changes the `_meta` of the request. Keys that `update` does not touch are kept. On a server the
@@ -87,16 +89,17 @@ impl Exchange {
     /// let layer = from_fn(add_tenant);
     /// ```
     pub fn update_meta(&mut self, update: impl FnOnce(Meta) -> Meta) {
-        let meta = update(self.parsed_meta().unwrap_or_default());
-        self.meta = RawObject::from_value(&meta).ok();
-    }
-
-    fn parsed_meta(&self) -> Option<Meta> {
-        serde_json::from_str(self.meta.as_ref()?.as_str()).ok()
+        let meta = self.meta.object().and_then(parse);
+        let meta = update(meta.unwrap_or_default());
+        self.meta = RawObject::from_value(&meta).ok().into();
     }
 
     /// Returns the principal that a layer has verified.
     pub fn principal(&self) -> Option<&Principal> {
         self.extensions.get()
     }
+}
+
+fn parse(meta: &RawObject) -> Option<Meta> {
+    serde_json::from_str(meta.as_str()).ok()
 }

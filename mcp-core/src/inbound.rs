@@ -4,7 +4,7 @@ use std::future::{Future, ready};
 use std::sync::Arc;
 
 use mcp_types::ext::events::STREAM;
-use mcp_types::{LoggingLevel, Method, ProgressToken, ProtocolVersion, RawObject, RequestId};
+use mcp_types::{LoggingLevel, Method, ProgressToken, ProtocolVersion, RequestId};
 use tracing::Instrument;
 
 use crate::extension;
@@ -13,8 +13,8 @@ use crate::subscriptions::{self, ListenHooks};
 use crate::wire::{self, DecodedRequest};
 use crate::{
     BoxFuture, Call, ClientFacts, ClientRequest, Exchange, Extensions, Fault, Framing, Gate, Input,
-    NotificationBuffer, Observation, ObservedMessage, Outlet, Principal, Reply, ResultBody,
-    ServerProfile, Service,
+    NotificationBuffer, Observation, ObservedMessage, Outlet, Principal, Reply, RequestMeta,
+    ResultBody, ServerProfile, Service,
 };
 
 /// A decoded request of a client, ready to be served. Both eras produce it:
@@ -32,7 +32,7 @@ pub struct InboundRequest {
     /// The source of the input that the call asks its client for.
     pub input: Input,
     /// Protocol-level metadata (`_meta`).
-    pub meta: Option<RawObject>,
+    pub meta: RequestMeta,
     /// The token under which the client wants progress.
     pub progress_token: Option<ProgressToken>,
     /// The transport's part in a subscription. `None` for other requests.
@@ -53,7 +53,7 @@ impl InboundRequest {
             request: call.into(),
             facts,
             input: Input::Absent,
-            meta: decoded.meta,
+            meta: decoded.meta.into(),
             progress_token: decoded.progress_token,
             listen_hooks: None,
         }
@@ -228,7 +228,7 @@ impl InboundRequest {
         };
         let message = ObservedMessage::received(method.as_str(), self.version())
             .id(&self.id)
-            .meta(self.meta.as_ref())
+            .meta(self.meta.object())
             .extensions(extensions);
         Some(service.observer()?.message(&message))
     }

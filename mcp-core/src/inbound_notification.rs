@@ -73,7 +73,7 @@ impl InboundNotification {
         let mut exchange = Exchange::new(self.call, self.facts);
         // A notification has no reply that could ask the client.
         exchange.input = Input::Absent;
-        exchange.meta = self.meta;
+        exchange.meta = self.meta.into();
         exchange.extensions = extensions;
         let started = catch_panic_sync(|| service.call(exchange));
         Box::pin(async move {

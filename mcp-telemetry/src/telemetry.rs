@@ -151,7 +151,7 @@ impl Middleware for Telemetry {
 fn receive(settings: &Arc<Settings>, exchange: Exchange, next: &Next) -> BoxFuture<'static, Reply> {
     let origin = || {
         let head = Head::new(&exchange.extensions);
-        Origin::received(exchange.meta.as_ref(), Some(&head))
+        Origin::received(exchange.meta.beyond_envelope(), Some(&head))
     };
     let method = exchange.call.method_name();
     let facts = || Facts::of_exchange(&exchange, false, &settings.names);
@@ -210,11 +210,8 @@ fn add_context(context: &Context, exchange: &mut Exchange) {
 
 /// Runs a call of which nothing is recorded, in its context.
 fn run_unsampled(context: Context, exchange: Exchange, next: &Next) -> BoxFuture<'static, Reply> {
-    let reply = {
-        let _entered = context.clone().attach();
-        next.run(exchange)
-    };
-    Box::pin(reply.with_context(context))
+    let next = next.clone();
+    Box::pin(async move { next.run(exchange).await }.with_context(context))
 }
 
 /// Starts the call at once: a future that contained the exchange would copy it.

@@ -124,7 +124,11 @@ pub(crate) fn is_sent(context: &Context) -> bool {
 
 /// Returns the context around the current task: of its `tracing` span, or else of OpenTelemetry.
 pub(crate) fn ambient() -> Context {
-    let context = Span::current().context();
+    let span = Span::current();
+    if span.is_none() {
+        return Context::current();
+    }
+    let context = span.context();
     match context.span().span_context().is_valid() {
         true => context,
         false => Context::current(),

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use mcp_core::wire::{self, ReplyContext, ServerRequestContext};
 use mcp_core::{
-    BoxFuture, Call, ClientRequest, ClientResponse, Exchange, Extensions, Fault, ItemKind, Outlet,
-    Reply, ServerProfile, ServerRequest, Service, modern, versioning,
+    BoxFuture, Call, ClientFacts, ClientRequest, ClientResponse, Exchange, Extensions, Fault,
+    ItemKind, Outlet, Reply, RequestMeta, ServerProfile, ServerRequest, Service, modern,
+    versioning,
 };
 use mcp_types::{
     ClientCapabilities, ElicitUrlParams, ErrorObject, Implementation, InputRequest, Message,
-    Method, MethodKind, ProtocolVersion, ReadResourceParams, Request, RequestId, Sender, codes,
+    Method, MethodKind, ProtocolVersion, RawObject, ReadResourceParams, Request, RequestId, Sender,
+    codes,
 };
 
 use crate::messages::Side;
@@ -190,6 +192,64 @@ fn url_that_no_client_may_open_is_not_sent() {
     }
 }
 
+/// The metadata of a request whose `_meta` has these members beside those that are required.
+fn request_meta(members: &str) -> RequestMeta {
+    let text = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{"_meta":{{
+        "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities":{{}}{members}}}}}}}"#
+    );
+    let request = parse(&text);
+    let versioning::RequestEra::Modern(envelope) = versioning::classify(&request, None) else {
+        panic!()
+    };
+    let inbound = modern::read_request(&request, envelope, &Nothing.profile()).unwrap();
+    let meta = inbound.meta;
+    assert!(
+        meta.object().unwrap().as_str().contains(members),
+        "{meta:?}"
+    );
+    meta
+}
+
+const TRACE: &str = r#""traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01""#;
+
+#[test]
+fn envelope_is_told_from_other_metadata() {
+    let info = r#","io.modelcontextprotocol/clientInfo":{"name":"a","version":"1"}"#;
+    let token = r#","progressToken":"t""#;
+    let level = r#","io.modelcontextprotocol/logLevel":"info""#;
+    for members in ["", info, token, level, &format!("{info}{token}{level}")] {
+        let meta = request_meta(members);
+        assert!(meta.beyond_envelope().is_none(), "{meta:?}");
+    }
+    let baggage = r#","baggage":"user=ada""#;
+    let escaped = format!(",{}", TRACE.replace("tr", "\\u0074r"));
+    for members in [
+        baggage,
+        &*escaped,
+        &format!("{info}{token}{level}{baggage}"),
+    ] {
+        let meta = request_meta(members);
+        assert!(meta.beyond_envelope().is_some(), "{meta:?}");
+    }
+}
+
+#[test]
+fn metadata_of_a_layer_is_not_taken_for_the_envelope() {
+    let call = Call::ListTools(mcp_types::Page::first());
+    let facts = ClientFacts::new(ProtocolVersion::LATEST);
+    let mut exchange = Exchange::new(call, Arc::new(facts));
+    exchange.meta = request_meta("");
+    assert!(exchange.trace().is_none());
+    let baggage = "user=ada".parse().unwrap();
+    exchange.update_meta(|meta| meta.with_baggage(&baggage));
+    assert!(exchange.trace().is_none() && exchange.baggage().is_some());
+    let traced = RawObject::from_text(format!("{{{TRACE}}}"));
+    exchange.meta = traced.unwrap().into();
+    assert!(exchange.trace().is_some() && exchange.baggage().is_none());
+}
+
 #[test]
 fn listen_is_unknown_without_changes() {
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},"_meta":{
@@ -207,6 +267,7 @@ fn listen_is_unknown_without_changes() {
     assert!(exchange.trace().is_none() && exchange.baggage().is_none());
     exchange.meta.clone_from(&inbound.meta);
     assert!(exchange.trace().unwrap().parent.is_sampled());
+    assert!(exchange.meta.beyond_envelope().is_some());
 
     let profile = Nothing.profile();
     let answered = inbound.serve(&Nothing, &profile, Outlet::none(), Extensions::new());

@@ -321,7 +321,7 @@ async fn requests_for_tasks_have_the_metadata_of_the_client() {
     let seen: Arc<Mutex<Vec<(String, Meta)>>> = Arc::default();
     let records = seen.clone();
     let record = from_fn(move |exchange: Exchange, next: Next| {
-        let meta = exchange.meta.as_ref().map(|meta| meta.parse().unwrap());
+        let meta = exchange.meta.object().map(|meta| meta.parse().unwrap());
         let method = match &exchange.call {
             Call::Other { method, .. } => method.to_string(),
             _ => String::new(),

@@ -228,7 +228,7 @@ impl CallContext {
 
     /// The request's `_meta` as it arrived.
     pub fn meta(&self) -> Option<&RawObject> {
-        self.0.exchange.meta.as_ref()
+        self.0.exchange.meta.object()
     }
 
     /// The outlet for progress and log messages of this call.

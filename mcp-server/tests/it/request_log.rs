@@ -169,7 +169,7 @@ const META: &str = r#"{"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6
 
 fn traced(call: Call) -> Exchange {
     let mut exchange = kit::exchange(call);
-    exchange.meta = RawObject::from_text(META).ok();
+    exchange.meta = RawObject::from_text(META).unwrap().into();
     exchange
 }
 

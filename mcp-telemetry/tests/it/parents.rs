@@ -6,6 +6,7 @@ use mcp::telemetry::opentelemetry::baggage::BaggageExt;
 use mcp::telemetry::opentelemetry::trace::{SpanKind, TraceContextExt};
 use mcp::telemetry::opentelemetry::{Context, KeyValue, SpanId};
 use mcp::telemetry::tracing_opentelemetry::OpenTelemetrySpanExt;
+use mcp::types::RawObject;
 use mcp::{Client, ProtocolVersion};
 use mcp_testing::Pair;
 use serde_json::json;
@@ -228,10 +229,10 @@ async fn trace_under_a_key_with_escapes_is_the_parent() {
     let recorder = Recorder::start();
     let server = server().layer(recorder.server_layer());
     let escaped = |mut exchange: Exchange, next: Next| async move {
-        let meta = exchange.meta.take().unwrap();
+        let meta = exchange.meta.object().unwrap();
         let key = r#"{"\u0074r\u0061ceparent":""#;
         let meta = meta.as_str().replacen('{', &format!("{key}{PARENT}\","), 1);
-        exchange.meta = Some(serde_json::from_str(&meta).unwrap());
+        exchange.meta = RawObject::from_text(meta).unwrap().into();
         next.run(exchange).await
     };
     let pair = Pair::http(server.layer(from_fn(escaped)))

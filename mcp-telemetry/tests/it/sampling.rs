@@ -80,7 +80,7 @@ async fn call(meta: &[(&str, &str)], kind: Kind) -> (Option<String>, String) {
     let note = move |exchange: Exchange, next: Next| {
         let meta: Option<serde_json::Value> = exchange
             .meta
-            .as_ref()
+            .object()
             .and_then(|meta| serde_json::from_str(meta.as_str()).ok());
         *seen.lock() = meta.and_then(|meta| Some(meta["traceparent"].as_str()?.to_owned()));
         async move { next.run(exchange).await }

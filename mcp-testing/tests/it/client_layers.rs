@@ -66,7 +66,7 @@ async fn layer_of_a_client_changes_arguments_meta_and_results() {
             *params = CallToolParams::new(&*params.name, arguments);
         }
         exchange.update_meta(|meta| meta.with("com.example/tenant", "acme"));
-        let kept = exchange.meta.as_ref().map(|meta| meta.as_str().to_owned());
+        let kept = exchange.meta.object().map(|meta| meta.as_str().to_owned());
         assert!(kept.is_some_and(|meta| meta.contains("com.example/kept")));
         let mut reply = next.run(exchange).await;
         if let Reply::Complete {

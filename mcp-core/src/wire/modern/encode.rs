@@ -279,7 +279,7 @@ pub(super) fn request(request: &ClientRequest, context: &ClientRequestContext<'_
 
 /// Writes the `_meta` of a request or a notification of an extension.
 pub(in crate::wire) fn write_request_meta(out: &mut Vec<u8>, context: &ClientRequestContext<'_>) {
-    write_json(out, &RequestMeta(context));
+    write_json(out, &SentMeta(context));
 }
 
 /// Writes the parameters of a request. Discovery has none, and session requests do not exist in this
@@ -294,9 +294,9 @@ fn write_params(out: &mut Vec<u8>, request: &ClientRequest) {
 
 /// The `_meta` of a request: the envelope, then the keys of the caller.
 // spec: META-08, META-11
-struct RequestMeta<'a>(&'a ClientRequestContext<'a>);
+struct SentMeta<'a>(&'a ClientRequestContext<'a>);
 
-impl Serialize for RequestMeta<'_> {
+impl Serialize for SentMeta<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let context = self.0;
         let mut map = serializer.serialize_map(None)?;

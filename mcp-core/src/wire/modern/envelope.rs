@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::{ClientFacts, Fault};
+use crate::{ClientFacts, Fault, RequestMeta};
 use mcp_types::meta::keys;
 use mcp_types::{
     ClientCapabilities, Params, ProgressToken, ProtocolVersion, RawJson, RawObject, Request,
@@ -25,6 +25,8 @@ pub struct Envelope<'a> {
     /// The token under which the client wants progress.
     pub progress_token: Option<ProgressToken>,
     meta: RawJson<'a>,
+    /// True if `_meta` has no other members.
+    is_complete_meta: bool,
 }
 
 impl<'a> Envelope<'a> {
@@ -56,18 +58,31 @@ impl<'a> Envelope<'a> {
         let version = version
             .text()
             .ok_or_else(|| malformed(keys::PROTOCOL_VERSION, &"expected a string"))?;
+        let capabilities = read_capabilities(capabilities)?;
         let info = params.meta(keys::CLIENT_INFO);
+        let log_level = read(params, keys::LOG_LEVEL)?;
+        let progress_token = read(params, keys::PROGRESS_TOKEN)?;
+        let optional = [
+            info.is_some(),
+            log_level.is_some(),
+            progress_token.is_some(),
+        ];
+        let members = 2 + optional
+            .into_iter()
+            .filter(|is_present| *is_present)
+            .count();
         let facts = Arc::new(ClientFacts {
             version: version.parse().unwrap_or(ProtocolVersion::LATEST),
-            capabilities: read_capabilities(capabilities)?,
-            log_level: read(params, keys::LOG_LEVEL)?,
+            capabilities,
+            log_level,
             info: info.and_then(|raw| RawObject::from_raw(raw).ok()),
         });
         Ok(Some(Self {
             version,
             facts,
-            progress_token: read(params, keys::PROGRESS_TOKEN)?,
+            progress_token,
             meta,
+            is_complete_meta: params.meta_members().len() == members,
         }))
     }
 
@@ -77,8 +92,12 @@ impl<'a> Envelope<'a> {
     }
 
     /// Returns the whole `_meta` object.
-    pub fn meta(&self) -> Option<RawObject> {
-        RawObject::from_raw(self.meta).ok()
+    pub fn meta(&self) -> RequestMeta {
+        let object = RawObject::from_raw(self.meta).ok();
+        match self.is_complete_meta {
+            true => RequestMeta::envelope(object),
+            false => object.into(),
+        }
     }
 }
 

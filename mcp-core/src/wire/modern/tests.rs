@@ -210,7 +210,7 @@ fn request_carries_its_envelope() {
     assert_eq!(inbound.facts.log_level, Some(LoggingLevel::Notice));
     assert_eq!(inbound.facts.capabilities, client().capabilities);
     assert_eq!(inbound.facts.client_info(), Some(client().info));
-    let meta: Meta = inbound.meta.as_ref().unwrap().parse().unwrap();
+    let meta: Meta = inbound.meta.object().unwrap().parse().unwrap();
     assert_eq!(meta.get::<String>("traceparent").as_deref(), Some("00-1"));
 }
 

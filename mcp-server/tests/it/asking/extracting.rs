@@ -39,7 +39,8 @@ fn cancel_signal_is_set_when_call_ends() {
         let left = Left::default();
         let server = leaving(&left);
         let mut exchange = Client::new().exchange(&tool("t"), InputState::default());
-        exchange.meta = Some(RawObject::from_text(format!(r#"{{"then":"{then}"}}"#)).unwrap());
+        let meta = RawObject::from_text(format!(r#"{{"then":"{then}"}}"#));
+        exchange.meta = meta.unwrap().into();
         let mut call = server.call(exchange);
         let mut cx = Context::from_waker(Waker::noop());
         let pending = call.as_mut().poll(&mut cx).is_pending();
@@ -109,7 +110,7 @@ fn client_info_and_meta_come_from_request() {
     exchange.facts = Arc::new((*exchange.facts).clone().info(Some(info)));
     let meta = r#"{"region": "eu",
         "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}"#;
-    exchange.meta = Some(RawObject::from_text(meta).unwrap());
+    exchange.meta = RawObject::from_text(meta).unwrap().into();
     let reply = futures::executor::block_on(server.call(exchange));
     assert_eq!(
         text(reply),
@@ -129,7 +130,7 @@ fn handler_with_ask_and_cancel_receives_both() {
     let left = Left::default();
     let server = leaving(&left);
     let mut exchange = Client::new().exchange(&tool("t"), InputState::default());
-    exchange.meta = Some(RawObject::from_text(r#"{"then":"ask"}"#).unwrap());
+    exchange.meta = RawObject::from_text(r#"{"then":"ask"}"#).unwrap().into();
     asked(futures::executor::block_on(server.call(exchange)));
     assert!(left.lock().unwrap().take().unwrap().is_cancelled());
 }

@@ -1,0 +1,60 @@
+//! The metadata of a request.
+
+use mcp_types::RawObject;
+
+/// Protocol-level metadata (`_meta`) of a request, as it arrived. A layer replaces it by
+/// [`Exchange::update_meta`](crate::Exchange::update_meta), or by another object.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::core::{RawObject, RequestMeta};
+///
+/// let meta = RequestMeta::from(RawObject::from_text(r#"{"com.example/tenant":"acme"}"#)?);
+/// assert!(meta.object().is_some());
+/// assert!(RequestMeta::default().object().is_none());
+/// # Ok::<(), mcp::core::RawObjectError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct RequestMeta {
+    object: Option<RawObject>,
+    /// True if the object is known to have no members but those of the envelope.
+    is_envelope: bool,
+}
+
+impl RequestMeta {
+    /// Metadata of a modern request that consists of its envelope.
+    pub(crate) fn envelope(object: Option<RawObject>) -> Self {
+        Self {
+            object,
+            is_envelope: true,
+        }
+    }
+
+    /// Returns the object. `None` for a request without metadata.
+    pub fn object(&self) -> Option<&RawObject> {
+        self.object.as_ref()
+    }
+
+    /// Returns the object unless it is known to have only the members of the envelope, in which every
+    /// modern request names its revision and its client. It then has no trace and no keys of other parties.
+    // spec: META-07
+    pub fn beyond_envelope(&self) -> Option<&RawObject> {
+        self.object().filter(|_| !self.is_envelope)
+    }
+}
+
+impl From<Option<RawObject>> for RequestMeta {
+    fn from(object: Option<RawObject>) -> Self {
+        Self {
+            object,
+            is_envelope: false,
+        }
+    }
+}
+
+impl From<RawObject> for RequestMeta {
+    fn from(object: RawObject) -> Self {
+        Some(object).into()
+    }
+}
