@@ -8,12 +8,13 @@ use mcp_types::RawObject;
 /// # Examples
 ///
 /// ```
-/// use mcp::core::{RawObject, RequestMeta};
+/// use mcp::core::RequestMeta;
+/// use mcp::types::RawObject;
 ///
 /// let meta = RequestMeta::from(RawObject::from_text(r#"{"com.example/tenant":"acme"}"#)?);
 /// assert!(meta.object().is_some());
 /// assert!(RequestMeta::default().object().is_none());
-/// # Ok::<(), mcp::core::RawObjectError>(())
+/// # Ok::<(), mcp::types::RawObjectError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct RequestMeta {
