@@ -25,8 +25,8 @@ pub(crate) const TARGET: Target = Target {
     ],
 };
 
-/// A server that asks for a URL, and the state of its question.
-static ASKED: LazyLock<(Server, String)> = LazyLock::new(|| {
+/// A server that asks for a URL.
+static SERVER: LazyLock<Server> = LazyLock::new(|| {
     let handler = async |ask: Ask| {
         ask.keep(&"kept")?;
         ask.url("key", "Sign in", "https://a.example/sign-in")
@@ -35,13 +35,16 @@ static ASKED: LazyLock<(Server, String)> = LazyLock::new(|| {
     };
     let keys = StateKeys::new("0123456789abcdef0123456789abcdef").expect("the secret is long");
     let server = Server::new("s", "1").tool(Tool::new("t").handler(handler));
-    let server = server.request_state_keys(keys);
-    let Reply::InputRequired(asked) = send(&server, call(), InputState::default()) else {
+    server.request_state_keys(keys)
+});
+
+/// Returns the state of a new question. One of the start of a long run would expire in it.
+fn issue() -> String {
+    let Reply::InputRequired(asked) = send(&SERVER, call(), InputState::default()) else {
         panic!("the tool asks nothing");
     };
-    let state = asked.request_state.expect("the question has a state");
-    (server, state)
-});
+    asked.request_state.expect("the question has a state")
+}
 
 fn call() -> Call {
     Call::CallTool(CallToolParams::new("t", None))
@@ -49,17 +52,17 @@ fn call() -> Call {
 
 /// The input: changes of the issued state, or another state.
 fn run(input: &[u8]) {
-    let (server, issued) = &*ASKED;
-    let Some(state) = changed(issued, Input(input)) else {
+    let issued = issue();
+    let Some(state) = changed(&issued, Input(input)) else {
         return;
     };
     let mut input = InputState::default();
     input.state = Some(state.as_str().into());
     let answers = r#"{"key":{"action":"accept"}}"#;
     input.responses = Some(RawObject::from_text(answers).expect("the answers are JSON"));
-    let reply = send(server, call(), input);
+    let reply = send(&SERVER, call(), input);
     let is_answered = matches!(reply, Reply::Complete { .. });
-    assert_eq!(is_answered, state == *issued, "{state}: {reply:?}");
+    assert_eq!(is_answered, state == issued, "{state}: {reply:?}");
 }
 
 /// Returns a state made of the issued one: with bytes replaced, cut off, or added; or the input itself.

@@ -156,6 +156,12 @@ mod tests {
         assert_eq!(expand(template, &values), uri);
     }
 
+    /// Found by a long run: the `2` of `%28` was taken for the literal.
+    #[test]
+    fn digits_of_an_escape_are_no_literal() {
+        run(b"a://{b}2{c}\na://(2z");
+    }
+
     #[test]
     fn expansion_beyond_the_limit_of_a_uri_is_no_finding() {
         run(format!("a://{{+b}}\na://{}", "@".repeat(4000)).as_bytes());

@@ -121,7 +121,7 @@ fn match_prefix<'t>(
             (Part::Literal(literal), Some(variable)) => {
                 // A value has at least one character.
                 let first = text.chars().next()?.len_utf8();
-                let at = first + text.get(first..)?.find(&**literal)?;
+                let at = find(text, literal, first)?;
                 add_value(variable, text.get(..at)?, variables)?;
                 text = text.get(at + literal.len()..)?;
             }
@@ -144,7 +144,7 @@ fn match_suffix<'t>(
             (Part::Literal(literal), None) => text = text.strip_suffix(&**literal)?,
             (Part::Literal(literal), Some(variable)) => {
                 let last = text.char_indices().next_back()?.0;
-                let at = text.get(..last)?.rfind(&**literal)?;
+                let at = find_last(text, literal, last)?;
                 add_value(variable, text.get(at + literal.len()..)?, variables)?;
                 text = text.get(..at)?;
             }
@@ -152,6 +152,38 @@ fn match_suffix<'t>(
         }
     }
     Some(text)
+}
+
+/// Finds a literal from `start` on.
+fn find(text: &str, literal: &str, mut start: usize) -> Option<usize> {
+    loop {
+        let at = start + text.get(start..)?.find(literal)?;
+        if !is_inside_escape(text, at) {
+            return Some(at);
+        }
+        start = at + 1;
+    }
+}
+
+/// Finds the last place of a literal before `end`.
+fn find_last(text: &str, literal: &str, mut end: usize) -> Option<usize> {
+    loop {
+        let before = text.get(..end)?;
+        let at = before.rfind(literal)?;
+        if !is_inside_escape(text, at) {
+            return Some(at);
+        }
+        end = before
+            .get(..at + literal.len())?
+            .char_indices()
+            .next_back()?
+            .0;
+    }
+}
+
+/// Returns whether a place is between the characters of an escape such as `%28`, in which no literal begins.
+fn is_inside_escape(text: &str, at: usize) -> bool {
+    text.as_bytes()[at.saturating_sub(2)..at].contains(&b'%')
 }
 
 /// Decodes the value of a variable and adds it.
