@@ -7,7 +7,7 @@ use mcp_types::meta::{Baggage, TraceContext};
 use mcp_types::{Meta, RawObject, RequestId};
 
 use crate::{
-    BoxFuture, Call, ClientFacts, Extensions, Input, Outlet, Principal, Reply, RequestMeta,
+    BoxFuture, Call, ClientFacts, Extensions, Input, Outlet, Principal, Reply, RequestMetaObject,
 };
 
 /// One call with its context: the argument of [`Service::call`](crate::Service::call).
@@ -25,7 +25,7 @@ pub struct Exchange {
     pub input: Input,
     /// Protocol-level metadata (`_meta`) of the request, as it arrived; see
     /// [`update_meta`](Self::update_meta).
-    pub meta: RequestMeta,
+    pub meta: RequestMetaObject,
     /// Sends progress, log messages and notifications of extensions of this call. Layers change them
     /// with [`Outlet::map`], on a client those that arrive.
     pub outlet: Outlet,
@@ -54,7 +54,7 @@ impl Exchange {
             id: None,
             facts,
             input: Input::default(),
-            meta: RequestMeta::default(),
+            meta: RequestMetaObject::default(),
             outlet: Outlet::none(),
             extensions: Extensions::new(),
             endpoint: None,

@@ -13,7 +13,7 @@ use crate::subscriptions::{self, ListenHooks};
 use crate::wire::{self, DecodedRequest};
 use crate::{
     BoxFuture, Call, ClientFacts, ClientRequest, Exchange, Extensions, Fault, Framing, Gate, Input,
-    NotificationBuffer, Observation, ObservedMessage, Outlet, Principal, Reply, RequestMeta,
+    NotificationBuffer, Observation, ObservedMessage, Outlet, Principal, Reply, RequestMetaObject,
     ResultBody, ServerProfile, Service,
 };
 
@@ -32,7 +32,7 @@ pub struct InboundRequest {
     /// The source of the input that the call asks its client for.
     pub input: Input,
     /// Protocol-level metadata (`_meta`).
-    pub meta: RequestMeta,
+    pub meta: RequestMetaObject,
     /// The token under which the client wants progress.
     pub progress_token: Option<ProgressToken>,
     /// The transport's part in a subscription. `None` for other requests.

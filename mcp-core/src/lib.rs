@@ -89,7 +89,7 @@ pub mod public_document;
 mod raw_result;
 mod reply;
 mod reply_target;
-mod request_meta;
+mod request_meta_object;
 mod request_name;
 mod running_call;
 pub mod schema;
@@ -134,7 +134,7 @@ pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};
 pub use raw_result::RawResult;
 pub use reply::{Listing, Reply, ResultBody};
 pub use reply_target::ReplyTarget;
-pub use request_meta::RequestMeta;
+pub use request_meta_object::RequestMetaObject;
 pub use request_name::RequestName;
 pub use running_call::{CallOutput, RunningCall};
 pub use schema::param_headers::{

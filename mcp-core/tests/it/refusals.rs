@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_core::wire::{self, ReplyContext, ServerRequestContext};
 use mcp_core::{
     BoxFuture, Call, ClientFacts, ClientRequest, ClientResponse, Exchange, Extensions, Fault,
-    ItemKind, Outlet, Reply, RequestMeta, ServerProfile, ServerRequest, Service, modern,
+    ItemKind, Outlet, Reply, RequestMetaObject, ServerProfile, ServerRequest, Service, modern,
     versioning,
 };
 use mcp_types::{
@@ -193,7 +193,7 @@ fn url_that_no_client_may_open_is_not_sent() {
 }
 
 /// The metadata of a request whose `_meta` has these members beside those that are required.
-fn request_meta(members: &str) -> RequestMeta {
+fn request_meta(members: &str) -> RequestMetaObject {
     let text = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{"_meta":{{
         "io.modelcontextprotocol/protocolVersion":"2026-07-28",

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::{ClientFacts, Fault, RequestMeta};
+use crate::{ClientFacts, Fault, RequestMetaObject};
 use mcp_types::meta::keys;
 use mcp_types::{
     ClientCapabilities, Params, ProgressToken, ProtocolVersion, RawJson, RawObject, Request,
@@ -92,10 +92,10 @@ impl<'a> Envelope<'a> {
     }
 
     /// Returns the whole `_meta` object.
-    pub fn meta(&self) -> RequestMeta {
+    pub fn meta(&self) -> RequestMetaObject {
         let object = RawObject::from_raw(self.meta).ok();
         match self.is_complete_meta {
-            true => RequestMeta::envelope(object),
+            true => RequestMetaObject::envelope(object),
             false => object.into(),
         }
     }

@@ -8,22 +8,22 @@ use mcp_types::RawObject;
 /// # Examples
 ///
 /// ```
-/// use mcp::core::RequestMeta;
+/// use mcp::core::RequestMetaObject;
 /// use mcp::types::RawObject;
 ///
-/// let meta = RequestMeta::from(RawObject::from_text(r#"{"com.example/tenant":"acme"}"#)?);
+/// let meta = RequestMetaObject::from(RawObject::from_text(r#"{"com.example/tenant":"acme"}"#)?);
 /// assert!(meta.object().is_some());
-/// assert!(RequestMeta::default().object().is_none());
+/// assert!(RequestMetaObject::default().object().is_none());
 /// # Ok::<(), mcp::types::RawObjectError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct RequestMeta {
+pub struct RequestMetaObject {
     object: Option<RawObject>,
     /// True if the object is known to have no members but those of the envelope.
     is_envelope: bool,
 }
 
-impl RequestMeta {
+impl RequestMetaObject {
     /// Metadata of a modern request that consists of its envelope.
     pub(crate) fn envelope(object: Option<RawObject>) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl RequestMeta {
     }
 }
 
-impl From<Option<RawObject>> for RequestMeta {
+impl From<Option<RawObject>> for RequestMetaObject {
     fn from(object: Option<RawObject>) -> Self {
         Self {
             object,
@@ -54,7 +54,7 @@ impl From<Option<RawObject>> for RequestMeta {
     }
 }
 
-impl From<RawObject> for RequestMeta {
+impl From<RawObject> for RequestMetaObject {
     fn from(object: RawObject) -> Self {
         Some(object).into()
     }
