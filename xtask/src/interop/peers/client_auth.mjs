@@ -12,9 +12,13 @@ const redirectUrl = `http://127.0.0.1:${redirects.address().port}/callback`;
 // Opens a page in the browser. Returns the parameters of the redirect at its end.
 function browse(page) {
     return new Promise((resolve, reject) => {
-        redirects.once("request", (request, response) => {
+        redirects.on("request", function take(request, response) {
             response.end("done");
-            resolve(new URL(request.url, redirectUrl).searchParams);
+            const url = new URL(request.url, redirectUrl);
+            // Chromium also asks for the icon of the page before.
+            if (url.pathname !== "/callback") return;
+            redirects.off("request", take);
+            resolve(url.searchParams);
         });
         spawn(process.env.BROWSER, [page.href], { stdio: "ignore" }).once("error", reject);
     });
