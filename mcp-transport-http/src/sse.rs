@@ -4,6 +4,14 @@
 mod decode;
 #[cfg(feature = "server")]
 pub(crate) mod encode;
+#[cfg(feature = "client")]
+mod event;
+#[cfg(feature = "client")]
+mod stream;
 
 #[cfg(feature = "client")]
-pub use decode::{Decoder, SseError, SseEvent, SseItem, SseLimits, SseStream, SseStreamError};
+pub use decode::{Decoder, SseError, SseLimits};
+#[cfg(feature = "client")]
+pub use event::{SseEvent, SseItem};
+#[cfg(feature = "client")]
+pub use stream::{SseStream, SseStreamError};

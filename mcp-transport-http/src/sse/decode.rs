@@ -5,41 +5,12 @@
 //! the size of an event, has no limit on what it buffers, and loses a `retry:` without data.
 //! Therefore this module decodes comments, `id:` and `retry:` itself and limits its buffers.
 
-use std::convert::Infallible;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
-use eventsource_stream::Eventsource;
-use futures_core::Stream;
-use futures_util::{FutureExt, StreamExt, stream};
 use memchr::memchr2;
-use pin_project_lite::pin_project;
 
-/// Event with data.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SseEvent {
-    /// Event type, `message` by default.
-    pub name: String,
-    /// `data:` lines, joined with line breaks.
-    pub data: String,
-    /// `id:` of this event. An empty id resets the last event id.
-    pub id: Option<String>,
-    /// `retry:` of this event.
-    pub retry: Option<Duration>,
-}
-
-/// Item of an event stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SseItem {
-    /// Event with data.
-    Event(SseEvent),
-    /// `retry:` without data: time to wait before the next reconnection.
-    Retry(Duration),
-}
+use super::event::{Field, SseEvent, SseItem, parse_event, parse_field};
 
 /// Limits of a [`Decoder`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,6 +124,11 @@ impl Decoder {
     #[must_use]
     pub fn last_event_id(&self) -> &str {
         &self.last_event_id
+    }
+
+    /// Returns true after an exceeded limit.
+    pub(super) fn has_failed(&self) -> bool {
+        self.position == Position::Failed
     }
 
     /// Decodes the next event and removes its bytes from the front of `chunk`. Returns `None` when
@@ -291,7 +267,10 @@ impl Decoder {
         if let Some(id) = &id {
             self.last_event_id.clone_from(id);
         }
-        match parse_event(&event)? {
+        // Checked for the event as a whole, because `eventsource-stream` would scan the rest of an
+        // invalid event again for each line.
+        let text = std::str::from_utf8(&event).map_err(|_| SseError::NotUtf8)?;
+        match parse_event(text) {
             Some((name, data)) => {
                 self.idle_bytes = 0;
                 Ok(Some(SseItem::Event(SseEvent {
@@ -309,136 +288,9 @@ impl Decoder {
     }
 }
 
-enum Field<'a> {
-    Id(&'a str),
-    Retry(Duration),
-    Other,
-}
-
-/// Parses the fields whose effect lasts longer than their event. Returns `None` for a line to ignore.
-fn parse_field(line: &[u8]) -> Option<Field<'_>> {
-    let name_end = memchr::memchr(b':', line).unwrap_or(line.len());
-    let (name, value) = (
-        &line[..name_end],
-        line.get(name_end + 1..).unwrap_or_default(),
-    );
-    let value = value.strip_prefix(b" ").unwrap_or(value);
-    match name {
-        b"event" | b"data" => Some(Field::Other),
-        b"id" if !value.contains(&0) => std::str::from_utf8(value).ok().map(Field::Id),
-        b"retry" if !value.is_empty() && value.iter().all(u8::is_ascii_digit) => {
-            let millis = std::str::from_utf8(value).ok()?.parse().ok()?;
-            Some(Field::Retry(Duration::from_millis(millis)))
-        }
-        _ => None,
-    }
-}
-
-/// Parses a complete event, whose lines are terminated by LF, into its type and data. Returns `None`
-/// for an event without data.
-fn parse_event(event: &[u8]) -> Result<Option<(String, String)>, SseError> {
-    if event.is_empty() {
-        return Ok(None);
-    }
-    // Checked here, because `eventsource-stream` would scan the rest of an invalid event again for
-    // each line.
-    let text = std::str::from_utf8(event).map_err(|_| SseError::NotUtf8)?;
-    // One line at a time, because `eventsource-stream` moves the rest of its buffer after each line.
-    let lines = text
-        .split_inclusive('\n')
-        .chain(["\n"])
-        .map(Ok::<_, Infallible>);
-    match stream::iter(lines)
-        .eventsource()
-        .next()
-        .now_or_never()
-        .flatten()
-    {
-        Some(Ok(event)) => Ok(Some((event.event, event.data))),
-        // Not reachable: complete lines of UTF-8 are always valid.
-        Some(Err(_)) => Err(SseError::NotUtf8),
-        None => Ok(None),
-    }
-}
-
-/// Error of an [`SseStream`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SseStreamError<E> {
-    /// Reading the chunks failed.
-    #[error("the event stream broke off")]
-    Body(#[source] E),
-    /// Decoding failed.
-    #[error(transparent)]
-    Sse(#[from] SseError),
-}
-
-pin_project! {
-    /// Stream of the events in a stream of chunks, such as the body of a response.
-    #[derive(Debug)]
-    pub struct SseStream<S> {
-        #[pin]
-        chunks: S,
-        chunk: Bytes,
-        decoder: Decoder,
-        done: bool,
-    }
-}
-
-impl<S> SseStream<S> {
-    /// Creates a stream that decodes `chunks`.
-    pub fn new(chunks: S, limits: SseLimits) -> Self {
-        Self {
-            chunks,
-            chunk: Bytes::new(),
-            decoder: Decoder::new(limits),
-            done: false,
-        }
-    }
-
-    /// Returns the last event id, see [`Decoder::last_event_id`].
-    #[must_use]
-    pub fn last_event_id(&self) -> &str {
-        self.decoder.last_event_id()
-    }
-}
-
-impl<S, E> Stream for SseStream<S>
-where
-    S: Stream<Item = Result<Bytes, E>>,
-{
-    type Item = Result<SseItem, SseStreamError<E>>;
-
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let mut this = self.project();
-        loop {
-            if let Some(item) = this.decoder.decode(this.chunk) {
-                return Poll::Ready(Some(item.map_err(SseStreamError::Sse)));
-            }
-            if *this.done || this.decoder.position == Position::Failed {
-                return Poll::Ready(None);
-            }
-            match ready!(this.chunks.as_mut().poll_next(cx)) {
-                Some(Ok(chunk)) => *this.chunk = chunk,
-                Some(Err(error)) => {
-                    *this.done = true;
-                    return Poll::Ready(Some(Err(SseStreamError::Body(error))));
-                }
-                None => {
-                    *this.done = true;
-                    return Poll::Ready(None);
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Instant;
-
-    use futures::executor::block_on;
-    use futures::stream::iter;
 
     use super::*;
 
@@ -659,33 +511,5 @@ mod tests {
             let (small, large) = (best(&small), best(&large));
             assert!(large < small * 32, "1 MiB took {small:?}, 8 MiB {large:?}");
         }
-    }
-
-    #[test]
-    fn sse_stream_yields_events_and_errors_of_its_chunks() {
-        let chunks: [Result<Bytes, &str>; 3] = [
-            Ok("data: a\n\ndata".into()),
-            Ok(": b\n\ndata: c".into()),
-            Err("reset"),
-        ];
-        let items: Vec<_> =
-            block_on(SseStream::new(iter(chunks), SseLimits::default()).collect::<Vec<_>>());
-        assert_eq!(
-            items,
-            [
-                Ok(SseItem::Event(message("a"))),
-                Ok(SseItem::Event(message("b"))),
-                Err(SseStreamError::Body("reset"))
-            ]
-        );
-        let noise = iter([
-            Ok::<_, &str>(Bytes::from(":".repeat(100))),
-            Ok("data: a\n\n".into()),
-        ]);
-        let items: Vec<_> = block_on(SseStream::new(noise, small()).collect::<Vec<_>>());
-        assert_eq!(
-            items,
-            [Err(SseError::TooLongWithoutEvent { limit: 64 }.into())]
-        );
     }
 }
