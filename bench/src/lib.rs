@@ -25,6 +25,7 @@
 //! Budgets of allocations are checked by tests: `mcp-types/tests/budget.rs` and
 //! `mcp-core/tests/budget.rs`.
 
+use std::error::Error;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -40,6 +41,9 @@ pub mod traced;
 
 pub use faulty_store::FaultyStore;
 pub use server::server;
+
+/// Error that ends a program.
+pub type Failure = Box<dyn Error + Send + Sync>;
 
 /// Idle timeout of sessions with the option `--short`.
 pub const SHORT_SESSION: Duration = Duration::from_secs(3);

@@ -1,7 +1,6 @@
 //! Calls of the client of the SDK without a socket: with a fixed token, and with authorization.
 
 use std::convert::Infallible;
-use std::error::Error;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::task::{Context, Poll};
@@ -17,7 +16,7 @@ use mcp::prelude::*;
 use serde_json::json;
 use tower_service::Service;
 
-type Failure = Box<dyn Error + Send + Sync>;
+use crate::Failure;
 
 const MESSAGE: &str = "the quick brown fox";
 /// Both clients send a token of the same length.

@@ -12,24 +12,16 @@
 //! The kinds `bearer` and `oauth` are calls of the client of the SDK to the same service: with a fixed
 //! token, and with a token of an authorization server.
 
-use std::convert::Infallible;
-use std::error::Error;
-
-use bench::era::{self, Era};
+use bench::Failure;
+use bench::era::Era;
 use bench::login;
-use bench::request::parse;
+use bench::request::{never, open_session, parse, send};
 use bench::scenario::Scenario;
-use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::BodyExt as _;
 use hyper::header::{AUTHORIZATION, HeaderValue};
-use hyper::{Request, Response};
 use mcp::auth::{ResourceServer, StaticTokens};
-use mcp::http::server::Body;
 use mcp::prelude::*;
 use tower_service::Service;
-
-type Failure = Box<dyn Error + Send + Sync>;
-type Endpoint = StreamableHttp;
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -75,7 +67,7 @@ async fn run_calls(
     let mut checker = scenario.checker(era);
     for _ in 0..count {
         let (bytes, id) = request.prepare();
-        let response = send(&mut endpoint, parse(bytes)?).await?;
+        let response = send(&mut endpoint, bytes).await?;
         let body = response
             .into_body()
             .collect()
@@ -113,27 +105,4 @@ async fn run_protected(count: usize) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-async fn open_session(endpoint: &mut Endpoint) -> Result<String, Failure> {
-    let response = send(endpoint, parse(&era::post(80, "", &era::initialize()))?).await?;
-    let session = response.headers().get("mcp-session-id");
-    let session = session
-        .ok_or("the server did not open a session")?
-        .to_str()?
-        .to_owned();
-    let headers = era::session_headers(&session);
-    send(endpoint, parse(&era::post(80, &headers, era::INITIALIZED))?).await?;
-    Ok(session)
-}
-
-async fn send(
-    endpoint: &mut Endpoint,
-    request: Request<Full<Bytes>>,
-) -> Result<Response<Body>, Failure> {
-    endpoint.call(request).await.map_err(never)
-}
-
-fn never(error: Infallible) -> Failure {
-    match error {}
 }

@@ -8,14 +8,12 @@
     reason = "a command line tool"
 )]
 
-use std::error::Error;
 use std::future::Future;
 use std::time::{Duration, Instant};
 
+use bench::Failure;
 use mcp::prelude::*;
 use serde_json::json;
-
-type Failure = Box<dyn Error + Send + Sync>;
 
 const MESSAGE: &str = "the quick brown fox";
 

@@ -8,16 +8,14 @@
     reason = "a command line tool"
 )]
 
-use std::error::Error;
 use std::time::{Duration, Instant};
 
+use bench::Failure;
 use mcp::prelude::*;
 use mcp::{ConnectMode, ServerCommand};
 use serde_json::json;
 use tokio::runtime;
 use tokio::time::{sleep, timeout};
-
-type Failure = Box<dyn Error + Send + Sync>;
 
 /// Concurrent connections.
 const TASKS: u64 = 4;

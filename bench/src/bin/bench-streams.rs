@@ -3,26 +3,23 @@
 
 #![allow(clippy::print_stdout, reason = "prints its result")]
 
-use std::convert::Infallible;
-use std::error::Error;
 use std::time::{Duration, Instant};
 
+use bench::Failure;
 use bench::era::{self, Era};
-use bench::request::parse;
+use bench::request::{never, open_session, parse, send};
 use bench::scenario::Scenario;
 use http_body_util::BodyExt as _;
+use hyper::Method;
 use hyper::server::conn::http1;
-use hyper::{Method, Response};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
-use mcp::http::server::{Body, Sessions};
+use mcp::http::server::Sessions;
 use mcp::prelude::*;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::task::{JoinSet, yield_now};
 use tower_service::Service;
-
-type Failure = Box<dyn Error + Send + Sync>;
 
 /// Longer than any measurement.
 const NEVER: Duration = Duration::from_secs(24 * 3600);
@@ -107,12 +104,8 @@ impl Streams {
 
     /// Opens a session and its GET stream.
     async fn open(&mut self) -> Result<(), Failure> {
-        let response = self.send(era::post(80, "", &era::initialize())).await?;
-        let session = response.headers().get("mcp-session-id");
-        let session = session.ok_or("the server did not open a session")?;
-        let session = session.to_str()?.to_owned();
+        let session = open_session(&mut self.endpoint).await?;
         let headers = era::session_headers(&session);
-        self.send(era::post(80, &headers, era::INITIALIZED)).await?;
         let (mut client, server) = tokio::io::duplex(CONNECTION_BYTES);
         let service = TowerToHyperService::new(self.endpoint.clone());
         let connection = http1::Builder::new().serve_connection(TokioIo::new(server), service);
@@ -160,9 +153,8 @@ impl Streams {
         let mut times = Vec::with_capacity(CALLS);
         for _ in 0..CALLS {
             let (bytes, id) = request.prepare();
-            let request = bytes.to_vec();
             let start = Instant::now();
-            let response = self.send(request).await?;
+            let response = send(&mut self.endpoint, bytes).await?;
             let body = response.into_body().collect().await.map_err(never)?;
             times.push(start.elapsed());
             let body = body.to_bytes();
@@ -174,12 +166,4 @@ impl Streams {
         let p99 = times.get(CALLS * 99 / 100).copied().unwrap_or_default();
         Ok(p99.as_secs_f64() * 1e6)
     }
-
-    async fn send(&mut self, request: Vec<u8>) -> Result<Response<Body>, Failure> {
-        self.endpoint.call(parse(&request)?).await.map_err(never)
-    }
-}
-
-fn never(error: Infallible) -> Failure {
-    match error {}
 }
