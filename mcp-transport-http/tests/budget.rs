@@ -16,13 +16,17 @@ use mcp_transport_http::server::{Body, Sessions, StreamableHttp};
 use mcp_types::{Implementation, ProtocolVersion};
 use tower_service::Service as _;
 
-/// Maximum bytes of an idle session, including its share of the tables.
-const IDLE_SESSION: i64 = 620;
+/// Maximum bytes of an idle session, including its id and its entry in the eviction queue.
+const IDLE_SESSION: i64 = 690;
 /// Maximum bytes of an idle session whose client differs from that of the previous session. Equal
 /// consecutive clients share memory.
-const IDLE_SESSION_OF_ANOTHER_CLIENT: i64 = 820;
+const IDLE_SESSION_OF_ANOTHER_CLIENT: i64 = 890;
 
 const SESSIONS: usize = 2_000;
+/// Many more sessions than those for which an endpoint keeps its tables.
+const PEAK: usize = 10_000;
+/// Maximum bytes that an endpoint keeps after its sessions have ended, however many they were.
+const KEPT_BY_ENDPOINT: i64 = 256 * 1024;
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
 const INITIALIZE_OTHER: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"d","version":"1"}}}"#;
@@ -115,6 +119,22 @@ fn check_abandoned(messages: [&'static str; 2], budget: i64) {
         assert!(each <= budget, "{each}");
         assert!(left <= 0, "{left} bytes are left of {SESSIONS} sessions");
     }
+}
+
+#[test]
+fn peak_of_sessions_gives_its_memory_back() {
+    let runtime = paused();
+    let mut endpoint = endpoint();
+    let kept = retained_bytes(&runtime, async {
+        for _ in 0..PEAK {
+            assert_eq!(post(&mut endpoint, INITIALIZE).await, StatusCode::OK);
+        }
+        assert_eq!(endpoint.session_count(), PEAK);
+        tokio::time::sleep(Duration::from_secs(180)).await;
+        assert_eq!(endpoint.session_count(), 0);
+    });
+    println!("kept after {PEAK} sessions: {kept} bytes");
+    assert!(kept <= KEPT_BY_ENDPOINT, "{kept}");
 }
 
 /// Connections with an open GET stream and its session, over sockets.

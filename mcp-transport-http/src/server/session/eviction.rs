@@ -17,8 +17,16 @@ use super::http_session::HttpSession;
 /// Time after which an idle session is searched again when all sessions were in use.
 const SEARCH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Number of entries that are kept regardless of the number of sessions.
+/// Number of outdated entries that are kept while there are sessions.
 const MIN_ENTRIES: usize = 64;
+
+/// Number of sessions for which tables keep their memory, so that few sessions never cost a new allocation.
+const KEPT_SESSIONS: usize = 1024;
+
+/// Returns the number of entries for which a table of `live` sessions has memory after a peak.
+pub(super) fn room(live: usize) -> usize {
+    2 * live.max(KEPT_SESSIONS)
+}
 
 /// Sessions in the order in which they make room for others.
 #[derive(Default)]
@@ -35,11 +43,19 @@ pub(super) struct EvictionQueue {
 impl EvictionQueue {
     /// Adds a new session. `live` is the number of sessions for which `exists` returns true.
     pub(super) fn push(&mut self, id: Arc<str>, live: usize, exists: impl Fn(&str) -> bool) {
-        if self.unready.len() + self.idle.len() > 2 * live + MIN_ENTRIES {
+        self.trim(live, exists);
+        self.unready.push_back(id);
+    }
+
+    /// Removes the entries of ended sessions and frees their memory when they are more than half of all
+    /// entries, or no session is left. `live` is the number of sessions for which `exists` returns true.
+    pub(super) fn trim(&mut self, live: usize, exists: impl Fn(&str) -> bool) {
+        if live == 0 || self.unready.len() + self.idle.len() > 2 * live + MIN_ENTRIES {
             self.unready.retain(|id| exists(id));
             self.idle.retain(|Reverse((_, id))| exists(id));
+            self.unready.shrink_to(room(self.unready.len()));
+            self.idle.shrink_to(room(self.idle.len()));
         }
-        self.unready.push_back(id);
     }
 
     /// Returns the next session to end, or `None` when no session may be ended. `find` returns the

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use tokio::task::AbortHandle;
 
 use super::super::config::SessionEnd;
-use super::eviction::EvictionQueue;
+use super::eviction::{EvictionQueue, room};
 use super::http_session::HttpSession;
 use super::quota::{AddressBlock, SessionQuota};
 
@@ -62,14 +62,24 @@ impl TableState {
         }
     }
 
+    /// Removes a session, and gives back the memory of a peak while its sessions end.
     fn remove(&mut self, id: &str) -> Option<Arc<HttpSession>> {
         let session = self.sessions.remove(id)?;
+        let live = self.sessions.len();
+        if self.sessions.capacity() > 2 * room(live) {
+            self.sessions.shrink_to(room(live));
+        }
+        let sessions = &self.sessions;
+        let exists = |id: &str| sessions.contains_key(id);
+        self.eviction.trim(live, exists);
         if let Some(block) = session.address()
             && let Entry::Occupied(mut share) = self.by_address.entry(block)
         {
-            share.get_mut().live -= 1;
-            if share.get().live == 0 {
-                share.remove();
+            let AddressShare { live, eviction } = share.get_mut();
+            *live -= 1;
+            match *live {
+                0 => drop(share.remove()),
+                live => eviction.trim(live, exists),
             }
         }
         Some(session)
