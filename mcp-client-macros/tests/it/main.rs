@@ -2,5 +2,3 @@
 
 #[cfg(test)]
 mod calls;
-#[cfg(test)]
-mod ui;

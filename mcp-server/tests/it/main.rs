@@ -37,4 +37,3 @@ mod server;
 )]
 mod strict;
 mod texts;
-mod ui;
