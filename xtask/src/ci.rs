@@ -1,18 +1,18 @@
 //! `cargo xtask ci`: every check in order, with its time. The later steps also run if one fails, so
-//! that one run shows all problems.
+//! that one run shows all problems. With `--full` it also runs the checks that only a release needs.
 
 mod dependencies;
 mod features;
 mod outcome;
+mod package;
 mod programs;
 mod static_build;
 mod tools;
 mod windows_build;
 
-use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use std::{env, fmt, fs};
+use std::{env, fmt};
 
 use outcome::StepOutcome;
 use programs::build_programs;
@@ -26,156 +26,126 @@ use crate::{Result, api, bench, conformance, interop, llms, schemas, tidy};
 /// The package of the fuzz targets.
 const FUZZ: &str = "fuzz";
 /// Time for each fuzz target.
-const FUZZ_SECONDS: &str = "8";
+const FUZZ_SECONDS: &str = "60";
+/// Duration of the soak before a release, in seconds.
+const LONG_SOAK: f64 = 600.0;
 
 /// The target without an operating system, for the crates that need none.
 const WASM: &str = "wasm32-unknown-unknown";
 
+/// The runs that a step belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    /// Every run.
+    Change,
+    /// Runs with `--full`, which are for releases.
+    Release,
+}
+
+type RunStep = fn(&Workspace, Stage) -> Result<StepOutcome>;
+
 /// A named check.
 struct Step {
     name: &'static str,
-    run: fn(&Workspace) -> Result<StepOutcome>,
+    stage: Stage,
+    run: RunStep,
+}
+
+const fn step(name: &'static str, stage: Stage, run: RunStep) -> Step {
+    Step { name, stage, run }
 }
 
 const STEPS: [Step; 23] = [
-    Step {
-        name: "fmt",
-        run: |w| cargo(w, &["fmt", "--all", "--check"]),
-    },
-    Step {
-        name: "test",
-        run: |w| cargo(w, &["test", "--workspace"]),
-    },
-    Step {
-        name: "clippy",
-        run: clippy,
-    },
-    Step {
-        name: "doc",
-        run: doc,
-    },
-    Step {
-        name: "tidy",
-        run: |w| require(tidy::run(w, Flags::new([]))?, "tidy has findings"),
-    },
-    Step {
-        name: "api",
-        run: |w| {
-            let is_unchanged = api::run(w, Flags::new([]))?;
-            require(is_unchanged, "the public items have changed")
-        },
-    },
-    Step {
-        name: "llms",
-        run: |w| {
-            let is_current = llms::run(w, Flags::new([]))?;
-            require(is_current, "the files for language models are not current")
-        },
-    },
-    Step {
-        name: "features",
-        run: features::run,
-    },
-    Step {
-        name: "msrv",
-        run: msrv,
-    },
-    Step {
-        name: "package",
-        run: package,
-    },
-    Step {
-        name: "wasm",
-        run: wasm,
-    },
-    Step {
-        name: "static",
-        run: static_build::run,
-    },
-    Step {
-        name: "windows",
-        run: windows_build::run,
-    },
-    Step {
-        name: "fuzz",
-        run: fuzz,
-    },
-    Step {
-        name: "machete",
-        run: dependencies::machete,
-    },
-    Step {
-        name: "deny",
-        run: dependencies::deny,
-    },
-    Step {
-        name: "advisories",
-        run: dependencies::advisories,
-    },
-    Step {
-        name: "conformance",
-        run: conformance,
-    },
-    Step {
-        name: "cluster",
-        run: cluster,
-    },
-    Step {
-        name: "gateway",
-        run: gateway,
-    },
-    Step {
-        name: "interop",
-        run: interop,
-    },
-    Step {
-        name: "schemas",
-        run: schemas,
-    },
-    Step {
-        name: "soak",
-        run: soak,
-    },
+    step("fmt", Stage::Change, |w, _| {
+        cargo(w, &["fmt", "--all", "--check"])
+    }),
+    step("test", Stage::Change, |w, _| {
+        cargo(w, &["test", "--workspace"])
+    }),
+    step("clippy", Stage::Change, |w, _| clippy(w)),
+    step("doc", Stage::Change, |w, _| doc(w)),
+    step("tidy", Stage::Change, |w, _| {
+        require(tidy::run(w, Flags::new([]))?, "tidy has findings")
+    }),
+    step("api", Stage::Change, |w, _| {
+        let is_unchanged = api::run(w, Flags::new([]))?;
+        require(is_unchanged, "the public items have changed")
+    }),
+    step("llms", Stage::Change, |w, _| {
+        let is_current = llms::run(w, Flags::new([]))?;
+        require(is_current, "the files for language models are not current")
+    }),
+    step("features", Stage::Change, |w, _| features::run(w)),
+    step("package", Stage::Change, |w, _| package::run(w)),
+    step("deny", Stage::Change, |w, _| dependencies::deny(w)),
+    step("conformance", Stage::Change, |w, _| conformance(w)),
+    step("cluster", Stage::Change, |w, _| cluster(w)),
+    step("interop", Stage::Change, interop),
+    step("soak", Stage::Change, soak),
+    step("msrv", Stage::Release, |w, _| msrv(w)),
+    step("wasm", Stage::Release, |w, _| wasm(w)),
+    step("static", Stage::Release, |w, _| static_build::run(w)),
+    step("windows", Stage::Release, |w, _| windows_build::run(w)),
+    step("fuzz", Stage::Release, |w, _| fuzz(w)),
+    step("machete", Stage::Release, |w, _| dependencies::machete(w)),
+    step("advisories", Stage::Release, |w, _| {
+        dependencies::advisories(w)
+    }),
+    step("gateway", Stage::Release, |w, _| gateway(w)),
+    step("schemas", Stage::Release, |w, _| schemas(w)),
 ];
 
 /// Runs the command. Returns true if no step failed.
 pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
-    let only: Option<String> = flags.value("--only")?;
+    let only = steps(flags.value("--only")?)?;
+    let skipped = steps(flags.value("--skip")?)?;
+    let is_full = flags.switch("--full");
     let is_strict = flags.switch("--strict");
-    let mut excluded = Vec::new();
-    for (flag, step) in [
-        ("--no-test", "test"),
-        ("--no-conformance", "conformance"),
-        ("--no-cluster", "cluster"),
-        ("--no-gateway", "gateway"),
-        ("--no-interop", "interop"),
-    ] {
-        excluded.extend(flags.switch(flag).then_some(step));
-    }
     flags.finish()?;
-    if let Some(only) = &only
-        && !STEPS.iter().any(|step| step.name == only)
-    {
-        let names: Vec<_> = STEPS.iter().map(|step| step.name).collect();
-        return Err(format!("no step `{only}`; the steps are: {}", names.join(" ")).into());
-    }
+    let stage = if is_full {
+        Stage::Release
+    } else {
+        Stage::Change
+    };
     let is_selected = |step: &&Step| {
-        only.as_ref()
-            .map_or(!excluded.contains(&step.name), |only| step.name == only)
+        let is_wanted = if only.is_empty() {
+            step.stage <= stage
+        } else {
+            only.iter().any(|name| name == step.name)
+        };
+        is_wanted && !skipped.iter().any(|name| name == step.name)
     };
     let reports: Vec<StepReport> = STEPS
         .iter()
         .filter(is_selected)
-        .map(|step| StepReport::run(step, workspace))
+        .map(|step| StepReport::run(step, workspace, stage))
         .collect();
     println!("\nsummary");
     for report in &reports {
         println!("  {report}");
     }
-    for step in excluded.iter().filter(|_| only.is_none()) {
-        println!("  excluded {step}");
+    for name in skipped {
+        println!("  excluded {name}");
     }
     Ok(reports.iter().all(|report| report.has_passed(is_strict)))
+}
+
+/// Splits the value of a flag into the names of steps.
+///
+/// # Errors
+///
+/// Returns an error for a name that is not a step.
+fn steps(value: Option<String>) -> Result<Vec<String>> {
+    let value = value.unwrap_or_default();
+    let names = value.split(',').filter(|name| !name.is_empty());
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    for name in &names {
+        if !STEPS.iter().any(|step| step.name == name) {
+            let known: Vec<_> = STEPS.iter().map(|step| step.name).collect();
+            return Err(format!("no step `{name}`; the steps are: {}", known.join(" ")).into());
+        }
+    }
+    Ok(names)
 }
 
 /// The result of a step.
@@ -186,10 +156,10 @@ struct StepReport {
 }
 
 impl StepReport {
-    fn run(step: &Step, workspace: &Workspace) -> Self {
+    fn run(step: &Step, workspace: &Workspace, stage: Stage) -> Self {
         println!("\n== {}", step.name);
         let start = Instant::now();
-        let result = (step.run)(workspace);
+        let result = (step.run)(workspace, stage);
         if let Err(error) = &result {
             println!("{}: {error}", step.name);
         }
@@ -199,9 +169,7 @@ impl StepReport {
             result,
         }
     }
-}
 
-impl StepReport {
     /// Returns true if the step did not fail. With `is_strict`, it must also be complete.
     fn has_passed(&self, is_strict: bool) -> bool {
         match &self.result {
@@ -288,36 +256,6 @@ fn msrv(workspace: &Workspace) -> Result<StepOutcome> {
     Ok(StepOutcome::Passed)
 }
 
-/// Creates the packages that the registry would get, and builds each of them from its archive.
-fn package(workspace: &Workspace) -> Result<StepOutcome> {
-    remove_unpacked(workspace)?;
-    let mut command = workspace.cargo();
-    command.args(["package", "--quiet", "--allow-dirty"]);
-    select_published(&mut command, workspace);
-    process::run(&mut command)?;
-    Ok(StepOutcome::Passed)
-}
-
-/// Removes the packages that an earlier run has unpacked below Cargo's home. Cargo uses them again when
-/// the version is the same, although the sources have changed.
-fn remove_unpacked(workspace: &Workspace) -> Result<()> {
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")));
-    let Some(Ok(registries)) = home.map(|home| fs::read_dir(home.join("registry/src"))) else {
-        return Ok(());
-    };
-    for registry in registries {
-        let registry = registry?.path();
-        for package in workspace.published() {
-            let unpacked = registry.join(format!("{}-{}", package.name, package.version));
-            if unpacked.is_dir() {
-                fs::remove_dir_all(unpacked)?;
-            }
-        }
-    }
-    Ok(())
-}
-
 fn select_published(command: &mut Command, workspace: &Workspace) {
     for package in workspace.published() {
         command.args(["--package", package.name.as_str()]);
@@ -345,8 +283,8 @@ fn wasm(workspace: &Workspace) -> Result<StepOutcome> {
     )
 }
 
-/// Runs the fuzz targets with generated inputs, for [`FUZZ_SECONDS`] each: together more than a
-/// minute. It needs no nightly compiler.
+/// Runs the fuzz targets with generated inputs, for [`FUZZ_SECONDS`] each. It needs no nightly
+/// compiler.
 fn fuzz(workspace: &Workspace) -> Result<StepOutcome> {
     let mut test = workspace.cargo();
     test.args(["test", "--quiet", "--package", FUZZ, "--test", "it"]);
@@ -388,10 +326,15 @@ fn gateway(workspace: &Workspace) -> Result<StepOutcome> {
     require(has_passed, "a claimed scenario did not pass a gateway")
 }
 
-/// Runs the cases of the peers that can be installed. Skipped if there are none.
-fn interop(workspace: &Workspace) -> Result<StepOutcome> {
+/// Runs one case of each peer that can be installed; before a release, all cases. Skipped if there are
+/// none.
+fn interop(workspace: &Workspace, stage: Stage) -> Result<StepOutcome> {
     build_programs(workspace)?;
-    let summary = interop::run_cases(workspace, None)?;
+    let selection = match stage {
+        Stage::Change => interop::Selection::OnePerPeer,
+        Stage::Release => interop::Selection::All,
+    };
+    let summary = interop::run_cases(workspace, &selection)?;
     if !summary.has_run() {
         return Ok(StepOutcome::Skipped("no peer can be installed".to_owned()));
     }
@@ -409,8 +352,12 @@ fn schemas(workspace: &Workspace) -> Result<StepOutcome> {
     }
 }
 
-fn soak(workspace: &Workspace) -> Result<StepOutcome> {
+fn soak(workspace: &Workspace, stage: Stage) -> Result<StepOutcome> {
     build_programs(workspace)?;
-    let is_stable = bench::soak(workspace, bench::SHORT_SOAK, "debug")?;
+    let seconds = match stage {
+        Stage::Change => bench::SHORT_SOAK,
+        Stage::Release => LONG_SOAK,
+    };
+    let is_stable = bench::soak(workspace, seconds, "debug")?;
     require(is_stable, "the server grew or responded incorrectly")
 }

@@ -34,15 +34,16 @@ mod telemetry;
 mod typed;
 
 use std::fs;
+use std::path::Path;
 
-use cases::Summary;
+use cases::{Case, Summary};
 use peers::Peers;
 
 pub(crate) use peers::Proxies;
 
 use crate::Result;
 use crate::flags::Flags;
-use crate::process;
+use crate::process::{self, Server};
 use crate::workspace::Workspace;
 
 /// Our server and our clients.
@@ -58,40 +59,74 @@ const PROGRAMS: [&str; 9] = [
     extensions::BROWSER_HOST,
 ];
 
+/// The cases to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Selection {
+    /// The newest revision with one server and one client of each SDK. Only their packages are
+    /// installed.
+    OnePerPeer,
+    All,
+    /// Those with this text in their names.
+    Named(String),
+}
+
 /// Runs the command. Returns true if at least one case ran and none failed.
 pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     let only = flags.value::<String>("--only")?;
+    let selection = if flags.switch("--one-per-peer") {
+        Selection::OnePerPeer
+    } else {
+        only.map_or(Selection::All, Selection::Named)
+    };
     flags.finish()?;
     build(workspace)?;
-    let summary = run_cases(workspace, only.as_deref())?;
+    let summary = run_cases(workspace, &selection)?;
     Ok(summary.has_no_failure() && summary.has_run())
 }
 
-/// Installs the peers and runs every case, or those with the text `only` in their names. Our programs must be built.
-pub(crate) fn run_cases(workspace: &Workspace, only: Option<&str>) -> Result<Summary> {
+/// Installs the peers and runs the selected cases. Our programs must be built.
+pub(crate) fn run_cases(workspace: &Workspace, selection: &Selection) -> Result<Summary> {
     let home = peers::home(workspace);
     let out = home.join("out");
     fs::create_dir_all(&out)?;
-    let peers = Peers::install(workspace, &home)?;
-    let (mut servers, mut list) = http::cases(workspace, &peers, &out)?;
-    let (bridges, bridged) = bridges::cases(workspace, &peers, &out)?;
-    servers.extend(bridges);
-    list.extend(bridged);
-    list.extend(authorization::cases(workspace, &peers, &out, &mut servers)?);
-    list.extend(pipes::cases(workspace, &peers));
-    list.extend(telemetry::cases(workspace, &peers, &home));
-    list.extend(extensions::cases(workspace, &peers));
-    list.extend(servers::cases(workspace, &peers)?);
-    list.extend(commands::cases(workspace, &peers, &out)?);
-    list.extend(inspector::cases(workspace, &peers)?);
-    list.push(admin::case(workspace, &peers));
-    list.extend(typed::cases(workspace, &peers)?);
-    list.retain(|case| only.is_none_or(|only| case.name.contains(only)));
+    let (servers, list) = match selection {
+        Selection::OnePerPeer => {
+            let peers = Peers::install_newest(workspace, &home)?;
+            let (servers, mut list) = http::newest_cases(workspace, &peers, &out)?;
+            list.extend(pipes::newest_cases(workspace, &peers));
+            (servers, list)
+        }
+        Selection::All => every_case(workspace, &home, &out)?,
+        Selection::Named(text) => {
+            let (servers, mut list) = every_case(workspace, &home, &out)?;
+            list.retain(|case| case.name.contains(text));
+            (servers, list)
+        }
+    };
     let summary = cases::run_all(list, &out);
     drop(servers);
     println!("details in {}", out.display());
     println!("{summary}");
     Ok(summary)
+}
+
+/// Returns all cases, and the servers that must run until the cases have ended.
+fn every_case(workspace: &Workspace, home: &Path, out: &Path) -> Result<(Vec<Server>, Vec<Case>)> {
+    let peers = Peers::install(workspace, home)?;
+    let (mut servers, mut list) = http::cases(workspace, &peers, out)?;
+    let (bridges, bridged) = bridges::cases(workspace, &peers, out)?;
+    servers.extend(bridges);
+    list.extend(bridged);
+    list.extend(authorization::cases(workspace, &peers, out, &mut servers)?);
+    list.extend(pipes::cases(workspace, &peers));
+    list.extend(telemetry::cases(workspace, &peers, home));
+    list.extend(extensions::cases(workspace, &peers));
+    list.extend(servers::cases(workspace, &peers)?);
+    list.extend(commands::cases(workspace, &peers, out)?);
+    list.extend(inspector::cases(workspace, &peers)?);
+    list.push(admin::case(workspace, &peers));
+    list.extend(typed::cases(workspace, &peers)?);
+    Ok((servers, list))
 }
 
 fn build(workspace: &Workspace) -> Result<()> {

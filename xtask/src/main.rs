@@ -52,9 +52,11 @@ const HELP: [Help; 9] = [
         name: "ci",
         description: "every check in order, with a summary",
         flags: &[
-            "[--no-test] [--no-conformance] [--no-cluster] [--no-gateway] [--no-interop] [--strict]",
-            "--only STEP: fmt test clippy doc tidy api llms features msrv package wasm static",
-            "             windows fuzz machete deny advisories conformance cluster gateway interop schemas soak",
+            "[--full] [--only STEPS] [--skip STEPS] [--strict]",
+            "  STEPS, with commas: fmt test clippy doc tidy api llms features package deny conformance",
+            "                      cluster interop soak",
+            "  and with --full:    msrv wasm static windows fuzz machete advisories gateway schemas",
+            "--full: what a release needs; interop has all cases, the soak takes ten minutes",
             "--strict: a step that is skipped, or that checks only a part, fails",
         ],
     },
@@ -86,7 +88,7 @@ const HELP: [Help; 9] = [
         name: "interop",
         description: "other implementations over HTTP and pipes; installs them below target/",
         flags: &[
-            "[--all]: also the servers that take long to install; `ci` runs without",
+            "[--one-per-peer]: the newest revision with one server and one client of each SDK",
             "[--only TEXT]: the cases with this text in their names",
         ],
     },

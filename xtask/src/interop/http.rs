@@ -95,101 +95,162 @@ fn clients(peers: &Peers) -> [Peer; 5] {
     ]
 }
 
+/// Returns a case of the newest revision with each SDK as client and as server, and the servers that
+/// must run until the cases have ended.
+pub(super) fn newest_cases(
+    workspace: &Workspace,
+    peers: &Peers,
+    out: &Path,
+) -> Result<(Vec<Server>, Vec<Case>)> {
+    let newest = |peer: &Peer| peer.revisions.contains(&NEWEST);
+    let mut running = Vec::new();
+    let mut cases = Vec::new();
+    for peer in clients(peers).into_iter().filter(newest) {
+        let (server, case) = client_case(workspace, &peer, NEWEST, out)?;
+        running.extend(server);
+        cases.push(case);
+    }
+    for peer in servers(peers).into_iter().filter(newest) {
+        let server = start_peer(&peer, out);
+        cases.push(server_case(workspace, peer.name, &server, NEWEST));
+        running.extend(server.ok().and_then(Result::ok));
+    }
+    Ok((running, cases))
+}
+
+/// A server of a peer, or the error of its start; or the reason why the peer is not installed.
+type PeerServer = std::result::Result<Result<Server>, String>;
+
+fn start_peer(peer: &Peer, out: &Path) -> PeerServer {
+    let program = peer.program.clone()?;
+    Ok(start(&mut program.command(), peer.name, out))
+}
+
+/// The client of a peer with our server. Returns the server, too.
+fn client_case(
+    workspace: &Workspace,
+    peer: &Peer,
+    revision: &'static str,
+    out: &Path,
+) -> Result<(Option<Server>, Case)> {
+    let name = format!("{} -> our server", peer.name);
+    let (server, start) = match &peer.program {
+        Ok(program) => {
+            // Every case has its own server: change notifications go to all clients.
+            let label = format!("{name} {revision} server");
+            let mut server = Command::new(workspace.binary("debug", SERVER));
+            let server = start(server.env("PORT", "0"), &label, out)?;
+            let mut command = program.command();
+            command.args([server.url(), revision]);
+            (Some(server), Start::Run(command))
+        }
+        Err(reason) => (None, Start::Skip(reason.clone())),
+    };
+    Ok((server, case(&name, revision, &FEATURES, start)))
+}
+
+/// Our client with the server of a peer.
+fn server_case(
+    workspace: &Workspace,
+    name: &str,
+    server: &PeerServer,
+    revision: &'static str,
+) -> Case {
+    let start = match server {
+        Ok(Ok(server)) => {
+            let mut command = Command::new(workspace.binary("debug", CLIENT));
+            command.args([server.url(), revision]);
+            Start::Run(command)
+        }
+        Ok(Err(error)) => Start::Fail(error.to_string()),
+        Err(reason) => Start::Skip(reason.clone()),
+    };
+    case(&format!("our client -> {name}"), revision, &FEATURES, start)
+}
+
 /// Returns all cases, and the servers that must run until the cases have ended.
 pub(super) fn cases(
     workspace: &Workspace,
     peers: &Peers,
     out: &Path,
 ) -> Result<(Vec<Server>, Vec<Case>)> {
-    let client = workspace.binary("debug", CLIENT);
-    let server = workspace.binary("debug", SERVER);
     let mut running = Vec::new();
     let mut cases = Vec::new();
-    for Peer {
-        name,
-        program,
-        revisions,
-    } in clients(peers)
-    {
-        for revision in revisions {
-            let name = format!("{name} -> our server");
-            let start = match &program {
-                Ok(program) => {
-                    // Every case has its own server: change notifications go to all clients.
-                    let label = format!("{name} {revision} server");
-                    let ours = start(Command::new(&server).env("PORT", "0"), &label, out)?;
-                    let mut command = program.command();
-                    command.args([ours.url(), revision]);
-                    running.push(ours);
-                    Start::Run(command)
-                }
-                Err(reason) => Start::Skip(reason.clone()),
-            };
-            cases.push(case(&name, revision, &FEATURES, start));
-            let name = name.replace("our server", "our gateway -> our server");
-            let start = match &program {
-                Ok(program) => {
-                    let label = format!("{name} {revision}");
-                    let mut behind = Command::new(&server);
-                    let behind =
-                        self::start(behind.env("PORT", "0"), &format!("{label} server"), out)?;
-                    // The gateway has to translate between the eras.
-                    let back = if *revision == NEWEST {
-                        "legacy"
-                    } else {
-                        "modern"
-                    };
-                    let gateway = start_gateway(workspace, back, &behind, &label, out)?;
-                    let mut command = program.command();
-                    command.args([gateway.url(), revision]);
-                    running.extend([gateway, behind]);
-                    Start::Run(command)
-                }
-                Err(reason) => Start::Skip(reason.clone()),
-            };
-            cases.push(case(&name, revision, &FEATURES, start));
+    for peer in clients(peers) {
+        for revision in peer.revisions {
+            let (server, case) = client_case(workspace, &peer, revision, out)?;
+            running.extend(server);
+            cases.push(case);
+            let (behind, case) = client_behind_gateway(workspace, &peer, revision, out)?;
+            running.extend(behind);
+            cases.push(case);
         }
     }
-    for Peer {
-        name,
-        program,
-        revisions,
-    } in servers(peers)
-    {
-        let server = program.map(|program| start(&mut program.command(), name, out));
-        cases.extend(revisions.iter().map(|revision| {
-            let start = match &server {
-                Ok(Ok(server)) => {
-                    let mut command = Command::new(&client);
-                    command.args([server.url(), revision]);
-                    Start::Run(command)
-                }
-                Ok(Err(error)) => Start::Fail(error.to_string()),
-                Err(reason) => Start::Skip(reason.clone()),
-            };
-            case(&format!("our client -> {name}"), revision, &FEATURES, start)
-        }));
+    for peer in servers(peers) {
+        let server = start_peer(&peer, out);
+        let name = peer.name;
+        let direct = |revision: &&'static str| server_case(workspace, name, &server, revision);
+        cases.extend(peer.revisions.iter().map(direct));
         for revision in [NEWEST, SESSIONS[1]] {
-            let start = match &server {
-                Ok(Ok(server)) => {
-                    let label = format!("{name} {revision}");
-                    let gateway = start_gateway(workspace, "auto", server, &label, out)?;
-                    let mut command = Command::new(&client);
-                    command.args([gateway.url(), revision]);
-                    running.push(gateway);
-                    Start::Run(command)
-                }
-                Ok(Err(error)) => Start::Fail(error.to_string()),
-                Err(reason) => Start::Skip(reason.clone()),
-            };
-            let name = format!("our client -> our gateway -> {name}");
-            cases.push(case(&name, revision, &FEATURES, start));
+            let (gateway, case) = server_behind_gateway(workspace, name, &server, revision, out)?;
+            running.extend(gateway);
+            cases.push(case);
         }
-        if let Ok(Ok(server)) = server {
-            running.push(server);
-        }
+        running.extend(server.ok().and_then(Result::ok));
     }
     Ok((running, cases))
+}
+
+/// The client of a peer with our gateway in front of our server. Returns both.
+fn client_behind_gateway(
+    workspace: &Workspace,
+    peer: &Peer,
+    revision: &'static str,
+    out: &Path,
+) -> Result<(Vec<Server>, Case)> {
+    let name = format!("{} -> our gateway -> our server", peer.name);
+    let (running, start) = match &peer.program {
+        Ok(program) => {
+            let label = format!("{name} {revision}");
+            let mut server = Command::new(workspace.binary("debug", SERVER));
+            let server = start(server.env("PORT", "0"), &format!("{label} server"), out)?;
+            // The gateway has to translate between the eras.
+            let back = if revision == NEWEST {
+                "legacy"
+            } else {
+                "modern"
+            };
+            let gateway = start_gateway(workspace, back, &server, &label, out)?;
+            let mut command = program.command();
+            command.args([gateway.url(), revision]);
+            (vec![gateway, server], Start::Run(command))
+        }
+        Err(reason) => (Vec::new(), Start::Skip(reason.clone())),
+    };
+    Ok((running, case(&name, revision, &FEATURES, start)))
+}
+
+/// Our client with our gateway in front of the server of a peer. Returns the gateway, too.
+fn server_behind_gateway(
+    workspace: &Workspace,
+    name: &str,
+    server: &PeerServer,
+    revision: &'static str,
+    out: &Path,
+) -> Result<(Option<Server>, Case)> {
+    let (gateway, start) = match server {
+        Ok(Ok(server)) => {
+            let label = format!("{name} {revision}");
+            let gateway = start_gateway(workspace, "auto", server, &label, out)?;
+            let mut command = Command::new(workspace.binary("debug", CLIENT));
+            command.args([gateway.url(), revision]);
+            (Some(gateway), Start::Run(command))
+        }
+        Ok(Err(error)) => (None, Start::Fail(error.to_string())),
+        Err(reason) => (None, Start::Skip(reason.clone())),
+    };
+    let name = format!("our client -> our gateway -> {name}");
+    Ok((gateway, case(&name, revision, &FEATURES, start)))
 }
 
 /// Starts a gateway in front of a server, which it calls in the era `back`.

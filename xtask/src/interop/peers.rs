@@ -41,6 +41,13 @@ const NPM: [(&str, &str); 24] = [
     ("tavily-mcp", "0.2.22"),
     ("zod", "4.6.7"),
 ];
+/// The packages of [`Selection::OnePerPeer`](super::Selection::OnePerPeer).
+const NEWEST_NPM: [&str; 4] = [
+    "@modelcontextprotocol/client",
+    "@modelcontextprotocol/node",
+    "@modelcontextprotocol/server",
+    "zod",
+];
 const EVERYTHING: &str = "@modelcontextprotocol/server-everything";
 const INSPECTOR: &str = "@modelcontextprotocol/inspector";
 /// Python packages of each environment: two major versions of a package exclude each other.
@@ -164,11 +171,7 @@ impl Peers {
     ///
     /// Returns an error if a file cannot be written or the programs with rmcp do not build.
     pub(super) fn install(workspace: &Workspace, home: &Path) -> Result<Self> {
-        fs::create_dir_all(home)?;
-        for (name, text) in SCRIPTS {
-            // Node.js searches packages in the folder of the script and its parents.
-            fs::write(home.join(name), text)?;
-        }
+        write_scripts(home)?;
         let python = |name: &str, packages: &[&str]| python_with(&home.join(name), packages);
         let environments: [(&str, &[&str]); 6] = [
             ("python-1", &PYTHON_1),
@@ -203,6 +206,37 @@ impl Peers {
             python_tools,
             python_servers,
             python_telemetry,
+            rmcp: build_rmcp(workspace)?.map(|()| workspace.target().join("debug")),
+        })
+    }
+
+    /// Installs the newest version of each SDK.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a file cannot be written or the programs with rmcp do not build.
+    pub(super) fn install_newest(workspace: &Workspace, home: &Path) -> Result<Self> {
+        write_scripts(home)?;
+        let wanted: Vec<_> = NPM
+            .into_iter()
+            .filter(|(name, _)| NEWEST_NPM.contains(name))
+            .collect();
+        let (node, python) = thread::scope(|scope| {
+            let node = scope.spawn(|| Packages::install(home, &wanted).map_err(message));
+            let python = python_with(&home.join("python-2"), &PYTHON).map_err(message);
+            (join(node), python)
+        });
+        let unselected = || Err("not selected".to_owned());
+        Ok(Self {
+            home: home.to_owned(),
+            node,
+            python,
+            python_1: unselected(),
+            python_oldest: unselected(),
+            python_fastmcp_3: unselected(),
+            python_tools: unselected(),
+            python_servers: unselected(),
+            python_telemetry: unselected(),
             rmcp: build_rmcp(workspace)?.map(|()| workspace.target().join("debug")),
         })
     }
@@ -303,6 +337,15 @@ impl Peers {
 /// Returns the folder with all peers.
 pub(super) fn home(workspace: &Workspace) -> PathBuf {
     workspace.target().join("interop")
+}
+
+fn write_scripts(home: &Path) -> Result<()> {
+    fs::create_dir_all(home)?;
+    for (name, text) in SCRIPTS {
+        // Node.js searches packages in the folder of the script and its parents.
+        fs::write(home.join(name), text)?;
+    }
+    Ok(())
 }
 
 /// Converts an error to its message, which other threads can receive.

@@ -12,6 +12,8 @@ use crate::workspace::Workspace;
 pub(super) const CLIENT: &str = "stdio_client";
 /// The command `mcp`.
 pub(super) const COMMAND: &str = "mcp";
+/// The newest FastMCP.
+const FASTMCP: &str = "Python fastmcp";
 /// The result of the tool that clients call.
 const SIMPLE_TEXT: &str = "tools: This is a simple text response for testing.";
 
@@ -38,6 +40,13 @@ pub(super) fn cases(workspace: &Workspace, peers: &Peers) -> Vec<Case> {
         });
         case(format!("our client -> {name}"), start, expected)
     }));
+    cases
+}
+
+/// Returns the cases of peers that [`http::newest_cases`](super::http::newest_cases) does not have.
+pub(super) fn newest_cases(workspace: &Workspace, peers: &Peers) -> Vec<Case> {
+    let mut cases = cases(workspace, peers);
+    cases.retain(|case| case.name.contains(FASTMCP));
     cases
 }
 
@@ -98,12 +107,7 @@ fn servers(
             add,
             "\n3\n",
         ),
-        (
-            "Python fastmcp",
-            peers.python("server_fastmcp.py"),
-            add,
-            "\n3\n",
-        ),
+        (FASTMCP, peers.python("server_fastmcp.py"), add, "\n3\n"),
         (
             "FastMCP 3",
             peers.fastmcp_3("server_fastmcp.py"),
