@@ -10,8 +10,7 @@
 //! | `bench-load PORT sessions` | opens sessions and keeps them open |
 //! | `bench-load PORT soak` | all kinds of client behavior, including broken connections |
 //! | `bench-soak-client URL SECONDS SERVER` | the client of the SDK with servers that die |
-//! | `bench-calls oauth N` | `N` calls of the client of the SDK without a socket, with a token |
-//! | `bench-calls call N` | `N` calls without a socket, to count instructions |
+//! | `bench-calls oauth N` | `N` calls of the client of the SDK without a socket, to count instructions |
 //! | `bench-streams N` | a server with `N` open GET streams, whose connections are in memory |
 //! | `bench-gateway PORT URL` | the gateway of the SDK before a server |
 //! | `bench-client URL` | the client of the SDK under load |
@@ -53,6 +52,9 @@ pub const REPORT_TASKS: &str = "REPORT_TASKS";
 
 /// Environment variable with the milliseconds after which `bench-server stdio` exits without cleanup.
 pub const EXIT_AFTER_MS: &str = "EXIT_AFTER_MS";
+
+/// The access token of a protected server, as long as a JSON Web Token.
+pub const TOKEN: &str = include_str!("token.txt");
 
 /// The path of the MCP endpoint.
 pub const PATH: &str = "/mcp";

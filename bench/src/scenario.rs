@@ -200,6 +200,16 @@ pub struct Request {
 }
 
 impl Request {
+    /// Adds an access token to an HTTP request.
+    #[must_use]
+    pub fn with_token(mut self, token: &str) -> Self {
+        let line = format!("Authorization: Bearer {token}\r\n");
+        let first = memmem::find(&self.bytes, b"\r\n").map_or(0, |end| end + 2);
+        self.bytes.splice(first..first, line.bytes());
+        self.id_end += line.len();
+        self
+    }
+
     /// Sets the next id and returns the request with this id.
     pub fn prepare(&mut self) -> (&[u8], u32) {
         let id = self.next_id;

@@ -9,19 +9,23 @@
 //! | [`memory`] | memory per session |
 //! | [`measure`] | samples, medians, processor time, resident memory |
 //! | [`table`] | the printed table |
-//! | [`guard`] | `--guard`: instructions per call |
+//! | [`instructions`] | `--instructions`: instructions per request |
+//! | [`against`] | `--against`: processor time per request, beside that of another commit |
+//! | [`profile`] | `--profile`: processor time by crate |
 //! | [`soak`](mod@soak) | `--soak`: growth of servers and a client under load with faults |
 //! | [`cluster`] | `--cluster`, `--cluster-soak`: several nodes on Redis |
 //! | [`gateway`] | `--gateway`: calls through gateways and proxies |
 //! | [`scale`] | `--scale`: very many sessions and streams |
 //! | [`build`] | `--build`: cost of building an echo server |
 
+mod against;
 mod build;
 mod cluster;
 mod gateway;
-mod guard;
+mod instructions;
 mod measure;
 mod memory;
+mod profile;
 mod runner;
 mod scale;
 mod scenario;
@@ -46,10 +50,16 @@ pub(crate) use soak::{SHORT as SHORT_SOAK, run as soak};
 
 /// Runs the command. Returns true if every response was correct.
 pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
-    if flags.switch("--guard") {
+    if flags.switch("--instructions") {
         let renew = flags.switch("--renew");
         flags.finish()?;
-        return guard::run(workspace, renew);
+        return instructions::run(workspace, renew);
+    }
+    if let Some(commit) = flags.value::<String>("--against")? {
+        return against::run(workspace, &commit, flags);
+    }
+    if flags.switch("--profile") {
+        return profile::run(workspace, flags);
     }
     if flags.switch("--build") {
         return build::run(workspace, flags);

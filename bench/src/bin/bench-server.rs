@@ -1,6 +1,4 @@
-//! The server that the benchmarks measure: `bench-server http PORT [--sse] [--stateless] [--short] [--faulty]
-//! [--many]`,
-//! `bench-server stdio`.
+//! The server that the benchmarks measure: `bench-server http PORT [FLAGS]`, `bench-server stdio`.
 //!
 //! | setting | effect |
 //! |---|---|
@@ -10,6 +8,8 @@
 //! | `--stateless` | disables sessions |
 //! | `--short` | ends idle sessions after three seconds |
 //! | `--faulty` | keeps sessions and events in stores of which every 50th operation fails |
+//! | `--protected` | demands the access token [`bench::TOKEN`] |
+//! | `--telemetry` | adds the layer of telemetry without a subscriber; `--unsampled`: with one that refuses each span; `--metrics`: with metrics; `--traced`: with metrics and spans |
 //! | `--many` | allows two million sessions and 200,000 connections, and expires none |
 //! | `REPORT_TASKS=1` | prints the number of tasks four times per second, as `tasks N` |
 //! | `EXIT_AFTER_MS=n` | exits after `n` milliseconds without cleanup, as a killed process does |
@@ -21,14 +21,14 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use bench::FaultyStore;
+use mcp::auth::{ResourceServer, StaticTokens};
 use mcp::http::Serve;
 use mcp::http::server::{AnswerMode, Sessions};
 use mcp::prelude::*;
 use mcp::{MemoryEventStore, MemorySessionStore};
 use tokio::runtime;
 
-const USAGE: &str =
-    "usage: bench-server http PORT [--sse] [--stateless] [--short] [--faulty] [--many] | stdio";
+const USAGE: &str = "usage: bench-server http PORT [--sse] [--stateless] [--short] [--faulty] [--many] [--protected] [--telemetry|--unsampled|--metrics|--traced] | stdio";
 
 /// Longer than any measurement.
 const NEVER: Duration = Duration::from_secs(24 * 3600);
@@ -56,7 +56,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             std::process::exit(KILLED);
         });
     }
-    let server = bench::server(number("NTOOLS").unwrap_or(0));
+    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    let server = match () {
+        () if has("--telemetry") => bench::traced::without_export(),
+        () if has("--unsampled") => bench::traced::unsampled(),
+        () if has("--metrics") => bench::traced::with_metrics(),
+        () if has("--traced") => bench::traced::with_export(),
+        () => bench::server(number("NTOOLS").unwrap_or(0)),
+    };
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     match &arguments[..] {
         ["stdio"] => runtime.block_on(mcp::serve_stdio(server))?,
@@ -112,7 +119,21 @@ async fn http(server: Server, port: u16, flags: &[&str]) -> mcp::Result<()> {
         }
         false => endpoint,
     };
-    let serve = Serve::bind((Ipv4Addr::LOCALHOST, port), endpoint).await?;
+    let address = (Ipv4Addr::LOCALHOST, port);
+    if flags.contains(&"--protected") {
+        let tokens = StaticTokens::new().token(bench::TOKEN, "ada", ["mcp:use"]);
+        let url = format!("http://127.0.0.1:{port}/mcp");
+        let auth = ResourceServer::new(&url).static_tokens(tokens);
+        let endpoint = auth.build()?.protect(endpoint);
+        return run(Serve::bind(address, endpoint).await?, connections).await;
+    }
+    run(Serve::bind(address, endpoint).await?, connections).await
+}
+
+async fn run<S>(serve: Serve<S>, connections: usize) -> mcp::Result<()>
+where
+    Serve<S>: IntoFuture<Output = std::io::Result<()>>,
+{
     let serve = serve.max_connections(connections);
     eprintln!("listening on http://{}/mcp", serve.local_addr()?);
     serve.shutdown_on(mcp::http::termination()).await?;

@@ -44,9 +44,10 @@ impl Clock {
         }
     }
 
-    /// User and system time together.
+    /// User and system time together: of all threads in nanoseconds where the kernel counts them, else in
+    /// ticks of ten milliseconds.
     pub(crate) fn used(&self, process: u32) -> Option<Duration> {
-        self.read(&process.to_string(), OWN)
+        of_threads(process).or_else(|| self.read(&process.to_string(), OWN))
     }
 
     /// Processor time of ended child processes, and of their children.
@@ -59,6 +60,17 @@ impl Clock {
         let ticks = ticks(&stat, fields)? as f64;
         Some(Duration::from_secs_f64(ticks / self.ticks_per_second?))
     }
+}
+
+/// Returns the time of the running threads of a process, from `/proc/PID/task/TID/schedstat`.
+fn of_threads(process: u32) -> Option<Duration> {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).ok()?;
+    let mut total = Duration::ZERO;
+    for thread in threads {
+        let stat = std::fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
+        total += Duration::from_nanos(stat.split(' ').next()?.parse().ok()?);
+    }
+    (!total.is_zero()).then_some(total)
 }
 
 /// Index of `utime` and `stime` in `/proc/PID/stat` (fields 14 and 15), counted after the name of

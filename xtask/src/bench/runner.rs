@@ -28,6 +28,8 @@ pub(crate) struct Bench<'a> {
     workspace: &'a Workspace,
     /// Folder of the programs that use rmcp.
     rmcp: Option<PathBuf>,
+    /// Folder of the server at another commit.
+    earlier: Option<PathBuf>,
     rounds: usize,
     seconds: f64,
     /// Servers and load generators run on one processor each.
@@ -45,6 +47,7 @@ impl<'a> Bench<'a> {
         let bench = Self {
             workspace,
             rmcp,
+            earlier: None,
             rounds,
             seconds,
             pinned: std::thread::available_parallelism()?.get() > 1
@@ -53,6 +56,12 @@ impl<'a> Bench<'a> {
         };
         fs::create_dir_all(bench.folder())?;
         Ok(bench)
+    }
+
+    /// Sets the folder of the server at another commit.
+    pub(super) fn with_earlier(mut self, folder: PathBuf) -> Self {
+        self.earlier = Some(folder);
+        self
     }
 
     pub(crate) fn folder(&self) -> PathBuf {
@@ -95,7 +104,7 @@ impl<'a> Bench<'a> {
         Ok(rows.map(row).collect())
     }
 
-    fn over_http(
+    pub(super) fn over_http(
         &self,
         scenario: &Scenario,
         candidates: &[&Candidate],
@@ -219,10 +228,15 @@ impl<'a> Bench<'a> {
     }
 
     fn program(&self, program: Program) -> PathBuf {
-        match &self.rmcp {
-            Some(folder) if program.is_rmcp() => folder.join(program.binary()),
-            _ => self.binary(program.binary()),
-        }
+        let folder = match program {
+            Program::Earlier => self.earlier.as_ref(),
+            program if program.is_rmcp() => self.rmcp.as_ref(),
+            _ => None,
+        };
+        folder.map_or_else(
+            || self.binary(program.binary()),
+            |folder| folder.join(program.binary()),
+        )
     }
 
     pub(super) fn binary(&self, name: &str) -> PathBuf {

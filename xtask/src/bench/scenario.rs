@@ -7,6 +7,8 @@ pub(crate) enum Program {
     Limit,
     /// The SDK's server.
     Server,
+    /// The SDK's server at another commit.
+    Earlier,
     /// The server with rmcp.
     RmcpServer,
     /// The SDK's client.
@@ -19,7 +21,7 @@ impl Program {
     pub(crate) fn binary(self) -> &'static str {
         match self {
             Self::Limit => "bench-limit",
-            Self::Server => "bench-server",
+            Self::Server | Self::Earlier => "bench-server",
             Self::Client => "bench-client",
             Self::RmcpServer => "rmcp-server",
             Self::RmcpClient => "rmcp-client",

@@ -9,19 +9,22 @@ use bench::scenario::{Checker, Request, Scenario};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpSocket, TcpStream};
 
+use crate::Load;
 use crate::outcome::Outcome;
 use crate::response::ResponseReader;
 use crate::slow::SlowStream;
 
 pub(crate) async fn connection(
-    port: u16,
+    load: &Load,
     scenario: Scenario,
-    era: Era,
     end: Instant,
     outcome: &mut Outcome,
 ) -> io::Result<()> {
-    let mut connection = Connection::open(port, scenario, era).await?;
-    while Instant::now() < end {
+    let mut connection = Connection::open(load.port, scenario, load.era).await?;
+    if let Some(token) = &load.token {
+        connection.request = connection.request.with_token(token);
+    }
+    while Instant::now() < end && outcome.requests() < load.requests {
         connection.call(outcome).await?;
     }
     Ok(())

@@ -29,12 +29,12 @@ use outcome::Outcome;
 
 const USAGE: &str = "\
 usage: bench-load PORT call|progress|list|big [--era modern|session|stateless]
-                  [--connections N] [--seconds S] [--tools N]
+                  [--connections N] [--seconds S] [--requests N] [--tools N] [--token TOKEN]
        bench-load PORT cycle [--connections N] [--seconds S]
        bench-load PORT sessions [--count N] [--connections N] [--streams]
        bench-load PORT soak [--connections N] [--seconds S] [--seed N] [--store-fails]
        bench-load pipe [--outstanding N] [--seconds S] -- COMMAND ARGUMENTS
-       (--tools: minimum number of tools in the list)";
+       (--requests: of each connection, which then ends; --tools: minimum number of tools in the list)";
 
 /// Time limit for the last response, from the end of the run.
 const GRACE: Duration = Duration::from_secs(5);
@@ -48,6 +48,9 @@ struct Load {
     era: Era,
     connections: usize,
     time: Duration,
+    /// Number of requests after which a connection ends.
+    requests: usize,
+    token: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,10 +105,13 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Load, String> {
         port => (number(Some(port.to_owned()), "PORT")?, work(args.next())?),
     };
     let (mut era, mut connections, mut seconds) = (Era::Modern, 1, 1.0);
+    let (mut requests, mut token) = (usize::MAX, None);
     while let Some(flag) = args.next() {
         match (flag.as_str(), &mut work) {
             ("--connections", _) => connections = number(args.next(), &flag)?,
             ("--seconds", _) => seconds = number(args.next(), &flag)?,
+            ("--requests", Work::Http(_)) => requests = number(args.next(), &flag)?,
+            ("--token", Work::Http(_)) => token = args.next(),
             ("--era", _) => era = args.next().ok_or("--era needs a value")?.parse()?,
             ("--tools", Work::Http(Scenario::List(minimum))) => {
                 *minimum = number(args.next(), &flag)?
@@ -128,6 +134,8 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Load, String> {
         era,
         connections,
         time,
+        requests,
+        token,
     })
 }
 
@@ -199,11 +207,9 @@ async fn connections(load: &Load, end: Instant, limit: Duration) -> Outcome {
 /// Runs one connection until `end` and reconnects after errors.
 async fn drive(load: Load, end: Instant) -> Outcome {
     let mut outcome = Outcome::default();
-    while Instant::now() < end {
+    while Instant::now() < end && outcome.requests() < load.requests {
         let done = match load.work {
-            Work::Http(scenario) => {
-                http::connection(load.port, scenario, load.era, end, &mut outcome).await
-            }
+            Work::Http(scenario) => http::connection(&load, scenario, end, &mut outcome).await,
             _ => cycle::connection(load.port, end, &mut outcome).await,
         };
         if let Err(error) = done {

@@ -29,6 +29,11 @@ impl Outcome {
         self.last_error = part.last_error.or(self.last_error.take());
     }
 
+    /// Number of requests, without failed ones.
+    pub(crate) fn requests(&self) -> usize {
+        self.nanoseconds.len()
+    }
+
     pub(crate) fn record(&mut self, sent: Instant, bytes: usize) {
         self.bytes += bytes;
         let time = u32::try_from(sent.elapsed().as_nanos());

@@ -1,41 +1,99 @@
-//! `cargo xtask bench --guard`: instructions per call, counted by callgrind and compared with stored
-//! figures. They do not depend on the speed and the load of the machine.
+//! `cargo xtask bench --instructions`: instructions in user space per request, counted by callgrind and
+//! compared with stored figures. They do not depend on the speed and the load of the machine.
+//!
+//! Rows of the server are counted in a server process under a load over sockets; the load generator is
+//! another process. Rows of the client are counted without a socket.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::runner::PROFILE;
+use super::measure::Sample;
+use super::runner::{PROFILE, port};
 use crate::Result;
-use crate::process;
+use crate::process::{self, Server, free_port};
 use crate::workspace::Workspace;
 
-const PROGRAM: &str = "bench-calls";
+const SERVER: &str = "bench-server";
+const LOAD: &str = "bench-load";
+const CALLS: &str = "bench-calls";
 const FIGURES: &str = "bench/instructions.json";
+/// The token that `bench-server --protected` accepts.
+const TOKEN: &str = include_str!("../../../bench/src/token.txt");
 
 /// Allowed increase over the stored figure, as a fraction.
-const TOLERANCE: f64 = 0.03;
+const TOLERANCE: f64 = 0.02;
 
-/// Calls of two runs. The difference does not contain the cost of the start.
+/// Calls of two runs of the client. The difference does not contain the cost of the start.
 const FEW: usize = 500;
 const MANY: usize = 2500;
 
-/// Kinds of calls that `bench-calls` supports.
-const KINDS: [&str; 10] = [
-    "bearer",
-    "call",
-    "list",
-    "metrics",
-    "oauth",
-    "protected",
-    "session",
-    "telemetry",
-    "traced",
-    "unsampled",
+/// Valgrind starts and stops programs slowly.
+const START_LIMIT: Duration = Duration::from_secs(30);
+/// Time limit of the load, which ends after its last request.
+const LOAD_SECONDS: &str = "300";
+
+/// Requests of the server.
+struct Row {
+    name: &'static str,
+    /// Arguments of the server.
+    flags: &'static [&'static str],
+    /// Arguments of the load generator.
+    load: &'static [&'static str],
+    /// Requests of each connection.
+    requests: usize,
+}
+
+const fn row(
+    name: &'static str,
+    flags: &'static [&'static str],
+    load: &'static [&'static str],
+    requests: usize,
+) -> Row {
+    Row {
+        name,
+        flags,
+        load,
+        requests,
+    }
+}
+
+const CALL: &[&str] = &["call", "--connections", "16"];
+
+const ROWS: [Row; 10] = [
+    row("call", &[], CALL, 200),
+    row(
+        "session",
+        &[],
+        &["call", "--era", "session", "--connections", "16"],
+        200,
+    ),
+    row(
+        "list",
+        &[],
+        &["list", "--connections", "16", "--tools", "103"],
+        50,
+    ),
+    row("stream", &[], &["progress", "--connections", "2"], 4),
+    row("big", &[], &["big", "--connections", "2"], 10),
+    row(
+        "protected",
+        &["--protected"],
+        &["call", "--connections", "16", "--token", TOKEN],
+        200,
+    ),
+    row("telemetry", &["--telemetry"], CALL, 200),
+    row("unsampled", &["--unsampled"], CALL, 200),
+    row("metrics", &["--metrics"], CALL, 200),
+    row("traced", &["--traced"], CALL, 200),
 ];
+
+/// Kinds of calls of the client.
+const CLIENTS: [&str; 2] = ["bearer", "oauth"];
 
 /// The figures, and the compiler that they are valid for.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -45,14 +103,14 @@ struct Figures {
     per_call: BTreeMap<String, u64>,
 }
 
-/// Kinds of calls, those that they are compared with, and the goals in percent.
+/// Rows, those that they are compared with, and the goals in percent.
 const COMPARED: [(&str, &str, f64); 3] = [
     ("oauth", "bearer", 3.0),
     ("telemetry", "call", 5.0),
     ("unsampled", "call", 5.0),
 ];
 
-/// Runs the command. Returns true if no call exceeds its stored figure, and authorization and telemetry
+/// Runs the command. Returns true if no row exceeds its stored figure, and authorization and telemetry
 /// cost no more than their goals. `renew` stores the new figures.
 pub(crate) fn run(workspace: &Workspace, renew: bool) -> Result<bool> {
     if !process::available("valgrind", &["--version"]) {
@@ -60,19 +118,23 @@ pub(crate) fn run(workspace: &Workspace, renew: bool) -> Result<bool> {
         return Ok(true);
     }
     let mut cargo = workspace.cargo();
-    process::run(cargo.args(["build", "--release", "--package", "bench", "--bin", PROGRAM]))?;
+    process::run(cargo.args(["build", "--release", "--package", "bench", "--bins"]))?;
     let folder = workspace.target().join("bench");
     fs::create_dir_all(&folder)?;
-    let program = workspace.binary(PROFILE, PROGRAM);
     let mut counted = Figures {
         compiler: process::capture(Command::new("rustc").arg("--version"))?
             .trim()
             .to_owned(),
         ..Figures::default()
     };
-    for kind in KINDS {
-        let few = count(&program, kind, FEW, &folder)?;
-        let many = count(&program, kind, MANY, &folder)?;
+    for row in ROWS {
+        let each = count_server(workspace, &row, &folder)?;
+        counted.per_call.insert(row.name.to_owned(), each);
+    }
+    let program = workspace.binary(PROFILE, CALLS);
+    for kind in CLIENTS {
+        let few = count_client(&program, kind, FEW, &folder)?;
+        let many = count_client(&program, kind, MANY, &folder)?;
         let each = many.saturating_sub(few) / (MANY - FEW) as u64;
         counted.per_call.insert(kind.to_owned(), each);
     }
@@ -128,17 +190,62 @@ fn compare(stored: &Figures, counted: &Figures) -> bool {
     good
 }
 
-/// Counts the instructions of one run.
-fn count(program: &Path, kind: &str, calls: usize, folder: &Path) -> Result<u64> {
+/// Counts the instructions of a server per request. The counters are set to zero after a warm-up.
+fn count_server(workspace: &Workspace, row: &Row, folder: &Path) -> Result<u64> {
+    let out = folder.join(format!("callgrind.{}", row.name));
+    let mut valgrind = callgrind(&out);
+    valgrind
+        .arg(workspace.binary(PROFILE, SERVER))
+        .args(["http", &free_port()?.to_string()])
+        .args(row.flags)
+        .env("NTOOLS", if row.name == "list" { "100" } else { "0" });
+    let log = folder.join(format!("callgrind-{}-stderr.log", row.name));
+    let server = Server::start(&mut valgrind, &log, START_LIMIT)?;
+    let load = |requests: usize| -> Result<Sample> {
+        let mut load = Command::new(workspace.binary(PROFILE, LOAD));
+        load.arg(port(server.url())?.to_string()).args(row.load);
+        load.args([
+            "--seconds",
+            LOAD_SECONDS,
+            "--requests",
+            &requests.to_string(),
+        ]);
+        let sample: Sample = serde_json::from_str(&process::capture(&mut load)?)?;
+        match &sample.last_error {
+            None => Ok(sample),
+            Some(error) => Err(format!("{}: {error}", row.name).into()),
+        }
+    };
+    let control = |option: &str| {
+        let mut control = Command::new("callgrind_control");
+        process::capture(control.args([option, &server.id().to_string()]))
+    };
+    load(row.requests.div_ceil(4))?;
+    control("--zero")?;
+    let sample = load(row.requests)?;
+    control("--dump")?;
+    let dump = out.with_extension(format!("{}.1", row.name));
+    let total = total(&fs::read_to_string(dump)?).ok_or("callgrind wrote no total")?;
+    Ok(total / sample.requests as u64)
+}
+
+/// Counts the instructions of one run of the client.
+fn count_client(program: &Path, kind: &str, calls: usize, folder: &Path) -> Result<u64> {
     let out = folder.join("callgrind.out");
+    process::capture(
+        callgrind(&out)
+            .arg(program)
+            .args([kind, &calls.to_string()]),
+    )?;
+    total(&fs::read_to_string(&out)?).ok_or_else(|| "callgrind wrote no total".into())
+}
+
+fn callgrind(out: &Path) -> Command {
     let mut valgrind = Command::new("valgrind");
     valgrind
         .args(["--tool=callgrind", "--quiet"])
-        .arg(format!("--callgrind-out-file={}", out.display()))
-        .arg(program)
-        .args([kind, &calls.to_string()]);
-    process::capture(&mut valgrind)?;
-    total(&fs::read_to_string(&out)?).ok_or_else(|| "callgrind wrote no total".into())
+        .arg(format!("--callgrind-out-file={}", out.display()));
+    valgrind
 }
 
 /// Returns the total of a callgrind file.
@@ -170,8 +277,8 @@ mod tests {
         for (compiler, call, good) in [
             ("a", 10_000, true),
             ("a", 9_000, true),
-            ("a", 10_299, true),
-            ("a", 10_400, false),
+            ("a", 10_199, true),
+            ("a", 10_300, false),
             ("b", 20_000, true),
         ] {
             assert_eq!(compare(&stored, &figures(compiler, call)), good, "{call}");
