@@ -13,7 +13,7 @@ use crate::legacy_tasks::{TaskMetadata, TaskSupport};
 use crate::setters::setters;
 use crate::{
     ContentBlock, Cursor, ExtraFields, Icon, JsonObject, Meta, RawObject, TextContent,
-    ToolResultContent, ToolUseContent, de,
+    ToolResultContent, ToolUseContent, de, escape_line,
 };
 
 /// Definition of a tool, as `tools/list` returns it.
@@ -436,11 +436,16 @@ impl CallToolResult {
 #[non_exhaustive]
 pub enum UnexpectedResult {
     /// The call failed. The text describes the failure.
-    #[error("the tool failed: {0}")]
+    #[error("the tool failed: {}", escape_line(.0))]
     ToolFailed(String),
     /// The result is not a valid value of the type.
-    #[error("the tool's result has another shape: {0}")]
+    #[error("the tool's result has another shape: {}", one_line(.0))]
     OtherShape(#[source] serde_json::Error),
+}
+
+/// Returns the message of an error that may contain text of a peer.
+fn one_line(error: &serde_json::Error) -> String {
+    escape_line(&error.to_string()).into_owned()
 }
 
 impl ToolUseContent {
@@ -509,6 +514,11 @@ mod tests {
             .parse::<f64>()
             .unwrap_err();
         assert_eq!(error.to_string(), "the tool failed: no such file");
+        let error = CallToolResult::error("no\nINFO paid\u{1b}[2K");
+        assert_eq!(
+            error.parse::<f64>().unwrap_err().to_string(),
+            r"the tool failed: no\nINFO paid\u{1b}[2K"
+        );
         assert!(
             CallToolResult::new(vec![ContentBlock::text("x")])
                 .parse::<f64>()

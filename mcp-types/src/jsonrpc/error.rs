@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::escape_line;
+
 /// The `error` member of a response.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#errors>
@@ -51,9 +53,11 @@ impl ErrorObject {
     }
 }
 
+/// Shows message and code on one line. The message is text of a peer: hidden characters are
+/// [escaped](escape_line).
 impl fmt::Display for ErrorObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.message, self.code)
+        write!(f, "{} ({})", escape_line(&self.message), self.code)
     }
 }
 
@@ -64,5 +68,22 @@ impl PartialEq for ErrorObject {
     fn eq(&self, other: &Self) -> bool {
         let text = |error: &Self| error.data.as_ref().map(|raw| raw.get().to_owned());
         self.code == other.code && self.message == other.message && text(self) == text(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ErrorObject;
+
+    #[test]
+    fn display_escapes_message_of_peer() {
+        let error = ErrorObject::new(
+            -32000,
+            "no\r\n12:00 INFO paid\u{1b}[2K\u{9b}\u{202e}\u{200b}",
+        );
+        assert_eq!(
+            error.to_string(),
+            r"no\r\n12:00 INFO paid\u{1b}[2K\u{9b}\u{202e}\u{200b} (-32000)"
+        );
     }
 }
