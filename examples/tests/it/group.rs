@@ -203,7 +203,7 @@ async fn silent_process_is_timeout_with_its_stderr() {
         "{text}"
     );
     assert!(
-        text.ends_with("; its standard error ends with:\nno licence"),
+        text.ends_with("; its standard error ends with:\n  no licence"),
         "{text}"
     );
 

@@ -1,47 +1,71 @@
 //! Messages and sources of [`Error`].
 
 use std::error::Error as StdError;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use mcp_core::ChannelError;
+use mcp_types::escape_block;
 
 use super::{CallContext, Error, ErrorInner, ErrorKind};
 
-/// Shows the call and the cause. Further causes are returned by [`source`](StdError::source).
+/// Shows the call and the cause, with hidden characters escaped and further lines indented. Further
+/// causes are returned by [`source`](StdError::source).
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ErrorInner {
-            call,
-            kind,
-            stderr_tail,
-        } = &*self.inner;
+        f.write_str(&indented(&self.inner.message()?))
+    }
+}
+
+impl ErrorInner {
+    fn message(&self) -> Result<String, fmt::Error> {
+        let mut f = String::new();
         if let Some(CallContext {
             server,
             method,
             item,
-        }) = call
+        }) = &self.call
         {
             if method.is_empty() {
-                f.write_str(server)?;
+                f.push_str(server);
             } else {
-                f.write_str(method)?;
+                f.push_str(method);
                 if let Some(item) = item {
                     write!(f, " {item:?}")?;
                 }
                 // A connect error contains the name of the server.
-                if !matches!(kind, ErrorKind::Channel(ChannelError::Connect { .. })) {
+                if !matches!(self.kind, ErrorKind::Channel(ChannelError::Connect { .. })) {
                     write!(f, " at {server}")?;
                 }
             }
-            f.write_str(": ")?;
+            f.push_str(": ");
         }
-        kind.fmt(f)?;
-        match stderr_tail {
-            Some(stderr) => write!(f, "; its standard error ends with:\n{stderr}"),
-            None => Ok(()),
+        write!(f, "{}", self.kind)?;
+        if let Some(stderr) = &self.stderr_tail {
+            write!(f, "; its standard error ends with:\n{stderr}")?;
         }
+        Ok(f)
     }
 }
+
+/// Escapes hidden characters, and indents all lines but the first, so that standard error of a server
+/// cannot imitate lines of a log. Lines that are indented already stay as they are, for errors that
+/// contain others.
+fn indented(text: &str) -> String {
+    let text = escape_block(text);
+    let mut lines = text.split('\n');
+    let mut out = lines.next().unwrap_or_default().to_owned();
+    for line in lines {
+        out.push('\n');
+        if !line.starts_with(INDENT) {
+            out.push_str(INDENT);
+        }
+        out.push_str(line);
+    }
+    out
+}
+
+/// Start of a further line.
+const INDENT: &str = "  ";
 
 /// Shows the message with all causes, for `unwrap` and `fn main() -> Result<(), Error>`.
 impl fmt::Debug for Error {
@@ -49,7 +73,7 @@ impl fmt::Debug for Error {
         fmt::Display::fmt(self, f)?;
         let mut cause = self.source();
         while let Some(error) = cause {
-            write!(f, "\n  caused by: {error}")?;
+            write!(f, "\n  caused by: {}", indented(&error.to_string()))?;
             cause = error.source();
         }
         Ok(())

@@ -5,7 +5,8 @@ use std::fmt;
 use std::time::Duration;
 
 use http::StatusCode;
-use mcp_core::{ChannelError, ClientRequest, CloseReason};
+use mcp_core::{ChannelError, ClientRequest, CloseReason, Fault};
+use mcp_types::{ErrorObject, UnexpectedResult};
 
 use super::{Error, ErrorKind};
 
@@ -123,8 +124,52 @@ fn stderr_tail_ends_message() {
     let text = late().with_stderr_tail("no licence").to_string();
     assert_eq!(
         text,
-        "no response within 5s; its standard error ends with:\nno licence"
+        "no response within 5s; its standard error ends with:\n  no licence"
     );
+}
+
+#[test]
+fn text_of_server_is_escaped() {
+    const HOSTILE: &str = "x\r\n12:00 INFO paid\u{1b}[2K\u{7f}\u{9b}\u{202e}\u{200b}";
+    const SHOWN: &str = r"x\r\n12:00 INFO paid\u{1b}[2K\u{7f}\u{9b}\u{202e}\u{200b}";
+    let text = || HOSTILE.to_owned();
+    let fault = |fault: Fault| ErrorKind::from_fault(fault, None, None, &[]);
+    let request = ClientRequest::Discover;
+    for kind in [
+        fault(Fault::Protocol(ErrorObject::new(-32000, text()))),
+        fault(Fault::HeaderMismatch(text().into())),
+        fault(Fault::no_such_tool(HOSTILE)),
+        ErrorKind::WrongId {
+            given: text().into(),
+        },
+        ErrorKind::MalformedTask(text()),
+        ErrorKind::OutputSchema(text()),
+        ErrorKind::CustomResult(text()),
+        ErrorKind::Result(UnexpectedResult::ToolFailed(text())),
+        ErrorKind::no_common_version(vec![text()], &[]),
+    ] {
+        let kind = ErrorKind::MayHaveRun(kind.into());
+        let error = Error::for_server(
+            "files",
+            ErrorKind::Start(Error::in_call("x", &request, kind)),
+        );
+        for shown in [error.to_string(), format!("{error:?}")] {
+            assert!(shown.contains(SHOWN), "{shown}");
+            assert!(!shown.contains(char::is_control), "{shown:?}");
+            assert!(!shown.contains(['\u{202e}', '\u{200b}']), "{shown:?}");
+        }
+    }
+    // The lines of standard error stay lines, which cannot imitate a line of a log.
+    let closed = ErrorKind::closed(CloseReason::Broken(text()));
+    let late = Error::from(ErrorKind::TimedOut(Duration::from_secs(5)));
+    for error in [
+        Error::for_server("files", ErrorKind::Start(Error::from(closed))),
+        late.with_stderr_tail(HOSTILE),
+    ] {
+        let shown = error.to_string();
+        let end = r"12:00 INFO paid\u{1b}[2K\u{7f}\u{9b}\u{202e}\u{200b}";
+        assert!(shown.ends_with(&format!("x\\r\n  {end}")), "{shown}");
+    }
 }
 
 #[test]

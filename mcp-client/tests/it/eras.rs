@@ -210,7 +210,7 @@ async fn server_that_ends_at_its_start_is_reported_with_its_last_lines_once() {
     let error = Client::over(script.channel()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        format!("initialize at script:: before its first response, {reason}")
+        format!("initialize at script:: before its first response, {reason}").replace('\n', "\n  ")
     );
     assert!(error.is_closed());
     assert_eq!(script.reopened(), 1);
