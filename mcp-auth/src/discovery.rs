@@ -7,10 +7,11 @@ use url::Url;
 use crate::challenge::Challenge;
 use crate::document::{AuthDocument, DocumentKind};
 use crate::error::{AuthError, shown};
-use crate::event::{AuthEvent, EventSender};
+use crate::event::AuthEvent;
 use crate::fetch::{Fetched, Fetcher};
 use crate::metadata::resource::{self, ResourceDocument, ResourceMetadata};
-use crate::metadata::server::{self, IssuerMatch, ServerDocument, ServerMetadata};
+use crate::metadata::server::{self, ServerDocument, ServerMetadata};
+use crate::oauth::OAuth;
 
 /// The metadata that a login needs.
 #[derive(Debug, Clone)]
@@ -22,13 +23,12 @@ pub(crate) struct Discovered {
 /// Finds the metadata of one MCP server.
 pub(crate) struct Discovery<'a> {
     pub(crate) fetcher: &'a Fetcher,
-    pub(crate) events: &'a EventSender,
     pub(crate) server: &'a Url,
-    pub(crate) issuers: IssuerMatch,
+    pub(crate) oauth: &'a OAuth,
     /// The endpoints of revision 2025-03-26 may be used.
     pub(crate) allows_legacy: bool,
-    /// Issuers that are selected first: those with stored or given credentials.
-    pub(crate) preferred: Vec<String>,
+    /// The issuer that is selected first: that of stored credentials.
+    pub(crate) preferred: Option<&'a str>,
 }
 
 impl Discovery<'_> {
@@ -106,26 +106,32 @@ impl Discovery<'_> {
             return Ok(None);
         }
         if let Some(document) = AuthDocument::new(kind, &fetched) {
-            self.events.send(AuthEvent::Fetched { document });
+            self.oauth.events.send(AuthEvent::Fetched { document });
         }
         Ok(Some(fetched))
     }
 
-    /// Selects the first authorization server with valid metadata, preferred ones first.
+    /// Selects the first authorization server with valid metadata, the preferred one first. Nothing is
+    /// fetched from another one than that of the settings.
     async fn select(&self, resource: &ResourceMetadata) -> Result<ServerMetadata, AuthError> {
         let mut issuers: Vec<&String> = resource.authorization_servers.iter().collect();
-        let is_other = |issuer: &str| !self.preferred.iter().any(|known| known == issuer);
-        issuers.sort_by_key(|issuer| is_other(issuer));
-        let mut first_error = None;
+        issuers.sort_by_key(|issuer| self.preferred != Some(issuer.as_str()));
+        let (mut first_error, mut refused) = (None, None);
         for issuer in issuers {
+            if let Err(error) = self.oauth.check_pin(issuer) {
+                refused = refused.or(Some(error));
+                continue;
+            }
             match self.server_metadata(issuer).await {
                 Ok(server) => return Ok(server),
                 Err(error) => first_error = first_error.or(Some(error)),
             }
         }
-        Err(first_error.unwrap_or_else(|| AuthError::NoMetadata {
-            server: shown(self.server),
-        }))
+        Err(first_error
+            .or(refused)
+            .unwrap_or_else(|| AuthError::NoMetadata {
+                server: shown(self.server),
+            }))
     }
 
     async fn server_metadata(&self, issuer: &str) -> Result<ServerMetadata, AuthError> {
@@ -154,7 +160,7 @@ impl Discovery<'_> {
                 continue;
             };
             let valid = fetched.json().and_then(|document: ServerDocument| {
-                document.validate(issuer, self.issuers, url, self.fetcher)
+                document.validate(issuer, self.oauth.issuers, url, self.fetcher)
             });
             match valid {
                 Ok(server) => return Ok(Some(server)),
@@ -167,6 +173,7 @@ impl Discovery<'_> {
     /// Revision 2025-03-26: the authorization server is at the origin of the MCP server.
     async fn legacy(&self) -> Result<ServerMetadata, AuthError> {
         let issuer = self.server.origin().ascii_serialization();
+        self.oauth.check_pin(&issuer)?;
         let Ok(url) = Url::parse(&issuer) else {
             return Err(AuthError::NoMetadata {
                 server: shown(self.server),

@@ -92,12 +92,13 @@ pub enum AuthError {
         /// The issuer.
         issuer: String,
     },
-    /// The given client id is for another authorization server.
-    #[error("the client id is for the authorization server {expected}, not for {issuer}")]
+    /// The MCP server names another authorization server than the one of this client. Nothing was sent
+    /// to it.
+    #[error("this client is for the authorization server {expected}, the server names {issuer}")]
     ClientIssuer {
-        /// The issuer of the client id.
+        /// The issuer of the settings, or the first one that accepted the client id.
         expected: String,
-        /// The issuer of the server.
+        /// The issuer that the server names.
         issuer: String,
     },
     /// The authorization server refused to register this client.

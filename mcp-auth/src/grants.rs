@@ -42,6 +42,7 @@ impl State {
     ///
     /// Returns the [`AuthError`] of the step that failed.
     pub(crate) async fn obtain_token(&self, request: &TokenRequest<'_>) -> Result<(), AuthError> {
+        self.check_issuer(&request.server.issuer).await?;
         let key = self.proof_key(request)?;
         let endpoint = TokenEndpoint {
             fetcher: &self.fetcher,
@@ -212,7 +213,6 @@ impl State {
     ) -> Result<Client, AuthError> {
         let server = request.server;
         if let Some(given) = &self.oauth.client {
-            self.check_issuer(given, &server.issuer).await?;
             return Ok(given.to_client());
         }
         if let Some(url) = self
@@ -290,7 +290,7 @@ impl State {
         request: &TokenRequest<'_>,
         endpoint: &TokenEndpoint<'_>,
     ) -> Result<(Client, Tokens), AuthError> {
-        let client = self.given_client(request.server).await?;
+        let client = self.given_client(request.server)?;
         let mut form = TokenForm::new("client_credentials");
         set_scopes_and_resource(&mut form, request);
         let tokens = endpoint.request(&client, form).await?;
@@ -308,7 +308,7 @@ impl State {
         form.set("assertion", assertion().await?);
         set_scopes_and_resource(&mut form, request);
         if self.oauth.client.is_some() {
-            let client = self.given_client(request.server).await?;
+            let client = self.given_client(request.server)?;
             let tokens = endpoint.request(&client, form).await?;
             return Ok((client, tokens));
         }
@@ -329,7 +329,7 @@ impl State {
         endpoint: &TokenEndpoint<'_>,
         idp: &EnterpriseIdp,
     ) -> Result<(Client, Tokens), AuthError> {
-        let client = self.given_client(request.server).await?;
+        let client = self.given_client(request.server)?;
         let (server, resource) = (request.server, request.resource);
         let assertion = idp
             .assertion(&self.fetcher, server, resource, &client.id)
@@ -341,13 +341,11 @@ impl State {
         Ok((client, tokens))
     }
 
-    async fn given_client(&self, server: &ServerMetadata) -> Result<Client, AuthError> {
-        let Some(given) = &self.oauth.client else {
-            return Err(AuthError::NoClient {
-                issuer: printable(&server.issuer),
-            });
-        };
-        self.check_issuer(given, &server.issuer).await?;
+    fn given_client(&self, server: &ServerMetadata) -> Result<Client, AuthError> {
+        let given = self.oauth.client.as_ref();
+        let given = given.ok_or_else(|| AuthError::NoClient {
+            issuer: printable(&server.issuer),
+        })?;
         Ok(given.to_client())
     }
 }

@@ -20,10 +20,11 @@
 //! | `source`, `challenge`, `egress` | functions of the program, headers, URL rules |
 //! | `fetch`, `key` | the HTTP client of the login, signatures |
 //! | `document`, `event` | documents of servers without secrets, events |
-//! | `metadata`, `discovery` | documents of servers, and the order in which they are fetched |
+//! | `metadata` | documents of servers |
 //! | `client`, `dpop`, `registration`, `token` | requests to an authorization server |
 //! | `store`, `redirect`, `login`, `device`, `enterprise` | stores, the user's browser, the parts of grants |
-//! | `oauth`, `record`, `state` | settings, stored tokens, the state of an authorizer |
+//! | `oauth`, `discovery` | settings, and the order in which documents are fetched |
+//! | `record`, `state` | stored tokens, the state of an authorizer |
 //! | `grants`, `renewal`, `flight` | obtaining and renewing tokens, once for all callers |
 //! | `authorizer`, `service` | [`Authorizer`], [`AuthService`] |
 //! | `__private` | the parser of challenges, for its fuzz target |

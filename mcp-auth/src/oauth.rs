@@ -11,7 +11,7 @@ use crate::device::{DeviceLogin, ShowDevice};
 use crate::dpop::Dpop;
 use crate::egress::Egress;
 use crate::enterprise::EnterpriseIdp;
-use crate::error::AuthError;
+use crate::error::{AuthError, printable};
 use crate::event::{AuthEvents, EventSender};
 use crate::key::PrivateKey;
 use crate::limits::Limits;
@@ -45,7 +45,6 @@ impl Grant {
 pub(crate) struct GivenClient {
     pub(crate) id: String,
     pub(crate) credential: Credential,
-    pub(crate) issuer: Option<String>,
 }
 
 /// The value of the `resource` parameter.
@@ -75,6 +74,8 @@ pub struct OAuth {
     pub(crate) grant: Grant,
     pub(crate) client_name: String,
     pub(crate) client: Option<GivenClient>,
+    /// The only authorization server that gets anything.
+    pub(crate) issuer: Option<String>,
     pub(crate) metadata_url: Option<String>,
     pub(crate) scopes: Scopes,
     pub(crate) offline_access: bool,
@@ -97,6 +98,7 @@ impl OAuth {
             grant,
             client_name: String::new(),
             client: None,
+            issuer: None,
             metadata_url: None,
             scopes: Scopes::default(),
             offline_access: true,
@@ -166,7 +168,8 @@ impl OAuth {
     }
 
     /// Creates settings for a workload with a platform token, such as a Kubernetes service account.
-    /// `assertion` is called for each exchange and gives the current platform token.
+    /// `assertion` is called for each exchange and gives the current platform token. Set the
+    /// authorization server that receives it with [`issuer`](Self::issuer).
     ///
     /// Spec: extension `io.modelcontextprotocol/auth/wif`.
     ///
@@ -177,7 +180,8 @@ impl OAuth {
     ///
     /// let oauth = OAuth::workload(|| async {
     ///     std::fs::read_to_string("/var/run/secrets/tokens/mcp")
-    /// });
+    /// })
+    /// .issuer("https://login.example.com");
     /// ```
     pub fn workload<F, R, T, E>(assertion: F) -> Self
     where
@@ -211,11 +215,9 @@ impl OAuth {
     }
 
     fn client(mut self, id: impl Into<String>, credential: Credential) -> Self {
-        let issuer = self.client.take().and_then(|client| client.issuer);
         self.client = Some(GivenClient {
             id: id.into(),
             credential,
-            issuer,
         });
         self
     }
@@ -235,12 +237,14 @@ impl OAuth {
         self.client(id, Credential::Key(key))
     }
 
-    /// Sets the authorization server of the client id. Call it after the id is set. Default: the
-    /// first one that accepts the id, which is then remembered.
+    /// Sets the only authorization server that is used, for every grant. An MCP server that names
+    /// another one gets [`AuthError::ClientIssuer`], and the other one gets nothing: no code, secret or
+    /// assertion. Stored tokens of another one are ignored. A [workload](Self::workload) needs it.
+    ///
+    /// Default: a client id is bound to the first authorization server that accepts it; without a client
+    /// id, the MCP server selects the authorization server.
     pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
-        if let Some(client) = &mut self.client {
-            client.issuer = Some(issuer.into());
-        }
+        self.issuer = Some(issuer.into());
         self
     }
 
@@ -362,18 +366,81 @@ impl OAuth {
         }
     }
 
+    /// Checks an authorization server against the one of the settings.
+    ///
     /// # Errors
     ///
-    /// Returns [`AuthError::Settings`] when a setting is invalid.
+    /// Returns [`AuthError::ClientIssuer`] for another one.
+    pub(crate) fn check_pin(&self, issuer: &str) -> Result<(), AuthError> {
+        let expected = self.issuer.as_deref();
+        expected.map_or(Ok(()), |expected| self.check_expected(expected, issuer))
+    }
+
+    /// # Errors
+    ///
+    /// Returns [`AuthError::ClientIssuer`] when `issuer` is another one than `expected`.
+    pub(crate) fn check_expected(&self, expected: &str, issuer: &str) -> Result<(), AuthError> {
+        if self.issuers.matches(expected, issuer) {
+            return Ok(());
+        }
+        Err(AuthError::ClientIssuer {
+            expected: printable(expected),
+            issuer: printable(issuer),
+        })
+    }
+
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Settings`] when a setting is invalid or would be ignored.
     pub(crate) fn check(&self) -> Result<(), AuthError> {
         if let Some(url) = &self.metadata_url {
             check_metadata_url(url)?;
         }
-        if matches!(self.grant, Grant::Enterprise(_)) && self.client.is_none() {
-            let message = "an enterprise login needs a client id; add .client_secret(…)";
-            return Err(AuthError::Settings(message.to_owned()));
+        if let Some(issuer) = &self.issuer {
+            check_issuer(issuer)?;
         }
-        Ok(())
+        match &self.grant {
+            Grant::Enterprise(_) if self.client.is_none() => Err(invalid(
+                "an enterprise login needs a client id; add .client_secret(…)",
+            )),
+            // Without it, every MCP server could have the platform token sent to a server of its own.
+            Grant::Workload(_) if self.issuer.is_none() => Err(invalid(
+                "a workload needs the authorization server that receives its platform token; add \
+                 .issuer(…)",
+            )),
+            Grant::Token(_) => self.check_unused(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that no setting is ignored which restricts how tokens are obtained: with
+    /// [`token`](Self::token), this crate obtains none.
+    fn check_unused(&self) -> Result<(), AuthError> {
+        let unused = [
+            (self.issuer.is_some(), "issuer"),
+            (self.client.is_some(), "client_id"),
+            (self.dpop != Dpop::Off, "dpop"),
+        ];
+        match unused.iter().find(|(is_set, _)| *is_set) {
+            Some((_, name)) => Err(invalid(format!(
+                ".{name}(…) has no effect on a token that the program manages; remove it"
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn invalid(message: impl Into<String>) -> AuthError {
+    AuthError::Settings(message.into())
+}
+
+fn check_issuer(issuer: &str) -> Result<(), AuthError> {
+    let url = Url::parse(issuer).ok();
+    match url.filter(|url| matches!(url.scheme(), "http" | "https")) {
+        Some(_) => Ok(()),
+        None => Err(invalid(format!(
+            "the issuer {issuer:?} must be a URL, such as https://login.example.com"
+        ))),
     }
 }
 
@@ -388,8 +455,7 @@ fn check_metadata_url(text: &str) -> Result<(), AuthError> {
             && url.password().is_none()
     });
     let message = "the client metadata URL must be https with a path, without fragment and user";
-    url.map(|_| ())
-        .ok_or_else(|| AuthError::Settings(message.to_owned()))
+    url.map(|_| ()).ok_or_else(|| invalid(message))
 }
 
 impl fmt::Debug for OAuth {
@@ -405,6 +471,7 @@ impl fmt::Debug for OAuth {
         f.debug_struct("OAuth")
             .field("grant", &grant)
             .field("client_id", &self.client.as_ref().map(|client| &client.id))
+            .field("issuer", &self.issuer)
             .finish_non_exhaustive()
     }
 }

@@ -194,20 +194,13 @@ impl State {
         challenge: Option<&Challenge>,
         record: Option<&TokenRecord>,
     ) -> Result<Discovered, AuthError> {
-        let given = self
-            .oauth
-            .client
-            .as_ref()
-            .and_then(|client| client.issuer.clone());
-        let known = record.map(|record| record.server.issuer.clone());
         let discovery = Discovery {
             fetcher: &self.fetcher,
-            events: &self.oauth.events,
+            oauth: &self.oauth,
             server: &self.server,
-            issuers: self.oauth.issuers,
             // A server that had metadata once cannot be downgraded.
             allows_legacy: self.oauth.legacy && record.is_none_or(TokenRecord::is_legacy),
-            preferred: known.into_iter().chain(given).collect(),
+            preferred: record.map(|record| record.server.issuer.as_str()),
         };
         let limit = self.oauth.limits.discovery;
         let found = tokio::time::timeout(limit, discovery.run(challenge)).await;

@@ -10,7 +10,7 @@ use url::{Origin, Position, Url};
 use crate::client::{Client, ClientKind, ClientRecord, Credential};
 use crate::dpop::Nonces;
 use crate::egress::EgressRules;
-use crate::error::{AuthError, printable};
+use crate::error::AuthError;
 use crate::event::AuthEvent;
 use crate::fetch::Fetcher;
 use crate::metadata::resource;
@@ -92,10 +92,12 @@ impl State {
         }
     }
 
-    /// Loads the tokens. Those of another client are ignored.
+    /// Loads the tokens. Those of another client or of another authorization server than that of the
+    /// settings are ignored: a refresh would send the client secret to that server.
     pub(crate) async fn load_tokens(&self) -> Result<Option<TokenRecord>, AuthError> {
         let stored = self.oauth.store.load(&self.tokens_key()).await?;
-        Ok(stored.as_ref().and_then(TokenRecord::from_stored))
+        let record = stored.as_ref().and_then(TokenRecord::from_stored);
+        Ok(record.filter(|record| self.oauth.check_pin(&record.server.issuer).is_ok()))
     }
 
     /// Saves tokens, and then uses them: a rotated refresh token is stored before its first use.
@@ -136,38 +138,32 @@ impl State {
         }
     }
 
-    /// Checks that the given client id belongs to an issuer.
-    pub(crate) async fn check_issuer(
-        &self,
-        given: &GivenClient,
-        issuer: &str,
-    ) -> Result<(), AuthError> {
-        let bound = match &given.issuer {
-            Some(issuer) => Some(issuer.clone()),
-            None => self
-                .load_binding(given)
-                .await?
-                .map(|binding| binding.issuer),
+    /// Checks that an authorization server may receive what this client has: it is the one of the
+    /// settings, and the one of the given client id.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::ClientIssuer`] for another one.
+    pub(crate) async fn check_issuer(&self, issuer: &str) -> Result<(), AuthError> {
+        self.oauth.check_pin(issuer)?;
+        let Some(given) = self.unpinned_client() else {
+            return Ok(());
         };
-        match bound {
-            Some(bound) if !self.oauth.issuers.matches(&bound, issuer) => {
-                Err(AuthError::ClientIssuer {
-                    expected: printable(&bound),
-                    issuer: printable(issuer),
-                })
-            }
-            _ => Ok(()),
+        match self.load_binding(given).await? {
+            Some(binding) => self.oauth.check_expected(&binding.issuer, issuer),
+            None => Ok(()),
         }
+    }
+
+    /// The given client id, if the settings do not name its authorization server.
+    fn unpinned_client(&self) -> Option<&GivenClient> {
+        let given = self.oauth.client.as_ref();
+        given.filter(|_| self.oauth.issuer.is_none())
     }
 
     /// Remembers the issuer that accepted the given client id.
     pub(crate) async fn bind_issuer(&self, issuer: &str) -> Result<(), AuthError> {
-        let Some(given) = self
-            .oauth
-            .client
-            .as_ref()
-            .filter(|given| given.issuer.is_none())
-        else {
+        let Some(given) = self.unpinned_client() else {
             return Ok(());
         };
         if self.load_binding(given).await?.is_some() {

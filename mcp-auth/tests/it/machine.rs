@@ -68,7 +68,8 @@ async fn workload_reads_its_assertion_for_each_exchange() {
     let oauth = OAuth::workload(move || {
         let number = counted.fetch_add(1, Ordering::SeqCst);
         async move { Ok::<_, std::io::Error>(format!("canary-assertion-{number}\n")) }
-    });
+    })
+    .issuer(&world.issuer);
     let authorizer = oauth.authorizer(&world.server).unwrap();
     for _ in 0..2 {
         assert_eq!(world.post(&authorizer).await.unwrap(), 200);
@@ -89,6 +90,7 @@ async fn workload_reads_its_assertion_for_each_exchange() {
 async fn refused_assertion_is_not_tried_again() {
     let world = World::start().await;
     let oauth = OAuth::workload(|| async { Ok::<_, std::io::Error>("expired".to_owned()) });
+    let oauth = oauth.issuer(&world.issuer);
     let authorizer = oauth.authorizer(&world.server).unwrap();
     let error = reason(world.post(&authorizer).await.unwrap_err());
     assert!(matches!(error, AuthError::TokenRejected(_)), "{error}");
@@ -130,7 +132,7 @@ async fn server_without_proofs_is_refused_or_accepted_by_the_setting() {
 }
 
 /// An identity provider that issues one assertion.
-async fn identity_provider(claims: Value) -> String {
+pub(crate) async fn identity_provider(claims: Value) -> String {
     let encode = |value: Value| URL_SAFE_NO_PAD.encode(value.to_string());
     let header = encode(json!({"typ": "oauth-id-jag+jwt", "alg": "ES256"}));
     let assertion = format!("{header}.{}.c2ln", encode(claims));
@@ -146,7 +148,7 @@ async fn identity_provider(claims: Value) -> String {
     url
 }
 
-fn enterprise(idp: String) -> OAuth {
+pub(crate) fn enterprise(idp: String) -> OAuth {
     let idp = EnterpriseIdp::new(idp, "idp-client")
         .id_token(|| async { Ok::<_, std::io::Error>("canary-id-token".to_owned()) });
     OAuth::enterprise(idp).client_secret("mcp-client", "canary-secret")

@@ -13,5 +13,6 @@ mod refresh;
 mod rules;
 mod scopes;
 mod secrets;
+mod settings;
 mod threats;
 mod world;

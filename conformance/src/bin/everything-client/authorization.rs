@@ -2,6 +2,8 @@
 
 use std::io;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use mcp::auth::{AuthError, Dpop, EnterpriseIdp, ManualRedirect, OAuth, PrivateKey};
 use mcp::prelude::*;
@@ -51,8 +53,10 @@ fn settings(scenario: &str) -> Result<OAuth> {
         }
         "wif-jwt-bearer" => {
             let assertion = context.text("valid_jwt");
+            let issuer = audience(&assertion).unwrap_or_default();
             OAuth::workload(move || std::future::ready(Ok::<_, io::Error>(assertion.clone())))
                 .client_id(context.text("client_id"))
+                .issuer(issuer)
         }
         "pre-registration" => {
             let secret = context.text("client_secret");
@@ -68,6 +72,13 @@ fn interactive() -> OAuth {
     OAuth::interactive("everything-client")
         .client_metadata_url(METADATA_URL)
         .redirect(ManualRedirect::new(REDIRECT_URI, follow))
+}
+
+/// Returns the audience of an assertion: the authorization server that it is for.
+fn audience(assertion: &str) -> Option<String> {
+    let payload = URL_SAFE_NO_PAD.decode(assertion.split('.').nth(1)?).ok()?;
+    let claims: Value = serde_json::from_slice(&payload).ok()?;
+    claims["aud"].as_str().map(str::to_owned)
 }
 
 /// Requests the login page, and returns the URL to which it redirects.

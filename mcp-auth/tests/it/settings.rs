@@ -1,0 +1,227 @@
+//! Settings of security: each one holds for every grant and in every order of the setters.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use mcp_auth::{AuthError, AuthStatus, ManualRedirect, MemoryStore, OAuth, PrivateKey};
+use ring::rand::SystemRandom;
+use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
+use serde_json::json;
+
+use crate::machine::{enterprise, identity_provider};
+use crate::world::{REDIRECT_URI, World, follow, reason};
+
+type Setter = Box<dyn Fn(OAuth) -> OAuth>;
+
+/// A way to obtain tokens: its constructor, and the setters that a program adds.
+struct Case {
+    name: &'static str,
+    start: Box<dyn Fn() -> OAuth>,
+    setters: Vec<Setter>,
+}
+
+fn case(
+    name: &'static str,
+    start: impl Fn() -> OAuth + 'static,
+    setters: impl IntoIterator<Item = Setter>,
+) -> Case {
+    Case {
+        name,
+        start: Box::new(start),
+        setters: setters.into_iter().collect(),
+    }
+}
+
+impl Case {
+    /// The settings with `setter` at each position between the other setters.
+    fn with(&self, setter: impl Fn(OAuth) -> OAuth) -> impl Iterator<Item = (String, OAuth)> {
+        (0..=self.setters.len()).map(move |position| {
+            let (before, after) = self.setters.split_at(position);
+            let oauth = before.iter().fold((self.start)(), |oauth, set| set(oauth));
+            let oauth = after.iter().fold(setter(oauth), |oauth, set| set(oauth));
+            (format!("{} {position}", self.name), oauth)
+        })
+    }
+}
+
+fn key() -> PrivateKey {
+    let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
+    let der = EcdsaKeyPair::generate_pkcs8(algorithm, &SystemRandom::new()).unwrap();
+    let body = STANDARD.encode(der.as_ref());
+    let pem = format!("-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----\n");
+    PrivateKey::from_pem(&pem).unwrap()
+}
+
+fn workload() -> OAuth {
+    OAuth::workload(|| async { Ok::<_, std::io::Error>("canary-assertion") })
+}
+
+/// Every grant with every kind of client.
+fn grants(idp: &str) -> Vec<Case> {
+    let redirect = || -> Setter {
+        Box::new(|oauth| oauth.redirect(ManualRedirect::new(REDIRECT_URI, follow)))
+    };
+    let id = || -> Setter { Box::new(|oauth| oauth.client_id("given")) };
+    let secret = || -> Setter { Box::new(|oauth| oauth.client_secret("given", "canary-secret")) };
+    let signed = || -> Setter { Box::new(|oauth| oauth.client_key("given", key())) };
+    let described = || -> Setter {
+        Box::new(|oauth| oauth.client_metadata_url("https://app.example/client.json"))
+    };
+    let scopes = || -> Setter { Box::new(|oauth| oauth.scopes(["basic"])) };
+    let interactive = || OAuth::interactive("test");
+    let device = || OAuth::device("test", |_| std::future::ready(Ok(())));
+    let idp = idp.to_owned();
+    vec![
+        case("interactive", interactive, [redirect()]),
+        case("interactive id", interactive, [id(), redirect()]),
+        case("interactive secret", interactive, [redirect(), secret()]),
+        case("interactive key", interactive, [signed(), redirect()]),
+        case(
+            "interactive document",
+            interactive,
+            [redirect(), described()],
+        ),
+        case("device", device, [scopes()]),
+        case("device secret", device, [secret()]),
+        case(
+            "client credentials",
+            || OAuth::client_credentials("given", "canary-secret"),
+            [scopes()],
+        ),
+        case(
+            "client credentials, other secret",
+            || OAuth::client_credentials("other", "canary-secret"),
+            [secret(), scopes()],
+        ),
+        case(
+            "client credentials jwt",
+            || OAuth::client_credentials_jwt("given", key()),
+            [scopes()],
+        ),
+        case("workload", workload, [scopes()]),
+        case("workload id", workload, [id()]),
+        case("workload secret", workload, [secret(), scopes()]),
+        case("workload key", workload, [signed()]),
+        case("enterprise", move || enterprise(idp.clone()), [scopes()]),
+    ]
+}
+
+#[tokio::test]
+async fn foreign_issuer_gets_no_request_of_any_grant() {
+    let (world, foreign) = (World::start().await, World::start().await);
+    let device = format!("{}/device", foreign.issuer);
+    foreign.set(|inner| {
+        inner.extra = json!({
+            "device_authorization_endpoint": device,
+            "client_id_metadata_document_supported": true,
+        });
+    });
+    let claims = json!({"aud": world.issuer, "client_id": "mcp-client", "resource": world.server});
+    let idp = identity_provider(claims).await;
+    for case in grants(&idp) {
+        for (name, oauth) in case.with(|oauth| oauth.issuer(&world.issuer)) {
+            world.set(|inner| inner.authorization_servers = vec![foreign.issuer.clone()]);
+            let authorizer = oauth.authorizer(&world.server).unwrap();
+            let error = reason(world.post(&authorizer).await.unwrap_err());
+            assert!(
+                matches!(error, AuthError::ClientIssuer { .. }),
+                "{name}: {error}"
+            );
+            assert!(error.to_string().contains(&foreign.issuer), "{error}");
+            let paths = foreign.inner.lock().paths.clone();
+            assert!(paths.is_empty(), "{name}: {paths:?}");
+            // The same settings work with the right authorization server.
+            world.set(|inner| {
+                inner.authorization_servers = vec![foreign.issuer.clone(), world.issuer.clone()];
+            });
+            // The authorization server of these tests waits for a user, or does not know the key.
+            let is_unknown = name.starts_with("device") || name.starts_with("interactive key");
+            if !is_unknown {
+                assert_eq!(world.post(&authorizer).await.unwrap(), 200, "{name}");
+            }
+        }
+    }
+    assert!(foreign.inner.lock().paths.is_empty());
+    assert!(!world.inner.lock().token_requests.is_empty());
+}
+
+#[tokio::test]
+async fn issuer_holds_for_servers_without_metadata() {
+    let app = axum::Router::new().fallback(|request: axum::extract::Request| async move {
+        let is_call = request.uri().path() == "/mcp";
+        assert!(
+            is_call || request.uri().path().starts_with("/.well-known/"),
+            "{}",
+            request.uri()
+        );
+        if is_call {
+            http::StatusCode::UNAUTHORIZED
+        } else {
+            http::StatusCode::NOT_FOUND
+        }
+    });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    for oauth in [
+        workload().issuer("https://login.example"),
+        OAuth::client_credentials("given", "canary-secret").issuer("https://login.example"),
+    ] {
+        let error = oauth
+            .authorizer(&server)
+            .unwrap()
+            .login()
+            .await
+            .unwrap_err();
+        assert!(matches!(error, AuthError::ClientIssuer { .. }), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn stored_tokens_of_a_foreign_issuer_are_not_used() {
+    let (world, foreign) = (World::start().await, World::start().await);
+    world.set(|inner| inner.authorization_servers = vec![foreign.issuer.clone()]);
+    let oauth = world
+        .interactive()
+        .store(MemoryStore::new())
+        .client_secret("given", "canary-secret");
+    let before = oauth.authorizer(&world.server).unwrap();
+    before.login().await.unwrap();
+    assert_eq!(foreign.inner.lock().token_requests.len(), 1);
+
+    world.set(|inner| inner.authorization_servers = vec![world.issuer.clone()]);
+    let pinned = oauth.issuer(&world.issuer);
+    let authorizer = pinned.authorizer(&world.server).unwrap();
+    authorizer.login().await.unwrap();
+    let AuthStatus::LoggedIn { issuer, .. } = authorizer.status() else {
+        panic!("{:?}", authorizer.status());
+    };
+    assert_eq!(issuer, world.issuer);
+    assert_eq!(world.post(&authorizer).await.unwrap(), 200);
+    authorizer.logout().await.unwrap();
+    let inner = foreign.inner.lock();
+    assert_eq!(inner.token_requests.len(), 1);
+    assert!(inner.revoked.is_empty());
+}
+
+#[test]
+fn settings_without_effect_are_refused() {
+    let token = || OAuth::token(|| async { Ok::<_, std::io::Error>("token") });
+    for (oauth, expected) in [
+        (workload(), "add .issuer(…)"),
+        (workload().client_id("given"), "add .issuer(…)"),
+        (workload().issuer("login.example"), "must be a URL"),
+        (
+            token().issuer("https://login.example"),
+            ".issuer(…) has no effect",
+        ),
+        (token().client_id("given"), ".client_id(…) has no effect"),
+        (
+            token().dpop(mcp_auth::Dpop::Prefer),
+            ".dpop(…) has no effect",
+        ),
+    ] {
+        let error = oauth.authorizer("https://mcp.example/mcp").unwrap_err();
+        assert!(matches!(error, AuthError::Settings(_)), "{error}");
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
