@@ -54,6 +54,8 @@ impl fmt::Debug for DeviceLogin {
 /// A login that waits for the user.
 pub(crate) struct PendingDevice {
     pub(crate) login: DeviceLogin,
+    /// The page that the user opens.
+    pub(crate) page: Url,
     code: Secret,
     interval: Duration,
 }
@@ -91,13 +93,17 @@ impl PendingDevice {
             return Err(rejection(&fetched));
         }
         let response: DeviceResponse = fetched.json()?;
-        let check = |text: &str| {
+        let read = |text: &str| {
             let invalid = |_| AuthError::malformed(endpoint, "verification_uri is no URL");
-            fetcher.check(&Url::parse(text).map_err(invalid)?)
+            let url = Url::parse(text).map_err(invalid)?;
+            fetcher.check(&url).map(|()| url)
         };
-        check(&response.verification_uri)?;
-        if let Some(complete) = &response.verification_uri_complete {
-            check(complete)?;
+        let page = read(&response.verification_uri)?;
+        if let Some(complete) = &response.verification_uri_complete
+            && read(complete)?.origin() != page.origin()
+        {
+            let message = "verification_uri_complete has another origin than verification_uri";
+            return Err(AuthError::malformed(endpoint, message));
         }
         let interval = Duration::from_secs(response.interval.unwrap_or(DEFAULT_INTERVAL));
         Ok(Self {
@@ -107,6 +113,7 @@ impl PendingDevice {
                 verification_uri_complete: response.verification_uri_complete,
                 expires_in: response.expires_in,
             },
+            page,
             code: response.device_code,
             interval: interval.clamp(Duration::from_secs(1), MAX_INTERVAL),
         })

@@ -101,6 +101,28 @@ pub enum AuthError {
         /// The issuer that the server names.
         issuer: String,
     },
+    /// The authorization server names an endpoint at another site than its own. A hostile one could show
+    /// the login page of somebody else, and receive the code of the login.
+    #[error(
+        "the authorization server {issuer} names a {endpoint} at another site: {url}; if you trust this \
+         authorization server, set .issuer({issuer:?}), or ask the user with .confirm_login(…)"
+    )]
+    ForeignEndpoint {
+        /// The issuer.
+        issuer: String,
+        /// The kind of the endpoint, such as `token endpoint`.
+        endpoint: &'static str,
+        /// The URL without its query.
+        url: String,
+    },
+    /// The program did not confirm the login.
+    #[error("the login to {server} at {issuer} was not confirmed")]
+    NotConfirmed {
+        /// The MCP server.
+        server: String,
+        /// The authorization server.
+        issuer: String,
+    },
     /// The authorization server refused to register this client.
     #[error("the authorization server refused the registration of this client: {0}")]
     RegistrationRejected(OAuthCode),

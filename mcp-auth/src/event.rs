@@ -28,8 +28,12 @@ pub enum AuthEvent {
         /// The issuer.
         issuer: String,
     },
-    /// The user is asked to log in.
+    /// The user is asked to log in. The login page opens after this event.
     LoginStarted {
+        /// The MCP server.
+        server: String,
+        /// The issuer.
+        issuer: String,
         /// The login page without its query.
         page: String,
         /// The requested scopes.

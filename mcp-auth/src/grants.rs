@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use url::Url;
+
 use crate::client::{Client, ClientKind, ClientRecord, Credential, TokenForm};
+use crate::consent::LoginPrompt;
 use crate::device::{PendingDevice, ShowDevice};
 use crate::dpop::{ALGORITHM, Dpop};
 use crate::enterprise::{EnterpriseIdp, JWT_BEARER};
-use crate::error::{AuthError, printable};
+use crate::error::{AuthError, printable, shown};
 use crate::event::AuthEvent;
 use crate::key::ProofKey;
 use crate::login::LoginRequest;
@@ -43,6 +46,7 @@ impl State {
     /// Returns the [`AuthError`] of the step that failed.
     pub(crate) async fn obtain_token(&self, request: &TokenRequest<'_>) -> Result<(), AuthError> {
         self.check_issuer(&request.server.issuer).await?;
+        self.check_endpoints(request.server).await?;
         let key = self.proof_key(request)?;
         let endpoint = TokenEndpoint {
             fetcher: &self.fetcher,
@@ -82,6 +86,61 @@ impl State {
         self.save_and_publish(record, true).await?;
         self.emit(event);
         Ok(())
+    }
+
+    /// Checks the endpoints that this grant uses, before anything is sent to them.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::ForeignEndpoint`] for an endpoint at another site, and
+    /// [`AuthError::NotConfirmed`] when the program does not confirm the login.
+    async fn check_endpoints(&self, server: &ServerMetadata) -> Result<(), AuthError> {
+        match (&self.oauth.grant, &server.authorization_endpoint) {
+            (Grant::Interactive, Some(page)) => return self.confirm_login(server, page).await,
+            (Grant::Device(_), _) => {
+                if let Some(endpoint) = &server.device_authorization_endpoint {
+                    self.check_site(server, "device authorization endpoint", endpoint)?;
+                }
+            }
+            _ => {}
+        }
+        self.check_site(server, "token endpoint", &server.token_endpoint)
+    }
+
+    /// The endpoints of the authorization server in the settings may be anywhere.
+    fn check_site(
+        &self,
+        server: &ServerMetadata,
+        endpoint: &'static str,
+        url: &Url,
+    ) -> Result<(), AuthError> {
+        if self.oauth.issuer.is_some() || server.is_own_site(url) {
+            return Ok(());
+        }
+        Err(AuthError::ForeignEndpoint {
+            issuer: printable(&server.issuer),
+            endpoint,
+            url: shown(url),
+        })
+    }
+
+    /// Lets the program confirm a login at a page. Without a function that does so, the page and the
+    /// token endpoint must be at the site of the issuer.
+    async fn confirm_login(&self, server: &ServerMetadata, page: &Url) -> Result<(), AuthError> {
+        let Some(confirm) = &self.oauth.confirm else {
+            self.check_site(server, "login page", page)?;
+            return self.check_site(server, "token endpoint", &server.token_endpoint);
+        };
+        let limit = self.oauth.limits.login;
+        let prompt = LoginPrompt::new(&self.server, server, page);
+        match tokio::time::timeout(limit, confirm(prompt)).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(AuthError::NotConfirmed {
+                server: shown(&self.server),
+                issuer: printable(&server.issuer),
+            }),
+            Err(_) => Err(timeout("the confirmation of the login", limit)),
+        }
     }
 
     /// The key for proofs of possession, if tokens are to be bound to one.
@@ -163,10 +222,7 @@ impl State {
                 allows_missing_pkce: self.oauth.missing_pkce.contains(&request.server.issuer),
             };
             let login = login.build()?;
-            self.emit(AuthEvent::LoginStarted {
-                page: login.shown(),
-                scopes: request.scopes.to_string(),
-            });
+            self.emit(self.login_started(request, login.shown()));
             let page = LoginPage {
                 url: login.url.as_str(),
                 state: &login.state,
@@ -178,6 +234,15 @@ impl State {
         };
         let tokens = tokens.await;
         (Some(client), tokens)
+    }
+
+    fn login_started(&self, request: &TokenRequest<'_>, page: String) -> AuthEvent {
+        AuthEvent::LoginStarted {
+            server: shown(&self.server),
+            issuer: printable(&request.server.issuer),
+            page,
+            scopes: request.scopes.to_string(),
+        }
     }
 
     /// Loads the registration at a server, if it can be used again.
@@ -272,10 +337,8 @@ impl State {
         let mut form = TokenForm::default();
         set_scopes_and_resource(&mut form, request);
         let pending = PendingDevice::start(&self.fetcher, request.server, &client, form).await?;
-        self.emit(AuthEvent::LoginStarted {
-            page: printable(&pending.login.verification_uri),
-            scopes: request.scopes.to_string(),
-        });
+        self.confirm_login(request.server, &pending.page).await?;
+        self.emit(self.login_started(request, shown(&pending.page)));
         show(pending.login.clone()).await?;
         let expiry = Duration::from_secs(pending.login.expires_in);
         let limit = self.oauth.limits.login.min(expiry);

@@ -16,13 +16,13 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `error`, `secret`, `clock`, `limits`, `scope` | basic types |
+//! | `error`, `secret`, `clock`, `limits`, `scope`, `site` | basic types |
 //! | `source`, `challenge`, `egress` | functions of the program, headers, URL rules |
 //! | `fetch`, `key` | the HTTP client of the login, signatures |
 //! | `document`, `event` | documents of servers without secrets, events |
 //! | `metadata` | documents of servers |
 //! | `client`, `dpop`, `registration`, `token` | requests to an authorization server |
-//! | `store`, `redirect`, `login`, `device`, `enterprise` | stores, the user's browser, the parts of grants |
+//! | `store`, `redirect`, `consent`, `login`, `device`, `enterprise` | stores, the user's browser and decision, the parts of grants |
 //! | `oauth`, `discovery` | settings, and the order in which documents are fetched |
 //! | `record`, `state` | stored tokens, the state of an authorizer |
 //! | `grants`, `renewal`, `flight` | obtaining and renewing tokens, once for all callers |
@@ -38,6 +38,7 @@ mod authorizer;
 mod challenge;
 mod client;
 mod clock;
+mod consent;
 mod device;
 mod discovery;
 mod document;
@@ -62,12 +63,14 @@ mod scope;
 mod secret;
 mod server;
 mod service;
+mod site;
 mod source;
 mod state;
 mod store;
 mod token;
 
 pub use authorizer::{AuthStatus, Authorizer};
+pub use consent::LoginPrompt;
 pub use device::DeviceLogin;
 pub use document::{AuthDocument, DocumentKind};
 pub use dpop::Dpop;

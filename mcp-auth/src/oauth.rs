@@ -7,6 +7,7 @@ use mcp_types::meta::keys;
 use url::Url;
 
 use crate::client::Credential;
+use crate::consent::{ConfirmLogin, LoginPrompt};
 use crate::device::{DeviceLogin, ShowDevice};
 use crate::dpop::Dpop;
 use crate::egress::Egress;
@@ -87,6 +88,7 @@ pub struct OAuth {
     pub(crate) egress: Egress,
     pub(crate) limits: Limits,
     pub(crate) redirect: Arc<dyn Redirect>,
+    pub(crate) confirm: Option<ConfirmLogin>,
     pub(crate) store: Arc<dyn CredentialStore>,
     pub(crate) account: String,
     pub(crate) events: EventSender,
@@ -110,6 +112,7 @@ impl OAuth {
             egress: Egress::default(),
             limits: Limits::default(),
             redirect: Arc::new(LoopbackRedirect::new()),
+            confirm: None,
             store: Arc::new(MemoryStore::new()),
             account: String::new(),
             events: EventSender::default(),
@@ -241,6 +244,9 @@ impl OAuth {
     /// another one gets [`AuthError::ClientIssuer`], and the other one gets nothing: no code, secret or
     /// assertion. Stored tokens of another one are ignored. A [workload](Self::workload) needs it.
     ///
+    /// The endpoints that this authorization server names may be at other sites, without a
+    /// [question](Self::confirm_login).
+    ///
     /// Default: a client id is bound to the first authorization server that accepts it; without a client
     /// id, the MCP server selects the authorization server.
     pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
@@ -297,6 +303,37 @@ impl OAuth {
         R: Future<Output = Result<(), AuthError>> + Send + 'static,
     {
         self.redirect(LoopbackRedirect::new().open_with(open))
+    }
+
+    /// Lets the program confirm each login of a user before anything is shown or sent to the
+    /// authorization server. The function returns false to end the login with
+    /// [`AuthError::NotConfirmed`]. A user who is asked has the time of [`Limits::login`].
+    ///
+    /// Default: a login starts without a question if its page and its token endpoint are at the site of
+    /// the [`issuer`](Self::issuer) that the settings name, or of any issuer that the MCP server names;
+    /// otherwise it ends with [`AuthError::ForeignEndpoint`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::auth::OAuth;
+    ///
+    /// # async fn ask(question: String) -> bool { question.is_empty() }
+    /// let oauth = OAuth::interactive("My Agent").confirm_login(|login| async move {
+    ///     if !login.is_other_endpoint {
+    ///         return true;
+    ///     }
+    ///     let (server, issuer, page) = (login.server, login.issuer, login.login_host);
+    ///     ask(format!("{server} uses {issuer}, which asks for your login at {page}. Continue?")).await
+    /// });
+    /// ```
+    pub fn confirm_login<F, R>(mut self, confirm: F) -> Self
+    where
+        F: Fn(LoginPrompt) -> R + Send + Sync + 'static,
+        R: Future<Output = bool> + Send + 'static,
+    {
+        self.confirm = Some(Arc::new(move |login| Box::pin(confirm(login))));
+        self
     }
 
     /// Sets whether tokens are bound to a key (DPoP). Default: [`Dpop::Off`].
@@ -398,6 +435,11 @@ impl OAuth {
         }
         if let Some(issuer) = &self.issuer {
             check_issuer(issuer)?;
+        }
+        if self.confirm.is_some() && !self.grant.has_user() {
+            return Err(invalid(
+                ".confirm_login(…) is for logins of a user; remove it, and set .issuer(…)",
+            ));
         }
         match &self.grant {
             Grant::Enterprise(_) if self.client.is_none() => Err(invalid(

@@ -4,14 +4,15 @@ use std::future::ready;
 
 use async_trait::async_trait;
 use mcp::auth::{
-    AuthError, Authorizer, FileStore, KeychainStore, LoopbackRedirect, OAuth, Redirect,
-    RedirectSession,
+    AuthError, Authorizer, FileStore, KeychainStore, LoginPrompt, LoopbackRedirect, OAuth,
+    Redirect, RedirectSession,
 };
 
 use crate::cli::LoginArgs;
 use crate::config;
 use crate::failure::{Failure, FailureKind};
 use crate::output::Output;
+use crate::questions;
 
 /// The environment variable that chooses the store: `file` or `keychain`.
 const STORE: &str = "MCP_CREDENTIALS";
@@ -34,14 +35,16 @@ pub(crate) fn interactive(
     if let Some(port) = args.port {
         redirect = redirect.port(port);
     }
+    let output = *output;
     if args.no_browser {
-        let output = *output;
         redirect = redirect.open_with(move |page| {
             output.question(&format!("Log in at {page}\n"));
             ready(Ok(()))
         });
     }
-    let mut oauth = OAuth::interactive(SERVICE).redirect(redirect);
+    let mut oauth = OAuth::interactive(SERVICE)
+        .redirect(redirect)
+        .confirm_login(move |login| confirm(login, output));
     if !args.scope.is_empty() {
         oauth = oauth.scopes(&args.scope);
     }
@@ -49,6 +52,38 @@ pub(crate) fn interactive(
         oauth = oauth.client_id(id);
     }
     authorizer(oauth, url)
+}
+
+/// Names the parties of a login before its page opens. Asks the user if they have several owners, as far
+/// as their domains tell.
+async fn confirm(login: LoginPrompt, output: Output) -> bool {
+    let LoginPrompt {
+        server,
+        issuer,
+        login_host,
+        token_endpoint,
+        ..
+    } = &login;
+    output.note(&format!(
+        "logging in to {server}\n  authorization server: {issuer}\n  login page at: {login_host}"
+    ));
+    let reason = if login.is_other_endpoint {
+        format!(
+            "{issuer} is not the owner of the login page at {login_host} or of the token endpoint \
+             {token_endpoint}. A hostile authorization server could receive your login at {login_host}."
+        )
+    } else if login.is_other_issuer && questions::can_ask() {
+        format!("The authorization server {issuer} has another domain than {server}.")
+    } else {
+        return true;
+    };
+    if !questions::can_ask() {
+        output.question(&format!(
+            "{reason} Run `mcp login` in a terminal to confirm it.\n"
+        ));
+        return false;
+    }
+    questions::agrees(&output, &format!("{reason} Log in?")).await
 }
 
 /// Creates the authorizer of a login whose page `show` shows.

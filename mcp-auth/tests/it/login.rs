@@ -248,6 +248,16 @@ async fn events_tell_the_steps() {
             };
             assert!(contents.contains(member), "{contents}");
         }
+        if let AuthEvent::LoginStarted {
+            server,
+            issuer,
+            page,
+            ..
+        } = &event
+        {
+            assert_eq!((server, issuer), (&world.server, &world.issuer));
+            assert_eq!(*page, format!("{}/authorize", world.issuer));
+        }
         names.push(text.split(' ').next().unwrap().to_owned());
     }
     assert_eq!(

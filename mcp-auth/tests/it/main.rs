@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test helpers")]
 
+mod advisories;
 mod binding;
 mod hostile;
 mod issuer;

@@ -123,7 +123,8 @@ async fn temporary_failure_keeps_the_refresh_token() {
 #[tokio::test]
 async fn refresh_token_is_not_sent_to_a_new_token_endpoint() {
     let (world, other) = (World::start().await, World::start().await);
-    let authorizer = world.interactive().authorizer(&world.server).unwrap();
+    let oauth = world.interactive().issuer(&world.issuer);
+    let authorizer = oauth.authorizer(&world.server).unwrap();
     assert_eq!(world.post(&authorizer).await.unwrap(), 200);
     let endpoint = format!("{}/token", other.issuer);
     world.set(|inner| inner.extra = serde_json::json!({"token_endpoint": endpoint}));

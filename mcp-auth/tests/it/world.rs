@@ -61,6 +61,12 @@ pub(crate) struct Inner {
     /// Statuses and error codes of the next token requests, before any is served.
     pub(crate) token_failures: Vec<(u16, &'static str)>,
     pub(crate) registration: bool,
+    /// The MCP server publishes no metadata (revision 2025-03-26).
+    pub(crate) publishes_nothing: bool,
+    /// Path whose requests are answered with a redirect, and its target.
+    pub(crate) redirects: Option<(&'static str, String)>,
+    /// Page of logins on another device.
+    pub(crate) device_page: Option<String>,
     /// Path whose successful responses are never sent; [`World::held`] is notified instead.
     pub(crate) holds: Option<&'static str>,
     pub(crate) authorization_servers: Vec<String>,
@@ -125,6 +131,9 @@ impl World {
             refuses_tokens: false,
             token_failures: Vec::new(),
             registration: true,
+            publishes_nothing: false,
+            redirects: None,
+            device_page: None,
             holds: None,
             authorization_servers: vec![issuer.clone()],
             extra: json!({}),
@@ -240,6 +249,15 @@ async fn answer(
         let mut inner = world.inner.lock();
         inner.paths.push(head.uri.path().to_owned());
         let response = match role {
+            _ if inner
+                .redirects
+                .as_ref()
+                .is_some_and(|(path, _)| *path == head.uri.path()) =>
+            {
+                let (_, target) = inner.redirects.as_ref().unwrap();
+                let response = Response::builder().status(307).header(LOCATION, target);
+                response.body(Body::empty()).unwrap()
+            }
             Role::Endpoint => inner.endpoint(&world, &head.method, &head.uri, &head.headers),
             Role::Provider => inner.provider(&world, &head.uri, &head.headers, &body),
         };
@@ -261,7 +279,8 @@ impl Inner {
         uri: &Uri,
         headers: &HeaderMap,
     ) -> Response<Body> {
-        if uri.path() == "/.well-known/oauth-protected-resource/mcp" {
+        let is_metadata = uri.path() == "/.well-known/oauth-protected-resource/mcp";
+        if is_metadata && !self.publishes_nothing {
             let resource = self
                 .resource
                 .clone()
@@ -444,7 +463,8 @@ impl Inner {
             ..Grant::default()
         };
         self.codes.insert(code.clone(), grant);
-        let page = format!("{}/activate", world.issuer);
+        let page = self.device_page.clone();
+        let page = page.unwrap_or_else(|| format!("{}/activate", world.issuer));
         json_response(
             200,
             json!({"device_code": code, "user_code": "ABCD", "verification_uri": page, "expires_in": 600}),

@@ -58,9 +58,14 @@ fn describe(event: AuthEvent) -> Value {
         }),
         AuthEvent::Discovered { issuer } => json!({"step": "discovered", "issuer": issuer}),
         AuthEvent::Registered { issuer } => json!({"step": "registered", "issuer": issuer}),
-        AuthEvent::LoginStarted { page, scopes } => {
-            json!({"step": "started", "page": page, "scopes": scopes})
-        }
+        AuthEvent::LoginStarted {
+            server,
+            issuer,
+            page,
+            scopes,
+        } => json!({
+            "step": "started", "server": server, "issuer": issuer, "page": page, "scopes": scopes,
+        }),
         AuthEvent::Authorized { scopes, expires_in } => {
             json!({"step": "authorized", "scopes": scopes, "expiresIn": expires_in})
         }

@@ -28,21 +28,26 @@ pub(crate) struct Tokens(Arc<Mutex<HashSet<String>>>);
 /// Starts a protected server, and its authorization server at the same origin. Every login page
 /// agrees at once.
 pub(crate) fn protected_shop() -> (String, Tokens) {
+    shop_with_page(|base| format!("{base}/authorize"))
+}
+
+/// Starts a protected server whose login page is at another address.
+fn shop_with_page(page: impl FnOnce(&str) -> String + Send + 'static) -> (String, Tokens) {
     let tokens = Tokens::default();
     let shared = tokens.clone();
     let base = on_thread(|listener| async move {
         let base = format!("http://{}", listener.local_addr().unwrap());
-        let app = app(&base, shared);
+        let app = app(&base, &page(&base), shared);
         drop(axum::serve(listener, app).await);
     });
     (format!("{base}/mcp"), tokens)
 }
 
-fn app(base: &str, tokens: Tokens) -> Router {
+fn app(base: &str, page: &str, tokens: Tokens) -> Router {
     let resource = json!({ "resource": format!("{base}/mcp"), "authorization_servers": [base] });
     let issuer = json!({
         "issuer": base,
-        "authorization_endpoint": format!("{base}/authorize"),
+        "authorization_endpoint": page,
         "token_endpoint": format!("{base}/token"),
         "registration_endpoint": format!("{base}/register"),
         "revocation_endpoint": format!("{base}/revoke"),
@@ -163,7 +168,7 @@ fn log_in(home: &Path, url: &str) -> String {
         .read_to_string(&mut out)
         .unwrap();
     assert!(child.wait().unwrap().success(), "{rest}");
-    rest + &out
+    printed + &rest + &out
 }
 
 #[test]
@@ -178,6 +183,13 @@ fn stored_token_is_used_until_the_logout() {
 
     let printed = log_in(&folder.join("home"), &url);
     assert!(printed.contains("logged in at"), "{printed}");
+    // The parties are named before the page opens.
+    let origin = url.trim_end_matches("/mcp");
+    let host = origin.trim_start_matches("http://");
+    let parties =
+        format!("logging in to {url}\n  authorization server: {origin}\n  login page at: {host}\n");
+    let (before, _) = printed.split_once("Log in at ").unwrap();
+    assert!(before.contains(&parties), "{printed}");
     assert!(!printed.contains("secret"), "{printed}");
 
     let listed = run(&["list", &url, "--json"]);
@@ -190,6 +202,25 @@ fn stored_token_is_used_until_the_logout() {
     assert_eq!(out.code, 0, "{out:?}");
     assert!(tokens.0.lock().unwrap().is_empty());
     assert_eq!(run(&["list", &url]).code, 3);
+}
+
+#[test]
+fn login_page_of_somebody_else_is_not_opened_without_an_answer() {
+    let (url, tokens) = shop_with_page(|_| "https://login.bank.example/authorize".to_owned());
+    let folder = folder("login_foreign");
+    let out = mcp_in(&folder, &["login", &url, "--no-browser"], "");
+    assert_eq!(out.code, 3, "{out:?}");
+    let origin = url.trim_end_matches("/mcp");
+    for expected in [
+        &format!("authorization server: {origin}"),
+        "login page at: login.bank.example",
+        "Run `mcp login` in a terminal to confirm it.",
+        "was not confirmed",
+    ] {
+        assert!(out.err.contains(expected), "{expected}: {out:?}");
+    }
+    assert!(!out.err.contains("Log in at"), "{out:?}");
+    assert!(tokens.0.lock().unwrap().is_empty());
 }
 
 #[test]

@@ -86,7 +86,9 @@ fn describe(event: &AuthEvent) -> String {
             format!("the metadata names the authorization server {issuer}")
         }
         AuthEvent::Registered { issuer } => format!("this client is registered at {issuer}"),
-        AuthEvent::LoginStarted { page, .. } => format!("the login page is {page}"),
+        AuthEvent::LoginStarted { issuer, page, .. } => {
+            format!("the login page of {issuer} is {page}")
+        }
         AuthEvent::Authorized { scopes, .. } => format!("a token was issued, scopes: {scopes}"),
         AuthEvent::Refreshed { .. } => "the token was refreshed".to_owned(),
         AuthEvent::Restored => "the stored token is used".to_owned(),
