@@ -143,6 +143,17 @@ pub enum AuthError {
         /// The granted scopes.
         granted: String,
     },
+    /// The server demands a scope that the settings do not allow. Nothing was requested.
+    #[error(
+        "the scope {scopes:?} is not among those of this client, {allowed:?}; if it may have it, add it \
+         with .scopes(…) or .max_scopes(…)"
+    )]
+    ScopeNotAllowed {
+        /// The scopes that are not allowed.
+        scopes: String,
+        /// The allowed scopes.
+        allowed: String,
+    },
     /// The server demanded further scopes too often.
     #[error("the server demanded further scopes {limit} times; no further login is started")]
     StepUpLimit {

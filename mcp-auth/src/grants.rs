@@ -46,6 +46,7 @@ impl State {
     /// Returns the [`AuthError`] of the step that failed.
     pub(crate) async fn obtain_token(&self, request: &TokenRequest<'_>) -> Result<(), AuthError> {
         self.check_issuer(&request.server.issuer).await?;
+        self.oauth.check_scopes(request.scopes)?;
         self.check_endpoints(request.server).await?;
         let key = self.proof_key(request)?;
         let endpoint = TokenEndpoint {
@@ -430,7 +431,7 @@ pub(crate) fn timeout(step: &'static str, limit: Duration) -> AuthError {
 }
 
 /// Selects the scopes of a first request: those of the challenge, else those of the metadata, else
-/// those of the settings.
+/// those of the settings, within their upper bound.
 pub(crate) fn select_scopes(
     oauth: &OAuth,
     challenged: Option<&Scopes>,
@@ -444,7 +445,7 @@ pub(crate) fn select_scopes(
         Grant::ClientCredentials => configured.or(challenged).or(resource),
         Grant::Workload(_) | Grant::Enterprise(_) | Grant::Token(_) => configured,
     };
-    let mut selected = selected.cloned().unwrap_or_default();
+    let mut selected = oauth.bounded(&selected.cloned().unwrap_or_default());
     let is_offline = oauth.grant.has_user()
         && oauth.offline_access
         && !selected.is_empty()

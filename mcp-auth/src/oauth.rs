@@ -79,6 +79,8 @@ pub struct OAuth {
     pub(crate) issuer: Option<String>,
     pub(crate) metadata_url: Option<String>,
     pub(crate) scopes: Scopes,
+    /// The scopes that are requested at most.
+    pub(crate) max_scopes: Option<Scopes>,
     pub(crate) offline_access: bool,
     pub(crate) resource: ResourceIndicator,
     pub(crate) issuers: IssuerMatch,
@@ -103,6 +105,7 @@ impl OAuth {
             issuer: None,
             metadata_url: None,
             scopes: Scopes::default(),
+            max_scopes: None,
             offline_access: true,
             resource: ResourceIndicator::FromMetadata,
             issuers: IssuerMatch::default(),
@@ -262,12 +265,69 @@ impl OAuth {
     }
 
     /// Sets the scopes to request when the server names none. Grants without a user request these
-    /// scopes only.
+    /// scopes only: a server that demands another one gets [`AuthError::ScopeNotAllowed`]. Without them,
+    /// client credentials request the scopes that the server demands.
     pub fn scopes<S: AsRef<str>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         for scope in scopes {
             self.scopes.insert(scope.as_ref());
         }
         self
+    }
+
+    /// Sets the scopes that are requested at most, whatever the server demands. Further ones in its
+    /// metadata are left out; a call that needs one ends with [`AuthError::ScopeNotAllowed`], without a
+    /// login. `offline_access` has a [setting of its own](Self::offline_access).
+    ///
+    /// Default: for a user none, since the login page asks; without a user those of
+    /// [`scopes`](Self::scopes).
+    pub fn max_scopes<S: AsRef<str>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        let max = self.max_scopes.get_or_insert_default();
+        for scope in scopes {
+            max.insert(scope.as_ref());
+        }
+        self
+    }
+
+    /// The upper bound of the requested scopes.
+    fn scope_bound(&self) -> Option<&Scopes> {
+        let is_bound = !self.grant.has_user() && !self.scopes.is_empty();
+        self.max_scopes
+            .as_ref()
+            .or(is_bound.then_some(&self.scopes))
+    }
+
+    /// Returns whether a scope may be requested.
+    fn allows_scope(&self, scope: &str) -> bool {
+        let is_offline = scope == "offline_access" && self.offline_access && self.grant.has_user();
+        is_offline || self.scope_bound().is_none_or(|bound| bound.contains(scope))
+    }
+
+    /// Returns the scopes that may be requested. If that is none, the authorization server would choose
+    /// scopes, so it returns the upper bound then.
+    pub(crate) fn bounded(&self, scopes: &Scopes) -> Scopes {
+        let Some(bound) = self.scope_bound() else {
+            return scopes.clone();
+        };
+        let allowed = Scopes::from_names(scopes.iter().filter(|scope| self.allows_scope(scope)));
+        if allowed.is_empty() {
+            return bound.clone();
+        }
+        allowed
+    }
+
+    /// # Errors
+    ///
+    /// Returns [`AuthError::ScopeNotAllowed`] for scopes above the upper bound.
+    pub(crate) fn check_scopes(&self, scopes: &Scopes) -> Result<(), AuthError> {
+        let refused = scopes.iter().filter(|scope| !self.allows_scope(scope));
+        let refused = Scopes::from_names(refused);
+        match self.scope_bound() {
+            Some(bound) if !refused.is_empty() => Err(AuthError::ScopeNotAllowed {
+                scopes: refused.to_string(),
+                allowed: bound.to_string(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Sets whether `offline_access` is requested where the authorization server supports it, to
@@ -436,6 +496,11 @@ impl OAuth {
         if let Some(issuer) = &self.issuer {
             check_issuer(issuer)?;
         }
+        if let Err(AuthError::ScopeNotAllowed { scopes, .. }) = self.check_scopes(&self.scopes) {
+            return Err(invalid(format!(
+                ".scopes(…) has {scopes:?}, which .max_scopes(…) does not allow"
+            )));
+        }
         if self.confirm.is_some() && !self.grant.has_user() {
             return Err(invalid(
                 ".confirm_login(…) is for logins of a user; remove it, and set .issuer(…)",
@@ -462,6 +527,7 @@ impl OAuth {
             (self.issuer.is_some(), "issuer"),
             (self.client.is_some(), "client_id"),
             (self.dpop != Dpop::Off, "dpop"),
+            (self.max_scopes.is_some(), "max_scopes"),
         ];
         match unused.iter().find(|(is_set, _)| *is_set) {
             Some((_, name)) => Err(invalid(format!(

@@ -101,7 +101,7 @@ impl State {
                 let request = TokenRequest {
                     server: &record.server,
                     resource: record.resource.as_deref(),
-                    scopes: &record.requested,
+                    scopes: &self.oauth.bounded(&record.requested),
                     requires_dpop: record.proof_key.is_some(),
                     is_legacy: record.is_legacy(),
                     previous: Some(record),
@@ -149,7 +149,7 @@ impl State {
         if let Some(previous) = &previous
             && self.oauth.grant.has_user()
         {
-            scopes = previous.requested.union(&scopes);
+            scopes = self.oauth.bounded(&previous.requested).union(&scopes);
         }
         let resource = self.resource_indicator(&discovered);
         let request = TokenRequest {
@@ -177,7 +177,9 @@ impl State {
                 granted: record.granted.to_string(),
             });
         }
-        let scopes = record.requested.union(&record.granted).union(&required);
+        // Scopes that the authorization server granted unasked do not end in an error.
+        let known = self.oauth.bounded(&record.requested.union(&record.granted));
+        let scopes = known.union(&required);
         let request = TokenRequest {
             server: &record.server,
             resource: record.resource.as_deref(),
