@@ -11,18 +11,18 @@ use http::header::CACHE_CONTROL;
 use mcp_core::BoxFuture;
 use parking_lot::Mutex;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 use url::Url;
 
-use super::jwt::{Algorithm, Jwk, KeyLookup, KeySet};
+use super::jwt::{INVALID_SIGNATURE, Jws, KeyLookup, KeySet};
 use super::verifier::VerifyError;
 use crate::error::{AuthError, printable};
 use crate::fetch::Fetcher;
 use crate::flight::Flight;
 use crate::metadata::server::{IssuerMatch, candidates};
 
-/// Time between two fetches because of unknown keys.
+/// Time between two fetches because of tokens that no known key fits.
 const MISS_INTERVAL: Duration = Duration::from_secs(30);
 /// Time after a failed fetch in which tokens are answered with its error.
 const FAILURE_INTERVAL: Duration = Duration::from_secs(5);
@@ -83,7 +83,7 @@ struct Metadata {
 
 #[derive(Default)]
 struct Times {
-    /// The last fetch because of an unknown key.
+    /// The last fetch because of a token that no known key fits.
     miss: Option<Instant>,
     failure: Option<(Instant, AuthError)>,
 }
@@ -114,30 +114,45 @@ impl Issuer {
         &self.0.name
     }
 
-    /// Finds the key of a token. An unknown key is looked up at the issuer, at most once in 30 seconds for
-    /// all unknown keys together.
+    /// Verifies the signature of a token and returns its claims. When no known key fits, the issuer may
+    /// have replaced one: the keys are fetched again, at most once in 30 seconds for all tokens together.
+    /// An issuer may replace a key under the same id, or without one; for that, the keys are fetched if
+    /// they are older than 30 seconds.
     ///
     /// # Errors
     ///
-    /// Returns [`VerifyError::Invalid`] when the issuer does not have the key, and
+    /// Returns [`VerifyError::Invalid`] when the token is not signed by a key of the issuer, and
     /// [`VerifyError::Unavailable`] when the keys cannot be fetched.
-    pub(super) async fn key(
-        &self,
-        id: Option<&str>,
-        algorithm: Algorithm,
-    ) -> Result<Jwk, VerifyError> {
+    pub(super) async fn verify(&self, jws: &Jws<'_>) -> Result<Map<String, Value>, VerifyError> {
         let keys = self.keys().await?;
-        if let Some(key) = find(&keys, id, algorithm)? {
-            return Ok(key);
-        }
-        if self.may_fetch_missing_key() {
-            // The keys before stay valid when the fetch fails.
-            self.fetch_keys().await.map_err(unavailable)?;
+        let (misfit, is_unknown) = match find(&keys, jws) {
+            KeyLookup::Found(key) => match jws.verify(key) {
+                Err(error) if error == INVALID_SIGNATURE => (error, false),
+                verified => return verified,
+            },
+            KeyLookup::WrongAlgorithm => (WRONG_ALGORITHM, false),
+            KeyLookup::Unknown => (UNKNOWN_KEY, true),
+        };
+        let is_old = keys.fetched.elapsed() > MISS_INTERVAL;
+        if (is_unknown || is_old) && self.may_fetch_missing_key() {
+            let fetched = self.fetch_keys().await;
+            if let Err(error) = fetched {
+                // The keys before stay valid, and do not fit a token with a known key.
+                return Err(if is_unknown {
+                    unavailable(error)
+                } else {
+                    misfit
+                });
+            }
         } else if self.0.keys_flight.wait().await.is_none() {
-            return Err(UNKNOWN_KEY);
+            return Err(misfit);
         }
         let keys = self.keys().await?;
-        find(&keys, id, algorithm)?.ok_or(UNKNOWN_KEY)
+        match find(&keys, jws) {
+            KeyLookup::Found(key) => jws.verify(key),
+            KeyLookup::WrongAlgorithm => Err(WRONG_ALGORITHM),
+            KeyLookup::Unknown => Err(UNKNOWN_KEY),
+        }
     }
 
     /// The URL for questions about tokens.
@@ -295,12 +310,10 @@ impl Issuer {
 
 const UNKNOWN_KEY: VerifyError = VerifyError::Invalid("its key is unknown");
 
-fn find(keys: &Keys, id: Option<&str>, algorithm: Algorithm) -> Result<Option<Jwk>, VerifyError> {
-    match keys.set.find(id, algorithm) {
-        KeyLookup::Found(key) => Ok(Some(key.clone())),
-        KeyLookup::Unknown => Ok(None),
-        KeyLookup::WrongAlgorithm => Err(VerifyError::Invalid("its key is for another algorithm")),
-    }
+const WRONG_ALGORITHM: VerifyError = VerifyError::Invalid("its key is for another algorithm");
+
+fn find<'a>(keys: &'a Keys, jws: &Jws<'_>) -> KeyLookup<'a> {
+    keys.set.find(jws.header.kid.as_deref(), jws.algorithm)
 }
 
 fn unavailable(error: AuthError) -> VerifyError {

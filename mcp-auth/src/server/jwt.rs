@@ -10,4 +10,4 @@ mod jws;
 pub use algorithm::Algorithm;
 pub(super) use claims::{ClaimRules, check, from_claims};
 pub(super) use jwk::{Jwk, KeyLookup, KeySet};
-pub(super) use jws::{Jws, claims_of, unverified_issuer};
+pub(super) use jws::{INVALID_SIGNATURE, Jws, claims_of, unverified_issuer};

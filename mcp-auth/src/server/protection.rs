@@ -294,11 +294,15 @@ impl ProtectionState {
         if !self.algorithms.contains(&jws.algorithm) {
             return Err(VerifyError::Invalid("its algorithm is not accepted"));
         }
-        let key = issuer.key(jws.header.kid.as_deref(), jws.algorithm).await?;
-        let typ = jws.header.typ.clone();
-        let claims = jws.verify(&key)?;
+        let claims = issuer.verify(&jws).await?;
         let now = clock::unix_now();
-        check(typ.as_deref(), claims, issuer.name(), &self.rules, now)
+        check(
+            jws.header.typ.as_deref(),
+            claims,
+            issuer.name(),
+            &self.rules,
+            now,
+        )
     }
 
     /// Returns whether a token was issued for this resource.

@@ -17,7 +17,7 @@ use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-/// A key of the issuer: EC P-256.
+/// A key of the issuer: EC P-256. With an empty id, the key and its tokens have none.
 pub(crate) struct Key {
     pub(crate) id: String,
     pair: EcdsaKeyPair,
@@ -40,10 +40,14 @@ impl Key {
 
     pub(crate) fn jwk(&self) -> Value {
         let point = self.public_bytes();
-        json!({
-            "kty": "EC", "crv": "P-256", "use": "sig", "kid": self.id,
+        let mut jwk = json!({
+            "kty": "EC", "crv": "P-256", "use": "sig",
             "x": encode(&point[1..33]), "y": encode(&point[33..65]),
-        })
+        });
+        if !self.id.is_empty() {
+            jwk["kid"] = json!(self.id);
+        }
+        jwk
     }
 
     /// Signs any header and claims with ES256.
@@ -55,10 +59,11 @@ impl Key {
 
     /// Signs an access token.
     pub(crate) fn token(&self, claims: &Value) -> String {
-        self.sign(
-            &json!({"alg": "ES256", "typ": "at+jwt", "kid": self.id}),
-            claims,
-        )
+        let mut header = json!({"alg": "ES256", "typ": "at+jwt"});
+        if !self.id.is_empty() {
+            header["kid"] = json!(self.id);
+        }
+        self.sign(&header, claims)
     }
 }
 

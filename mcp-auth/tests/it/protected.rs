@@ -407,6 +407,49 @@ async fn rotation_is_found_by_the_first_token_and_random_keys_cost_one_fetch() {
     );
 }
 
+async fn advance(seconds: u64) {
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(seconds)).await;
+    tokio::time::resume();
+}
+
+#[tokio::test]
+async fn key_replaced_under_its_id_is_found_and_bad_tokens_cost_one_fetch() {
+    for id in ["first", ""] {
+        let issuer = Issuer::start().await;
+        *issuer.0.keys.lock() = vec![Key::new(id)];
+        let world = World::new(ResourceServer::new(RESOURCE).issuer(issuer.url()));
+        let old = issuer.token("ada", RESOURCE, "");
+        assert_eq!(world.whoami(&old).await, 200);
+        *issuer.0.keys.lock() = vec![Key::new(id)];
+        let token = issuer.token("ada", RESOURCE, "");
+        // The keys are too young for a fetch.
+        assert_eq!(world.whoami(&token).await, 401, "{id:?}");
+        assert_eq!(issuer.key_fetches(), 1);
+        advance(31).await;
+        assert_eq!(world.whoami(&token).await, 200, "{id:?}");
+        assert_eq!(issuer.key_fetches(), 2);
+        assert_eq!(world.whoami(&old).await, 401, "{id:?}");
+
+        for expected in [0, 1, 1] {
+            let (before, claims) = (issuer.key_fetches(), issuer.claims("eve", RESOURCE, ""));
+            let attempts = (0..200).map(|_| {
+                let (world, token) = (world.clone(), Key::new(id).token(&claims));
+                async move { world.whoami(&token).await }
+            });
+            let statuses = futures_util::future::join_all(attempts).await;
+            assert!(statuses.iter().all(|status| *status == 401));
+            assert_eq!(issuer.key_fetches() - before, expected, "{id:?}");
+            advance(31).await;
+        }
+        // A bad token stays a bad token when the issuer cannot be reached.
+        *issuer.0.failure.lock() = Some(StatusCode::BAD_GATEWAY);
+        assert_eq!(world.whoami(&old).await, 401, "{id:?}");
+        let other = issuer.token("bob", RESOURCE, "");
+        assert_eq!(world.whoami(&other).await, 200, "{id:?}");
+    }
+}
+
 #[tokio::test]
 async fn concurrent_first_tokens_share_one_fetch() {
     let issuer = Issuer::start().await;

@@ -78,16 +78,19 @@ impl<'a> Jws<'a> {
     ///
     /// # Errors
     ///
-    /// Returns [`VerifyError::Invalid`] when the signature is not by this key, or when the payload is no
-    /// JSON object.
-    pub(in crate::server) fn verify(self, key: &Jwk) -> Result<Map<String, Value>, VerifyError> {
+    /// Returns [`INVALID_SIGNATURE`] when the signature is not by this key, and another
+    /// [`VerifyError::Invalid`] when the payload is not a JSON object.
+    pub(in crate::server) fn verify(&self, key: &Jwk) -> Result<Map<String, Value>, VerifyError> {
         if !key.verify(self.algorithm, self.signed.as_bytes(), &self.signature) {
-            return Err(VerifyError::Invalid("its signature is invalid"));
+            return Err(INVALID_SIGNATURE);
         }
         claims_of(&self.payload)
     }
 }
 
+/// The signature is not by the key.
+pub(in crate::server) const INVALID_SIGNATURE: VerifyError =
+    VerifyError::Invalid("its signature is invalid");
 const NO_JWT: VerifyError = VerifyError::Invalid("it is no signed JSON Web Token");
 
 /// Reads a JSON object that is not nested too deeply.
