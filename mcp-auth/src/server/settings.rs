@@ -61,7 +61,7 @@ pub struct ResourceServer {
     required: Vec<String>,
     suggested: Option<Vec<String>>,
     implied: Vec<(String, Vec<String>)>,
-    algorithms: Vec<Algorithm>,
+    algorithms: Option<Vec<Algorithm>>,
     rules: ClaimRules,
     introspection: Option<Introspection>,
     static_tokens: StaticTokens,
@@ -95,7 +95,7 @@ impl ResourceServer {
             required: Vec::new(),
             suggested: None,
             implied: Vec::new(),
-            algorithms: Algorithm::DEFAULT.to_vec(),
+            algorithms: None,
             rules: ClaimRules::default(),
             introspection: None,
             static_tokens: StaticTokens::new(),
@@ -194,7 +194,7 @@ impl ResourceServer {
 
     /// Sets the accepted signature algorithms. Default: RS256, PS256, ES256, ES384, EdDSA.
     pub fn algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
-        self.algorithms = algorithms.into_iter().collect();
+        self.algorithms = Some(algorithms.into_iter().collect());
         self
     }
 
@@ -323,8 +323,8 @@ impl ResourceServer {
     ///
     /// # Errors
     ///
-    /// Returns [`AuthError::Settings`] when a URL or scope is invalid, when no token could be accepted, and
-    /// when fixed tokens are set for a server that other machines reach.
+    /// Returns [`AuthError::Settings`] when a URL or scope is invalid, when no token could be accepted, when
+    /// a setting would be ignored, and when fixed tokens are set for a server that other machines reach.
     pub fn build(mut self) -> Result<Protection, AuthError> {
         let resource = self.check_resource()?;
         self.check_tokens(&resource)?;
@@ -378,7 +378,9 @@ impl ResourceServer {
             introspector,
             static_tokens: self.static_tokens,
             verifiers: self.verifiers,
-            algorithms: self.algorithms,
+            algorithms: self
+                .algorithms
+                .unwrap_or_else(|| Algorithm::DEFAULT.to_vec()),
             rules: self.rules,
             required: scopes(&self.required),
             implied: self.implied,
@@ -444,13 +446,47 @@ impl ResourceServer {
         if !has_source {
             return Err(invalid("no token could be accepted; add .issuer(…)"));
         }
-        if self.algorithms.is_empty() {
+        if self.algorithms.as_ref().is_some_and(Vec::is_empty) {
             return Err(invalid("no signature algorithm is accepted"));
         }
+        self.check_effects()?;
         if !self.verifiers.is_empty() && self.servers().next().is_none() {
             return Err(invalid(
                 "clients cannot find the authorization server of a verifier; add \
                  .authorization_server(…)",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Checks that no setting is ignored which restricts the accepted tokens.
+    fn check_effects(&self) -> Result<(), AuthError> {
+        let mut issuers = self.issuers.iter();
+        while let Some(issuer) = issuers.next() {
+            if issuers.clone().any(|other| other.name == issuer.name) {
+                let name = &issuer.name;
+                return Err(invalid(format!(
+                    "the issuer {name:?} is set twice; use either .issuer(…) or .issuer_with_keys(…)"
+                )));
+            }
+        }
+        if self.nonces.is_some() && self.policy == DpopPolicy::Off {
+            return Err(invalid(
+                ".dpop_nonces(…) has no effect without proofs of possession; add .dpop(…)",
+            ));
+        }
+        if self.introspection.is_none() {
+            return Ok(());
+        }
+        if self.issuers.len() > 1 {
+            return Err(invalid(
+                "introspection asks one issuer about every token; add .issuer(…) once only",
+            ));
+        }
+        if self.algorithms.is_some() || self.rules.strict_type {
+            return Err(invalid(
+                "introspection leaves the check of signatures to the issuer; remove .algorithms(…) and \
+                 .strict_token_type()",
             ));
         }
         Ok(())

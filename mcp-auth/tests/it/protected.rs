@@ -1101,6 +1101,7 @@ async fn fixed_tokens_are_for_this_machine() {
 #[test]
 fn mistakes_in_settings_are_found_when_the_protection_is_built() {
     let server = || ResourceServer::new("https://mcp.example.com/mcp");
+    let asked = || Introspection::new("mcp-server", "s3cret");
     let issuer = "https://login.example.com";
     for (wrong, expected) in [
         (server(), "no token could be accepted"),
@@ -1135,6 +1136,46 @@ fn mistakes_in_settings_are_found_when_the_protection_is_built() {
         (
             server().issuer(issuer).algorithms([]),
             "no signature algorithm",
+        ),
+        // Settings that would be ignored.
+        (
+            server()
+                .issuer(issuer)
+                .issuer_with_keys(issuer, "https://keys.example"),
+            "is set twice",
+        ),
+        (
+            server()
+                .issuer_with_keys(issuer, "https://keys.example")
+                .issuer(issuer),
+            "is set twice",
+        ),
+        (
+            server()
+                .dpop_nonces(NonceKey::random().unwrap())
+                .issuer(issuer),
+            "add .dpop(…)",
+        ),
+        (
+            server()
+                .introspection(asked())
+                .issuer(issuer)
+                .issuer("https://other.example"),
+            "asks one issuer",
+        ),
+        (
+            server()
+                .algorithms([Algorithm::Es256])
+                .issuer(issuer)
+                .introspection(asked()),
+            "remove .algorithms(…)",
+        ),
+        (
+            server()
+                .introspection(asked())
+                .issuer(issuer)
+                .strict_token_type(),
+            ".strict_token_type()",
         ),
     ] {
         let error = wrong.build().unwrap_err().to_string();

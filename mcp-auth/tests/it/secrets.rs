@@ -9,8 +9,9 @@ use async_trait::async_trait;
 use mcp::StreamableHttp;
 use mcp::prelude::*;
 use mcp_auth::{
-    AccessToken, AuthError, CredentialStore, Dpop, Introspection, MemoryStore, NonceKey, OAuth,
-    ResourceServer, Secret, StaticTokens, StoreKey, StoreLock, TokenExchange, VerifiedToken,
+    AccessToken, AuthError, CredentialStore, Dpop, DpopPolicy, Introspection, MemoryStore,
+    NonceKey, OAuth, ResourceServer, Secret, StaticTokens, StoreKey, StoreLock, TokenExchange,
+    VerifiedToken,
 };
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -188,6 +189,7 @@ async fn protected_server() -> String {
         .introspection(Introspection::new("mcp-server", "s3cret"))
         .static_tokens(tokens)
         .keep_access_token()
+        .dpop(DpopPolicy::Accepted)
         .dpop_nonces(NonceKey::from_secret(&Secret::new("canary-nonces")));
     shown.push_str(&format!("{auth:?}"));
     let protection = auth.build().unwrap();

@@ -2,13 +2,21 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use mcp_auth::{AuthError, AuthStatus, ManualRedirect, MemoryStore, OAuth, PrivateKey};
+use mcp::StreamableHttp;
+use mcp::prelude::*;
+use mcp_auth::{
+    Algorithm, AuthError, AuthStatus, Dpop, DpopPolicy, Egress, Introspection, IssuerMatch, Limits,
+    ManualRedirect, MemoryStore, OAuth, PrivateKey, ResourceServer, Zone,
+};
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
-use serde_json::json;
+use serde_json::{Value, json};
+use tower_service::Service;
 
+use crate::issuer::{Issuer, now};
 use crate::machine::{enterprise, identity_provider};
-use crate::world::{REDIRECT_URI, World, follow, reason};
+use crate::protected::call;
+use crate::world::{Inner, REDIRECT_URI, World, follow, reason};
 
 type Setter = Box<dyn Fn(OAuth) -> OAuth>;
 
@@ -215,13 +223,191 @@ fn settings_without_effect_are_refused() {
             ".issuer(…) has no effect",
         ),
         (token().client_id("given"), ".client_id(…) has no effect"),
-        (
-            token().dpop(mcp_auth::Dpop::Prefer),
-            ".dpop(…) has no effect",
-        ),
+        (token().dpop(Dpop::Prefer), ".dpop(…) has no effect"),
     ] {
         let error = oauth.authorizer("https://mcp.example/mcp").unwrap_err();
         assert!(matches!(error, AuthError::Settings(_)), "{error}");
         assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+/// A setting that ends a login, and the error.
+struct Strict {
+    name: &'static str,
+    set: fn(OAuth) -> OAuth,
+    prepare: fn(&mut Inner, &str),
+    is_expected: fn(&AuthError) -> bool,
+}
+
+const STRICT: &[Strict] = &[
+    Strict {
+        name: "issuer",
+        set: |oauth| oauth.issuer("https://login.example"),
+        prepare: |_, _| {},
+        is_expected: |error| matches!(error, AuthError::ClientIssuer { .. }),
+    },
+    Strict {
+        name: "issuer_match",
+        set: |oauth| oauth.issuer_match(IssuerMatch::Exact),
+        prepare: |inner, issuer| inner.issuer = Some(format!("{issuer}/")),
+        is_expected: |error| matches!(error, AuthError::MetadataIssuer { .. }),
+    },
+    Strict {
+        name: "dpop",
+        set: |oauth| oauth.dpop(Dpop::Require),
+        prepare: |_, _| {},
+        is_expected: |error| matches!(error, AuthError::NoDpop { .. }),
+    },
+    Strict {
+        name: "egress",
+        set: |oauth| oauth.egress(Egress::default().zone(Zone::Public)),
+        prepare: |_, _| {},
+        is_expected: |error| matches!(error, AuthError::Egress { .. }),
+    },
+    Strict {
+        name: "limits",
+        set: |oauth| oauth.limits(Limits::default().body(16)),
+        prepare: |_, _| {},
+        is_expected: |error| matches!(error, AuthError::TooLarge { .. }),
+    },
+    Strict {
+        name: "confirm_login",
+        set: |oauth| oauth.confirm_login(|_| std::future::ready(false)),
+        prepare: |_, _| {},
+        is_expected: |error| matches!(error, AuthError::NotConfirmed { .. }),
+    },
+    Strict {
+        name: "max_scopes",
+        set: |oauth| oauth.max_scopes(["basic"]),
+        prepare: |inner, _| inner.demanded = Some("admin"),
+        is_expected: |error| matches!(error, AuthError::ScopeNotAllowed { .. }),
+    },
+    Strict {
+        name: "legacy_endpoints",
+        set: |oauth| oauth.legacy_endpoints(false),
+        prepare: |inner, _| inner.publishes_nothing = true,
+        is_expected: |error| matches!(error, AuthError::NoMetadata { .. }),
+    },
+];
+
+#[tokio::test]
+async fn strict_settings_of_clients_hold_in_every_order() {
+    let neutral: Vec<Setter> = vec![
+        Box::new(|oauth| oauth.redirect(ManualRedirect::new(REDIRECT_URI, follow))),
+        Box::new(|oauth| oauth.client_secret("given", "canary-secret")),
+        Box::new(|oauth| oauth.client_metadata_url("https://app.example/client.json")),
+        Box::new(|oauth| oauth.scopes(["basic"]).offline_access(false)),
+        Box::new(|oauth| oauth.store(MemoryStore::new()).account("ann")),
+        Box::new(|oauth| oauth.allow_missing_pkce("https://other.example")),
+    ];
+    let case = case("interactive", || OAuth::interactive("test"), neutral);
+    for strict in STRICT {
+        let world = World::start().await;
+        world.set(|inner| (strict.prepare)(inner, &world.issuer));
+        for (name, oauth) in case.with(strict.set) {
+            let error = match oauth.authorizer(&world.server) {
+                Ok(authorizer) => reason(world.post(&authorizer).await.unwrap_err()),
+                Err(error) => error,
+            };
+            let name = format!("{} in {name}", strict.name);
+            assert!((strict.is_expected)(&error), "{name}: {error}");
+        }
+    }
+    let world = World::start().await;
+    for (name, oauth) in case.with(|oauth| oauth) {
+        let authorizer = oauth.authorizer(&world.server).unwrap();
+        assert_eq!(world.post(&authorizer).await.unwrap(), 200, "{name}");
+    }
+}
+
+type ServerSetter = fn(ResourceServer) -> ResourceServer;
+
+const RESOURCE: &str = "http://localhost/mcp";
+
+/// The settings that refuse a token, the claims in which that token differs, and the status.
+const SERVER_STRICT: &[(&str, ServerSetter, fn() -> Value, u16)] = &[
+    (
+        "algorithms",
+        |auth| auth.algorithms([Algorithm::Rs256]),
+        || json!({}),
+        401,
+    ),
+    (
+        "strict_token_type",
+        ResourceServer::strict_token_type,
+        || json!({}),
+        401,
+    ),
+    (
+        "required_scopes",
+        |auth| auth.required_scopes(["files:write"]),
+        || json!({}),
+        403,
+    ),
+    (
+        "scope_claims",
+        |auth| auth.scope_claims(["roles"]),
+        || json!({}),
+        403,
+    ),
+    (
+        "clock_skew",
+        |auth| auth.clock_skew(0),
+        || json!({"iat": now() + 20}),
+        401,
+    ),
+    (
+        "dpop",
+        |auth| auth.dpop(DpopPolicy::Required),
+        || json!({}),
+        401,
+    ),
+    (
+        "introspection",
+        |auth| auth.introspection(Introspection::new("mcp-server", "s3cret")),
+        || json!({}),
+        401,
+    ),
+];
+
+#[tokio::test]
+async fn strict_settings_of_servers_hold_in_every_order() {
+    let issuer = Issuer::start().await;
+    let url = issuer.url().to_owned();
+    let neutral: Vec<Box<dyn Fn(ResourceServer) -> ResourceServer>> = vec![
+        Box::new(move |auth| auth.issuer(url.clone())),
+        Box::new(|auth| auth.audience("api://mcp").scopes(["files:read"])),
+        Box::new(|auth| auth.scope_implies("admin", ["files:read"])),
+        Box::new(|auth| auth.suggested_scopes(["files:read"]).owns_origin()),
+        Box::new(|auth| auth.limits(Limits::default()).egress(Egress::default())),
+        Box::new(|auth| auth.keep_access_token().name("files")),
+    ];
+    let status = async |strict: ServerSetter, position: usize, change: &Value| {
+        let (before, after) = neutral.split_at(position);
+        let auth = ResourceServer::new(RESOURCE);
+        let auth = before.iter().fold(auth, |auth, set| set(auth));
+        let auth = after.iter().fold(strict(auth), |auth, set| set(auth));
+        let tool = Tool::new("read").handler(|| "read").scopes(["files:read"]);
+        let endpoint = StreamableHttp::new(Server::new("s", "1").tool(tool));
+        let mut service = auth.build().unwrap().protect(endpoint);
+        let mut claims = issuer.claims("ada", RESOURCE, "files:read");
+        for (name, value) in change.as_object().unwrap() {
+            claims[name] = value.clone();
+        }
+        let header = json!({"alg": "ES256", "typ": "JWT", "kid": "first"});
+        let token = issuer.key().sign(&header, &claims);
+        let request = call(&format!("Bearer {token}"), "read", json!({}));
+        service.call(request).await.unwrap().status().as_u16()
+    };
+    for position in 0..=neutral.len() {
+        for (name, strict, change, expected) in SERVER_STRICT {
+            let found = status(*strict, position, &change()).await;
+            assert_eq!(found, *expected, "{name} at {position}");
+            assert_eq!(
+                status(|auth| auth, position, &change()).await,
+                200,
+                "{name}"
+            );
+        }
     }
 }
