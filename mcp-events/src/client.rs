@@ -2,6 +2,7 @@
 
 mod query;
 mod receiver;
+mod recent_ids;
 mod stream;
 mod subscription;
 

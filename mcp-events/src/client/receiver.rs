@@ -1,6 +1,6 @@
 //! The receiver of webhooks: a service for any HTTP server.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::convert::Infallible;
 use std::fmt;
 use std::pin::{Pin, pin};
@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tower_service::Service;
 
+use super::recent_ids::{IdDigest, RecentIds};
 use crate::clock;
 use crate::secret::WebhookSecret;
 use crate::wire::{EventOccurrence, RECEIVER_FILE, ReceiverFile, Termination};
@@ -24,8 +25,12 @@ use crate::wire::{EventOccurrence, RECEIVER_FILE, ReceiverFile, Termination};
 const MAX_BODY: usize = 256 << 10;
 /// The largest difference of clocks, in seconds.
 const TOLERANCE: u64 = 300;
-/// The ids of messages that are remembered: those of the tolerated time, as far as they fit.
+/// The message ids that are remembered per subscription: those of the tolerated time, as far as they fit.
 const REMEMBERED: usize = 10_000;
+/// The secrets of subscriptions whose ids are not known yet. Beyond it, the oldest one is forgotten.
+const MAX_UNBOUND: usize = 64;
+/// The header that names the subscription.
+const SUBSCRIPTION_ID: &str = "x-mcp-subscription-id";
 
 /// A verified message of a server. Its data is untrusted nevertheless.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,17 +63,24 @@ pub enum WebhookEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiveError {
-    /// The headers of the signature are missing or malformed.
-    #[error("the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` are needed")]
+    /// A header of the signature or of the subscription is missing or malformed.
+    #[error(
+        "the headers `webhook-id`, `webhook-timestamp`, `webhook-signature` and `x-mcp-subscription-id` \
+         are needed, each once"
+    )]
     Headers,
     /// The message is more than five minutes old, or from the future.
     #[error("the time of the message is more than five minutes off")]
     Timestamp,
-    /// The signature is by no known secret.
-    #[error("the signature of the message is not valid")]
+    /// The signature is not by a secret of the message's subscription.
+    #[error("the signature is not by a secret of this subscription")]
     Signature,
-    /// The body is no message of this extension.
-    #[error("the body is no event")]
+    /// The signature is valid, but the program has not bound the secret to the subscription yet. The
+    /// server repeats the message.
+    #[error("the subscription is not bound to its secret yet; send the message again")]
+    Unbound,
+    /// The body is not a message of this extension.
+    #[error("the body is not an event")]
     Body,
     /// The body has more than 256 KiB.
     #[error("the body has more than 256 KiB")]
@@ -80,6 +92,7 @@ impl ReceiveError {
         match self {
             Self::Headers | Self::Body => StatusCode::BAD_REQUEST,
             Self::Timestamp | Self::Signature => StatusCode::UNAUTHORIZED,
+            Self::Unbound => StatusCode::SERVICE_UNAVAILABLE,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         }
     }
@@ -90,36 +103,82 @@ type Handler = dyn Fn(WebhookEvent) -> BoxFuture<'static, bool> + Send + Sync;
 /// A receiver of webhooks: a tower service, such as a route of axum. It verifies signatures and times,
 /// answers verification challenges, and leaves out repeated messages.
 ///
-/// The handler returns true if it has stored the event; otherwise the server repeats it. Clones share
-/// their state.
+/// A secret signs for the subscriptions that the program has [bound](Self::bind) to it, and for no others:
+/// a server cannot send events in the name of another one. So each server gets its own secret. Before it
+/// subscribes, the program lets the receiver [answer the server's challenge](Self::answer_challenges).
+///
+/// The handler returns true if it has stored the event; otherwise the server repeats it. While the handler
+/// runs, a second copy of the message is answered with the status 503. Clones share their state.
 ///
 /// # Examples
 ///
-/// ```
+/// ```no_run
 /// use axum::Router;
-/// use mcp::events::{WebhookEvent, WebhookReceiver, WebhookSecret};
+/// use mcp::events::{
+///     EventClient, EventQuery, WebhookEvent, WebhookReceiver, WebhookSecret, WebhookTarget,
+/// };
 ///
-/// let secret = WebhookSecret::generate()?;
-/// let receiver = WebhookReceiver::new([secret], async |message| {
+/// # async fn example(events: EventClient) -> Result<(), Box<dyn std::error::Error>> {
+/// let receiver = WebhookReceiver::new(async |message| {
 ///     if let WebhookEvent::Event { event, .. } = message {
 ///         println!("{} {:?}", event.name, event.data);
 ///     }
 ///     true
 /// });
-/// let router: Router = Router::new().route_service("/hooks/orders", receiver);
-/// # Ok::<(), mcp::events::NoRandomness>(())
+/// let router: Router = Router::new().route_service("/hooks", receiver.clone());
+///
+/// let secret = WebhookSecret::generate()?;
+/// receiver.answer_challenges(secret.clone());
+/// let target = WebhookTarget::new("https://agent.example/hooks", secret.clone());
+/// let subscription = events.keep_subscribed(EventQuery::new("order.placed"), target).await?;
+/// receiver.bind(subscription.status().id, [secret]);
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Clone)]
 pub struct WebhookReceiver {
-    secrets: Arc<Mutex<Vec<WebhookSecret>>>,
-    seen: Arc<Mutex<Seen>>,
+    state: Arc<Mutex<State>>,
     handler: Arc<Handler>,
 }
 
 #[derive(Default)]
-struct Seen {
-    ids: HashSet<String>,
-    order: VecDeque<String>,
+struct State {
+    subscriptions: HashMap<String, Bound>,
+    /// Secrets that answer challenges only.
+    unbound: VecDeque<WebhookSecret>,
+}
+
+/// A subscription, its secrets and its last messages.
+#[derive(Default)]
+struct Bound {
+    secrets: Vec<WebhookSecret>,
+    stored: RecentIds<REMEMBERED>,
+    /// The messages that the handler has not finished.
+    running: HashSet<IdDigest>,
+}
+
+/// The reservation of a message id while the handler runs. Dropping it releases the id.
+struct Reservation {
+    state: Arc<Mutex<State>>,
+    subscription: String,
+    id: IdDigest,
+}
+
+impl Reservation {
+    /// Remembers the message as stored.
+    fn store(self) {
+        if let Some(bound) = self.state.lock().subscriptions.get_mut(&self.subscription) {
+            bound.stored.insert(self.id);
+        }
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if let Some(bound) = self.state.lock().subscriptions.get_mut(&self.subscription) {
+            bound.running.remove(&self.id);
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -135,22 +194,74 @@ struct Control {
 /// A verified body.
 enum Verified {
     Challenge(String),
-    Message(WebhookEvent),
+    Message(Box<WebhookEvent>, Reservation),
+    /// The handler has stored it.
     Repeated,
+    /// The handler is running for another copy.
+    Running,
+}
+
+/// A body.
+enum Content {
+    Challenge(String),
+    Message(WebhookEvent),
 }
 
 impl WebhookReceiver {
-    /// A receiver of messages that one of the secrets has signed.
-    pub fn new<F, Fut>(secrets: impl IntoIterator<Item = WebhookSecret>, handler: F) -> Self
+    /// A receiver without secrets: it refuses all messages until [`answer_challenges`] and [`bind`].
+    ///
+    /// [`answer_challenges`]: Self::answer_challenges
+    /// [`bind`]: Self::bind
+    pub fn new<F, Fut>(handler: F) -> Self
     where
         F: Fn(WebhookEvent) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = bool> + Send + 'static,
     {
         Self {
-            secrets: Arc::new(Mutex::new(secrets.into_iter().collect())),
-            seen: Arc::default(),
+            state: Arc::default(),
             handler: Arc::new(move |message| Box::pin(handler(message))),
         }
+    }
+
+    /// Answers the verification challenges that are signed with a secret. Call it before the program
+    /// subscribes with that secret, and [`bind`](Self::bind) when the subscription's id is known. Events in
+    /// between are answered with the status 503, so that the server repeats them. At most 64 secrets wait.
+    pub fn answer_challenges(&self, secret: WebhookSecret) {
+        let mut state = self.state.lock();
+        state.unbound.push_back(secret);
+        if state.unbound.len() > MAX_UNBOUND {
+            state.unbound.pop_front();
+        }
+    }
+
+    /// Binds a subscription to its secrets: `subscription` is the [id](crate::SubscribeResult::id) in the
+    /// server's response. Only these secrets sign its messages. Replaces the secrets of an earlier call.
+    ///
+    /// More than one secret is for rotation: bind the old and the new one, renew the subscription with the
+    /// new one, and bind the new one alone.
+    pub fn bind(
+        &self,
+        subscription: impl Into<String>,
+        secrets: impl IntoIterator<Item = WebhookSecret>,
+    ) {
+        let secrets: Vec<_> = secrets.into_iter().collect();
+        let mut state = self.state.lock();
+        for secret in &secrets {
+            // Another subscription may still wait for a challenge with the same secret.
+            if let Some(position) = state.unbound.iter().position(|unbound| unbound == secret) {
+                state.unbound.remove(position);
+            }
+        }
+        state
+            .subscriptions
+            .entry(subscription.into())
+            .or_default()
+            .secrets = secrets;
+    }
+
+    /// Forgets a subscription. Its messages are refused.
+    pub fn unbind(&self, subscription: &str) {
+        self.state.lock().subscriptions.remove(subscription);
     }
 
     /// The path of the file that lists the receivers of a host:
@@ -178,11 +289,6 @@ impl WebhookReceiver {
         json!(file).to_string()
     }
 
-    /// Replaces the secrets. During a rotation, both the old and the new one are needed.
-    pub fn set_secrets(&self, secrets: impl IntoIterator<Item = WebhookSecret>) {
-        *self.secrets.lock() = secrets.into_iter().collect();
-    }
-
     /// Handles one message, for HTTP servers without tower. Returns the status and the body of the
     /// response.
     pub async fn receive(&self, headers: &HeaderMap, body: &[u8]) -> (StatusCode, String) {
@@ -193,10 +299,11 @@ impl WebhookReceiver {
                 json!({ "challenge": challenge }).to_string(),
             ),
             Ok(Verified::Repeated) => (StatusCode::OK, String::new()),
-            Ok(Verified::Message(message)) => {
-                let is_stored = (self.handler)(message).await;
+            Ok(Verified::Running) => (StatusCode::SERVICE_UNAVAILABLE, String::new()),
+            Ok(Verified::Message(message, reservation)) => {
+                let is_stored = (self.handler)(*message).await;
                 if is_stored {
-                    self.remember(header(headers, "webhook-id").unwrap_or_default());
+                    reservation.store();
                     (StatusCode::OK, String::new())
                 } else {
                     (StatusCode::SERVICE_UNAVAILABLE, String::new())
@@ -214,40 +321,77 @@ impl WebhookReceiver {
         let timestamp = required("webhook-timestamp")?;
         let timestamp: u64 = timestamp.parse().map_err(|_| ReceiveError::Headers)?;
         let signatures = required("webhook-signature")?;
-        let is_valid =
-            |secret: &WebhookSecret| secret.verify(id, timestamp, body, signatures).is_ok();
-        if !self.secrets.lock().iter().any(is_valid) {
-            return Err(ReceiveError::Signature);
-        }
+        // The signature does not include this header: the secret decides whose messages these are.
+        let subscription = header(headers, SUBSCRIPTION_ID);
+        let is_bound = self.check_signature(subscription, |secret| {
+            secret.verify(id, timestamp, body, signatures).is_ok()
+        })?;
         if (clock::now() / 1000).abs_diff(timestamp) > TOLERANCE {
             return Err(ReceiveError::Timestamp);
         }
-        if self.seen.lock().ids.contains(id) {
-            return Ok(Verified::Repeated);
-        }
-        let subscription = header(headers, "x-mcp-subscription-id")
-            .unwrap_or_default()
-            .to_owned();
-        read(body, subscription)
+        let subscription = subscription.unwrap_or_default();
+        let message = match read(body, subscription.to_owned())? {
+            Content::Challenge(challenge) => return Ok(Verified::Challenge(challenge)),
+            Content::Message(_) if subscription.is_empty() => return Err(ReceiveError::Headers),
+            Content::Message(_) if !is_bound => return Err(ReceiveError::Unbound),
+            Content::Message(message) => message,
+        };
+        self.reserve(subscription, id, message)
     }
 
-    fn remember(&self, id: &str) {
-        let mut seen = self.seen.lock();
-        if seen.ids.insert(id.to_owned()) {
-            seen.order.push_back(id.to_owned());
-            if seen.order.len() > REMEMBERED
-                && let Some(oldest) = seen.order.pop_front()
-            {
-                seen.ids.remove(&oldest);
-            }
+    /// Returns true if a secret of the subscription has signed, and false if it was a secret whose
+    /// subscription is not known yet.
+    fn check_signature(
+        &self,
+        subscription: Option<&str>,
+        has_signed: impl Fn(&WebhookSecret) -> bool,
+    ) -> Result<bool, ReceiveError> {
+        // The digests of a large body are computed without the lock.
+        let (bound, unbound) = {
+            let state = self.state.lock();
+            let bound = subscription.and_then(|id| state.subscriptions.get(id));
+            let bound = bound.map(|bound| bound.secrets.clone());
+            (bound.unwrap_or_default(), state.unbound.clone())
+        };
+        if bound.iter().any(&has_signed) {
+            Ok(true)
+        } else if unbound.iter().any(&has_signed) {
+            Ok(false)
+        } else {
+            Err(ReceiveError::Signature)
         }
+    }
+
+    /// Reserves a message id, so that one copy of the message reaches the handler.
+    fn reserve(
+        &self,
+        subscription: &str,
+        id: &str,
+        message: WebhookEvent,
+    ) -> Result<Verified, ReceiveError> {
+        let id = RecentIds::<REMEMBERED>::digest(id);
+        let mut state = self.state.lock();
+        let bound = state.subscriptions.get_mut(subscription);
+        let bound = bound.ok_or(ReceiveError::Signature)?;
+        if bound.stored.contains(&id) {
+            return Ok(Verified::Repeated);
+        }
+        if !bound.running.insert(id) {
+            return Ok(Verified::Running);
+        }
+        let reservation = Reservation {
+            state: self.state.clone(),
+            subscription: subscription.to_owned(),
+            id,
+        };
+        Ok(Verified::Message(Box::new(message), reservation))
     }
 }
 
-fn read(body: &[u8], subscription: String) -> Result<Verified, ReceiveError> {
+fn read(body: &[u8], subscription: String) -> Result<Content, ReceiveError> {
     if let Ok(control) = serde_json::from_slice::<Control>(body) {
         let message = match (&*control.kind, control.challenge) {
-            ("verification", Some(challenge)) => return Ok(Verified::Challenge(challenge)),
+            ("verification", Some(challenge)) => return Ok(Content::Challenge(challenge)),
             ("gap", _) => WebhookEvent::Gap {
                 subscription,
                 cursor: control.cursor,
@@ -258,10 +402,10 @@ fn read(body: &[u8], subscription: String) -> Result<Verified, ReceiveError> {
             },
             _ => return Err(ReceiveError::Body),
         };
-        return Ok(Verified::Message(message));
+        return Ok(Content::Message(message));
     }
     let event = serde_json::from_slice(body).map_err(|_| ReceiveError::Body)?;
-    Ok(Verified::Message(WebhookEvent::Event {
+    Ok(Content::Message(WebhookEvent::Event {
         subscription,
         event,
     }))

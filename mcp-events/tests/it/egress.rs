@@ -46,18 +46,19 @@ fn query() -> EventQuery {
     EventQuery::new("order.placed").argument("number", 0)
 }
 
-/// A receiver on a loopback port.
-async fn receiver(secret: &WebhookSecret) -> (u16, mpsc::Receiver<WebhookEvent>) {
+/// A receiver on a loopback port, which answers challenges with the secret.
+async fn receiver(secret: &WebhookSecret) -> (u16, WebhookReceiver, mpsc::Receiver<WebhookEvent>) {
     let (sender, received) = mpsc::channel(16);
-    let receiver = WebhookReceiver::new([secret.clone()], move |message| {
+    let receiver = WebhookReceiver::new(move |message| {
         let sender = sender.clone();
         async move { sender.send(message).await.is_ok() }
     });
+    receiver.answer_challenges(secret.clone());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let router: Router = Router::new().route_service("/hooks", receiver);
+    let router: Router = Router::new().route_service("/hooks", receiver.clone());
     tokio::spawn(async move { axum::serve(listener, router).await });
-    (port, received)
+    (port, receiver, received)
 }
 
 #[tokio::test]
@@ -99,7 +100,7 @@ async fn webhook_to_private_and_metadata_addresses_is_refused() {
 #[tokio::test]
 async fn webhook_to_a_host_that_is_not_listed_is_refused() {
     let secret = WebhookSecret::generate().unwrap();
-    let (port, _received) = receiver(&secret).await;
+    let (port, _receiver, _received) = receiver(&secret).await;
     let script = Script::new(&["127.0.0.1", "127.0.0.1"]);
     let transport = HttpWebhooks::with_resolver(Zone::Loopback, script.clone()).unwrap();
     let transport = transport.only_hosts(["Agent.localhost", "*.hooks.localhost"]);
@@ -132,7 +133,7 @@ async fn webhook_to_a_host_that_is_not_listed_is_refused() {
 #[tokio::test]
 async fn webhook_without_tls_at_its_port_fails_with_the_reason() {
     let secret = WebhookSecret::generate().unwrap();
-    let (port, _received) = receiver(&secret).await;
+    let (port, _receiver, _received) = receiver(&secret).await;
     let script = Script::new(&["127.0.0.1"]);
     let transport = HttpWebhooks::with_resolver(Zone::Loopback, script).unwrap();
     let events = events().webhooks(Webhooks::new(transport));
@@ -174,17 +175,18 @@ async fn name_with_a_private_address_is_refused_before_the_connection() {
 #[tokio::test]
 async fn name_that_changes_between_messages_is_checked_again_and_resolved_once_each() {
     let secret = WebhookSecret::generate().unwrap();
-    let (port, mut received) = receiver(&secret).await;
+    let (port, receiver, mut received) = receiver(&secret).await;
     // The challenge, the first event, and an attempt after the name was changed.
     let script = Script::new(&["127.0.0.1", "127.0.0.1", "169.254.169.254"]);
     let transport = HttpWebhooks::with_resolver(Zone::Loopback, script.clone()).unwrap();
     let events = events().webhooks(Webhooks::new(transport).backoff([]));
     let client = client_of(server_for(&events, "ada")).await;
     let url = format!("http://agent.localhost:{port}/hooks");
-    client
+    let subscribed = client
         .subscribe(query(), &WebhookTarget::new(url, secret.clone()))
         .await
         .unwrap();
+    receiver.bind(subscribed.id, [secret]);
     assert_eq!(script.left(), 2);
     events.publish(&Order { number: 7 }).await.unwrap();
     let WebhookEvent::Event { event, .. } = received.recv().await.unwrap() else {

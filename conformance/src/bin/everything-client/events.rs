@@ -134,16 +134,18 @@ async fn webhook(client: &Client) -> Result<()> {
     let query = select(&events, DeliveryMode::Webhook).await?;
     let secret = WebhookSecret::generate().map_err(Error::other)?;
     let (sender, mut received) = mpsc::channel(16);
-    let receiver = WebhookReceiver::new([secret.clone()], move |message| {
+    let receiver = WebhookReceiver::new(move |message| {
         let sender = sender.clone();
         async move { sender.send(message).await.is_ok() }
     });
+    receiver.answer_challenges(secret.clone());
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let url = format!("http://{}/hooks", listener.local_addr()?);
-    let router: Router = Router::new().route_service("/hooks", receiver);
+    let router: Router = Router::new().route_service("/hooks", receiver.clone());
     tokio::spawn(async move { axum::serve(listener, router).await });
-    let target = WebhookTarget::new(url, secret);
+    let target = WebhookTarget::new(url, secret.clone());
     let subscription = events.keep_subscribed(query, target).await?;
+    receiver.bind(subscription.status().id, [secret]);
     println!("subscribed: {}", subscription.status().id);
     publish(client).await?;
     loop {
