@@ -1,6 +1,5 @@
 //! A stream of events that mends itself.
 
-use std::collections::{HashSet, VecDeque};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -13,16 +12,19 @@ use mcp_core::extension::from_params;
 use mcp_types::ext::events::{FORBIDDEN, NOT_FOUND, UNSUPPORTED};
 use mcp_types::{RawObject, codes};
 use parking_lot::Mutex;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::query::{EventClient, EventQuery};
+use super::recent_ids::RecentIds;
 use crate::extension::{StreamEvents, notification};
 use crate::wire::{EventOccurrence, PollParams, Position, Termination};
 
 /// Updates that wait for the program.
 const QUEUE: usize = 256;
+/// The bytes of JSON of these updates. A larger event waits alone.
+const QUEUE_BYTES: u32 = 16 << 20;
 /// Ids of events that are remembered, to find repeated ones.
 const REMEMBERED: usize = 1024;
 /// The longest silence of a server: heartbeats come every 30 seconds at the latest.
@@ -52,12 +54,73 @@ pub enum EventUpdate {
 /// sessions of older revisions, it polls.
 ///
 /// An error or [`EventUpdate::Terminated`] is the last item: the event type does not exist, or the caller may
-/// not receive it. If the
-/// program reads slowly, the stream waits. Dropping it ends the request.
+/// not receive it. If the program reads slowly, the stream waits: at most 256 updates and 16 MiB of JSON are
+/// held. Dropping it ends the request.
 #[derive(Debug)]
 pub struct EventStream {
-    updates: mpsc::Receiver<Result<EventUpdate, Error>>,
+    updates: mpsc::Receiver<Queued>,
     _task: AbortOnDropHandle<()>,
+}
+
+/// An update that waits for the program, with its share of the queue's bytes.
+#[derive(Debug)]
+struct Queued {
+    update: Result<EventUpdate, Error>,
+    _bytes: OwnedSemaphorePermit,
+}
+
+/// The sending half of the queue.
+#[derive(Debug, Clone)]
+struct Queue {
+    sender: mpsc::Sender<Queued>,
+    bytes: Arc<Semaphore>,
+}
+
+/// The queue had too little space for an update of this many bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Full(u32);
+
+impl Queue {
+    fn new() -> (Self, mpsc::Receiver<Queued>) {
+        let (sender, updates) = mpsc::channel(QUEUE);
+        let bytes = Arc::new(Semaphore::new(QUEUE_BYTES as usize));
+        (Self { sender, bytes }, updates)
+    }
+
+    /// The share of an update: its bytes, at most the whole queue.
+    fn share(size: usize) -> u32 {
+        u32::try_from(size).map_or(QUEUE_BYTES, |size| size.min(QUEUE_BYTES))
+    }
+
+    fn try_send(&self, update: EventUpdate, size: usize) -> Result<(), Full> {
+        let share = Self::share(size);
+        let bytes = self.bytes.clone().try_acquire_many_owned(share);
+        let queued = Queued {
+            update: Ok(update),
+            _bytes: bytes.map_err(|_| Full(share))?,
+        };
+        self.sender.try_send(queued).map_err(|_| Full(share))
+    }
+
+    /// Waits for space for one update of this many bytes. Returns `None` if the program has dropped the
+    /// stream.
+    async fn reserve(
+        &self,
+        share: u32,
+    ) -> Option<(OwnedSemaphorePermit, mpsc::Permit<'_, Queued>)> {
+        let bytes = self.bytes.clone().acquire_many_owned(share).await.ok()?;
+        Some((bytes, self.sender.reserve().await.ok()?))
+    }
+
+    async fn send(&self, update: Result<EventUpdate, Error>, size: usize) {
+        // Without a receiver, the task is about to be aborted.
+        if let Some((bytes, permit)) = self.reserve(Self::share(size)).await {
+            permit.send(Queued {
+                update,
+                _bytes: bytes,
+            });
+        }
+    }
 }
 
 impl EventClient {
@@ -69,12 +132,12 @@ impl EventClient {
 
 impl EventStream {
     fn start(client: EventClient, query: EventQuery) -> Self {
-        let (sender, updates) = mpsc::channel(QUEUE);
+        let (queue, updates) = Queue::new();
         let reader = Reader {
             client,
             query,
             received: Arc::new(Mutex::default()),
-            sender,
+            queue,
         };
         let _task = AbortOnDropHandle::new(tokio::spawn(reader.run()));
         Self { updates, _task }
@@ -85,7 +148,8 @@ impl Stream for EventStream {
     type Item = Result<EventUpdate, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.updates.poll_recv(cx)
+        let queued = self.updates.poll_recv(cx);
+        queued.map(|queued| queued.map(|queued| queued.update))
     }
 }
 
@@ -93,27 +157,18 @@ impl Stream for EventStream {
 #[derive(Debug, Default)]
 struct Received {
     cursor: Option<String>,
-    ids: HashSet<String>,
-    order: VecDeque<String>,
+    ids: RecentIds<REMEMBERED>,
     /// The reason for which the server ended the stream.
     terminated: Option<String>,
     /// The queue was full: the stream starts again at the last queued event.
-    overflowed: bool,
+    overflowed: Option<Full>,
 }
 
 impl Received {
-    /// Returns true if the event is new.
-    fn insert(&mut self, id: &str) -> bool {
-        if !self.ids.insert(id.to_owned()) {
-            return false;
-        }
-        self.order.push_back(id.to_owned());
-        if self.order.len() > REMEMBERED
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.ids.remove(&oldest);
-        }
-        true
+    /// Queues an update. Returns false if the queue is full.
+    fn try_send(&mut self, queue: &Queue, update: EventUpdate, size: usize) -> bool {
+        self.overflowed = queue.try_send(update, size).err();
+        self.overflowed.is_none()
     }
 }
 
@@ -121,7 +176,7 @@ struct Reader {
     client: EventClient,
     query: EventQuery,
     received: Arc<Mutex<Received>>,
-    sender: mpsc::Sender<Result<EventUpdate, Error>>,
+    queue: Queue,
 }
 
 impl Reader {
@@ -145,7 +200,7 @@ impl Reader {
             }
             let terminated = self.received.lock().terminated.take();
             if let Some(reason) = terminated {
-                self.deliver(EventUpdate::Terminated { reason }).await;
+                self.deliver(EventUpdate::Terminated { reason }, 0).await;
                 return;
             }
             match ended {
@@ -154,7 +209,7 @@ impl Reader {
                     continue;
                 }
                 Err(error) if is_final(&error) => {
-                    let _ = self.sender.send(Err(error)).await;
+                    self.queue.send(Err(error), 0).await;
                     return;
                 }
                 Ok(Some(pause)) => {
@@ -182,12 +237,14 @@ impl Reader {
             .request::<crate::extension::PollEvents>(&params)
             .await?;
         if result.truncated {
-            self.deliver(EventUpdate::Gap).await;
+            self.deliver(EventUpdate::Gap, 0).await;
         }
         for event in result.events {
-            let is_new = self.received.lock().insert(&event.event_id);
+            let id = RecentIds::<REMEMBERED>::digest(&event.event_id);
+            let is_new = self.received.lock().ids.insert(id);
             if is_new {
-                self.deliver(EventUpdate::Event(event)).await;
+                let size = size_of(&event);
+                self.deliver(EventUpdate::Event(event), size).await;
             }
         }
         self.received.lock().cursor = result.cursor;
@@ -198,27 +255,27 @@ impl Reader {
         }))
     }
 
-    async fn deliver(&self, update: EventUpdate) {
-        // Without a receiver, the task is about to be aborted.
-        let _ = self.sender.send(Ok(update)).await;
+    async fn deliver(&self, update: EventUpdate, size: usize) {
+        self.queue.send(Ok(update), size).await;
     }
 
     /// Streams until the connection ends.
     async fn push(&self) -> Result<Option<Duration>, Error> {
         let heard = Arc::new(Notify::new());
         let stop = Arc::new(Notify::new());
-        self.received.lock().overflowed = false;
+        let overflowed = self.received.lock().overflowed.take();
         // Wait for space before the server sends.
-        let Ok(space) = self.sender.reserve().await else {
+        let share = overflowed.map_or(0, |full| full.0);
+        let Some(space) = self.queue.reserve(share).await else {
             return Ok(None);
         };
         drop(space);
         let hook = {
-            let (received, sender) = (self.received.clone(), self.sender.clone());
+            let (received, queue) = (self.received.clone(), self.queue.clone());
             let (heard, stop) = (heard.clone(), stop.clone());
             move |method: &str, params: Option<RawObject>| {
                 heard.notify_one();
-                if !receive(&received, &sender, method, params) {
+                if !receive(&received, &queue, method, params) {
                     stop.notify_one();
                 }
             }
@@ -235,21 +292,27 @@ impl Reader {
         tokio::select! {
             ended = call => ended.map(|_| None),
             () = silence => Ok(None),
-            () = stop.notified() => Ok(self.received.lock().overflowed.then_some(Duration::ZERO)),
+            () = stop.notified() => Ok(self.received.lock().overflowed.map(|_| Duration::ZERO)),
         }
     }
+}
+
+/// The size of an event in bytes of JSON.
+fn size_of(event: &EventOccurrence) -> usize {
+    serde_json::to_string(event).map_or(0, |json| json.len())
 }
 
 /// Handles a notification. Returns false to end the request.
 fn receive(
     received: &Mutex<Received>,
-    sender: &mpsc::Sender<Result<EventUpdate, Error>>,
+    queue: &Queue,
     method: &str,
     params: Option<RawObject>,
 ) -> bool {
     let json = params.as_ref().map(RawObject::as_str);
+    let size = json.map_or(0, str::len);
     let mut received = received.lock();
-    if received.overflowed {
+    if received.overflowed.is_some() {
         return false;
     }
     match method {
@@ -259,13 +322,12 @@ fn receive(
                 return true;
             };
             let cursor = event.cursor.clone();
-            if !received.ids.contains(&event.event_id) {
-                let id = event.event_id.clone();
-                if sender.try_send(Ok(EventUpdate::Event(event))).is_err() {
-                    received.overflowed = true;
+            let id = RecentIds::<REMEMBERED>::digest(&event.event_id);
+            if !received.ids.contains(&id) {
+                if !received.try_send(queue, EventUpdate::Event(event), size) {
                     return false;
                 }
-                received.insert(&id);
+                received.ids.insert(id);
             }
             if cursor.is_some() {
                 received.cursor = cursor;
@@ -275,8 +337,8 @@ fn receive(
             let Ok(position) = from_params::<Position>(json) else {
                 return true;
             };
-            if position.truncated == Some(true) && sender.try_send(Ok(EventUpdate::Gap)).is_err() {
-                received.overflowed = true;
+            if position.truncated == Some(true) && !received.try_send(queue, EventUpdate::Gap, size)
+            {
                 return false;
             }
             if position.cursor.is_some() {
@@ -313,5 +375,58 @@ fn code(error: &Error) -> Option<i64> {
         Fault::BadParams { .. } => Some(codes::INVALID_PARAMS),
         Fault::Protocol(error) => Some(error.code),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_types::RawObject;
+    use parking_lot::Mutex;
+    use serde_json::json;
+
+    use super::{Queue, Received, notification, receive};
+
+    fn event(number: usize, size: usize) -> RawObject {
+        let event = json!({
+            "eventId": format!("evt_{number}"), "name": "n", "timestamp": "2026-11-22T00:00:00Z",
+            "data": {"text": "x".repeat(size)}, "cursor": number.to_string(),
+        });
+        RawObject::from_value(&event).unwrap()
+    }
+
+    #[tokio::test]
+    async fn queue_of_a_slow_program_is_bounded_in_bytes() {
+        let (queue, mut updates) = Queue::new();
+        let received = Mutex::new(Received::default());
+        let push = |number| {
+            let event = event(number, 4 << 20);
+            receive(&received, &queue, notification::EVENT, Some(event))
+        };
+        assert!((1..=3).all(push));
+        assert!(!push(4));
+        // The stream starts again after the last queued event when the program has made space.
+        let full = received.lock().overflowed.take().unwrap();
+        assert_eq!(received.lock().cursor.as_deref(), Some("3"));
+        let mut space = Box::pin(queue.reserve(full.0));
+        assert!(futures::poll!(&mut space).is_pending());
+        drop(updates.recv().await.unwrap().update);
+        assert!(space.await.is_some());
+        assert!(push(4));
+        assert!(!push(5));
+    }
+
+    #[tokio::test]
+    async fn event_larger_than_the_queue_waits_alone() {
+        let (queue, mut updates) = Queue::new();
+        let received = Mutex::new(Received::default());
+        let push = |number, size| {
+            let event = event(number, size);
+            receive(&received, &queue, notification::EVENT, Some(event))
+        };
+        assert!(push(1, 20 << 20));
+        assert!(!push(2, 1));
+        received.lock().overflowed = None;
+        assert!(updates.recv().await.unwrap().update.is_ok());
+        assert!(push(2, 1));
     }
 }
