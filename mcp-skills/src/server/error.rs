@@ -89,9 +89,9 @@ pub enum SkillsError {
         "`{0}` is no relative path such as `references/forms.md`; remove `..`, `.`, `\\` and empty parts"
     )]
     InvalidPath(String),
-    /// A `SKILL.md` is not UTF-8.
-    #[error("`{0}` is not UTF-8; convert it")]
-    NotUtf8(String),
+    /// A `SKILL.md` is not UTF-8, or contains a NUL.
+    #[error("`{0}` is not UTF-8 text without NUL characters; convert it")]
+    NotText(String),
     /// The YAML of a `SKILL.md` is missing or malformed.
     #[error("`{file}`: {reason}")]
     Frontmatter {

@@ -97,13 +97,12 @@ impl SkillFile {
         bytes: &[u8],
         source: FileSource,
     ) -> Result<Self, SkillsError> {
-        let text = std::str::from_utf8(bytes);
-        let frontmatter = match name_of(&path) == INSTRUCTIONS {
-            true => {
-                let text = text.map_err(|_| SkillsError::NotUtf8(shown.to_owned()))?;
-                Some(Arc::new(read_frontmatter(&path, shown, text)?))
-            }
-            false => None,
+        let text = text_of(bytes);
+        let frontmatter = if name_of(&path) == INSTRUCTIONS {
+            let text = text.ok_or_else(|| SkillsError::NotText(shown.to_owned()))?;
+            Some(Arc::new(read_frontmatter(&path, shown, text)?))
+        } else {
+            None
         };
         Ok(Self {
             uri: format!("skill://{}", encode_path(&path)),
@@ -111,7 +110,7 @@ impl SkillFile {
                 size: bytes.len() as u64,
                 digest: sha256(bytes),
             }),
-            is_text: text.is_ok(),
+            is_text: text.is_some(),
             frontmatter,
             source,
             path,
@@ -176,16 +175,12 @@ impl SkillFile {
 
     /// Returns the contents for `resources/read`.
     pub(super) fn contents(&self, bytes: Bytes) -> ResourceContents {
-        match String::from_utf8(bytes.into()) {
-            Ok(text) => {
-                let mime_type = self.mime_type(true);
-                ResourceContents::text(self.uri.clone(), text).mime_type(mime_type)
-            }
-            Err(error) => {
-                let mime_type = self.mime_type(false);
-                ResourceContents::blob(self.uri.clone(), error.into_bytes()).mime_type(mime_type)
-            }
-        }
+        let uri = self.uri.clone();
+        let (contents, is_text) = match text_of(&bytes) {
+            Some(text) => (ResourceContents::text(uri, text), true),
+            None => (ResourceContents::blob(uri, bytes), false),
+        };
+        contents.mime_type(self.mime_type(is_text))
     }
 
     fn mime_type(&self, is_text: bool) -> &'static str {
@@ -214,6 +209,12 @@ impl SkillFile {
             _ => "application/octet-stream",
         }
     }
+}
+
+/// Returns the text of a file. A file with a NUL is binary, also if it is UTF-8.
+pub(super) fn text_of(bytes: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    (!text.contains('\0')).then_some(text)
 }
 
 /// Returns the last segment of a path.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::catalog::{Catalog, is_in_skill};
 use super::error::SkillsError;
-use super::file::SkillFile;
+use super::file::{SkillFile, text_of};
 use super::folder::Folder;
 use super::inline::InlineSkill;
 use super::limits::SkillsLimits;
@@ -125,8 +125,8 @@ impl Scan {
 
 /// Returns the path of a skill from code: its prefix and its name.
 fn root_of(skill: &InlineSkill) -> Result<String, SkillsError> {
-    let text = std::str::from_utf8(&skill.markdown);
-    let text = text.map_err(|_| SkillsError::NotUtf8(INSTRUCTIONS.to_owned()))?;
+    let text = text_of(&skill.markdown);
+    let text = text.ok_or_else(|| SkillsError::NotText(INSTRUCTIONS.to_owned()))?;
     let document = frontmatter::parse(text).map_err(|reason| SkillsError::Frontmatter {
         file: INSTRUCTIONS.to_owned(),
         reason,

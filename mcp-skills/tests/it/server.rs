@@ -171,6 +171,34 @@ async fn resources_list_contains_the_instructions() {
 }
 
 #[tokio::test]
+async fn file_with_a_nul_is_a_blob() {
+    let skill = InlineSkill::from_markdown(markdown("pdf", "Text"))
+        .file("a.txt", "a\0b")
+        .file("b.txt", "ab");
+    let server = Server::new("shop", "1").skills(Skills::new().add(skill).unwrap());
+    let client = in_process(server).await;
+    for (file, text, mime_type) in [
+        ("a.txt", None, "application/octet-stream"),
+        ("b.txt", Some("ab"), "text/plain"),
+    ] {
+        let uri = format!("skill://pdf/{file}");
+        let read = client.read_resource(&*uri).await.unwrap();
+        let read = serde_json::to_value(&read.contents[0]).unwrap();
+        assert_eq!(read.get("text").and_then(|text| text.as_str()), text);
+        assert_eq!(read.get("blob").is_some(), text.is_none(), "{read}");
+        assert_eq!(read["mimeType"], mime_type);
+        let resources = client.list_all_resources().await.unwrap();
+        let listed = resources.iter().find(|resource| resource.uri == uri);
+        if let Some(listed) = listed {
+            assert_eq!(listed.mime_type.as_deref(), Some(mime_type));
+        }
+    }
+    let with_nul = InlineSkill::from_markdown(markdown("pdf", "a\0b"));
+    let error = Skills::new().add(with_nul).unwrap_err().to_string();
+    assert!(error.contains("NUL"), "{error}");
+}
+
+#[tokio::test]
 async fn read_outside_of_the_skills_is_not_found() {
     let client = in_process(server()).await;
     for uri in [
