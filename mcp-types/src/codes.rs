@@ -30,7 +30,8 @@ pub const HEADER_MISMATCH: i64 = -32020;
 pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
 /// The server does not support the revision of the request (2026-07-28).
 pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
-/// The event type or the subscription does not exist (events extension, provisional).
+/// The event type or the subscription does not exist (events extension, provisional: the draft of 5 October
+/// 2026; an earlier draft, which the official conformance suite still expects, has -32011).
 pub const EVENTS_NOT_FOUND: i64 = -32023;
 /// The caller may not do this with events (events extension, provisional).
 pub const EVENTS_FORBIDDEN: i64 = -32024;
