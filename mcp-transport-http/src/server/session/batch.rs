@@ -70,10 +70,14 @@ pub(super) fn parse_error(error: ParseError, wire: &dyn Wire) -> BatchResponse<'
 }
 
 /// Waits for all responses and joins them: into an event stream when one of them is an event stream,
-/// else into a JSON array.
+/// else into a JSON array. Accepted notifications have no part in it.
+// spec: HTTP-S-07
 pub(super) async fn join(responses: Vec<BatchResponse<'_>>) -> Response<Body> {
     let (mut messages, mut streams) = (Vec::new(), Vec::new());
     for response in join_all(responses).await {
+        if response.status() == StatusCode::ACCEPTED {
+            continue;
+        }
         let is_json = response::is_json(&response);
         match response.into_body().into_bytes() {
             Ok(message) if is_json => messages.push(message),

@@ -121,5 +121,25 @@ async fn batch_contains_requests_and_notifications_of_extensions() {
     // The notification of the same batch ends the call.
     let go = json!({ "jsonrpc": "2.0", "method": "notifications/x/go" });
     let got = peer.send(json!([tool(4, "wait"), go])).await;
-    assert_eq!(got.messages().await[0]["id"], 4);
+    assert_eq!(got.json().await[0]["id"], 4);
+}
+
+// spec: HTTP-S-07
+#[tokio::test(start_paused = true)]
+async fn batch_of_notifications_is_accepted_also_with_extensions() {
+    let note = |method: &str| json!({ "jsonrpc": "2.0", "method": method });
+    for tools in [Tools::new(), Tools::with_extension()] {
+        let endpoint = StreamableHttp::new(Served(tools));
+        let peer = Peer::new(&endpoint).speaking(R2).begin().await;
+        for notes in [
+            json!([note("notifications/unknown"), initialized()]),
+            json!([note("notifications/x/go")]),
+        ] {
+            let got = peer.send(notes).await;
+            assert_eq!((got.status, got.is_stream()), (202, false));
+        }
+        let note = note("notifications/unknown");
+        let got = peer.send(json!([note, tool(1, "echo")])).await;
+        assert_eq!(got.json().await[0]["id"], 1);
+    }
 }
