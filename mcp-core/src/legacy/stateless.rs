@@ -40,7 +40,13 @@ pub fn read_stateless(
             let body = ResultBody::Initialize(Arc::new(result));
             Ok(HandledRequest::Reply(Reply::from(body)))
         }
-        ClientRequest::Session(SessionRequest::Ping | SessionRequest::SetLevel(_)) => {
+        ClientRequest::Session(SessionRequest::Ping) => {
+            Ok(HandledRequest::Reply(ResultBody::Empty.into()))
+        }
+        // spec: LOG-01, LOG-03
+        ClientRequest::Session(SessionRequest::SetLevel(_))
+            if profile.capabilities.logging.is_some() =>
+        {
             Ok(HandledRequest::Reply(ResultBody::Empty.into()))
         }
         other => Err(Fault::no_such_method(other.method_name())),

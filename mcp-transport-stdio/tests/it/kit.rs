@@ -46,6 +46,7 @@ impl Drop for RunningGuard {
 impl Service for ToolNameService {
     fn profile(&self) -> Arc<ServerProfile> {
         let offers = ServerCapabilities::default()
+            .with_logging()
             .with_tools(true)
             .with_resources(false, true);
         let offers = match self.has_extension {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::Waker;
 
-use mcp_types::{Cancelled, Notification, Request, Response};
+use mcp_types::{Cancelled, Method, Notification, Request, Response};
 
 use super::Session;
 use crate::{
@@ -86,7 +86,10 @@ impl Session {
             SessionRequest::Initialize(_) => Err(Fault::InvalidRequest(
                 "this session is initialized already; open another one".into(),
             )),
-            // spec: LOG-03
+            // spec: LOG-01, LOG-03
+            SessionRequest::SetLevel(_) if self.profile.capabilities.logging.is_none() => {
+                Err(Fault::no_such_method(Method::SetLevel.as_str()))
+            }
             SessionRequest::SetLevel(level) => {
                 let mut state = self.state.lock();
                 let facts = ClientFacts::clone(&state.facts).log_level(Some(*level));

@@ -44,8 +44,13 @@ impl Service for Server {
 
 fn server() -> Server {
     let offers = ServerCapabilities::default()
+        .with_logging()
         .with_tools(true)
         .with_resources(false, true);
+    server_with(offers)
+}
+
+fn server_with(offers: ServerCapabilities) -> Server {
     let profile = ServerProfile::new(Implementation::new("server", "1"))
         .capabilities(offers)
         .versions(ProtocolVersion::ALL);

@@ -54,6 +54,7 @@ pub(super) struct Tools {
 impl Tools {
     pub(super) fn new() -> Arc<Self> {
         let offers = ServerCapabilities::default()
+            .with_logging()
             .with_tools(true)
             .with_resources(true, true);
         let profile = ServerProfile::new(Implementation::new("test", "1.0.0"))

@@ -1,11 +1,11 @@
 //! Requests and cancellations of the client.
 
-use mcp_types::LoggingLevel;
 use mcp_types::ProtocolVersion::V2025_11_25;
+use mcp_types::{LoggingLevel, ServerCapabilities};
 
-use super::{READY, asks, note, opened, request, server};
+use super::{READY, asks, initialize, note, opened, request, server, server_with};
 use crate::legacy::read_stateless;
-use crate::legacy::session::{HandledNotification, HandledRequest};
+use crate::legacy::session::{HandledNotification, HandledRequest, Session, SessionLimits};
 use crate::{Call, Fault, Input, Reply, ResultBody, Subscriber};
 
 #[test]
@@ -69,6 +69,24 @@ fn set_level_applies_to_later_calls() {
         .handle_request(&request(&text), Subscriber::default)
         .unwrap();
     assert_eq!(session.facts().log_level, Some(LoggingLevel::Error));
+}
+
+// spec: LOG-01
+#[test]
+fn set_level_without_logging_is_an_unknown_method() {
+    let server = server_with(ServerCapabilities::default().with_tools(false));
+    let params = initialize("2025-11-25");
+    let (session, _) = Session::open(&params, &server, None, SessionLimits::default()).unwrap();
+    let text = asks("logging/setLevel", r#"{"level":"error"}"#);
+    let request = request(&text);
+    for outcome in [
+        session.handle_request(&request, Subscriber::default),
+        read_stateless(&request, V2025_11_25, &server.profile),
+    ] {
+        let fault = outcome.unwrap_err();
+        assert_eq!(fault, Fault::no_such_method("logging/setLevel"));
+    }
+    assert_eq!(session.facts().log_level, Some(LoggingLevel::Info));
 }
 
 #[test]

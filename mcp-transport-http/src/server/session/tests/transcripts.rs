@@ -62,7 +62,7 @@ fn transcripts(version: &'static str) -> (String, String) {
 fn transcript_is_equal_in_all_legacy_revisions() {
     let expected = expect![[r#"
         initialize -> 200 application/json id
-          {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"REVISION","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true}},"serverInfo":{"name":"test","version":"1.0.0"}}}
+          {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"REVISION","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"logging":{}},"serverInfo":{"name":"test","version":"1.0.0"}}}
         notifications/initialized -> 202  
         ping -> 200 application/json id
           {"jsonrpc":"2.0","id":1,"result":{}}
