@@ -3,15 +3,21 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
+use futures::StreamExt as _;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
-use mcp_core::Principal;
 use mcp_core::store::MemoryEventStore;
+use mcp_core::{Channel as _, ChannelError, MirroredHeaders, OutgoingRequest, Principal};
 use mcp_transport_http::StreamableHttp;
+use mcp_transport_http::client::HttpChannel;
 use mcp_transport_http::server::{Body, Sessions};
+use mcp_types::{Method as McpMethod, ProtocolVersion};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
 use crate::support::{call_text, dual_endpoint, echo, endpoint, head_of, start, text, within};
@@ -101,10 +107,11 @@ async fn body(response: Response<Body>) -> String {
     String::from_utf8(bytes.to_bytes().to_vec()).unwrap()
 }
 
-/// CVE-2025-66414 and CVE-2025-66416: a web page let the name of its own host resolve to 127.0.0.1
-/// (DNS rebinding), and called the server of its visitor as a page of the same origin.
+/// CVE-2025-66414, CVE-2025-66416 and GHSA-89vp-x53w-74fx (CVE-2026-42559): a web page let the name of its
+/// own host resolve to 127.0.0.1 (DNS rebinding), and called the server of its visitor as a page of the
+/// same origin.
 #[tokio::test]
-async fn cve_2025_66414_request_for_another_host_is_rejected() {
+async fn cve_2025_66414_ghsa_89vp_x53w_74fx_request_for_another_host_is_rejected() {
     let (endpoint, calls) = counting();
     let server = start(endpoint, |serve| serve).await;
     let call = call_text("t", false);
@@ -188,6 +195,85 @@ async fn cve_2026_52869_session_of_another_principal_is_not_found() {
     assert_eq!(peer.call(1, "t").await.status(), StatusCode::OK);
 }
 
+/// GHSA-9pj6-vhgr-3mwh (CVE-2026-63128): each `initialize` of a client without a login left a session that
+/// was never removed, until the memory of the server was full.
+#[tokio::test(start_paused = true)]
+async fn ghsa_9pj6_vhgr_3mwh_initialize_does_not_fill_the_session_table() {
+    const MAX: usize = 16;
+
+    let (endpoint, _) = counting();
+    let endpoint = endpoint.sessions(
+        Sessions::in_memory()
+            .max(MAX)
+            .init_timeout(Duration::from_secs(60)),
+    );
+    let peer = Peer::new(&endpoint, None);
+    // An `initialize` that fails keeps nothing.
+    for params in [
+        json!({}),
+        json!({ "protocolVersion": 7, "capabilities": {}, "clientInfo": {} }),
+        json!({ "protocolVersion": "2025-11-25", "capabilities": "all" }),
+    ] {
+        let refused = peer.post(&message(0, "initialize", &params)).await;
+        assert!(refused.headers().get("mcp-session-id").is_none());
+        assert_eq!(endpoint.session_count(), 0, "{params}");
+    }
+    let params = json!({
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": { "name": "c", "version": "1" },
+    });
+    for _ in 0..20 * MAX {
+        drop(peer.post(&message(0, "initialize", &params)).await);
+        assert!(endpoint.session_count() <= MAX);
+    }
+    // Real clients are served meanwhile.
+    let real = Peer::open(&endpoint, None).await;
+    assert_eq!(real.call(1, "t").await.status(), StatusCode::OK);
+    // A client that does not complete the handshake loses its session.
+    tokio::time::sleep(Duration::from_secs(5 * 60)).await;
+    assert_eq!(endpoint.session_count(), 1);
+    tokio::time::sleep(Duration::from_secs(60 * 60)).await;
+    assert_eq!(endpoint.session_count(), 0);
+}
+
+/// GHSA-9g45-5xwm-f3wc: a client followed a redirect to another origin and repeated the headers of its
+/// program there, such as an API key.
+#[tokio::test]
+async fn ghsa_9g45_5xwm_f3wc_headers_do_not_follow_a_redirect() {
+    for status in [301, 302, 303, 307, 308] {
+        let (elsewhere, calls) = counting();
+        let elsewhere = start(elsewhere, |serve| serve).await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let answer = format!(
+            "HTTP/1.1 {status} Elsewhere\r\nlocation: http://{}/mcp\r\ncontent-length: 0\r\n\r\n",
+            elsewhere.addr
+        );
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = [0; 4096];
+            let _ = stream.read(&mut request).await.unwrap();
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            while stream.read(&mut request).await.is_ok_and(|count| count > 0) {}
+        });
+        let channel = HttpChannel::new(&url).unwrap();
+        let channel = channel.header("x-api-key", "s3cret").unwrap();
+        let method = McpMethod::CallTool.as_str();
+        let mirrored = MirroredHeaders::new(ProtocolVersion::LATEST, method, Some("t"));
+        let request = OutgoingRequest::new(1.into(), call_text("t", false), mirrored);
+        let mut answers = channel.call(request);
+        let error = within(answers.next()).await.unwrap().unwrap_err();
+        assert!(
+            matches!(&error, ChannelError::Status { status: found, .. } if *found == status),
+            "{error:?}"
+        );
+        assert!(!error.to_string().contains("s3cret"), "{error}");
+        assert_eq!(calls.load(Ordering::Relaxed), 0, "{status}");
+        elsewhere.stop().await;
+    }
+}
+
 /// CVE-2026-33946: a client read the event stream of another one, by resuming it with the id of one of
 /// its events or by opening the stream of its session again.
 #[tokio::test]
@@ -202,7 +288,7 @@ async fn cve_2026_33946_stream_of_another_client_is_not_resumed() {
         }
     });
     let endpoint = endpoint
-        .commit_after(std::time::Duration::ZERO)
+        .commit_after(Duration::ZERO)
         .events(MemoryEventStore::new());
     let ada = Principal::new("https://issuer.example", "ada");
     let bob = Principal::new("https://issuer.example", "bob");
@@ -306,10 +392,10 @@ async fn large_head_is_rejected() {
     server.stop().await;
 }
 
-/// Reused request ids: two clients, or two requests of one client, had the same id, and one received the
-/// response of the other.
+/// GHSA-345p-7cg4-v4c7 (CVE-2026-25536): two clients, or two requests of one client, had the same id, and
+/// one received the response of the other.
 #[tokio::test]
-async fn request_ids_of_two_clients_are_independent() {
+async fn ghsa_345p_7cg4_v4c7_request_ids_of_two_clients_are_independent() {
     let go = Arc::new(Notify::new());
     let wait = Arc::clone(&go);
     let endpoint = dual_endpoint(move |exchange| {

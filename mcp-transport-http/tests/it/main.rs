@@ -1,6 +1,6 @@
 //! The transport over real sockets.
 
-#[cfg(feature = "serve")]
+#[cfg(all(feature = "client", feature = "serve"))]
 #[cfg(test)]
 mod advisories;
 #[cfg(feature = "serve")]
