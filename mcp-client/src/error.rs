@@ -326,6 +326,7 @@ impl ErrorKind {
         self.is_broken()
             || matches!(self, Self::BackingOff { .. })
             || matches!(self.root(), Self::Channel(ChannelError::Connect { .. }))
+            || matches!(self.root(), Self::Fault { fault, .. } if fault.retry_after().is_some())
             || matches!(
                 self.status(),
                 Some(

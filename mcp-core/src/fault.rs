@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_types::{ClientCapabilities, ElicitUrlParams, ErrorObject, ParseError};
 use serde::Serialize;
@@ -73,9 +74,27 @@ pub enum Fault {
     // spec: ERR-10
     #[error("{0}")]
     UserRejected(Cow<'static, str>),
-    /// The server refuses the call: a limit is reached, or a rule forbids it.
+    /// The server refuses the call: a rule forbids it.
     #[error("{0}")]
     Refused(Cow<'static, str>),
+    /// The caller has made too many calls. This one did not start, and may be repeated. Over HTTP this is
+    /// the status 429 with `Retry-After`.
+    #[error("{message}")]
+    RateLimited {
+        /// The limit, and the remedy.
+        message: Cow<'static, str>,
+        /// The time to wait before the call is repeated.
+        retry_after: Duration,
+    },
+    /// The server has too much to do. The call did not start, and may be repeated. Over HTTP this is the
+    /// status 503 with `Retry-After`.
+    #[error("{message}")]
+    Overloaded {
+        /// The limit, and the remedy.
+        message: Cow<'static, str>,
+        /// The time to wait before the call is repeated.
+        retry_after: Duration,
+    },
     /// The token of the caller lacks scopes that the call needs. Over HTTP this is the status 403 with
     /// a challenge, and the client asks its user for the scopes.
     #[error("the call needs the scopes: {}", required.join(" "))]
@@ -161,6 +180,33 @@ impl Fault {
         Self::Internal(message.into())
     }
 
+    /// Creates [`Fault::RateLimited`]. The message gets the time to wait.
+    pub fn rate_limited(message: impl fmt::Display, retry_after: Duration) -> Self {
+        Self::RateLimited {
+            message: with_wait(message, retry_after),
+            retry_after,
+        }
+    }
+
+    /// Creates [`Fault::Overloaded`]. The message gets the time to wait.
+    pub fn overloaded(message: impl fmt::Display, retry_after: Duration) -> Self {
+        Self::Overloaded {
+            message: with_wait(message, retry_after),
+            retry_after,
+        }
+    }
+
+    /// Returns the time to wait before the call is repeated, in whole seconds, if the call was refused
+    /// because of too many calls.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::RateLimited { retry_after, .. } | Self::Overloaded { retry_after, .. } => {
+                Some(Duration::from_secs(whole_seconds(*retry_after)))
+            }
+            _ => None,
+        }
+    }
+
     /// Creates [`Fault::NoSuchMethod`].
     pub fn no_such_method(method: impl Into<Box<str>>) -> Self {
         Self::NoSuchMethod {
@@ -175,6 +221,16 @@ impl Fault {
             id: name.into(),
         }
     }
+}
+
+fn with_wait(message: impl fmt::Display, wait: Duration) -> Cow<'static, str> {
+    format!("{message}; try again in {} s", whole_seconds(wait)).into()
+}
+
+/// Returns a time in seconds, rounded up, and at least one.
+fn whole_seconds(time: Duration) -> u64 {
+    let rest = u64::from(time.subsec_nanos() > 0);
+    time.as_secs().saturating_add(rest).max(1)
 }
 
 impl From<mcp_types::ParamError> for Fault {

@@ -41,7 +41,7 @@ pub use layers::{LayerStack, Layers, SharedLayer};
 /// |---|---|
 /// | [`Fault`] | the same |
 /// | `Elapsed` (time limit) | [`Fault::Deadline`] |
-/// | `Overloaded` (load shedding) | [`Fault::Refused`] |
+/// | `Overloaded` (load shedding) | [`Fault::Overloaded`], to be repeated after a second |
 /// | any other | an internal fault; the error is logged and not sent |
 ///
 /// The trait is implemented for all such layers. It is not meant to be implemented by hand.

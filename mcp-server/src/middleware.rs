@@ -1,6 +1,7 @@
 //! Middleware: tower layers and async functions around the calls of a server or of single routes.
 
 mod log;
+mod rate_limit;
 
 pub use mcp_core::tower::{
     BoxError, FromFn, FromFnService, Middleware, Next, ReplyFuture, from_fn,
@@ -9,3 +10,4 @@ pub use mcp_core::{Call, Exchange, Fault, Reply};
 
 pub use log::RequestLog;
 pub(crate) use mcp_core::tower::{LayerStack, Layers, SharedLayer};
+pub use rate_limit::RateLimit;

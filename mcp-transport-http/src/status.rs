@@ -1,7 +1,7 @@
 //! HTTP status codes for JSON-RPC errors.
 //!
 //! Errors of the protocol layer have the status that the specification requires. Errors of a
-//! service are results: their status is 200, with three exceptions that clients evaluate. Legacy
+//! service are results: their status is 200, with exceptions that clients and proxies evaluate. Legacy
 //! clients do not know these statuses: errors within a session have the status 200.
 
 use http::StatusCode;
@@ -14,6 +14,8 @@ pub(crate) fn for_rejection(fault: &Fault) -> StatusCode {
     match fault {
         Fault::NoSuchMethod { .. } => StatusCode::NOT_FOUND,
         Fault::Refused(_) | Fault::InsufficientScope { .. } => StatusCode::FORBIDDEN,
+        Fault::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Fault::Overloaded { .. } => StatusCode::SERVICE_UNAVAILABLE,
         Fault::Deadline => StatusCode::GATEWAY_TIMEOUT,
         Fault::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         _ => StatusCode::BAD_REQUEST,
@@ -26,7 +28,10 @@ pub(crate) fn for_reply(fault: &Fault, version: ProtocolVersion) -> StatusCode {
     match fault {
         // Clients of every revision get further scopes after this status.
         Fault::InsufficientScope { .. } => StatusCode::FORBIDDEN,
+        // Libraries of these revisions end their session at other statuses (docs/decisions/0136).
         _ if !version.is_modern() => StatusCode::OK,
+        Fault::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Fault::Overloaded { .. } => StatusCode::SERVICE_UNAVAILABLE,
         Fault::NoSuchMethod { .. } => StatusCode::NOT_FOUND,
         Fault::MissingCapability { .. } => StatusCode::BAD_REQUEST,
         // spec: HTTP-SM-10
@@ -47,6 +52,7 @@ pub(crate) fn for_session_error(fault: &Fault) -> StatusCode {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::time::Duration;
 
     use mcp_types::{ErrorObject, ParseError, codes};
 
@@ -72,6 +78,8 @@ mod tests {
             (unsupported, 400, 200, 200),
             (Fault::HeaderMismatch("x".into()), 400, 400, 200),
             (Fault::Refused("x".into()), 403, 200, 200),
+            (Fault::rate_limited("x", Duration::ZERO), 429, 429, 200),
+            (Fault::overloaded("x", Duration::ZERO), 503, 503, 200),
             (Fault::Deadline, 504, 200, 200),
             (Fault::internal("x"), 500, 200, 200),
             (protocol, 400, 200, 200),

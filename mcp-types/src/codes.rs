@@ -43,6 +43,18 @@ pub const EVENTS_UNSUPPORTED: i64 = -32026;
 pub const EVENTS_CALLBACK_ENDPOINT_ERROR: i64 = -32027;
 /// The user has to visit a URL first (only 2025-11-25).
 pub const URL_ELICITATION_REQUIRED: i64 = -32042;
+/// The server refuses the call: a rule forbids it. A code of this library, with the number of the HTTP
+/// status.
+// spec: ERR-08
+pub const REFUSED: i64 = 403;
+/// The caller has made too many calls (`data`: [`RetryAfter`]). A code of this library, with the number of
+/// the HTTP status.
+// spec: ERR-08
+pub const RATE_LIMITED: i64 = 429;
+/// The server is overloaded (`data`: [`RetryAfter`]). A code of this library, with the number of the HTTP
+/// status.
+// spec: ERR-08
+pub const OVERLOADED: i64 = 503;
 /// The user rejected a sampling request (legacy revisions, by convention).
 // spec: ERR-10
 pub const USER_REJECTED: i64 = -1;
@@ -89,6 +101,24 @@ impl MissingCapabilities {
     pub fn new(required: ClientCapabilities) -> Self {
         Self {
             required_capabilities: required,
+        }
+    }
+}
+
+/// `data` of [`RATE_LIMITED`] and [`OVERLOADED`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RetryAfter {
+    /// Seconds to wait before the call is repeated, as in the HTTP header `Retry-After`.
+    pub retry_after: u64,
+}
+
+impl RetryAfter {
+    /// Creates the data from the seconds to wait.
+    pub fn new(seconds: u64) -> Self {
+        Self {
+            retry_after: seconds,
         }
     }
 }
@@ -140,7 +170,8 @@ impl RequiredElicitations {
 mod tests {
     use super::{
         HEADER_MISMATCH, INTERNAL_ERROR, MissingCapabilities, MissingResource, RESERVED,
-        RESOURCE_NOT_FOUND, RequiredElicitations, USER_REJECTED, UnsupportedVersion, has_meaning,
+        RESOURCE_NOT_FOUND, RequiredElicitations, RetryAfter, USER_REJECTED, UnsupportedVersion,
+        has_meaning,
     };
     use crate::{ClientCapabilities, ElicitUrlParams, ErrorObject, ProtocolVersion};
 
@@ -161,6 +192,7 @@ mod tests {
             &MissingCapabilities::new(ClientCapabilities::default().with_sampling_tools()),
             r#"{"requiredCapabilities":{"sampling":{"tools":{}}}}"#,
         );
+        round_trip(&RetryAfter::new(7), r#"{"retryAfter":7}"#);
         let versions = UnsupportedVersion::new("1900-01-01", &ProtocolVersion::ALL[..1]);
         round_trip(
             &versions,

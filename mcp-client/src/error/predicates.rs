@@ -91,9 +91,11 @@ impl Error {
         self.inner.kind.is_transient()
     }
 
-    /// Returns the time to wait before the next attempt, if the server sent one (`Retry-After`).
+    /// Returns the time to wait before the next attempt, if the server sent one (`Retry-After`, or
+    /// `retryAfter` in the data of its error).
     pub fn retry_after(&self) -> Option<Duration> {
         match self.inner.kind.root() {
+            ErrorKind::Fault { fault, .. } => fault.retry_after(),
             ErrorKind::Channel(ChannelError::Status { retry_after, .. }) => *retry_after,
             _ => None,
         }

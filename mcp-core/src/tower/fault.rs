@@ -3,12 +3,15 @@
 use std::error::Error;
 use std::fmt::{self, Debug, Write};
 use std::iter;
+use std::time::Duration;
 
 use crate::{Fault, Panicked};
 
 /// An error of a layer.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
+/// The time that clients wait after a call that was shed.
+const SHED_WAIT: Duration = Duration::from_secs(1);
 /// The number of sources of an error that are examined.
 const MAX_SOURCES: usize = 8;
 
@@ -28,7 +31,7 @@ pub(super) fn from_error(error: BoxError) -> Fault {
         }
         match &*type_name(cause) {
             "Elapsed" => return Fault::Deadline,
-            "Overloaded" => return Fault::Refused("the server is overloaded; try later".into()),
+            "Overloaded" => return Fault::overloaded("the server is overloaded", SHED_WAIT),
             _ => {}
         }
     }

@@ -104,7 +104,8 @@ async fn shed_call_is_refused() {
     let limited = layers.wrap(next);
     let mut replies = join_all((0..2).map(|_| limited.run(exchange()))).await;
     let refused = fault(replies.pop().unwrap());
-    assert!(matches!(&refused, Fault::Refused(text) if text.contains("overloaded")));
+    assert_eq!(refused.retry_after(), Some(Duration::from_secs(1)));
+    assert!(refused.to_string().contains("overloaded; try again in 1 s"));
     assert!(done(&replies[0]));
     assert_eq!(most.load(Ordering::SeqCst), 1);
 }

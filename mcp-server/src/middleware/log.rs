@@ -247,6 +247,8 @@ fn outcome(reply: &Reply) -> &'static str {
             Fault::NoSuchItem { .. } => "unknown item",
             Fault::MissingCapability { .. } => "missing capability",
             Fault::Refused(_) => "refused",
+            Fault::RateLimited { .. } => "too many calls",
+            Fault::Overloaded { .. } => "overloaded",
             Fault::InsufficientScope { .. } => "insufficient scope",
             Fault::Deadline => "too late",
             Fault::Internal(_) => "failed",

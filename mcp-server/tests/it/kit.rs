@@ -27,7 +27,7 @@ pub(crate) fn exchange(call: Call) -> Exchange {
 pub(crate) fn call_with(
     server: &Server,
     tool: &str,
-    exchange: fn(Call) -> Exchange,
+    exchange: impl Fn(Call) -> Exchange,
     arguments: &str,
 ) -> Reply {
     let arguments = RawObject::from_text(arguments).unwrap();

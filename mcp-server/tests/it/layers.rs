@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_core::{Call, Fault, Reply, ResultBody, Service};
-use mcp_server::middleware::{Exchange, FromFn, Middleware, Next, from_fn};
+use mcp_core::{Call, Fault, Principal, Reply, ResultBody, Service};
+use mcp_server::middleware::{Exchange, FromFn, Middleware, Next, RateLimit, from_fn};
 use mcp_server::{
     Args, CompletionRoute, Extension, Prefix, PromptExt, ResourceExt, Routes, Server, State,
     ToolExt, user,
@@ -180,6 +180,32 @@ fn layer_answers_without_handler() {
     );
     let refused = kit::fault(kit::call_with(&server, "plain", kit::exchange, "{}"));
     assert_eq!(refused, Fault::Refused("closed on Sundays".into()));
+}
+
+#[test]
+fn calls_beyond_a_rate_are_refused_for_each_caller() {
+    let server = Server::new("mail", "1.0.0")
+        .tool(Tool::new("send").handler(|| "sent"))
+        .layer(RateLimit::new(2, Duration::from_secs(600)));
+    let call = |subject: Option<&str>| {
+        let exchange = |call| {
+            let mut exchange = kit::exchange(call);
+            if let Some(subject) = subject {
+                exchange
+                    .extensions
+                    .insert(Principal::new("issuer", subject));
+            }
+            exchange
+        };
+        kit::call_with(&server, "send", exchange, "{}")
+    };
+    for caller in [None, Some("ada"), Some("bob")] {
+        for _ in 0..2 {
+            assert!(!matches!(call(caller), Reply::Fault(_)));
+        }
+        let refused = kit::fault(call(caller));
+        assert_eq!(refused.retry_after(), Some(Duration::from_secs(300)));
+    }
 }
 
 async fn forgetful(exchange: Exchange, next: Next) -> Reply {

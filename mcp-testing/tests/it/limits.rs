@@ -1,9 +1,16 @@
 //! Size limits, and failures to connect.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use mcp::middleware::RateLimit;
 use mcp::prelude::*;
+use mcp_testing::Pair;
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
+use tower::ServiceBuilder;
 
 use crate::kit::{Running, TestServer, server};
 
@@ -28,6 +35,49 @@ async fn oversized_request_is_refused_and_next_call_succeeds() {
             .text(),
         "x"
     );
+}
+
+/// Every transport and era says that the call did not run, and when to repeat it.
+#[tokio::test]
+async fn call_beyond_a_limit_is_retryable_after_a_wait() {
+    let shed = || ServiceBuilder::new().load_shed().concurrency_limit(0);
+    let limited = || RateLimit::new(1, Duration::from_secs(600));
+    for version in [ProtocolVersion::LATEST, ProtocolVersion::LATEST_LEGACY] {
+        let ran = Arc::new(AtomicUsize::new(0));
+        let server = || {
+            let count = ran.clone();
+            let work = move || {
+                count.fetch_add(1, Ordering::Relaxed);
+                "done"
+            };
+            Server::new("mail", "1.0.0")
+                .tool(Tool::new("send").handler(work.clone()).layer(limited()))
+                .tool(Tool::new("shed").handler(work).layer(shed()))
+        };
+        for pair in [Pair::http(server()), Pair::stdio(server())] {
+            ran.store(0, Ordering::Relaxed);
+            let pair = pair.revision(version).start().await.unwrap();
+            assert_eq!(
+                pair.client.call("send", json!({})).await.unwrap().text(),
+                "done"
+            );
+            for (tool, seconds, text) in [
+                ("send", 600, "too many calls; try again in 600 s"),
+                ("shed", 1, "overloaded; try again in 1 s"),
+            ] {
+                let error = pair.client.call(tool, json!({})).await.unwrap_err();
+                assert!(error.is_retryable() && !error.may_have_run(), "{error}");
+                assert_eq!(error.retry_after(), Some(Duration::from_secs(seconds)));
+                assert!(error.to_string().contains(text), "{error}");
+            }
+            assert_eq!(ran.load(Ordering::Relaxed), 1);
+            let transcript = pair.transcript().to_string();
+            assert!(
+                transcript.contains(r#""data":{"retryAfter":600}"#),
+                "{transcript}"
+            );
+        }
+    }
 }
 
 #[tokio::test]

@@ -140,7 +140,7 @@ impl StreamTask {
                 CallEnd::Reply(Fault::Refused(message.into()).into())
             }
             () = closed(shutdown) => {
-                CallEnd::Reply(Fault::Refused("the server is shutting down".into()).into())
+                CallEnd::Reply(Fault::internal("the server is shutting down").into())
             }
             never = self.buffer.detect_stalls() => match never {},
         };

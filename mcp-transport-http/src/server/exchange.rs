@@ -297,15 +297,23 @@ impl CallResponse {
         if is_json || status != StatusCode::OK {
             if let Reply::Fault(fault) = &reply {
                 response::log_refusal(status, fault);
+                // A layer that counts calls logs its refusals itself.
+                if matches!(fault, Fault::Overloaded { .. }) {
+                    response::log_overload(fault);
+                }
             }
-            let challenge = match &reply {
-                Reply::Fault(fault @ Fault::InsufficientScope { .. }) => Some(fault.clone()),
+            let with_headers = match &reply {
+                Reply::Fault(
+                    fault @ (Fault::InsufficientScope { .. }
+                    | Fault::RateLimited { .. }
+                    | Fault::Overloaded { .. }),
+                ) => Some(fault.clone()),
                 _ => None,
             };
             let message = target.encode(reply, new_message());
             let response = response::json(status, message);
-            return Either::Left(match &challenge {
-                Some(fault) => response::with_challenge(response, fault),
+            return Either::Left(match &with_headers {
+                Some(fault) => response::with_fault_headers(response, fault),
                 None => response,
             });
         }

@@ -12,8 +12,9 @@ use futures_util::StreamExt;
 use http::{HeaderValue, Response, StatusCode};
 use http_body::{Frame, SizeHint};
 use mcp_core::wire::{EncodedReply, Wire};
-use mcp_core::{Fault, RequiredScopes};
+use mcp_core::{Fault, LogLimit, RequiredScopes};
 use mcp_types::RequestId;
+use tokio::time::Instant;
 
 use crate::headers::names;
 
@@ -189,15 +190,23 @@ pub(super) fn error(
     fault: &Fault,
 ) -> Response<Body> {
     log_refusal(status, fault);
+    if fault.retry_after().is_some() || status == StatusCode::SERVICE_UNAVAILABLE {
+        log_overload(fault);
+    }
     let mut message = EncodedReply::default();
     wire.encode_error(fault, id, &mut message.head);
-    with_challenge(json(status, message), fault)
+    with_fault_headers(json(status, message), fault)
 }
 
-/// Adds the challenge to the response to a call whose caller lacks scopes. A layer that knows the
-/// authorization server replaces it by a complete one.
+/// Adds the headers of a fault: the time to wait after too many calls, and the challenge for a call whose
+/// caller lacks scopes. A layer that knows the authorization server replaces the challenge by a complete
+/// one.
 // spec: AUTH-S-08
-pub(super) fn with_challenge(mut response: Response<Body>, fault: &Fault) -> Response<Body> {
+pub(super) fn with_fault_headers(mut response: Response<Body>, fault: &Fault) -> Response<Body> {
+    if let Some(wait) = fault.retry_after() {
+        let seconds = HeaderValue::from(wait.as_secs());
+        response.headers_mut().insert(names::RETRY_AFTER, seconds);
+    }
     let Fault::InsufficientScope { required } = fault else {
         return response;
     };
@@ -217,6 +226,15 @@ pub(super) fn with_challenge(mut response: Response<Body>, fault: &Fault) -> Res
 pub(super) fn log_refusal(status: StatusCode, reason: &dyn fmt::Display) {
     if status != StatusCode::OK {
         tracing::debug!(status = status.as_u16(), %reason, "request refused");
+    }
+}
+
+/// Logs a request that is refused because of a limit, at most once per second.
+pub(super) fn log_overload(reason: &Fault) {
+    static REFUSED: LogLimit = LogLimit::new();
+
+    if let Some(suppressed) = REFUSED.permit(Instant::now().into_std()) {
+        tracing::warn!(%reason, suppressed, "a request was refused");
     }
 }
 

@@ -12,6 +12,9 @@ use mcp_types::RequestId;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
+/// The wait of a client whose session has too many running calls.
+const CALL_WAIT: Duration = Duration::from_secs(1);
+
 /// The running calls of a session, and everything else that keeps the session alive.
 #[derive(Debug)]
 pub(super) struct RunningCalls {
@@ -133,7 +136,7 @@ impl RunningCalls {
         }
         if running >= self.limit {
             let message = format!("this session has {running} running calls already; let some end");
-            return Err(Fault::Refused(message.into()));
+            return Err(Fault::rate_limited(message, CALL_WAIT));
         }
         let is_cancelled = state.early.as_mut().is_some_and(|early| early.take(id));
         state.calls.push(Entry {

@@ -6,6 +6,7 @@ mod streams;
 mod subscriptions;
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures::FutureExt;
@@ -471,6 +472,56 @@ fn gate_refuses_a_call_before_it_starts() {
     let mut request = tool_call(false);
     request.extensions_mut().insert(Principal::new("me", "ann"));
     assert_eq!(call_now(&endpoint, request).status(), StatusCode::OK);
+}
+
+#[test]
+fn call_beyond_a_limit_has_the_status_and_the_time_to_wait() {
+    for (fault, status) in [
+        (
+            Fault::rate_limited("too many calls", Duration::from_millis(2300)),
+            429,
+        ),
+        (
+            Fault::overloaded("the server is overloaded", Duration::from_secs(3)),
+            503,
+        ),
+    ] {
+        let expected = fault.clone();
+        let endpoint = endpoint(move |_| {
+            let fault = expected.clone();
+            async move { Reply::from(fault) }
+        });
+        for with_notifications in [false, true] {
+            let response = call_now(&endpoint, tool_call(with_notifications));
+            assert_eq!(response.status(), status);
+            assert_eq!(response.headers()[names::RETRY_AFTER], "3");
+            let error = &json_of(&response)["error"];
+            assert_eq!(error["code"], status);
+            assert_eq!(error["data"], json!({ "retryAfter": 3 }));
+            let message = error["message"].as_str().unwrap();
+            assert!(message.ends_with("; try again in 3 s"), "{message}");
+        }
+        // A gate refuses in the same way.
+        struct Full(Fault);
+        impl Gate for Full {
+            fn admit(&self, _: &Call, _: &ClientFacts, _: Option<&Principal>) -> Result<(), Fault> {
+                Err(self.0.clone())
+            }
+        }
+        let response = call_now(&endpoint.gate(Full(fault)), tool_call(false));
+        assert_eq!(response.status(), status);
+        assert_eq!(response.headers()[names::RETRY_AFTER], "3");
+    }
+}
+
+// spec: ERR-08
+#[test]
+fn refusal_and_panic_have_different_codes() {
+    let refused = endpoint(|_| async { Fault::Refused("no".into()).into() });
+    let failed = endpoint(|_| async { Fault::internal("a handler panicked").into() });
+    let code = |endpoint| json_of(&call_now(endpoint, tool_call(false)))["error"]["code"].clone();
+    assert_eq!(code(&refused), 403);
+    assert_eq!(code(&failed), -32603);
 }
 
 #[test]

@@ -14,8 +14,8 @@ use mcp_core::versioning::{RequestEra, classify};
 use mcp_core::wire::{self, MODERN, ReplyContext, Wire};
 use mcp_core::{
     ClientNotification, ClientRequest, Connection, Fault, InboundNotification, InboundRequest,
-    MessageSink, ObservedMessage, Principal, Reply, ReplyTarget, RunningCall, ServerNotification,
-    Service, SessionRequest, Subscriber, Transport, catch_panic_sync, modern,
+    LogLimit, MessageSink, ObservedMessage, Principal, Reply, ReplyTarget, RunningCall,
+    ServerNotification, Service, SessionRequest, Subscriber, Transport, catch_panic_sync, modern,
 };
 use mcp_types::{
     Cancelled, Message, Method, Notification, ParseError, ProtocolVersion, Request, RequestId,
@@ -32,6 +32,9 @@ use crate::write_queue::{QueueClosed, WriteQueue};
 
 /// Time to write the last responses.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Wait of a client that has too many running calls.
+const CALL_WAIT: Duration = Duration::from_secs(1);
 
 /// Interval between two notifications of a subscription. Changes in between are combined.
 const SUBSCRIPTION_INTERVAL: Duration = Duration::from_millis(50);
@@ -309,7 +312,7 @@ impl Driver {
         let limit = self.settings.max_calls;
         if self.calls.len() >= limit {
             let reason = format!("{limit} calls are running already; wait for one of them to end");
-            return Err(Fault::Refused(reason.into()));
+            return Err(too_many_calls(&reason));
         }
         if inbound.is_subscription() {
             let mut draining = self.draining.subscribe();
@@ -444,7 +447,7 @@ impl Driver {
         let limit = self.settings.max_calls;
         if self.calls.tasks() >= limit {
             let reason = format!("{limit} calls are running already; wait for one of them to end");
-            return Err(Fault::Refused(reason.into()));
+            return Err(too_many_calls(&reason));
         }
         let handling = inbound.serve(&*self.service, extensions);
         self.calls.start_notification(handling);
@@ -544,6 +547,16 @@ async fn next_change(
         }
         _ => pending().await,
     }
+}
+
+/// Returns the fault for a call beyond the limit of running calls, and logs it at most once per second.
+fn too_many_calls(reason: &str) -> Fault {
+    static REFUSED: LogLimit = LogLimit::new();
+
+    if let Some(suppressed) = REFUSED.permit(Instant::now().into_std()) {
+        tracing::warn!(reason, suppressed, "a call was refused");
+    }
+    Fault::rate_limited(reason, CALL_WAIT)
 }
 
 /// Returns whether an invalid message contains a result or an error, and no method.

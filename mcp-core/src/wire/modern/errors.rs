@@ -3,8 +3,11 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#errors>
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use mcp_types::codes::{self, MissingCapabilities, MissingResource, UnsupportedVersion};
+use mcp_types::codes::{
+    self, MissingCapabilities, MissingResource, RetryAfter, UnsupportedVersion,
+};
 use mcp_types::ext::events::{CALLBACK_ENDPOINT_ERROR, NOT_FOUND};
 use mcp_types::{ErrorObject, Method};
 
@@ -42,16 +45,22 @@ pub(in crate::wire) fn to_error(fault: &Fault) -> ErrorObject {
         Fault::UserRejected(_) => plain(codes::USER_REJECTED),
         // spec: ERR-06
         Fault::UrlElicitationRequired { .. } => plain(codes::INTERNAL_ERROR),
-        Fault::Refused(_)
-        | Fault::InsufficientScope { .. }
-        | Fault::Deadline
-        | Fault::Internal(_) => plain(codes::INTERNAL_ERROR),
+        Fault::Refused(_) | Fault::InsufficientScope { .. } => plain(codes::REFUSED),
+        Fault::RateLimited { .. } => with_retry(plain(codes::RATE_LIMITED), fault),
+        Fault::Overloaded { .. } => with_retry(plain(codes::OVERLOADED), fault),
+        Fault::Deadline | Fault::Internal(_) => plain(codes::INTERNAL_ERROR),
         Fault::Protocol(error) => match error.code {
             codes::RESOURCE_NOT_FOUND => error.clone().with_code(codes::INVALID_PARAMS),
             code if is_defined(code) => error.clone(),
             _ => error.clone().with_code(codes::INTERNAL_ERROR),
         },
     }
+}
+
+/// Adds the time to wait.
+fn with_retry(error: ErrorObject, fault: &Fault) -> ErrorObject {
+    let seconds = fault.retry_after().map_or(1, |wait| wait.as_secs());
+    error.with_data(&RetryAfter::new(seconds))
 }
 
 /// Returns false for reserved codes that this revision does not define.
@@ -94,9 +103,30 @@ pub(in crate::wire) fn to_fault(error: ErrorObject, method: Option<Method>) -> F
             None => Fault::Protocol(error),
         },
         codes::HEADER_MISMATCH => Fault::HeaderMismatch(error.message.into()),
+        codes::RATE_LIMITED | codes::OVERLOADED => too_many_calls(error),
         codes::RESOURCE_NOT_FOUND => missing_resource(error),
         codes::INVALID_PARAMS if method == Some(Method::ReadResource) => missing_resource(error),
         _ => Fault::Protocol(error),
+    }
+}
+
+/// Converts the error of a server that has refused a call because of too many. An error without the time
+/// to wait may have another meaning, because other programs define codes of their own.
+fn too_many_calls(error: ErrorObject) -> Fault {
+    let Some(RetryAfter { retry_after, .. }) = error.data_as() else {
+        return Fault::Protocol(error);
+    };
+    let (message, retry_after) = (error.message.into(), Duration::from_secs(retry_after));
+    if error.code == codes::RATE_LIMITED {
+        Fault::RateLimited {
+            message,
+            retry_after,
+        }
+    } else {
+        Fault::Overloaded {
+            message,
+            retry_after,
+        }
     }
 }
 

@@ -144,6 +144,17 @@ fn fault_has_code_and_data() {
             -32022,
             json!({"supported": ["2026-07-28"], "requested": "9"}),
         ),
+        (Fault::Refused("x".into()), 403, Value::Null),
+        (
+            Fault::rate_limited("x", Duration::from_millis(1500)),
+            429,
+            json!({"retryAfter": 2}),
+        ),
+        (
+            Fault::overloaded("x", Duration::ZERO),
+            503,
+            json!({"retryAfter": 1}),
+        ),
         (Fault::Deadline, -32603, Value::Null),
         (Fault::internal("x"), -32603, Value::Null),
     ] {
