@@ -144,7 +144,7 @@ pub use schema::param_headers::{
 };
 pub use server_identity::ServerIdentity;
 pub use server_request::{ClientResponse, ServerRequest};
-pub use service::Service;
+pub use service::{ScopedItem, Service};
 pub use stream_control::StreamControl;
 pub use tasks::{TaskCall, TaskChanges, TaskEngine, TaskMode, TaskSubscriptions};
 

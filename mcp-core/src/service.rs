@@ -1,10 +1,11 @@
 //! The trait of everything that answers calls.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::{
-    BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, Observer, ParamHeaders,
-    Reply, ServerProfile, TaskSubscriptions,
+    BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, ItemKind, Observer,
+    ParamHeaders, Reply, ServerProfile, TaskSubscriptions,
 };
 
 /// Answers calls: a server with handlers, a proxy, a gateway, a test double.
@@ -67,6 +68,50 @@ pub trait Service: Send + Sync + 'static {
     ) -> Result<(), Fault> {
         Ok(())
     }
+
+    /// Returns an item whose calls need scopes, if there is one. An endpoint that demands no token would
+    /// refuse all of its calls, so it does not start. A service that wraps another one should forward it.
+    fn scoped_item(&self) -> Option<ScopedItem> {
+        None
+    }
+}
+
+/// An item whose calls need scopes: the result of [`Service::scoped_item`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ScopedItem {
+    /// The kind of item.
+    pub kind: ItemKind,
+    /// The name or URI of the item.
+    pub id: String,
+    /// The scopes of every call. Empty if a function decides for each call.
+    pub scopes: Vec<String>,
+}
+
+impl ScopedItem {
+    /// Creates an item.
+    pub fn new(kind: ItemKind, id: impl Into<String>, scopes: Vec<String>) -> Self {
+        Self {
+            kind,
+            id: id.into(),
+            scopes,
+        }
+    }
+}
+
+impl fmt::Display for ScopedItem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, id, scopes } = self;
+        if scopes.is_empty() {
+            write!(f, "the {kind} {id:?} needs scopes")
+        } else {
+            write!(
+                f,
+                "the {kind} {id:?} needs the scopes: {}",
+                scopes.join(" ")
+            )
+        }
+    }
 }
 
 impl<S: Service + ?Sized> Service for Arc<S> {
@@ -101,5 +146,9 @@ impl<S: Service + ?Sized> Service for Arc<S> {
         extensions: &Extensions,
     ) -> Result<(), Fault> {
         (**self).check_scopes(call, facts, extensions)
+    }
+
+    fn scoped_item(&self) -> Option<ScopedItem> {
+        (**self).scoped_item()
     }
 }

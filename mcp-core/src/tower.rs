@@ -24,7 +24,7 @@ use tower_service::Service as TowerService;
 use crate::exchange::Endpoint;
 use crate::{
     BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, Observer, ParamHeaders,
-    Reply, ServerProfile, Service, TaskSubscriptions, catch_panic,
+    Reply, ScopedItem, ServerProfile, Service, TaskSubscriptions, catch_panic,
 };
 
 pub use fault::BoxError;
@@ -258,6 +258,10 @@ impl<S: Service> Service for Layered<S> {
         extensions: &Extensions,
     ) -> Result<(), Fault> {
         self.service.check_scopes(call, facts, extensions)
+    }
+
+    fn scoped_item(&self) -> Option<ScopedItem> {
+        self.service.scoped_item()
     }
 }
 

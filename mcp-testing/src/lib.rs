@@ -37,9 +37,13 @@ mod mock;
 mod pair;
 mod snapshot;
 
+use std::any::Any;
+use std::io;
+
 use mcp::client::ClientBuilder;
+use mcp::core::Service as _;
 use mcp::middleware::{Exchange, Next, from_fn};
-use mcp::{Client, IntoServer, Result};
+use mcp::{Client, IntoServer, Principal, Result, Server};
 
 pub use mcp::core::InProcessChannel;
 pub use mock::{Mock, MockCalls, mock};
@@ -50,14 +54,15 @@ pub use snapshot::{ServerSnapshot, SnapshotExt, assert_snapshot};
 ///
 /// # Errors
 ///
-/// Returns an error when [`Server::check`](mcp::Server::check) finds a mistake.
+/// Returns an error when [`Server::check`](mcp::Server::check) finds a mistake, and when a route needs
+/// scopes: use [`connect_as`] with a caller that has scopes.
 pub async fn connect(server: impl IntoServer) -> Result<Client> {
     connect_with(server, Client::builder()).await
 }
 
 /// Connects a client whose calls have an identity, as if a layer had authenticated them: a
 /// [`Principal`](mcp::Principal) for tools that take `Identity`, or any other value for `Identity<T>` and
-/// `Extension<T>`.
+/// `Extension<T>`. The scopes of a principal are checked: a call that needs further ones is refused.
 ///
 /// # Examples
 ///
@@ -79,26 +84,47 @@ pub async fn connect(server: impl IntoServer) -> Result<Client> {
 ///
 /// # Errors
 ///
-/// Returns an error when [`Server::check`](mcp::Server::check) finds a mistake.
+/// Returns an error when [`Server::check`](mcp::Server::check) finds a mistake, and when a route needs
+/// scopes and `identity` is not a principal.
 pub async fn connect_as<T: Clone + Send + Sync + 'static>(
     server: impl IntoServer,
     identity: T,
 ) -> Result<Client> {
+    let has_caller = (&identity as &dyn Any).is::<Principal>();
+    let server = server.into_server();
+    check(&server, has_caller)?;
     let layer = from_fn(move |mut exchange: Exchange, next: Next| {
         exchange.extensions.insert(identity.clone());
         async move { next.run(exchange).await }
     });
-    connect(server.into_server().layer(layer)).await
+    let channel = InProcessChannel::new(server.layer(layer));
+    Ok(Client::builder().over(channel).await?)
 }
 
 /// Connects a client with custom settings, such as handlers for requests of the server.
 ///
 /// # Errors
 ///
-/// Returns an error when [`Server::check`](mcp::Server::check) finds a mistake, or when a setting of
-/// `builder` is invalid.
+/// Returns an error when [`Server::check`](mcp::Server::check) finds a mistake, when a route needs scopes, or
+/// when a setting of `builder` is invalid.
 pub async fn connect_with(server: impl IntoServer, builder: ClientBuilder) -> Result<Client> {
     let server = server.into_server();
-    server.check()?;
+    check(&server, false)?;
     Ok(builder.over(InProcessChannel::new(server)).await?)
+}
+
+/// Checks a server before a client connects, as its start over HTTP does.
+fn check(server: &Server, has_caller: bool) -> Result<()> {
+    server.check()?;
+    match server.scoped_item() {
+        Some(item) if !has_caller => {
+            let error = format!(
+                "{item}, and a caller without a token has no scopes; test as a caller with scopes: \
+                 `connect_as(server, Principal::new(issuer, subject).scopes([…]))` or \
+                 `Pair::principal`"
+            );
+            Err(io::Error::new(io::ErrorKind::InvalidInput, error).into())
+        }
+        _ => Ok(()),
+    }
 }

@@ -11,7 +11,7 @@ use mcp::client::ClientBuilder;
 use mcp::http::HttpChannel;
 use mcp::prelude::*;
 use mcp::stdio::{PipeChannel, StdioServer};
-use mcp::{IntoServer, Result};
+use mcp::{IntoServer, Principal, Result};
 use tokio::io::{duplex, split};
 use tokio::task::JoinHandle;
 
@@ -49,6 +49,7 @@ pub struct Pair {
     transport: Transport,
     server: Server,
     client: ClientBuilder,
+    principal: Option<Principal>,
     /// The revision, if it is not negotiated.
     revision: Option<ProtocolVersion>,
     response_faults: Vec<WireFault>,
@@ -88,6 +89,7 @@ impl Pair {
             transport,
             server: server.into_server(),
             client: Client::builder(),
+            principal: None,
             revision: None,
             response_faults: Vec::new(),
             request_faults: Vec::new(),
@@ -103,6 +105,13 @@ impl Pair {
     /// Sets the builder of the client. Its mode holds unless [`revision`](Self::revision) sets another one.
     pub fn client(mut self, client: ClientBuilder) -> Self {
         self.client = client;
+        self
+    }
+
+    /// Sets the caller, as if a token had been verified. Its scopes are checked. Default: none, so a server
+    /// with routes that need scopes cannot start.
+    pub fn principal(mut self, principal: Principal) -> Self {
+        self.principal = Some(principal);
         self
     }
 
@@ -122,10 +131,10 @@ impl Pair {
     ///
     /// # Errors
     ///
-    /// Returns an error when the server has a configuration mistake, or when a fault prevents the
-    /// connection.
+    /// Returns an error when the server has a configuration mistake, when a route needs scopes and there is
+    /// no [caller](Self::principal), or when a fault prevents the connection.
     pub async fn start(mut self) -> Result<Connected> {
-        self.server.check()?;
+        crate::check(&self.server, self.principal.is_some())?;
         if let Some(revision) = self.revision {
             self.client = self.client.mode(ConnectMode::Pin(revision));
         }
@@ -134,8 +143,12 @@ impl Pair {
             Transport::Pipe => self.start_pipe(transcript).await,
             Transport::Http => {
                 let endpoint = StreamableHttp::new(self.server);
-                let service =
-                    http::InProcessService::new(endpoint, self.response_faults, transcript.clone());
+                let service = http::InProcessService::new(
+                    endpoint,
+                    self.principal,
+                    self.response_faults,
+                    transcript.clone(),
+                );
                 let channel = HttpChannel::with_service("http://localhost/mcp", service)
                     .map_err(mcp::client::Error::from)?;
                 Ok(Connected {
@@ -158,7 +171,11 @@ impl Pair {
             &transcript,
         );
         let (reader, writer) = split(server);
-        let server = tokio::spawn(StdioServer::new(self.server).serve(reader, writer));
+        let mut server = StdioServer::new(self.server);
+        if let Some(principal) = self.principal {
+            server = server.extension(principal);
+        }
+        let server = tokio::spawn(server.serve(reader, writer));
         let (reader, writer) = split(client);
         let connected = self.client.over(PipeChannel::new(reader, writer)).await;
         if connected.is_err() {

@@ -23,7 +23,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
-use mcp_core::BoxFuture;
+use mcp_core::{BoxFuture, ScopedItem};
 use mcp_types::Implementation;
 use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -42,7 +42,9 @@ use connection::{ConnectionSettings, FINAL_FRAMES_TIMEOUT};
 ///
 /// An endpoint without [`allowed_hosts`](StreamableHttp::allowed_hosts) serves only this machine. Starting
 /// it with a listener that other machines can reach is an error ([`ServeError::NoAllowedHosts`]). Behind
-/// a router or a layer, the endpoint itself rejects the requests of other machines.
+/// a router or a layer, the endpoint itself rejects the requests of other machines. An endpoint whose
+/// tools need scopes does not start without a layer that verifies tokens
+/// ([`ServeError::ScopesWithoutTokens`]).
 ///
 /// The server disables Nagle's algorithm, limits the number of connections, closes slow and idle
 /// ones, and lets running calls finish when it shuts down. The head of a request may have 100 headers
@@ -225,7 +227,7 @@ impl<S> Serve<S> {
 }
 
 /// Error of [`Serve`]: the listener and the endpoint do not fit together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
     /// The listener accepts connections of other machines, but the endpoint serves only this machine,
@@ -235,6 +237,12 @@ pub enum ServeError {
          set them with `allowed_hosts`, or listen at a loopback address such as 127.0.0.1"
     )]
     NoAllowedHosts(SocketAddr),
+    /// An item needs scopes, but the endpoint demands no token: nobody could call the item.
+    #[error(
+        "cannot serve: {0}, and this endpoint demands no token, so nobody has scopes; demand tokens \
+         (`authorize`, or `Protection::protect`), or remove the scopes"
+    )]
+    ScopesWithoutTokens(ScopedItem),
 }
 
 impl From<ServeError> for io::Error {
@@ -250,6 +258,14 @@ fn check_exposure(endpoint: &StreamableHttp, address: SocketAddr) -> Result<(), 
     match endpoint.is_local_only() && !is_loopback {
         true => Err(ServeError::NoAllowedHosts(address)),
         false => Ok(()),
+    }
+}
+
+/// Checks that an endpoint without a layer around it, which could verify tokens, demands no scopes.
+fn check_scopes(endpoint: &StreamableHttp) -> Result<(), ServeError> {
+    match endpoint.scoped_item() {
+        Some(item) => Err(ServeError::ScopesWithoutTokens(item)),
+        None => Ok(()),
     }
 }
 
@@ -279,6 +295,7 @@ where
         let endpoint = (&self.service as &dyn Any).downcast_ref::<StreamableHttp>();
         if let Some(endpoint) = endpoint {
             check_exposure(endpoint, address)?;
+            check_scopes(endpoint)?;
         }
         let server = endpoint.and_then(StreamableHttp::server_info);
         log_start(server.as_ref(), address, &self.settings.path);

@@ -1,9 +1,10 @@
 //! Lookup of the route of a URI and of the source of a completion.
 
-use mcp_core::{Call, Fault};
+use mcp_core::{Call, Fault, ItemKind, ScopedItem};
 use mcp_types::{CompleteParams, Completion, CompletionReference, ReadResourceParams};
 
 use super::listed::Listed;
+use super::route_index::RouteIndex;
 use super::snapshot::Registry;
 use crate::caller::Caller;
 use crate::routes::{
@@ -30,6 +31,17 @@ impl<'a> ResourceMatch<'a> {
             Self::Template(route, _) => &route.scope,
         }
     }
+}
+
+/// Returns the first route whose calls need scopes.
+fn first_scoped<R: Listed>(kind: ItemKind, routes: &RouteIndex<R>) -> Option<ScopedItem> {
+    if !routes.has_scopes() {
+        return None;
+    }
+    let mut routes = routes.iter();
+    let route = routes.find(|route| !route.scope().required_scopes().is_empty())?;
+    let scopes = route.scope().required_scopes().fixed().to_vec();
+    Some(ScopedItem::new(kind, route.key(), scopes))
 }
 
 impl Registry {
@@ -105,6 +117,14 @@ impl Registry {
             _ => None,
         };
         scope.map_or(Ok(()), |scope| scope.check_scopes(call, caller))
+    }
+
+    /// Returns the first item whose calls need scopes.
+    pub(crate) fn scoped_item(&self) -> Option<ScopedItem> {
+        first_scoped(ItemKind::Tool, &self.tools)
+            .or_else(|| first_scoped(ItemKind::Prompt, &self.prompts))
+            .or_else(|| first_scoped(ItemKind::Resource, &self.resources))
+            .or_else(|| first_scoped(ItemKind::Resource, &self.templates))
     }
 
     /// Returns the URI template that a URI is read by, regardless of visibility.

@@ -40,6 +40,11 @@ impl RequiredScopes {
         self.fixed.is_empty() && self.for_call.is_none()
     }
 
+    /// Returns the scopes that every call needs.
+    pub(crate) fn fixed(&self) -> &[String] {
+        &self.fixed
+    }
+
     /// Returns the first scope that a challenge cannot contain.
     // spec: AUTH-S-10
     pub(crate) fn invalid(&self) -> Option<&str> {

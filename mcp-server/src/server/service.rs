@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_core::{
     BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, Observer, ParamHeaders,
-    Reply, ServerProfile, Service, TaskSubscriptions,
+    Reply, ScopedItem, ServerProfile, Service, TaskSubscriptions,
 };
 
 use super::Server;
@@ -52,5 +52,9 @@ impl Service for Server {
         let caller = Caller::new(facts, extensions);
         self.registry
             .read(|registry| registry.check_scopes(call, &caller))
+    }
+
+    fn scoped_item(&self) -> Option<ScopedItem> {
+        self.registry.read(Registry::scoped_item)
     }
 }

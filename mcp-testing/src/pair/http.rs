@@ -12,6 +12,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Request, Response, header};
 use http_body::{Body, Frame};
 use http_body_util::{BodyExt, Full};
+use mcp::Principal;
 use mcp::prelude::*;
 use tokio::time::{Sleep, sleep};
 use tower_service::Service;
@@ -26,6 +27,7 @@ type BoxBody = Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>;
 #[derive(Clone)]
 pub(super) struct InProcessService {
     endpoint: StreamableHttp,
+    principal: Option<Principal>,
     faults: Arc<[WireFault]>,
     transcript: Transcript,
 }
@@ -33,11 +35,13 @@ pub(super) struct InProcessService {
 impl InProcessService {
     pub(super) fn new(
         endpoint: StreamableHttp,
+        principal: Option<Principal>,
         faults: Vec<WireFault>,
         transcript: Transcript,
     ) -> Self {
         Self {
             endpoint,
+            principal,
             faults: faults.into(),
             transcript,
         }
@@ -58,6 +62,9 @@ impl Service<Request<Bytes>> for InProcessService {
         // An HTTP connection adds this header.
         let host = HeaderValue::from_static("localhost");
         request.headers_mut().entry(header::HOST).or_insert(host);
+        if let Some(principal) = &self.principal {
+            request.extensions_mut().insert(principal.clone());
+        }
         let response = self.endpoint.call(request.map(Full::new));
         let (faults, transcript) = (self.faults.clone(), self.transcript.clone());
         Box::pin(async move {

@@ -37,6 +37,55 @@ impl Shop {
     }
 }
 
+#[tokio::test]
+async fn scopes_are_checked() {
+    let server = || {
+        let delete = Tool::new("delete").handler(|| "deleted").scopes(["write"]);
+        let read = Tool::new("read").handler(|| "text");
+        Server::new("files", "1.0.0").tool(delete).tool(read)
+    };
+    let error = mcp_testing::connect(server())
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("\"delete\"") && error.contains("write"),
+        "{error}"
+    );
+    assert!(mcp_testing::connect_as(server(), 7).await.is_err());
+    let pairs = || [Pair::http(server()), Pair::stdio(server())];
+    for pair in pairs() {
+        let error = pair.start().await.unwrap_err().to_string();
+        assert!(
+            error.contains("\"delete\"") && error.contains("write"),
+            "{error}"
+        );
+    }
+    for (scopes, is_granted) in [
+        (vec![], false),
+        (vec!["read"], false),
+        (vec!["write"], true),
+    ] {
+        let ada = mcp::Principal::new("https://issuer.example", "ada").scopes(scopes);
+        let mut clients = vec![
+            mcp_testing::connect_as(server(), ada.clone())
+                .await
+                .unwrap(),
+        ];
+        let mut connected = Vec::new();
+        for pair in pairs() {
+            let pair = pair.principal(ada.clone()).start().await.unwrap();
+            clients.push(pair.client.clone());
+            connected.push(pair);
+        }
+        for client in clients {
+            let deleted = client.call("delete", json!({})).await;
+            assert_eq!(deleted.is_ok(), is_granted, "{deleted:?}");
+            assert_eq!(client.call("read", json!({})).await.unwrap().text(), "text");
+        }
+    }
+}
+
 fn client() -> mcp::client::ClientBuilder {
     Client::builder()
         .identity("tester", "1.0.0")

@@ -40,6 +40,12 @@ impl EndpointState {
             .map(|service| service.profile().info().clone())
     }
 
+    /// Returns an item whose calls need scopes. `None` when each request has its own service.
+    #[cfg(feature = "serve")]
+    pub(super) fn scoped_item(&self) -> Option<mcp_core::ScopedItem> {
+        self.services.shared()?.scoped_item()
+    }
+
     pub(super) fn service(&self, head: &Parts) -> Arc<dyn Service> {
         self.services.service(head)
     }

@@ -291,6 +291,12 @@ impl StreamableHttp {
         self.state.server_info()
     }
 
+    /// Returns an item whose calls need scopes.
+    #[cfg(feature = "serve")]
+    pub(crate) fn scoped_item(&self) -> Option<mcp_core::ScopedItem> {
+        self.state.scoped_item()
+    }
+
     fn config(&mut self) -> &mut Config {
         Arc::make_mut(&mut Arc::make_mut(&mut self.state).config)
     }

@@ -284,7 +284,8 @@ impl Serve {
     ///
     /// Returns an error when [`Server::check`](crate::Server::check) finds a mistake, when the address
     /// cannot be bound, when the [card](Self::card) is invalid, when other machines can reach it and [`allowed_hosts`](Self::allowed_hosts) was
-    /// not called, when a setting of the authorization is invalid, or when the listener fails.
+    /// not called, when a setting of the authorization is invalid, when a route needs scopes without
+    /// authorization, or when the listener fails.
     pub async fn run(mut self, address: impl Address) -> Result<()> {
         std::mem::replace(&mut self.checked, Ok(()))?;
         let card = self.card.take();

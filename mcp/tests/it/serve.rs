@@ -55,6 +55,34 @@ async fn serve_errors_name_the_address() {
     assert!(error.to_string().contains("now"), "{error}");
 }
 
+#[tokio::test]
+async fn scopes_without_tokens_are_an_error_at_start() {
+    let scoped = |scope: &'static str| {
+        let delete = Tool::new("delete").handler(|| "deleted");
+        Server::new("files", "1.0.0").tool(delete.scopes([scope]))
+    };
+    let error = mcp::serve_http(scoped("files:write"), "127.0.0.1:0").await;
+    let error = error.unwrap_err().to_string();
+    for part in ["\"delete\"", "files:write", "authorize"] {
+        assert!(error.contains(part), "{error}");
+    }
+    let reading = Resource::new("a://b")
+        .read(|| "text")
+        .scopes_for(|_| ["read"]);
+    let server = Server::new("files", "1.0.0").resource(reading);
+    let error = mcp::serve_http(server, "127.0.0.1:0").await.unwrap_err();
+    assert!(error.to_string().contains("\"a://b\""), "{error}");
+    // With tokens, the same server starts.
+    let tokens = mcp::auth::StaticTokens::new().token("s3cret", "ada", ["files:write"]);
+    let auth = mcp::auth::ResourceServer::new("http://localhost:8000/mcp").static_tokens(tokens);
+    mcp::Serve::new(scoped("files:write"))
+        .authorize(auth)
+        .shutdown_on(std::future::ready(()))
+        .run("127.0.0.1:0")
+        .await
+        .unwrap();
+}
+
 /// Sends the preflight request of a browser and returns a header of the response.
 async fn preflight(app: axum::Router, headers: &str, answer: &str) -> String {
     let request = Request::builder()
