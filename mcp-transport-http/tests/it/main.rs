@@ -27,6 +27,9 @@ mod serving;
 mod sessions;
 #[cfg(feature = "serve")]
 #[cfg(test)]
+mod settings;
+#[cfg(feature = "serve")]
+#[cfg(test)]
 mod support;
 #[cfg(feature = "serve")]
 #[cfg(test)]

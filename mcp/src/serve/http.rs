@@ -91,7 +91,8 @@ impl IntoServe for Serve {
 pub struct Serve {
     endpoint: StreamableHttp,
     checked: Result<(), SetupError>,
-    path: Arc<str>,
+    /// `None`: the path of the public URL, or `/mcp`.
+    path: Option<Arc<str>>,
     #[cfg(feature = "auth")]
     auth: Option<mcp_auth::ResourceServer>,
     card: Option<ServerCard>,
@@ -110,7 +111,7 @@ impl Serve {
         Self {
             checked: server.check(),
             endpoint: StreamableHttp::new(server),
-            path: "/mcp".into(),
+            path: None,
             #[cfg(feature = "auth")]
             auth: None,
             card: None,
@@ -166,17 +167,18 @@ impl Serve {
         self
     }
 
-    /// Sets the path of the endpoint, `/mcp` by default.
+    /// Sets the path of the endpoint. Default: that of the public URL of [`authorize`](Self::authorize), or
+    /// `/mcp`.
     pub fn path(mut self, path: impl Into<Arc<str>>) -> Self {
-        self.path = path.into();
+        self.path = Some(path.into());
         self
     }
 
     /// Demands access tokens, and publishes the metadata of the authorization.
     ///
-    /// The host of the public URL becomes the [allowed host](Self::allowed_hosts), unless it is this
-    /// machine, and its path that of the endpoint. Call [`allowed_hosts`](Self::allowed_hosts) or
-    /// [`path`](Self::path) afterwards where a proxy changes them.
+    /// The host of the public URL is the allowed host, unless it is this machine, and its path that of the
+    /// endpoint. Call [`allowed_hosts`](Self::allowed_hosts) or [`path`](Self::path), before or afterwards,
+    /// where a proxy changes them.
     ///
     /// # Examples
     ///
@@ -196,12 +198,6 @@ impl Serve {
     /// ```
     #[cfg(feature = "auth")]
     pub fn authorize(mut self, auth: mcp_auth::ResourceServer) -> Self {
-        if let Some(host) = auth.public_host() {
-            self.endpoint = self.endpoint.allowed_hosts([host]);
-        }
-        if let Some(path) = auth.path() {
-            self.path = path.into();
-        }
         self.auth = Some(auth.owns_origin());
         self
     }
@@ -288,8 +284,11 @@ impl Serve {
     /// authorization, or when the listener fails.
     pub async fn run(mut self, address: impl Address) -> Result<()> {
         std::mem::replace(&mut self.checked, Ok(()))?;
+        #[cfg(feature = "auth")]
+        self.apply_public_url();
+        let path = self.path.get_or_insert_with(|| "/mcp".into());
         let card = self.card.take();
-        let cards = card.map(|card| CardService::new(&card, &self.path));
+        let cards = card.map(|card| CardService::new(&card, path));
         let cards = cards.transpose().map_err(invalid_card)?;
         let endpoint = self.endpoint.clone();
         #[cfg(feature = "auth")]
@@ -308,13 +307,32 @@ impl Serve {
         Ok(self.configure(serve, cards).await?)
     }
 
+    /// Sets the host and the path of the public URL, unless the program has set others.
+    #[cfg(feature = "auth")]
+    fn apply_public_url(&mut self) {
+        let Some(auth) = &self.auth else {
+            return;
+        };
+        if self.endpoint.is_local_only()
+            && let Some(host) = auth.public_host()
+        {
+            self.endpoint = self.endpoint.clone().allowed_hosts([host]);
+        }
+        if self.path.is_none() {
+            self.path = auth.path().map(Into::into);
+        }
+    }
+
     /// Sets the settings of the HTTP server.
     fn configure<S>(
         self,
         serve: mcp_transport_http::Serve<S>,
         cards: Option<CardService>,
     ) -> mcp_transport_http::Serve<S> {
-        let mut serve = serve.path(self.path).shutdown_on(self.stop);
+        let mut serve = serve.shutdown_on(self.stop);
+        if let Some(path) = self.path {
+            serve = serve.path(path);
+        }
         if let Some(cards) = cards {
             serve = serve.cards(cards);
         }

@@ -83,6 +83,72 @@ async fn scopes_without_tokens_are_an_error_at_start() {
         .unwrap();
 }
 
+/// The hosts and the path that a program sets hold before and after `authorize`, whose public URL has others.
+#[tokio::test]
+async fn hosts_and_path_hold_before_and_after_authorization() {
+    type Set = fn(mcp::Serve) -> mcp::Serve;
+    let authorize: Set = |serve| {
+        let tokens = mcp::auth::StaticTokens::new().allow_public();
+        let tokens = tokens.token("s3cret", "ada", ["a"]);
+        let auth = mcp::auth::ResourceServer::new("https://public.example/tools");
+        serve.authorize(auth.static_tokens(tokens))
+    };
+    let hosts: Set = |serve| serve.allowed_hosts(["internal.example"]);
+    let endpoint: Set =
+        |serve| serve.endpoint(|endpoint| endpoint.allowed_hosts(["internal.example"]));
+    let path: Set = |serve| serve.path("/inner");
+    let public = ("public.example", "/tools");
+    let own = ("internal.example", "/inner");
+    for (order, served) in [
+        (&[authorize][..], public),
+        (&[hosts, path, authorize], own),
+        (&[authorize, hosts, path], own),
+        (&[path, authorize, endpoint], own),
+        (&[endpoint, authorize, path], own),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let serve = order
+            .iter()
+            .fold(mcp::Serve::new(server()), |serve, set| set(serve));
+        let serve = serve.shutdown_on(async move { drop(stopped.await) });
+        let serving = tokio::spawn(serve.run(listener));
+        for host in ["public.example", "internal.example"] {
+            for path in ["/tools", "/inner"] {
+                let status = status_of(address, host, path).await;
+                let expected = match (served.0 == host, served.1 == path) {
+                    (_, false) => 404,
+                    (true, true) => 200,
+                    (false, true) => 403,
+                };
+                assert_eq!(status, expected, "{host} {path} {served:?}");
+            }
+        }
+        stop.send(()).unwrap();
+        serving.await.unwrap().unwrap();
+    }
+}
+
+/// Sends `server/discover` with a token, and returns the status of the response.
+async fn status_of(address: std::net::SocketAddr, host: &str, path: &str) -> u16 {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let length = body.len();
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer s3cret\r\n\
+         Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: server/discover\r\n\
+         Connection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+    );
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    response.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
 /// Sends the preflight request of a browser and returns a header of the response.
 async fn preflight(app: axum::Router, headers: &str, answer: &str) -> String {
     let request = Request::builder()
