@@ -71,7 +71,12 @@ pub struct Gateway {
     version: String,
     naming: Naming,
     servers: Vec<GatewayServer>,
+    /// Settings of servers by name, also of servers that are added later.
+    changes: Vec<(Arc<str>, ServerChange)>,
 }
+
+/// Changes the settings of a server.
+type ServerChange = Box<dyn FnOnce(GatewayServer) -> GatewayServer + Send + Sync>;
 
 /// A gateway whose servers were listed. Created by [`Gateway::open`].
 #[derive(Debug)]
@@ -105,9 +110,11 @@ impl GatewayControl {
     /// [`GatewayError::Ended`] after the end of the gateway.
     pub async fn reload(&self, gateway: Gateway) -> Result<(), GatewayError> {
         let (done, changed) = oneshot::channel();
+        let naming = gateway.naming;
+        let servers = with_changes(gateway.servers, gateway.changes)?;
         let reload = Reload {
-            servers: gateway.servers,
-            naming: gateway.naming,
+            servers,
+            naming,
             done,
         };
         self.send(Command::Reload(reload), changed).await?
@@ -142,6 +149,7 @@ impl Gateway {
             version: version.into(),
             naming: Naming::default(),
             servers: Vec::new(),
+            changes: Vec::new(),
         }
     }
 
@@ -157,7 +165,8 @@ impl Gateway {
         self.with_server(GatewayServer::new(name, connect))
     }
 
-    /// Adds a server with settings. A server with the same name is replaced.
+    /// Adds a server with settings. A server with the same name is replaced; what
+    /// [`hide_tools`](Self::hide_tools) and [`one_session`](Self::one_session) have set for the name stays.
     pub fn with_server(mut self, server: GatewayServer) -> Self {
         self.servers.retain(|it| it.name != server.name);
         self.servers.push(server);
@@ -171,7 +180,8 @@ impl Gateway {
         self.configure(server, GatewayServer::one_session)
     }
 
-    /// Leaves out tools of a server, by the names that the server gives them.
+    /// Leaves out tools of a server, by the names that the server gives them. The server may be added before or after;
+    /// [`open`](Self::open) fails without it.
     ///
     /// # Examples
     ///
@@ -194,13 +204,9 @@ impl Gateway {
     fn configure(
         mut self,
         server: &str,
-        change: impl FnOnce(GatewayServer) -> GatewayServer,
+        change: impl FnOnce(GatewayServer) -> GatewayServer + Send + Sync + 'static,
     ) -> Self {
-        let index = self.servers.iter().position(|it| *it.name == *server);
-        if let Some(index) = index {
-            let changed = change(self.servers.remove(index));
-            self.servers.insert(index, changed);
-        }
+        self.changes.push((server.into(), Box::new(change)));
         self
     }
 
@@ -216,13 +222,15 @@ impl Gateway {
     ///
     /// # Errors
     ///
-    /// Returns a [`GatewayError`] when a name is invalid, or when a tool has the exact name of another one.
+    /// Returns a [`GatewayError`] when a name is invalid, when a tool has the exact name of another one, or when a
+    /// setting names a server that was not added.
     ///
     /// # Panics
     ///
     /// Panics outside of a Tokio runtime.
     pub async fn open(self) -> Result<OpenGateway, GatewayError> {
-        check_settings(&self.servers)?;
+        let servers = with_changes(self.servers, self.changes)?;
+        check_settings(&servers)?;
         let mut server = Server::new(self.name.clone(), self.version.clone());
         let directory = Directory::default();
         let tasks = TaskIds {
@@ -248,7 +256,7 @@ impl Gateway {
             extensions: server.raw_extensions(),
         };
         let mut lists = ServerLists::new(setup, handles);
-        lists.set_servers(self.servers, self.naming);
+        lists.set_servers(servers, self.naming);
         lists.load().await?;
         lists.pass_updates(&server);
         let (control, commands) = mpsc::channel(1);
@@ -263,6 +271,24 @@ impl Gateway {
             control: GatewayControl(control),
         })
     }
+}
+
+/// Applies settings to the servers that they name.
+///
+/// # Errors
+///
+/// Returns [`GatewayError::UnknownServer`] when there is no server with a name.
+fn with_changes(
+    mut servers: Vec<GatewayServer>,
+    changes: Vec<(Arc<str>, ServerChange)>,
+) -> Result<Vec<GatewayServer>, GatewayError> {
+    for (name, change) in changes {
+        let index = servers.iter().position(|server| server.name == name);
+        let index = index.ok_or(GatewayError::UnknownServer { server: name })?;
+        let changed = change(servers.remove(index));
+        servers.insert(index, changed);
+    }
+    Ok(servers)
 }
 
 /// The task that keeps the lists current. It ends when this is dropped with the server.

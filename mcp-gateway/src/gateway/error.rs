@@ -71,6 +71,16 @@ pub enum GatewayError {
         /// The server.
         server: Arc<str>,
     },
+    /// A setting names a server that was not added.
+    #[error(
+        "a setting names the server {server:?}, which the gateway does not have; add the server, or correct \
+         the name"
+    )]
+    #[non_exhaustive]
+    UnknownServer {
+        /// The name in the setting.
+        server: Arc<str>,
+    },
     /// The gateway has ended.
     #[error("the gateway has ended; its server was dropped")]
     Ended,

@@ -76,10 +76,10 @@ pub(super) struct ServerSettings {
     pub(super) limiter: Arc<Limiter>,
     /// Extensions that only the server and its clients know.
     pub(super) extensions: Arc<ExtensionClaims>,
-    allowed: Option<ToolPatterns>,
-    denied: ToolPatterns,
-    hidden: Option<HiddenTools>,
-    visible_to: Option<Visible>,
+    allowed: Vec<ToolPatterns>,
+    denied: Vec<ToolPatterns>,
+    hidden: Vec<HiddenTools>,
+    visible_to: Vec<Visible>,
     /// The tokens of calls. `None`: calls have the credentials of the gateway.
     pub(super) caller_tokens: Option<CallerTokens>,
 }
@@ -206,21 +206,23 @@ impl GatewayServer {
         self
     }
 
-    /// Leaves out all tools but those that match one of the patterns, by the names that the server gives them.
+    /// Leaves out all tools but those that match one of the patterns, by the names that the server gives them. After
+    /// several calls, a tool must match a pattern of each.
     pub fn allow_tools<S: AsRef<str>>(mut self, patterns: impl IntoIterator<Item = S>) -> Self {
-        self.settings.allowed = Some(ToolPatterns::new(patterns));
+        self.settings.allowed.push(ToolPatterns::new(patterns));
         self
     }
 
-    /// Leaves out tools that match one of the patterns, also if they are allowed.
+    /// Leaves out tools that match one of the patterns, also if they are allowed. Adds to earlier patterns.
     pub fn deny_tools<S: AsRef<str>>(mut self, patterns: impl IntoIterator<Item = S>) -> Self {
-        self.settings.denied = ToolPatterns::new(patterns);
+        self.settings.denied.push(ToolPatterns::new(patterns));
         self
     }
 
-    /// Leaves out tools for which `is_hidden` returns true, by the names that the server gives them.
+    /// Leaves out tools for which `is_hidden` returns true, by the names that the server gives them. Functions of
+    /// earlier calls hold as well.
     pub fn hide_tools(mut self, is_hidden: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
-        self.settings.hidden = Some(HiddenTools::new(is_hidden));
+        self.settings.hidden.push(HiddenTools::new(is_hidden));
         self
     }
 
@@ -309,7 +311,7 @@ impl GatewayServer {
     }
 
     /// Hides the server from callers that `filter` does not accept: for them, its tools, prompts, resources
-    /// and templates are unknown.
+    /// and templates are unknown. Filters of earlier calls hold as well.
     ///
     /// # Examples
     ///
@@ -324,7 +326,7 @@ impl GatewayServer {
         mut self,
         filter: impl Fn(&Caller<'_>) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.settings.visible_to = Some(Arc::new(filter));
+        self.settings.visible_to.push(Arc::new(filter));
         self
     }
 }
@@ -332,13 +334,11 @@ impl GatewayServer {
 impl ServerSettings {
     /// Returns whether clients of the gateway may know a tool. A function that panics hides it.
     pub(super) fn allows(&self, tool: &str) -> bool {
-        let is_allowed = self.allowed.as_ref().is_none_or(|it| it.matches(tool));
-        is_allowed
-            && !self.denied.matches(tool)
-            && self
-                .hidden
-                .as_ref()
-                .is_none_or(|hidden| catch_panic_sync(|| !hidden.contains(tool)).unwrap_or(false))
+        let is_shown =
+            |hidden: &HiddenTools| catch_panic_sync(|| !hidden.contains(tool)).unwrap_or(false);
+        self.allowed.iter().all(|allowed| allowed.matches(tool))
+            && !self.denied.iter().any(|denied| denied.matches(tool))
+            && self.hidden.iter().all(is_shown)
     }
 
     /// Returns the options of a tool.
@@ -354,7 +354,7 @@ impl ServerSettings {
 
     /// Returns the filter of callers for the items of the server.
     pub(super) fn visible(&self) -> Option<impl Fn(&Caller<'_>) -> bool + Send + Sync + use<>> {
-        self.visible_with(None)
+        self.visible_with(&[])
     }
 
     /// Returns whether a caller may know the server. A function that panics hides it.
@@ -370,18 +370,17 @@ impl ServerSettings {
         &self,
         tool: &ToolOptions,
     ) -> Option<impl Fn(&Caller<'_>) -> bool + Send + Sync + use<>> {
-        self.visible_with(tool.visible_to.clone())
+        self.visible_with(&tool.visible_to)
     }
 
     fn visible_with(
         &self,
-        inner: Option<Visible>,
+        inner: &[Visible],
     ) -> Option<impl Fn(&Caller<'_>) -> bool + Send + Sync + use<>> {
-        let outer = self.visible_to.clone();
-        let has_filter = outer.is_some() || inner.is_some();
+        let filters = [&*self.visible_to, inner].concat();
+        let has_filter = !filters.is_empty();
         has_filter.then_some(move |caller: &Caller<'_>| {
-            let mut filters = outer.iter().chain(&inner);
-            filters.all(|is_visible| is_visible(caller))
+            filters.iter().all(|is_visible| is_visible(caller))
         })
     }
 }
@@ -442,7 +441,7 @@ pub struct ToolOptions {
     name: Option<String>,
     description: Option<String>,
     arguments: JsonObject,
-    visible_to: Option<Visible>,
+    visible_to: Vec<Visible>,
     pub(super) limiter: Limiter,
 }
 
@@ -478,12 +477,13 @@ impl ToolOptions {
         self
     }
 
-    /// Hides the tool from callers that `filter` does not accept, in addition to the filter of its server.
+    /// Hides the tool from callers that `filter` does not accept, in addition to the filters of its server and of
+    /// earlier calls.
     pub fn visible_to(
         mut self,
         filter: impl Fn(&Caller<'_>) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.visible_to = Some(Arc::new(filter));
+        self.visible_to.push(Arc::new(filter));
         self
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use mcp::gateway::{CallLimits, Gateway, GatewayControl, GatewayError, ToolOptions};
+use mcp::gateway::{CallLimits, Gateway, GatewayControl, GatewayError, GatewayServer, ToolOptions};
 use mcp::group::Naming;
 use mcp::prelude::*;
 use mcp::{Change, InProcess, Principal};
@@ -228,6 +228,117 @@ async fn hidden_server_is_unknown_to_other_callers() {
         assert_eq!(names(&client).await, expected);
         let called = client.call("secret__a", ()).await;
         assert_eq!(called.is_ok(), scopes.contains(&"secret"), "{called:?}");
+    }
+}
+
+/// Every setting that restricts what clients reach holds in every order, and beside every other one.
+#[tokio::test]
+async fn restrictions_hold_in_every_order_and_combination() {
+    type Set = fn(GatewayServer) -> GatewayServer;
+    // Each setting leaves out the tool of its name.
+    let settings: [(&str, Set); 8] = [
+        ("denied", |server| server.deny_tools(["denied"])),
+        ("denied2", |server| server.deny_tools(["denied2"])),
+        ("hidden", |server| {
+            server.hide_tools(|tool| tool == "hidden")
+        }),
+        ("hidden2", |server| {
+            server.hide_tools(|tool| tool == "hidden2")
+        }),
+        ("x1", |server| {
+            server.allow_tools(["denied*", "hidden*", "x2", "y*", "ok"])
+        }),
+        ("x2", |server| {
+            server.allow_tools(["denied*", "hidden*", "x1", "y*", "ok"])
+        }),
+        ("y1", |server| {
+            let hidden = ToolOptions::new()
+                .visible_to(|_| false)
+                .visible_to(|_| true);
+            server.tool("y1", hidden)
+        }),
+        ("y2", |server| {
+            let hidden = ToolOptions::new()
+                .visible_to(|_| true)
+                .visible_to(|_| false);
+            server.tool("y2", hidden)
+        }),
+    ];
+    let tools = [
+        "denied", "denied2", "hidden", "hidden2", "x1", "x2", "y1", "y2", "ok",
+    ];
+    let open_with = async |order: &[usize]| {
+        let server = server_of("s", named("s", &tools)).prefix("");
+        let set = |server, index: &usize| settings[*index].1(server);
+        let server = order.iter().fold(server, set);
+        open(Gateway::new("gateway", "1.0.0").with_server(server)).await
+    };
+    let all: Vec<usize> = (0..settings.len()).collect();
+    let mut orders: Vec<Vec<usize>> = vec![all.clone(), all.iter().rev().copied().collect()];
+    for first in 0..settings.len() {
+        for second in 0..settings.len() {
+            orders.push(vec![first, second]);
+        }
+    }
+    for order in orders {
+        let opened = open_with(&order).await;
+        let listed = names(&opened.client).await;
+        for (index, (tool, _)) in settings.into_iter().enumerate() {
+            let is_left_out = order.contains(&index);
+            assert_eq!(
+                !listed.contains(&tool.to_owned()),
+                is_left_out,
+                "{order:?} {listed:?}"
+            );
+            let called = opened.client.call(tool, ()).await;
+            assert_eq!(called.is_err(), is_left_out, "{order:?} {tool} {called:?}");
+        }
+        assert!(listed.contains(&"ok".to_owned()), "{order:?}");
+    }
+    // The filters of a server.
+    for filters in [[true, false], [false, true]] {
+        let [first, second] = filters;
+        let server = server_of("s", named("s", &["ok"]));
+        let server = server
+            .visible_to(move |_| first)
+            .visible_to(move |_| second);
+        let opened = open(Gateway::new("gateway", "1.0.0").with_server(server)).await;
+        assert!(names(&opened.client).await.is_empty(), "{filters:?}");
+    }
+}
+
+/// The settings of a gateway for a server hold before and after the server is added.
+#[tokio::test]
+async fn settings_by_name_hold_before_and_after_the_server_is_added() {
+    let server = || server_of("s", named("s", &["a", "b", "c"])).prefix("");
+    let gateway = || Gateway::new("gateway", "1.0.0");
+    for gateway in [
+        gateway()
+            .with_server(server())
+            .hide_tools("s", |tool| tool == "a"),
+        gateway()
+            .hide_tools("s", |tool| tool == "a")
+            .with_server(server()),
+        // A server that is replaced.
+        gateway()
+            .with_server(server())
+            .hide_tools("s", |tool| tool == "a")
+            .with_server(server()),
+    ] {
+        let opened = open(gateway.hide_tools("s", |tool| tool == "b")).await;
+        assert_eq!(names(&opened.client).await, ["c"]);
+        assert!(opened.client.call("a", ()).await.is_err());
+    }
+    for gateway in [
+        gateway().with_server(server()).hide_tools("t", |_| true),
+        gateway().with_server(server()).one_session("t"),
+    ] {
+        let error = gateway.open().await.unwrap_err();
+        assert!(
+            matches!(error, GatewayError::UnknownServer { .. }),
+            "{error}"
+        );
+        assert!(error.to_string().contains("\"t\""), "{error}");
     }
 }
 
