@@ -327,7 +327,8 @@ impl Client {
         }))
     }
 
-    /// Returns the tools that were removed from lists because their definitions are invalid.
+    /// Returns the tools that were removed from the latest list because their definitions are invalid, by
+    /// name. Of a name above 1 KiB, only the start is kept.
     // spec: XHDR-08
     pub fn dropped_tools(&self) -> Vec<DroppedTool> {
         self.inner.tools.dropped()

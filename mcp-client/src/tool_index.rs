@@ -1,11 +1,13 @@
 //! An index of the listed tools: arguments that headers mirror, output schemas, idempotency hints.
 //!
 //! The index is filled from lists that the program requests. The client itself lists tools only when
-//! the server reports a header mismatch.
+//! the server reports a header mismatch. After the last page of a list, the index contains the tools of
+//! this list only.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fmt;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
+use std::{fmt, io};
 
 use mcp_core::schema::{Check, Validator, check_result};
 use mcp_core::{Call, ClientRequest, Listing, ParamHeaders, ResultBody};
@@ -14,6 +16,15 @@ use parking_lot::RwLock;
 
 /// Largest number of indexed tools. When it is exceeded, the index is cleared.
 const MAX_TOOLS: usize = 10_000;
+
+/// Largest number of bytes of the indexed names and schemas. When it is exceeded, the index is cleared.
+const MAX_BYTES: usize = 16 << 20;
+
+/// Longest name of a tool in bytes.
+const MAX_NAME: usize = 1024;
+
+/// Number of characters of a longer name that are shown.
+const NAME_EXCERPT: usize = 64;
 
 /// Names of headers, without the common prefix, and their values.
 pub(crate) type ParamHeaderValues = Vec<(Box<str>, Box<str>)>;
@@ -47,10 +58,28 @@ pub(crate) struct ToolIndex {
 
 #[derive(Debug, Default)]
 struct ToolEntries {
-    /// Tools with at least one property of interest.
-    tools: HashMap<String, ToolEntry>,
-    /// The removed tools, and the defects of their definitions.
-    dropped: BTreeMap<String, String>,
+    /// Tools with at least one property of interest, and removed tools.
+    tools: HashMap<Box<str>, IndexedTool>,
+    /// Bytes of all tools.
+    bytes: usize,
+    /// The number of the latest list. It grows with each first page.
+    list: u64,
+}
+
+#[derive(Debug)]
+struct IndexedTool {
+    entry: IndexEntry,
+    /// Bytes of the name and of the schemas.
+    bytes: usize,
+    /// The number of the list that contained the tool last.
+    list: u64,
+}
+
+#[derive(Debug)]
+enum IndexEntry {
+    Listed(ToolEntry),
+    /// A removed tool, and the defect of its definition.
+    Dropped(String),
 }
 
 #[derive(Debug)]
@@ -88,7 +117,12 @@ impl ToolIndex {
     ) -> Result<ResultBody, String> {
         match (request, body) {
             (_, ResultBody::ListTools(page)) => {
-                Ok(ResultBody::ListTools(self.record_page(page, mirrors)))
+                let is_first = matches!(
+                    request,
+                    ClientRequest::Call(Call::ListTools(page)) if page.cursor.is_none()
+                );
+                let page = self.record_page(page, is_first, mirrors);
+                Ok(ResultBody::ListTools(page))
             }
             (ClientRequest::Call(Call::CallTool(params)), ResultBody::CallTool(result)) => {
                 self.check_output(&params.name, &result)?;
@@ -105,10 +139,8 @@ impl ToolIndex {
             return ParamHeaderValues::new();
         };
         let entries = self.entries.read();
-        let headers = entries
-            .tools
-            .get(&params.name)
-            .and_then(|tool| tool.headers.as_ref());
+        let tool = entries.get(&params.name);
+        let headers = tool.and_then(|tool| tool.headers.as_ref());
         // Duplicate arguments are left to the server, which refuses them.
         let values = headers.and_then(|headers| headers.values(params.arguments.as_ref()).ok());
         let values = values.into_iter().flatten();
@@ -120,41 +152,50 @@ impl ToolIndex {
     /// Returns the tools that were removed from lists, by name.
     pub(crate) fn dropped(&self) -> Vec<DroppedTool> {
         let entries = self.entries.read();
-        let dropped = entries.dropped.iter();
-        dropped
-            .map(|(name, reason)| DroppedTool {
-                name: name.clone(),
-                reason: reason.clone(),
+        let tools = entries.tools.iter();
+        let mut dropped: Vec<_> = tools
+            .filter_map(|(name, tool)| match &tool.entry {
+                IndexEntry::Dropped(reason) => Some(DroppedTool {
+                    name: name.to_string(),
+                    reason: reason.clone(),
+                }),
+                IndexEntry::Listed(_) => None,
             })
-            .collect()
+            .collect();
+        dropped.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        dropped
     }
 
     /// Returns whether the server declares the tool read-only or idempotent.
     pub(crate) fn is_idempotent(&self, tool: &str) -> bool {
         let entries = self.entries.read();
-        entries
-            .tools
-            .get(tool)
-            .is_some_and(|tool| tool.is_idempotent)
+        entries.get(tool).is_some_and(|tool| tool.is_idempotent)
     }
 
-    /// Records the tools of a page. If headers mirror arguments (`mirrors`), tools with invalid
-    /// header annotations are removed from the page.
+    /// Records the tools of a page. Tools with too long names are removed from the page. If headers
+    /// mirror arguments (`mirrors`), tools with invalid header annotations are removed, too.
     // spec: XHDR-08, XHDR-09, XHDR-10
     fn record_page(
         &self,
         page: Arc<Listing<ListToolsResult>>,
+        is_first: bool,
         mirrors: bool,
     ) -> Arc<Listing<ListToolsResult>> {
         let mut entries = self.entries.write();
+        entries.list += u64::from(is_first);
         let mut dropped = HashSet::new();
         for tool in &page.tools {
-            let headers = match ParamHeaders::from_schema(&tool.input_schema) {
-                _ if !mirrors => None,
+            let headers = match headers(tool, mirrors) {
                 Ok(headers) => headers,
-                Err(error) => {
-                    tracing::warn!(tool = tool.name, %error, "an invalid tool is removed from the list");
-                    entries.drop_tool(&tool.name, error.to_string());
+                Err(reason) => {
+                    let name = shown_name(&tool.name);
+                    tracing::warn!(
+                        tool = &*name,
+                        reason,
+                        "an invalid tool is removed from the list"
+                    );
+                    let bytes = reason.len();
+                    entries.insert(&name, IndexEntry::Dropped(reason), bytes);
                     dropped.insert(&*tool.name);
                     continue;
                 }
@@ -168,7 +209,11 @@ impl ToolIndex {
                 output: self.output_schema(tool),
                 is_idempotent: is_idempotent(tool),
             };
-            entries.insert(&tool.name, entry);
+            let bytes = schema_bytes(tool, &entry);
+            entries.insert(&tool.name, IndexEntry::Listed(entry), bytes);
+        }
+        if page.next_cursor.is_none() {
+            entries.remove_unlisted();
         }
         if dropped.is_empty() {
             return page;
@@ -193,12 +238,9 @@ impl ToolIndex {
     /// Checks a result against the output schema of its tool. A result that is an error is valid.
     // spec: TOOL-16, TOOL-17, JSCH-06
     fn check_output(&self, tool: &str, result: &CallToolResult) -> Result<(), String> {
-        let output = self
-            .entries
-            .read()
-            .tools
-            .get(tool)
-            .and_then(|tool| tool.output.clone());
+        let entries = self.entries.read();
+        let output = entries.get(tool).and_then(|tool| tool.output.clone());
+        drop(entries);
         let (Some(output), Some(validator)) = (output, &self.validator) else {
             return Ok(());
         };
@@ -215,30 +257,236 @@ impl ToolIndex {
 }
 
 fn is_idempotent(tool: &Tool) -> bool {
-    tool.annotations
-        .as_ref()
-        .is_some_and(|it| it.read_only_hint == Some(true) || it.idempotent_hint == Some(true))
+    let hints = tool.annotations.as_ref();
+    hints.is_some_and(|hints| {
+        hints.read_only_hint == Some(true) || hints.idempotent_hint == Some(true)
+    })
+}
+
+/// Returns the size of the schemas that an entry keeps, as JSON.
+fn schema_bytes(tool: &Tool, entry: &ToolEntry) -> usize {
+    let headers = entry.headers.as_ref().map(|_| &tool.input_schema);
+    let output = entry.output.as_ref().map(|output| &output.schema);
+    headers
+        .into_iter()
+        .chain(output)
+        .map(|schema| json_bytes(schema))
+        .sum()
+}
+
+fn json_bytes(schema: &JsonObject) -> usize {
+    let mut counter = ByteCounter(0);
+    match serde_json::to_writer(&mut counter, schema) {
+        Ok(()) => counter.0,
+        // The writer never fails, and a parsed schema serializes.
+        Err(_) => MAX_BYTES,
+    }
+}
+
+/// A writer that counts bytes and drops them.
+struct ByteCounter(usize);
+
+impl io::Write for ByteCounter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Returns the headers that mirror arguments of a tool.
+///
+/// # Errors
+///
+/// Returns the defect of a definition that the client does not accept.
+fn headers(tool: &Tool, mirrors: bool) -> Result<Option<ParamHeaders>, String> {
+    let length = tool.name.len();
+    if length > MAX_NAME {
+        return Err(format!("its name has {length} bytes, more than {MAX_NAME}"));
+    }
+    if !mirrors {
+        return Ok(None);
+    }
+    ParamHeaders::from_schema(&tool.input_schema).map_err(|error| error.to_string())
+}
+
+/// Returns the name, or the start of a name that is too long.
+fn shown_name(name: &str) -> Cow<'_, str> {
+    if name.len() <= MAX_NAME {
+        return name.into();
+    }
+    let mut start: String = name.chars().take(NAME_EXCERPT).collect();
+    start.push('…');
+    start.into()
+}
+
+impl IndexEntry {
+    /// Returns true for a tool without any property of interest.
+    fn is_plain(&self) -> bool {
+        match self {
+            Self::Listed(tool) => {
+                tool.headers.is_none() && tool.output.is_none() && !tool.is_idempotent
+            }
+            Self::Dropped(_) => false,
+        }
+    }
 }
 
 impl ToolEntries {
-    fn insert(&mut self, name: &str, entry: ToolEntry) {
-        self.dropped.remove(name);
-        if entry.headers.is_none() && entry.output.is_none() && !entry.is_idempotent {
-            self.tools.remove(name);
-            return;
+    fn get(&self, name: &str) -> Option<&ToolEntry> {
+        match &self.tools.get(name)?.entry {
+            IndexEntry::Listed(tool) => Some(tool),
+            IndexEntry::Dropped(_) => None,
         }
-        if self.tools.len() >= MAX_TOOLS && !self.tools.contains_key(name) {
-            self.tools.clear();
-        }
-        self.tools.insert(name.to_owned(), entry);
     }
 
-    /// Removes a tool with an invalid definition from the index.
-    fn drop_tool(&mut self, name: &str, reason: String) {
-        self.tools.remove(name);
-        if self.dropped.len() >= MAX_TOOLS && !self.dropped.contains_key(name) {
-            self.dropped.clear();
+    /// Replaces the entry of a tool.
+    fn insert(&mut self, name: &str, entry: IndexEntry, bytes: usize) {
+        if let Some(earlier) = self.tools.remove(name) {
+            self.bytes -= earlier.bytes;
         }
-        self.dropped.insert(name.to_owned(), reason);
+        if entry.is_plain() {
+            return;
+        }
+        let bytes = name.len() + bytes;
+        if self.is_full(bytes) {
+            self.remove_unlisted();
+        }
+        if self.is_full(bytes) {
+            tracing::warn!(
+                tools = self.tools.len(),
+                bytes = self.bytes,
+                "the index of tools is full and is cleared: list the tools again"
+            );
+            self.tools.clear();
+            self.bytes = 0;
+        }
+        if bytes <= MAX_BYTES {
+            let list = self.list;
+            self.bytes += bytes;
+            self.tools
+                .insert(name.into(), IndexedTool { entry, bytes, list });
+        }
+    }
+
+    /// Returns true if an entry of this size exceeds a limit.
+    fn is_full(&self, bytes: usize) -> bool {
+        self.tools.len() >= MAX_TOOLS || self.bytes + bytes > MAX_BYTES
+    }
+
+    /// Removes the tools that the latest list does not contain.
+    fn remove_unlisted(&mut self) {
+        let latest = self.list;
+        self.tools.retain(|_, tool| tool.list == latest);
+        self.bytes = self.tools.values().map(|tool| tool.bytes).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use mcp_core::schema::JsonSchema;
+    use mcp_core::{Call, ClientRequest, Listing, ResultBody};
+    use mcp_types::{Cursor, ListToolsResult, Page, Tool};
+    use serde_json::json;
+
+    use super::{MAX_BYTES, MAX_NAME, MAX_TOOLS, ToolIndex};
+
+    fn index() -> ToolIndex {
+        ToolIndex::new(Some(Arc::new(JsonSchema)))
+    }
+
+    /// A read-only tool with an output schema whose description has `bytes` bytes.
+    fn tool(name: &str, bytes: usize) -> Tool {
+        serde_json::from_value(json!({
+            "name": name,
+            "inputSchema": {"type": "object"},
+            "outputSchema": {"type": "object", "description": "x".repeat(bytes)},
+            "annotations": {"readOnlyHint": true},
+        }))
+        .unwrap()
+    }
+
+    /// Records a page, and returns the names of the tools that stay in it.
+    fn record(
+        index: &ToolIndex,
+        cursor: Option<&str>,
+        tools: Vec<Tool>,
+        next: Option<&str>,
+    ) -> Vec<String> {
+        let page = cursor.map_or_else(Page::first, |cursor| Page::at(Cursor::new(cursor)));
+        let mut listed = ListToolsResult::new(tools);
+        listed.next_cursor = next.map(Cursor::new);
+        let body = ResultBody::ListTools(Arc::new(Listing::new(listed)));
+        let request = ClientRequest::Call(Call::ListTools(page));
+        match index.process_result(&request, body, false) {
+            Ok(ResultBody::ListTools(page)) => {
+                page.tools.iter().map(|tool| tool.name.clone()).collect()
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn size(index: &ToolIndex) -> (usize, usize) {
+        let entries = index.entries.read();
+        (entries.tools.len(), entries.bytes)
+    }
+
+    #[test]
+    fn index_contains_tools_of_latest_list_only() {
+        let index = index();
+        for round in 0..50 {
+            let name = |page: usize| format!("tool-{round}-{page}");
+            record(&index, None, vec![tool(&name(0), 10)], Some("1"));
+            record(&index, Some("1"), vec![tool(&name(1), 10)], None);
+            assert!(index.is_idempotent(&name(0)) && index.is_idempotent(&name(1)));
+            assert_eq!(size(&index).0, 2, "round {round}");
+        }
+        // Until its last page, an interrupted list forgets nothing.
+        record(&index, None, vec![tool("new", 10)], Some("1"));
+        assert!(index.is_idempotent("new") && index.is_idempotent("tool-49-1"));
+        // A tool that loses its hint loses it at once.
+        let plain = Tool::new("tool-49-1");
+        record(&index, None, vec![plain], Some("1"));
+        assert!(!index.is_idempotent("tool-49-1"));
+        record(&index, None, Vec::new(), None);
+        assert_eq!(size(&index), (0, 0));
+    }
+
+    #[test]
+    fn index_of_lists_without_end_is_bounded() {
+        let index = index();
+        for number in 0..MAX_TOOLS + 10 {
+            record(&index, None, vec![tool(&number.to_string(), 0)], Some("1"));
+        }
+        assert!(size(&index).0 <= MAX_TOOLS);
+        let index = self::index();
+        for number in 0..40 {
+            let names = (0..1_000_000 / 1000).map(|tool| format!("{number}-{tool}"));
+            let tools = names.map(|name| tool(&name, 1000)).collect();
+            record(&index, None, tools, Some("1"));
+            let (_, bytes) = size(&index);
+            assert!(bytes <= MAX_BYTES, "{bytes}");
+        }
+        // The latest tools are known.
+        assert!(index.is_idempotent("39-0") && index.is_idempotent("39-999"));
+        record(&index, None, vec![tool("huge", MAX_BYTES)], Some("1"));
+        assert!(size(&index).1 <= MAX_BYTES);
+    }
+
+    #[test]
+    fn tool_with_too_long_name_is_dropped() {
+        let index = index();
+        let (longest, long) = ("ä".repeat(MAX_NAME / 2), "ä".repeat(MAX_NAME / 2 + 1));
+        let kept = record(&index, None, vec![tool(&longest, 0), tool(&long, 0)], None);
+        assert_eq!(kept, [longest]);
+        let dropped = index.dropped();
+        assert_eq!(dropped.len(), 1);
+        assert_eq!(dropped[0].name, "ä".repeat(64) + "…");
+        assert_eq!(dropped[0].reason, "its name has 1026 bytes, more than 1024");
     }
 }
