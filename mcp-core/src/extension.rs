@@ -95,6 +95,57 @@ pub trait CustomRequest: Send + Sync + 'static {
     type Result: Serialize + DeserializeOwned + Send + 'static;
 }
 
+/// A request of an extension for one page of a list. It pages like the lists of the protocol: its
+/// parameters are the `cursor` of a page, and its result has the `nextCursor` of the next one. A client
+/// requests all pages by `ExtensionClient::list_all`.
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination>
+///
+/// # Examples
+///
+/// ```
+/// use mcp::extension::{CustomRequest, Extension, ListRequest};
+///
+/// # struct Clock;
+/// # impl Extension for Clock {
+/// #     const ID: &'static str = "com.example/clock";
+/// #     type ServerSettings = ();
+/// #     type ClientSettings = ();
+/// # }
+/// struct ListZones;
+///
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// #[serde(rename_all = "camelCase")]
+/// struct Zones {
+///     zones: Vec<String>,
+///     #[serde(skip_serializing_if = "Option::is_none")]
+///     next_cursor: Option<String>,
+/// }
+///
+/// impl CustomRequest for ListZones {
+///     const METHOD: &'static str = "clock/zones";
+///     type Extension = Clock;
+///     type Params = mcp::types::Page;
+///     type Result = Zones;
+/// }
+///
+/// impl ListRequest for ListZones {
+///     type Item = String;
+///
+///     fn into_items(page: Zones) -> Vec<String> {
+///         page.zones
+///     }
+/// }
+/// ```
+// spec: PAG-01
+pub trait ListRequest: CustomRequest {
+    /// An item of the list.
+    type Item: Send + 'static;
+
+    /// Returns the items of a page.
+    fn into_items(page: Self::Result) -> Vec<Self::Item>;
+}
+
 /// A notification of an extension, of either side.
 ///
 /// # Examples

@@ -3,15 +3,15 @@
 #[cfg(feature = "server")]
 use std::sync::Arc;
 
-use mcp_core::extension::{CustomRequest, Extension};
+use mcp_core::extension::{CustomRequest, Extension, ListRequest};
 use mcp_types::ext::events::{LIST, POLL, STREAM, SUBSCRIBE, UNSUBSCRIBE};
 use mcp_types::meta::keys;
 use mcp_types::{JsonObject, RawObject};
 use serde::{Deserialize, Serialize};
 
 use crate::wire::{
-    ListEventsParams, ListEventsResult, PollParams, PollResult, Selector, SubscribeParams,
-    SubscribeResult,
+    EventDescriptor, ListEventsParams, ListEventsResult, PollParams, PollResult, Selector,
+    SubscribeParams, SubscribeResult,
 };
 
 /// The extension of both sides. On a server it contains the event types, and publishes events; clones
@@ -55,6 +55,14 @@ impl CustomRequest for ListEvents {
     type Extension = Events;
     type Params = ListEventsParams;
     type Result = ListEventsResult;
+}
+
+impl ListRequest for ListEvents {
+    type Item = EventDescriptor;
+
+    fn into_items(page: ListEventsResult) -> Vec<EventDescriptor> {
+        page.events
+    }
 }
 
 pub(crate) struct PollEvents;

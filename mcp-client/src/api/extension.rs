@@ -4,15 +4,17 @@ use std::fmt;
 use std::sync::Arc;
 
 use mcp_core::extension::{
-    CustomNotification, CustomRequest, Extension, RegisteredExtension, from_params, read_settings,
-    to_object,
+    CustomNotification, CustomRequest, Extension, ListRequest, RegisteredExtension, from_params,
+    read_settings, to_object,
 };
 use mcp_core::{Call, ResultBody};
-use serde::Serialize;
+use mcp_types::{Cursor, Page};
+use serde::{Deserialize, Serialize};
 
 use crate::call::Reader;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
+use crate::pager::Pagination;
 use crate::prepared::PreparedCall;
 use crate::prepared_notification::PreparedNotification;
 
@@ -129,12 +131,70 @@ impl<E: Extension> ExtensionClient<E> {
         }
     }
 
+    /// Lists the items of all pages. The limits of a whole list apply, as for
+    /// [`Client::list_all_tools`]: [`max_pages`](PreparedCall::max_pages),
+    /// [`max_items`](PreparedCall::max_items) and [`max_list_bytes`](PreparedCall::max_list_bytes). A page
+    /// is requested again when the connection breaks, unless [`idempotent`](PreparedCall::idempotent)
+    /// forbids it.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # use mcp::extension::{Extension, ListRequest};
+    /// # async fn example<E: Extension, R: ListRequest<Extension = E>>(
+    /// #     client: mcp::Client,
+    /// # ) -> Result<(), mcp::Error> {
+    /// let extension = client.extension::<E>()?;
+    /// let items = extension.list_all::<R>().max_pages(20).await?;
+    /// println!("{} items", items.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    // spec: PAG-02
+    pub fn list_all<'a, R>(&self) -> PreparedCall<'a, Vec<R::Item>>
+    where
+        R: ListRequest<Extension = E>,
+    {
+        let read = Reader::Checked(|body| read_result::<R>(body).map(R::into_items));
+        let first = page_call::<R>(Page::first());
+        let list = PreparedCall::with_reader(&self.client, first, read).idempotent(true);
+        list.paginated(Pagination {
+            empty: Vec::new,
+            append: |all, mut page| all.append(&mut page),
+            count: Vec::len,
+            call: page_call::<R>,
+            next_cursor: next_page,
+        })
+    }
+
     /// Sends a notification. Headers and `_meta` can be set before it is awaited.
     pub fn notify<N>(&self, params: &N::Params) -> PreparedNotification
     where
         N: CustomNotification<Extension = E>,
     {
         self.client.notify(N::METHOD, params)
+    }
+}
+
+/// Builds the call for a page.
+fn page_call<R: ListRequest>(page: Page) -> Call {
+    Call::Other {
+        method: R::METHOD.into(),
+        params: to_object(&page).ok(),
+    }
+}
+
+/// Returns the cursor of the next page.
+fn next_page(body: &ResultBody) -> Option<Cursor> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Next {
+        next_cursor: Option<Cursor>,
+    }
+
+    match body {
+        ResultBody::Other(result) => result.parse::<Next>().ok()?.next_cursor,
+        _ => None,
     }
 }
 

@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::extension::{Events, ListEvents, PollEvents, Subscribe, Unsubscribe};
 use crate::secret::WebhookSecret;
 use crate::wire::{
-    ListEventsParams, ListEventsResult, PollParams, PollResult, Selector, SubscribeParams,
-    SubscribeResult, Target,
+    EventDescriptor, ListEventsParams, ListEventsResult, PollParams, PollResult, Selector,
+    SubscribeParams, SubscribeResult, Target,
 };
 
 /// The events of a server, for a client that was built with [`Events`](crate::Events).
@@ -136,6 +136,12 @@ impl EventClient {
     pub fn new(client: &Client) -> Result<Self, Error> {
         let extension = client.extension()?;
         Ok(Self { extension })
+    }
+
+    /// Lists the event types of all pages. The limits of a whole list apply, such as
+    /// [`max_list_bytes`](PreparedCall::max_list_bytes).
+    pub fn list_all<'a>(&self) -> PreparedCall<'a, Vec<EventDescriptor>> {
+        self.extension.list_all::<ListEvents>()
     }
 
     /// Lists the event types: the first page.

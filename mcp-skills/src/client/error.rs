@@ -84,9 +84,6 @@ pub enum SkillError {
     /// The server does not declare `directoryRead`.
     #[error("the server does not offer `resources/directory/read`")]
     NoDirectories,
-    /// The list of a server is too long, or repeats a cursor.
-    #[error("the list of skills {0}; it was not used")]
-    InvalidList(&'static str),
     /// Two servers of a registry have the same label.
     #[error("two servers have the label `{0}`; choose another one with `SkillsClient::label`")]
     DuplicateLabel(String),

@@ -21,10 +21,6 @@ use super::reader::FileReader;
 use crate::server::Skills;
 use crate::server::methods::{GetSkill, ListSkills, ReadDirectory};
 
-/// Maximum number of skills of a list.
-const MAX_SKILLS: usize = 10_000;
-/// Maximum number of pages of a list.
-const MAX_PAGES: usize = 1_000;
 /// Maximum number of approvals that are remembered.
 const MAX_APPROVALS: usize = 10_000;
 
@@ -154,26 +150,11 @@ impl SkillsClient {
     ///
     /// # Errors
     ///
-    /// Returns a [`SkillError`] if a request fails, or if the list has more than 10,000 skills or 1,000 pages.
+    /// Returns a [`SkillError`] if a request fails, if the server repeats a cursor, or if the list has more than
+    /// 10,000 skills, 1,000 pages or 64 MiB.
     // spec: SKILL-16, SKILL-17, SKILL-25
     pub async fn list(&self) -> Result<Vec<Skill>, SkillError> {
-        let mut skills = Vec::new();
-        let mut cursor = None;
-        for _ in 0..MAX_PAGES {
-            let page = self.list_page(cursor.clone()).await?;
-            skills.extend(page.skills);
-            if skills.len() > MAX_SKILLS {
-                return Err(SkillError::InvalidList("has more than 10,000 skills"));
-            }
-            let Some(next) = page.next_cursor else {
-                return Ok(skills);
-            };
-            if cursor.as_ref() == Some(&next) {
-                return Err(SkillError::InvalidList("repeats a cursor"));
-            }
-            cursor = Some(next);
-        }
-        Err(SkillError::InvalidList("has more than 1,000 pages"))
+        Ok(self.extension.list_all::<ListSkills>().await?)
     }
 
     /// Lists one page of skills: the first one, or the one at a cursor.

@@ -1,9 +1,9 @@
 //! The definition of the extension: its settings and requests.
 
-use mcp_core::extension::{CustomRequest, Extension};
+use mcp_core::extension::{CustomRequest, Extension, ListRequest};
 use mcp_types::ext::skills::{
     GetSkillParams, GetSkillResult, ListSkillsParams, ListSkillsResult, ReadDirectoryParams,
-    ReadDirectoryResult, SkillsSettings,
+    ReadDirectoryResult, Skill, SkillsSettings,
 };
 use mcp_types::{Method, meta::keys};
 
@@ -35,4 +35,12 @@ requests! {
     ListSkills: ListSkillsParams => ListSkillsResult;
     GetSkill: GetSkillParams => GetSkillResult;
     ReadDirectory: ReadDirectoryParams => ReadDirectoryResult;
+}
+
+impl ListRequest for ListSkills {
+    type Item = Skill;
+
+    fn into_items(page: ListSkillsResult) -> Vec<Skill> {
+        page.skills
+    }
 }

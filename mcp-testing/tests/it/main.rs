@@ -11,6 +11,7 @@ mod extensions;
 mod kit;
 mod layers;
 mod limits;
+mod lists;
 mod mocks;
 mod pairs;
 mod schemas;

@@ -46,21 +46,15 @@ pub(crate) async fn run(client: &Client, scenario: &str) -> Result<()> {
 
 async fn list(client: &Client) -> Result<()> {
     let events = EventClient::new(client)?;
-    let mut page = events.list().await?;
-    loop {
-        for event in page.events {
-            println!("{}: {:?}", event.name, event.delivery);
-        }
-        let Some(cursor) = page.next_cursor else {
-            return Ok(());
-        };
-        page = events.list_page(cursor).await?;
+    for event in events.list_all().await? {
+        println!("{}: {:?}", event.name, event.delivery);
     }
+    Ok(())
 }
 
 /// Selects the events of the first type with a delivery.
 async fn select(events: &EventClient, delivery: DeliveryMode) -> Result<EventQuery> {
-    let types = events.list().await?.events;
+    let types = events.list_all().await?;
     let found = types.iter().find(|it| it.delivery.contains(&delivery));
     let found = found.ok_or_else(|| Error::other(format!("no event type with {delivery:?}")))?;
     let mut query = EventQuery::new(&found.name);
