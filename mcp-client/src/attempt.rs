@@ -18,6 +18,7 @@ use tracing::Instrument;
 use crate::call_timer::CallTimer;
 use crate::client::{Client, ClientInner};
 use crate::error::ErrorKind;
+use crate::error::outcome::fault_may_have_run;
 use crate::options::CallOptions;
 
 /// Sends one request in `version` with default options.
@@ -61,8 +62,12 @@ pub(crate) struct ReceivedReply {
     pub(crate) status: Option<StatusCode>,
     /// The challenge of a response with status 401 or 403.
     pub(crate) challenge: Option<Box<str>>,
+    /// The header `Retry-After` of a response with an error status.
+    pub(crate) retry_after: Option<Duration>,
     /// The length of the message.
     pub(crate) bytes: usize,
+    /// A layer has replaced the outcome of a request that the server may have executed.
+    pub(crate) hides_execution: bool,
 }
 
 impl ReceivedReply {
@@ -72,8 +77,27 @@ impl ReceivedReply {
             reply,
             status: None,
             challenge: None,
+            retry_after: None,
             bytes: 0,
+            hides_execution: false,
         }
+    }
+
+    /// Sets whether the server may have executed a request whose outcome this reply replaces.
+    pub(crate) fn hiding_execution(mut self, hides_execution: bool) -> Self {
+        self.hides_execution = hides_execution;
+        self
+    }
+
+    /// Returns whether the server may have executed the call. False for a request for input, before which
+    /// the server does nothing.
+    pub(crate) fn may_have_run(&self) -> bool {
+        self.hides_execution
+            || match &self.reply {
+                Reply::InputRequired(_) => false,
+                Reply::Fault(fault) => fault_may_have_run(fault, self.status),
+                _ => true,
+            }
     }
 }
 
@@ -164,7 +188,9 @@ impl Attempt<'_, '_> {
                         reply,
                         status: frame.status,
                         challenge: frame.challenge,
+                        retry_after: frame.retry_after,
                         bytes: frame.message.len(),
+                        hides_execution: false,
                     });
                 }
                 // Servers must not send requests on this stream, so they are ignored.

@@ -59,6 +59,8 @@ pub(crate) struct ActiveCall<'a> {
     /// The number of the session that the latest request was sent in.
     session: u64,
     retry: RetryState,
+    /// The server may have executed one of the requests so far.
+    may_have_run: bool,
     mrtr: Mrtr,
     /// The input for the next request.
     input: Option<InputState>,
@@ -125,6 +127,7 @@ impl<'a> ActiveCall<'a> {
             version: inner.version(),
             session: 0,
             retry: RetryState::default(),
+            may_have_run: false,
             mrtr: Mrtr::new(inner.max_input_rounds),
             input: None,
             required_urls: RequiredUrls::default(),
@@ -150,11 +153,25 @@ impl<'a> ActiveCall<'a> {
 
     /// Builds an error of this call.
     pub(crate) fn error(&self, kind: impl Into<ErrorKind>) -> Error {
-        Error::in_call(
-            &self.client.inner.channel.peer(),
-            &self.request,
-            kind.into(),
-        )
+        let mut kind = kind.into();
+        if self.may_have_run {
+            let note = self.execution_note(&kind);
+            let cause = Box::new(kind);
+            kind = ErrorKind::MayHaveRun { cause, note };
+        }
+        Error::in_call(&self.client.inner.channel.peer(), &self.request, kind)
+    }
+
+    /// Returns the end of the message of an error that leaves open whether the call was executed. Nobody
+    /// asks that of a call that may run twice.
+    fn execution_note(&self, kind: &ErrorKind) -> &'static str {
+        if !kind.is_unanswered() || self.is_idempotent() {
+            ""
+        } else if kind.is_interrupted() && self.input.is_none() {
+            "; the server may have executed the call, so it was not repeated (allow that with `idempotent`)"
+        } else {
+            "; the server may have executed the call"
+        }
     }
 
     /// Makes the call. The handlers of the client answer input requests, and a task is followed to its
@@ -190,7 +207,7 @@ impl<'a> ActiveCall<'a> {
     }
 
     /// Sends the request, and repeats it after recoverable failures: an unsupported version, missing
-    /// headers, an expired session, or a broken stream of an idempotent call.
+    /// headers, an expired session, or a lost connection of an idempotent call.
     async fn send_until_step(&mut self) -> Result<CallStep, Error> {
         self.timer.resume();
         self.required_urls.clear();
@@ -206,7 +223,9 @@ impl<'a> ActiveCall<'a> {
                 reply,
                 status,
                 challenge,
+                retry_after,
                 bytes,
+                ..
             } = received;
             match reply {
                 Reply::Complete { body, cache } => {
@@ -216,6 +235,7 @@ impl<'a> ActiveCall<'a> {
                 Reply::Fault(fault) if self.recovers_from(&fault).await => {}
                 Reply::Fault(fault) => {
                     let step = self.fault_step(fault, status, challenge);
+                    let step = step.map_err(|kind| kind.with_retry_after(retry_after));
                     return step.map_err(|kind| self.error(kind));
                 }
                 reply => {
@@ -238,14 +258,27 @@ impl<'a> ActiveCall<'a> {
     /// has recovered, so that the request can be sent again.
     async fn attempt_or_recover(&mut self) -> Result<Option<ReceivedReply>, Error> {
         let was_open = self.client.inner.closing.reason().is_none();
-        let kind = match self.attempt().await {
+        let ran_before = self.may_have_run;
+        // While the request runs: a caller that cancels the call drops this future.
+        self.may_have_run = true;
+        let attempted = self.attempt().await;
+        let may_have_run = match &attempted {
+            Ok(received) => received.may_have_run(),
+            Err(kind) => was_open && kind.may_have_run(),
+        };
+        self.may_have_run = ran_before || may_have_run;
+        let kind = match attempted {
             Ok(received) => return Ok(Some(received)),
             Err(kind) => kind,
         };
         if was_open && kind.is_remote_close() {
-            return Err(self.error(self.connection_ended(kind)));
+            // Later calls fail at once.
+            if let ErrorKind::Channel(ChannelError::Closed(reason)) = &kind {
+                self.client.inner.closing.close(reason.clone());
+            }
+            return Err(self.error(kind));
         }
-        if kind.is_broken() && self.repeats_after_break() {
+        if kind.is_interrupted() && self.repeats_after_break() {
             let waited = self.retry.wait(&self.timer).await;
             waited.map_err(|kind| self.error(kind))?;
             return Ok(None);
@@ -257,7 +290,7 @@ impl<'a> ActiveCall<'a> {
             self.version = self.client.inner.version();
             return Ok(None);
         }
-        Err(self.error(self.mark_executed(kind)))
+        Err(self.error(kind))
     }
 
     /// Records the version that the server has accepted, the length of the response, and the result
@@ -488,7 +521,7 @@ impl<'a> ActiveCall<'a> {
         Ok(())
     }
 
-    /// Returns whether the call may be sent again after its stream broke. A request state is sent
+    /// Returns whether the call may be sent again after its connection was lost. A request state is sent
     /// once only, because servers may accept it once only.
     // spec: MRTR-09
     fn repeats_after_break(&mut self) -> bool {
@@ -506,26 +539,6 @@ impl<'a> ActiveCall<'a> {
             _ => false,
         };
         self.options.idempotent.unwrap_or(by_request)
-    }
-
-    /// Marks the error of a broken stream if the server may have executed the call.
-    fn mark_executed(&self, kind: ErrorKind) -> ErrorKind {
-        if kind.is_broken() && !self.is_idempotent() {
-            ErrorKind::MayHaveRun(Box::new(kind))
-        } else {
-            kind
-        }
-    }
-
-    /// Handles the end of the connection during a call: later calls fail at once.
-    fn connection_ended(&self, kind: ErrorKind) -> ErrorKind {
-        if let ErrorKind::Channel(ChannelError::Closed(reason)) = &kind {
-            self.client.inner.closing.close(reason.clone());
-        }
-        match self.is_idempotent() {
-            true => kind,
-            false => ErrorKind::MayHaveRun(Box::new(kind)),
-        }
     }
 
     /// Switches to another version when the server refuses this one. Happens once per call, even if

@@ -1,12 +1,12 @@
 //! [`Error`]: the error of a call, and [`ErrorKind`]: its cause.
 
 mod display;
+pub(crate) mod outcome;
 mod predicates;
 #[cfg(test)]
 mod tests;
 
 use std::error::Error as StdError;
-use std::fmt::Display;
 use std::io;
 use std::time::Duration;
 
@@ -15,15 +15,12 @@ use mcp_core::extension::InvalidSettings;
 use mcp_core::versioning::newest_common;
 use mcp_core::wire::DecodeError;
 use mcp_core::{ChannelError, ClientRequest, CloseReason, Fault};
-use mcp_types::{
-    ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult, escape_line,
-};
+use mcp_types::{ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult};
 
 use crate::inputs::{BoxError, InputError};
 
 /// The error of a call. Its message names server, method, tool and cause, and never contains a
-/// secret. Text of the server is escaped: the message is one line, and the last lines of a process's
-/// standard error follow it indented.
+/// secret.
 ///
 /// # Examples
 ///
@@ -120,6 +117,18 @@ impl Error {
         ErrorKind::Other(cause.into()).into()
     }
 
+    /// Marks the error of a call that the server may have executed.
+    pub(crate) fn mark_may_have_run(mut self) -> Self {
+        if !self.may_have_run() {
+            let kind = std::mem::replace(&mut self.inner.kind, ErrorKind::Cancelled);
+            self.inner.kind = ErrorKind::MayHaveRun {
+                cause: Box::new(kind),
+                note: "",
+            };
+        }
+        self
+    }
+
     /// Adds the end of the server's standard error to the message.
     #[must_use]
     pub fn with_stderr_tail(mut self, stderr: impl Into<Box<str>>) -> Self {
@@ -134,35 +143,39 @@ impl Error {
 pub(crate) enum ErrorKind {
     #[error("{}", with_cause(.0))]
     Channel(ChannelError),
-    #[error("{}", one_line(fault))]
+    #[error("{fault}")]
     Fault {
         fault: Fault,
         status: Option<StatusCode>,
         challenge: Option<Box<str>>,
+        /// The header `Retry-After`.
+        retry_after: Option<Duration>,
     },
     #[error("no response within {0:?}")]
     TimedOut(Duration),
     #[error("no response within a total of {0:?}")]
     TotalTimeout(Duration),
-    #[error(
-        "{0}; the server may have executed the call, so it was not repeated (allow that with `idempotent`)"
-    )]
-    MayHaveRun(Box<Self>),
+    /// The server may have executed the call. The note says so, where a reader needs it.
+    #[error("{cause}{note}")]
+    MayHaveRun {
+        cause: Box<Self>,
+        note: &'static str,
+    },
     #[error("the caller has cancelled the call")]
     Cancelled,
     #[error("the stream ended without a response")]
     NoResponse,
-    #[error("the response is no valid message: {}", one_line(.0))]
+    #[error("the response is no valid message: {0}")]
     InvalidMessage(ParseError),
-    #[error("the response is for another request, {}", one_line(given))]
+    #[error("the response is for another request, {given}")]
     WrongId { given: RequestId },
-    #[error("{}", one_line(.0))]
+    #[error("{0}")]
     Decode(DecodeError),
     #[error("the result is that of another method")]
     WrongResult,
     #[error("{0}")]
     Input(InputError),
-    #[error("the server returned a malformed task: {}", one_line(.0))]
+    #[error("the server returned a malformed task: {0}")]
     MalformedTask(String),
     #[error("the task was cancelled before it was done")]
     TaskCancelled,
@@ -172,7 +185,7 @@ pub(crate) enum ErrorKind {
     UnknownResultType(Box<str>),
     #[error(
         "no common protocol version: the server supports {}, this client {client}",
-        one_line(&list(server))
+        list(server)
     )]
     NoCommonVersion { server: Vec<String>, client: String },
     #[error("the server answers neither server/discover nor initialize: {0}")]
@@ -211,27 +224,22 @@ pub(crate) enum ErrorKind {
     EndedAtStart(Box<Self>),
     #[error("the command is not approved; the `approve` hook of its configuration file refuses it")]
     NotApproved,
-    #[error("the result violates the output schema of the tool: {}", one_line(.0))]
+    #[error("the result violates the output schema of the tool: {0}")]
     OutputSchema(String),
     #[error("the server does not declare the extension `{0}`")]
     NoExtension(&'static str),
     #[error("the extensions of the server are unknown; call `Client::discover` first")]
     UnknownExtensions,
-    #[error("{}", one_line(.0))]
+    #[error("{0}")]
     ExtensionSettings(InvalidSettings),
     #[error("the extensions of this client cannot be used: {0}")]
     Extensions(String),
-    #[error("the result is malformed: {}", one_line(.0))]
+    #[error("the result is malformed: {0}")]
     CustomResult(String),
     #[error("{0}")]
     Result(UnexpectedResult),
     #[error("{0}")]
     Other(BoxError),
-}
-
-/// Formats a cause that may contain text of the server, without line breaks.
-fn one_line(cause: &dyn Display) -> String {
-    escape_line(&cause.to_string()).into_owned()
 }
 
 /// Formats an error with its source, which is more specific.
@@ -292,8 +300,17 @@ impl ErrorKind {
                 fault,
                 status,
                 challenge,
+                retry_after: None,
             },
         }
+    }
+
+    /// Adds the header `Retry-After` to a fault.
+    pub(crate) fn with_retry_after(mut self, wait: Option<Duration>) -> Self {
+        if let Self::Fault { retry_after, .. } = &mut self {
+            *retry_after = wait;
+        }
+        self
     }
 
     pub(crate) fn closed(reason: CloseReason) -> Self {
@@ -307,36 +324,10 @@ impl ErrorKind {
 
     /// Returns whether the channel was closed, but not by this client.
     pub(crate) fn is_remote_close(&self) -> bool {
-        let Self::Channel(ChannelError::Closed(reason)) = self else {
+        let Self::Channel(ChannelError::Closed(reason)) = self.root() else {
             return false;
         };
         *reason != CloseReason::Local
-    }
-
-    /// Returns whether the stream of one request broke. Another request may succeed.
-    pub(crate) fn is_broken(&self) -> bool {
-        matches!(
-            self.root(),
-            Self::NoResponse | Self::Channel(ChannelError::Broken { .. })
-        )
-    }
-
-    /// Returns whether a later attempt may succeed.
-    pub(crate) fn is_transient(&self) -> bool {
-        self.is_broken()
-            || matches!(self, Self::BackingOff { .. })
-            || matches!(self.root(), Self::Channel(ChannelError::Connect { .. }))
-            || matches!(self.root(), Self::Fault { fault, .. } if fault.retry_after().is_some())
-            || matches!(
-                self.status(),
-                Some(
-                    StatusCode::REQUEST_TIMEOUT
-                        | StatusCode::TOO_MANY_REQUESTS
-                        | StatusCode::BAD_GATEWAY
-                        | StatusCode::SERVICE_UNAVAILABLE
-                        | StatusCode::GATEWAY_TIMEOUT
-                )
-            )
     }
 
     /// Returns the innermost error.
@@ -344,7 +335,7 @@ impl ErrorKind {
         match self {
             Self::UnexpectedResponse(cause)
             | Self::EndedAtStart(cause)
-            | Self::MayHaveRun(cause) => cause.root(),
+            | Self::MayHaveRun { cause, .. } => cause.root(),
             Self::Start(error) => error.inner.kind.root(),
             other => other,
         }

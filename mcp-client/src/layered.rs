@@ -89,7 +89,8 @@ impl LayeredRequest<'_, '_> {
         options.meta = caller_meta;
         let received = match sent {
             Ok(received) => received,
-            Err(reply) => return Ok(ReceivedReply::of_layer(reply)),
+            // A layer has replied while the server worked.
+            Err(reply) => return Ok(ReceivedReply::of_layer(reply).hiding_execution(true)),
         };
         finish(received, replies, layered, timer).await
     }
@@ -118,6 +119,10 @@ async fn finish(
     layered: BoxFuture<'static, Reply>,
     timer: &CallTimer,
 ) -> Result<ReceivedReply, ErrorKind> {
+    let may_have_run = match &received {
+        Ok(received) => received.may_have_run(),
+        Err(error) => error.may_have_run(),
+    };
     let (reply, received) = match received {
         Ok(mut received) => {
             let reply = mem::replace(&mut received.reply, ResultBody::Empty.into());
@@ -131,10 +136,13 @@ async fn finish(
     let reply = timeout_at(deadline, layered).await;
     let reply = reply.map_err(|_| timer.timed_out(deadline))?;
     match received {
-        Ok(received) => Ok(ReceivedReply { reply, ..received }),
+        Ok(received) => {
+            let received = ReceivedReply { reply, ..received };
+            Ok(received.hiding_execution(may_have_run))
+        }
         Err(error) => match &reply {
             Reply::Fault(Fault::Internal(message)) if **message == error.to_string() => Err(error),
-            _ => Ok(ReceivedReply::of_layer(reply)),
+            _ => Ok(ReceivedReply::of_layer(reply).hiding_execution(may_have_run)),
         },
     }
 }

@@ -153,12 +153,14 @@ impl Negotiator<'_> {
                 reply: Reply::Fault(fault),
                 status,
                 challenge,
+                retry_after,
                 ..
             }) => (
                 ErrorKind::Fault {
                     fault,
                     status,
                     challenge,
+                    retry_after,
                 },
                 false,
             ),

@@ -197,8 +197,9 @@ impl<'a, T> PreparedCall<'a, T> {
         }
     }
 
-    /// Sets whether the call may be executed twice. If so, it is repeated when the connection breaks
-    /// before the response has arrived. Default: true for calls that only read, and for tools that
+    /// Sets whether the call may be executed twice. If so, it is repeated up to twice when the connection
+    /// breaks before the response has arrived, and when a proxy has lost the server (HTTP 502, 504).
+    /// Default: true for calls that only read, and for tools that
     /// an earlier list has declared read-only or idempotent; otherwise false.
     pub fn idempotent(mut self, idempotent: bool) -> Self {
         self.options.idempotent = Some(idempotent);

@@ -180,6 +180,7 @@ async fn send_layered(
             fault,
             status: None,
             challenge: None,
+            retry_after: None,
         }),
         _ => Ok(()),
     }

@@ -101,6 +101,7 @@ pub(crate) async fn renew(client: &Client, expired: u64) -> Result<(), ErrorKind
                 fault,
                 status: received.status,
                 challenge: received.challenge,
+                retry_after: received.retry_after,
             });
         }
         _ => return Err(ErrorKind::WrongResult),

@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::{pending, ready};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::Stream;
@@ -335,6 +336,8 @@ pub struct Frame {
     pub status: Option<http::StatusCode>,
     /// The challenge of the response (`WWW-Authenticate`), when its status is 401 or 403.
     pub challenge: Option<Box<str>>,
+    /// The time to wait before the request is repeated (`Retry-After`), when the status is an error.
+    pub retry_after: Option<Duration>,
 }
 
 impl Frame {
@@ -344,7 +347,15 @@ impl Frame {
             message: message.into(),
             status: None,
             challenge: None,
+            retry_after: None,
         }
+    }
+
+    /// Sets the time to wait before the request is repeated.
+    #[must_use]
+    pub fn retry_after(mut self, wait: Option<Duration>) -> Self {
+        self.retry_after = wait;
+        self
     }
 
     /// Sets the challenge of the response.
@@ -387,15 +398,16 @@ pub enum ChannelError {
     /// Running requests end as [`Broken`](Self::Broken).
     #[error("the server has ended the session")]
     SessionExpired,
-    /// An HTTP status that a server of the Model Context Protocol does not use.
-    #[error("HTTP status {status}{}", if excerpt.is_empty() { String::new() } else { format!(": {excerpt}") })]
+    /// An HTTP status without a message of the Model Context Protocol. 502 and 504 come from a proxy that
+    /// has sent the request on, so the server may have executed it.
+    #[error("{}", status_text(*status, excerpt))]
     Status {
         /// The status.
         status: http::StatusCode,
-        /// The start of the body.
+        /// The start of the body. Empty if the body is HTML, which is a page for people.
         excerpt: String,
         /// The time to wait before the request is repeated (`Retry-After`).
-        retry_after: Option<std::time::Duration>,
+        retry_after: Option<Duration>,
         /// The challenge of the server (`WWW-Authenticate`), when the status is 401 or 403.
         challenge: Option<Box<str>>,
     },
@@ -417,6 +429,37 @@ pub enum ChannelError {
     /// The request itself cannot be sent: an invalid URL or header.
     #[error("cannot send the request: {0}")]
     Unsendable(String),
+}
+
+fn status_text(status: http::StatusCode, excerpt: &str) -> String {
+    let text = match status {
+        http::StatusCode::BAD_GATEWAY => {
+            format!("the proxy lost the server while it worked ({status})")
+        }
+        http::StatusCode::GATEWAY_TIMEOUT => {
+            format!("the proxy did not wait longer for the server ({status})")
+        }
+        _ => format!("HTTP status {status}"),
+    };
+    if excerpt.is_empty() {
+        text
+    } else {
+        format!("{text}: {excerpt}")
+    }
+}
+
+/// The cause of a connection that failed in TLS: a source of [`ChannelError::Connect`] or
+/// [`ChannelError::Broken`]. Possible causes are a certificate that is not trusted, and a peer that does
+/// not speak TLS.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct TlsError(Box<str>);
+
+impl TlsError {
+    /// Creates the error from its message.
+    pub fn new(message: impl Into<Box<str>>) -> Self {
+        Self(message.into())
+    }
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ pub use changes::{
 };
 pub use channel::{
     CancelHook, Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
-    OutgoingRequest,
+    OutgoingRequest, TlsError,
 };
 pub use connection::{ClientAddress, Connection, ConnectionState, SessionId, Transport};
 pub use endpoint_metrics::{AuthMetrics, EndpointMetrics, QueuedBytes, TaskMetrics};

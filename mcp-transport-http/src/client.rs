@@ -29,7 +29,7 @@ mod until_closed;
 
 pub use channel::HttpChannel;
 pub use discovery::{DiscoveredServer, DiscoveryError, discover_domain, fetch_card};
-pub use http_client::{HttpBody, HttpClient, TlsError};
+pub use http_client::{HttpBody, HttpClient};
 
 #[cfg(test)]
 mod tests;

@@ -82,7 +82,8 @@ impl Error {
 
     /// Returns `true` if the cause is temporary, so that a retry can succeed.
     ///
-    /// Check [`may_have_run`](Self::may_have_run) before retrying a call that must not run twice.
+    /// Check [`may_have_run`](Self::may_have_run) before retrying a call that must not run twice:
+    /// [clients](crate::guide::clients#errors) has a table of both.
     #[cfg(feature = "client")]
     pub fn is_retryable(&self) -> bool {
         self.as_client()
@@ -97,9 +98,10 @@ impl Error {
             .is_some_and(mcp_client::Error::is_cancelled)
     }
 
-    /// Returns `true` if the connection broke after the request was sent, so that the server may
-    /// have executed the call. The client did not retry it, because the call is not marked as
-    /// [idempotent](crate::PreparedCall::idempotent).
+    /// Returns `true` if the server may have executed the call, or a part of it: the connection was lost or
+    /// a time limit passed after the request was sent, a proxy answered in place of the server (HTTP 408,
+    /// 5xx), or the response cannot be read. `false` means that nothing was sent, or that the server refused
+    /// the request before the call.
     #[cfg(feature = "client")]
     pub fn may_have_run(&self) -> bool {
         self.as_client()

@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::call_timer::CallTimer;
 use crate::error::ErrorKind;
 
-/// Largest number of repetitions after a broken stream.
+/// Largest number of repetitions after a lost connection.
 const MAX_REPEATS: usize = 2;
 
 /// Repetitions of one call. Each `may_…` method counts the repetition that it permits.
@@ -33,7 +33,7 @@ impl Default for RetryState {
 }
 
 impl RetryState {
-    /// Permits a repetition after a broken stream, twice per call.
+    /// Permits a repetition after a lost connection, twice per call.
     pub(super) fn may_repeat(&mut self) -> bool {
         let may_repeat = self.repeats < MAX_REPEATS;
         self.repeats += usize::from(may_repeat);

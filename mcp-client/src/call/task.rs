@@ -141,7 +141,9 @@ impl ActiveCall<'_> {
         let mut polls = TaskPolls::new(&self.client, task, self.options.headers.clone());
         let mut cancel = self.options.cancel.take();
         let ended = unless_cancelled(&mut cancel, self.poll_to_end(&mut polls)).await;
-        let ended = ended.unwrap_or_else(|| Err(self.error(ErrorKind::Cancelled)))?;
+        let ended = ended.unwrap_or_else(|| Err(self.error(ErrorKind::Cancelled)));
+        // A refused request for the task says nothing about the call.
+        let ended = ended.map_err(Error::mark_may_have_run)?;
         guard.call = None;
         self.end_of_task(ended)
     }

@@ -29,17 +29,49 @@ impl Error {
             )
     }
 
-    /// Returns whether the connection broke and the server may have executed the call. The call was
-    /// not repeated because it is not known to be
-    /// [idempotent](crate::PreparedCall::idempotent).
+    /// Returns whether the server may have executed the call, or a part of it. A call that must not run
+    /// twice is safe to repeat only if this returns false.
+    ///
+    /// False means that no request was sent, or that each was refused before the call. It is true when
+    /// the connection was cut, when a time limit passed or the caller cancelled the call, when the
+    /// response cannot be read, and after HTTP 408 and 5xx without a JSON-RPC body: a proxy sends these
+    /// also while the server works. A JSON-RPC error is a refusal if its code says so (unknown method,
+    /// invalid parameters) or its HTTP status (4xx, 503); after other ones, such as -32603, the server may
+    /// have done a part of the work.
+    ///
+    /// | outcome | `may_have_run` | [`is_retryable`](Self::is_retryable) |
+    /// |---|---|---|
+    /// | not connected | false | true; after a failure of TLS: false |
+    /// | 401, 403, 404, 405, 406, 413, 415 | false | false |
+    /// | 429; a JSON-RPC error with a time to wait | false | true, after [`retry_after`](Self::retry_after) |
+    /// | 503 with a JSON-RPC error | false | true |
+    /// | 408, 502, 503, 504 without a JSON-RPC body | true | true |
+    /// | 500 without a JSON-RPC body | true | false |
+    /// | connection cut, stream broken, time limit, session lost with its node | true | true |
+    ///
+    /// The client repeats calls that may run twice by itself, after 502, 504 and cuts; the answer is then
+    /// about all requests of the call. See [`idempotent`](crate::PreparedCall::idempotent).
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
+    /// match client.call("pay", serde_json::json!({"amount": 3})).await {
+    ///     Err(error) if error.may_have_run() => println!("look for the payment first: {error}"),
+    ///     Err(error) if error.is_retryable() => println!("pay again later: {error}"),
+    ///     outcome => println!("{}", outcome?.text()),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn may_have_run(&self) -> bool {
-        matches!(self.inner.kind, ErrorKind::MayHaveRun(_))
+        matches!(self.inner.kind, ErrorKind::MayHaveRun { .. })
     }
 
     /// Returns whether the caller has cancelled the call
     /// ([`cancel_on`](crate::PreparedCall::cancel_on)).
     pub fn is_cancelled(&self) -> bool {
-        matches!(self.inner.kind, ErrorKind::Cancelled)
+        matches!(self.inner.kind.root(), ErrorKind::Cancelled)
     }
 
     /// Returns whether the server requires authentication or denies access (HTTP 401, 403).
@@ -84,21 +116,21 @@ impl Error {
         }
     }
 
-    /// Returns whether a later attempt may succeed: the server was not reached, is overloaded, or the
-    /// connection broke. In the last case [`may_have_run`](Self::may_have_run) returns whether the
-    /// server may have executed the call already.
+    /// Returns whether a later attempt may succeed: the server was not reached, is overloaded or too slow, or
+    /// the connection was lost. Repeat a call that must not run twice only if
+    /// [`may_have_run`](Self::may_have_run) returns false as well; its documentation has a table.
+    ///
+    /// After the end of a [pipe](crate::Client::is_pipe), another attempt needs a new client or a
+    /// [group](crate::group), which starts the server again.
     pub fn is_retryable(&self) -> bool {
-        self.inner.kind.is_transient()
+        let kind = &self.inner.kind;
+        kind.is_transient() || kind.is_timeout() || (self.may_have_run() && kind.is_remote_close())
     }
 
-    /// Returns the time to wait before the next attempt, if the server sent one (`Retry-After`, or
-    /// `retryAfter` in the data of its error).
+    /// Returns the time to wait before the next attempt, if the server sent one: `Retry-After` in seconds,
+    /// or `retryAfter` in the data of a JSON-RPC error.
     pub fn retry_after(&self) -> Option<Duration> {
-        match self.inner.kind.root() {
-            ErrorKind::Fault { fault, .. } => fault.retry_after(),
-            ErrorKind::Channel(ChannelError::Status { retry_after, .. }) => *retry_after,
-            _ => None,
-        }
+        self.inner.kind.retry_after()
     }
 
     /// Returns the error that the server responded with.

@@ -73,10 +73,10 @@ fn predicates_look_at_innermost_error() {
         Error::is_retryable,
     ];
     for (kind, expected) in [
-        (late(), [true, false, false, false]),
+        (late(), [true, false, false, true]),
         (
             ErrorKind::UnexpectedResponse(late().into()),
-            [true, false, false, false],
+            [true, false, false, true],
         ),
         (ErrorKind::Channel(slow), [true, false, false, true]),
         (
@@ -99,7 +99,7 @@ fn predicates_look_at_innermost_error() {
         ),
         (
             ErrorKind::Other(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
-            [true, false, false, false],
+            [true, false, false, true],
         ),
         (ErrorKind::Other("x".into()), [false; 4]),
     ] {

@@ -116,7 +116,7 @@ async fn write_event(stream: &mut TcpStream, message: &Value) -> std::io::Result
     stream.write_all(chunk.as_bytes()).await
 }
 
-async fn read_request(stream: &mut TcpStream) -> Option<Value> {
+pub(crate) async fn read_request(stream: &mut TcpStream) -> Option<Value> {
     let mut text = Vec::new();
     loop {
         if stream.read_buf(&mut text).await.ok()? == 0 {

@@ -19,6 +19,8 @@ mod inputs;
 #[cfg(test)]
 mod listening;
 #[cfg(test)]
+mod outcomes;
+#[cfg(test)]
 mod pages;
 #[cfg(test)]
 mod recovery;

@@ -11,7 +11,7 @@ use std::{fmt, io};
 use bytes::Bytes;
 use http::Uri;
 use http_body::{Body, Frame, SizeHint};
-use mcp_core::{BoxFuture, ChannelError};
+use mcp_core::{BoxFuture, ChannelError, TlsError};
 use parking_lot::Mutex;
 use reqwest::redirect::Policy;
 use tower_service::Service;
@@ -177,7 +177,7 @@ fn request_error(error: &reqwest::Error, uri: &Uri) -> ChannelError {
     let source: BoxError = if error.is_timeout() {
         io::Error::new(io::ErrorKind::TimedOut, cause.as_str()).into()
     } else if is_tls(error) {
-        TlsError(cause.as_str().into()).into()
+        TlsError::new(cause.as_str()).into()
     } else {
         cause.as_str().into()
     };
@@ -194,14 +194,6 @@ fn request_error(error: &reqwest::Error, uri: &Uri) -> ChannelError {
         source: Some(source),
     }
 }
-
-/// The cause of a connection that failed in TLS: the source of a
-/// [`ChannelError::Connect`](mcp_core::ChannelError::Connect) or
-/// [`ChannelError::Broken`](mcp_core::ChannelError::Broken). Possible causes are a certificate that is not
-/// trusted, and a peer that does not speak TLS.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct TlsError(Box<str>);
 
 /// Returns true if the error comes from TLS. An [`io::Error`] contains it without naming it as its source.
 fn is_tls(error: &(dyn Error + 'static)) -> bool {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::header::WWW_AUTHENTICATE;
-use http::{HeaderMap, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use http_body_util::BodyDataStream;
 use mcp_core::{ChannelError, Frame};
 use mcp_types::{Message, RequestId};
@@ -119,7 +119,7 @@ pub(super) async fn status_error(
     let (bytes, _) = body::read(body, EXCERPT_READ.min(http.limits.body)).await;
     ChannelError::Status {
         status: head.status,
-        excerpt: body::excerpt(&bytes),
+        excerpt: excerpt_of_error(&head.headers, &bytes),
         retry_after: retry_after(&head.headers),
         challenge: challenge(head.status, &head.headers),
     }
@@ -183,15 +183,32 @@ async fn read_error_response(
     let (bytes, _) = body::read(body, limit).await;
     if matches!(Message::parse(&bytes), Ok(Message::Response(_))) {
         let frame = Frame::new(bytes).status(status);
-        return Ok(frame.challenge(challenge(status, headers)));
+        let frame = frame.challenge(challenge(status, headers));
+        return Ok(frame.retry_after(retry_after(headers)));
     }
     Err(ChannelError::Status {
         status,
-        excerpt: body::excerpt(&bytes),
+        excerpt: excerpt_of_error(headers, &bytes),
         retry_after: retry_after(headers),
         challenge: challenge(status, headers),
     })
 }
+
+/// Returns the start of the body of an error. Empty for HTML: the page of a proxy repeats the status.
+fn excerpt_of_error(headers: &HeaderMap, body: &[u8]) -> String {
+    let is_html = |value: &HeaderValue| {
+        let value = value.as_bytes().trim_ascii_start();
+        let start = value.get(..HTML_TYPE.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(HTML_TYPE))
+    };
+    let is_html = headers.get(names::CONTENT_TYPE).is_some_and(is_html);
+    if is_html || body.trim_ascii_start().starts_with(b"<") {
+        return String::new();
+    }
+    body::excerpt(body)
+}
+
+const HTML_TYPE: &[u8] = b"text/html";
 
 /// Longest challenge in bytes that is kept.
 const MAX_CHALLENGE: usize = 8 << 10;

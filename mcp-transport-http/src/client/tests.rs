@@ -254,7 +254,19 @@ fn responses_become_frames_or_errors() {
             404,
             Some("text/html"),
             "<p>no</p>",
-            vec!["HTTP status 404 Not Found: <p>no</p>"],
+            vec!["HTTP status 404 Not Found"],
+        ),
+        (
+            502,
+            None,
+            "\n<html>nginx</html>",
+            vec!["the proxy lost the server while it worked (502 Bad Gateway)"],
+        ),
+        (
+            502,
+            Some("text/plain"),
+            "no\nupstream",
+            vec!["the proxy lost the server while it worked (502 Bad Gateway): no upstream"],
         ),
         (401, None, "", vec!["HTTP status 401 Unauthorized"]),
     ] {
