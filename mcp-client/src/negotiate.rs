@@ -172,9 +172,13 @@ impl Negotiator<'_> {
         };
         let method = request.method().unwrap_or(Method::Discover);
         self.record(method, version, kind.to_string());
+        let is_probe = method == Method::Discover;
         let evidence = match &kind {
             ErrorKind::Fault { fault, status, .. } => Evidence::Fault(fault, *status),
             ErrorKind::Decode(_) | ErrorKind::WrongResult => Evidence::Unreadable,
+            // An answer, but not one of a modern server.
+            // spec: COMPAT-08, COMPAT-09
+            kind if is_probe && lacks_answer(kind, is_pipe) => Evidence::Unreadable,
             ErrorKind::Channel(ChannelError::Status { status, .. }) => Evidence::Status(*status),
             ErrorKind::TimedOut(_) if is_pipe => Evidence::Silence,
             _ if is_gone => Evidence::Gone,
@@ -184,7 +188,7 @@ impl Negotiator<'_> {
         if is_spoiled && self.restart(&kind).await? {
             return Ok(Step::Initialize(version));
         }
-        self.skips_probe |= method == Method::Discover && matches!(evidence, Evidence::Silence);
+        self.skips_probe |= is_probe && matches!(evidence, Evidence::Silence);
         let step = probe.next(evidence);
         if is_gone && matches!(step, Step::Initialize(_)) && !self.restart(&kind).await? {
             return Err(self.error(&request, kind));
@@ -291,6 +295,19 @@ impl Negotiator<'_> {
             version,
             outcome,
         });
+    }
+}
+
+/// Returns whether a server answered something that contains no JSON-RPC response: no message, or not the
+/// one that was asked for. Over HTTP that includes a success status without a message, as of a web page. A
+/// connection that ends does not count as an answer; on a pipe that includes the end of the stream.
+fn lacks_answer(kind: &ErrorKind, is_pipe: bool) -> bool {
+    match kind {
+        ErrorKind::InvalidMessage(_)
+        | ErrorKind::WrongId { .. }
+        | ErrorKind::Channel(ChannelError::Malformed(_)) => true,
+        ErrorKind::NoResponse => !is_pipe,
+        _ => false,
     }
 }
 

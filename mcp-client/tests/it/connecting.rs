@@ -158,7 +158,7 @@ async fn unknown_discover_falls_back_to_initialize() {
             refuse(400, error(codes::HEADER_MISMATCH, &Value::Null)),
             false,
         ),
-        (say("<html>"), false),
+        (say("<html>"), true),
     ] {
         let no = vec![refuse(400, error(-32000, &Value::Null))];
         let script = Script::new([vec![answer], no]);

@@ -148,13 +148,43 @@ async fn silent_or_ended_pipe_counts_as_legacy() {
         Client::over(script.channel()).await.unwrap();
         assert_eq!(script.reopened(), 1);
     }
-    // Over HTTP neither counts as evidence.
-    for answer in [vec![wait(900)], vec![]] {
+    // Over HTTP neither silence nor a lost connection counts as evidence.
+    let cut = Step::Fail(ChannelError::Broken { source: None });
+    for answer in [vec![wait(900)], vec![cut]] {
         let script = Script::new([answer, opened("2025-11-25")]);
         let error = Client::over(script.channel()).await.unwrap_err();
         assert!(error.is_timeout() || error.is_closed(), "{error}");
         assert_eq!(script.sent().len(), 1);
     }
+}
+
+// spec: COMPAT-08, COMPAT-09
+#[tokio::test]
+async fn unusable_answer_to_discover_leads_to_initialize() {
+    const UNUSABLE: [&str; 9] = [
+        r#"{"jsonrpc":"2.0","id":$ID}"#,
+        r#"{"id":$ID,"result":{}}"#,
+        r#"{"jsonrpc":"1.0","id":$ID,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":$ID,"result":{},"error":{"code":-32601,"message":"no"}}"#,
+        r#"{"jsonrpc":"2.0","id":$ID,"error":"method not found"}"#,
+        r#"{"jsonrpc":"2.0","id":$ID,"error":{"message":"no"}}"#,
+        r#"{"jsonrpc":"2.0","id":$ID,"result":"ok"}"#,
+        "<html>",
+        "[]",
+    ];
+    for answer in UNUSABLE {
+        for script in [Script::pipe, Script::new] {
+            let script = script([vec![say(answer)], opened("2025-11-25")]);
+            let client = Client::over(script.channel()).await;
+            let client = client.unwrap_or_else(|error| panic!("{answer}: {error}"));
+            assert_eq!(client.protocol_version(), V2025_11_25, "{answer}");
+            assert_eq!(methods(&script), ["server/discover", "initialize"]);
+            assert_eq!(script.reopened(), 0, "{answer}");
+        }
+    }
+    // Over HTTP a response without any message, as with status 202.
+    let script = Script::new([vec![], opened("2025-11-25")]);
+    assert!(Client::over(script.channel()).await.is_ok());
 }
 
 #[tokio::test]

@@ -381,3 +381,75 @@ async fn lost_session_tells_whether_call_may_have_run() {
         assert_eq!(outcome(&error), expected, "{error}");
     }
 }
+
+// spec: COMPAT-08
+#[tokio::test]
+async fn success_without_answer_is_not_modern_and_a_lost_connection_is_an_error() {
+    let json = "content-type: application/json";
+    let events = "content-type: text/event-stream";
+    let note =
+        r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}"#;
+    for (answer, is_legacy) in [
+        (http("202 Accepted", NO, ""), true),
+        (http("204 No Content", NO, ""), true),
+        (http("200 OK", json, ""), true),
+        (http("200 OK", NO, "ok"), true),
+        (http("200 OK", "content-type: text/html", "<html>"), true),
+        (http("200 OK", "content-type: text/plain", "Welcome"), true),
+        (
+            http("200 OK", json, "{\"jsonrpc\":\"2.0\",\"id\":1,\"resu"),
+            true,
+        ),
+        (http("200 OK", json, note), true),
+        (
+            http(
+                "200 OK",
+                json,
+                r#"{"jsonrpc":"2.0","id":1,"result":{},"error":"no"}"#,
+            ),
+            true,
+        ),
+        (http("200 OK", events, ""), true),
+        (http("200 OK", events, ": nothing\n\n"), true),
+        (http("200 OK", events, &format!("data: {note}\n\n")), true),
+        (
+            http("200 OK", events, "data: {\"jsonrpc\":\"2.0\",\"id\":1"),
+            true,
+        ),
+        (String::new(), false),
+        (http("500 Internal Server Error", NO, ""), false),
+        (
+            http("502 Bad Gateway", "content-type: text/html", "<html>"),
+            false,
+        ),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let response = answer.clone();
+        let server = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let probe = read_request(&mut stream).await.unwrap();
+            assert_eq!(probe["method"], "server/discover");
+            stream.write_all(response.as_bytes()).await.unwrap();
+            stream.shutdown().await.unwrap();
+            while let Ok((stream, _)) = listener.accept().await {
+                serve(stream, &[], &AtomicUsize::new(0)).await;
+            }
+        });
+        let connected = Client::over(HttpChannel::new(&url).unwrap()).await;
+        match connected {
+            Ok(client) => {
+                assert!(is_legacy, "{answer}");
+                assert_eq!(client.protocol_version(), ProtocolVersion::V2025_11_25);
+            }
+            Err(error) => {
+                assert!(!is_legacy, "{answer}: {error}");
+                assert!(
+                    error.to_string().starts_with("server/discover at"),
+                    "{error}"
+                );
+            }
+        }
+        server.abort();
+    }
+}

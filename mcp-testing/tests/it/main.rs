@@ -14,4 +14,5 @@ mod limits;
 mod lists;
 mod mocks;
 mod pairs;
+mod probing;
 mod schemas;
