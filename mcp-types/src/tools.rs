@@ -308,7 +308,9 @@ impl CallToolParams {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallToolResult {
-    /// Content of the result.
+    /// Content of the result. Servers always set it; a result that lacks it is read like an empty list,
+    /// because some servers omit it beside `structuredContent`.
+    #[serde(default)]
     pub content: Vec<ContentBlock>,
     /// Structured result: any JSON value, including `null`.
     // spec: TOOL-14

@@ -225,6 +225,14 @@ async fn result_without_type_is_complete() {
 }
 
 #[tokio::test]
+async fn result_without_content_is_accepted() {
+    let structured = json!({"resultType": "complete", "structuredContent": {"sum": 3}});
+    let result = call(vec![result(&structured)]).await.unwrap();
+    assert!(result.content.is_empty());
+    assert_eq!(result.parse::<Value>().unwrap(), json!({"sum": 3}));
+}
+
+#[tokio::test]
 async fn server_error_is_returned_as_fault() {
     let failed = failure(vec![say(error(codes::INVALID_PARAMS, &json!({"a": 1})))]).await;
     let Some(Fault::Protocol(object)) = failed.fault() else {
