@@ -1,6 +1,8 @@
 //! Descriptions as doc comments. The text comes from a server, so nothing in it may become code, a test,
 //! a link or HTML.
 
+use mcp_types::escape_line;
+
 /// Most characters of a description.
 const MAX_CHARS: usize = 4_000;
 
@@ -34,7 +36,7 @@ fn line(text: &str) -> String {
         if !out.is_empty() {
             out.push(' ');
         }
-        for c in word.chars() {
+        for c in escape_line(word).chars() {
             match c {
                 '[' | ']' | '<' | '>' | '\\' => {
                     out.push('\\');
@@ -42,23 +44,11 @@ fn line(text: &str) -> String {
                 }
                 '`' => out.push('\''),
                 '~' => out.push_str("\\~"),
-                c if is_invisible(c) => out.push('\u{fffd}'),
                 c => out.push(c),
             }
         }
     }
     out
-}
-
-/// Returns true for control characters and for characters that change the direction of text.
-fn is_invisible(c: char) -> bool {
-    c.is_control() || is_direction(c)
-}
-
-/// Returns true for characters that the compiler refuses in literals and comments, as they change the
-/// direction of text.
-pub(crate) fn is_direction(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -67,7 +57,7 @@ mod tests {
 
     #[test]
     fn description_cannot_become_code() {
-        let hostile = "*/ fn main() {}\n```\npanic!()\n```\n~~~\nx\n~~~\n\n    indented()\n-      item\r///a\u{202e}b <script> [link](x) `y`\n";
+        let hostile = "*/ fn main() {}\n```\npanic!()\n```\n~~~\nx\n~~~\n\n    indented()\n-      item\r///a\u{202e}b\u{200b} <script> [link](x) `y`\n";
         assert_eq!(
             lines(hostile),
             [
@@ -81,7 +71,7 @@ mod tests {
                 "",
                 "indented()",
                 "- item",
-                "///a\u{fffd}b \\<script\\> \\[link\\](x) 'y'",
+                "///a\\\\u{202e}b\\\\u{200b} \\<script\\> \\[link\\](x) 'y'",
             ]
         );
     }

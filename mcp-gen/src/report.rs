@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use mcp_types::escape_line;
 use serde::Serialize;
 
 /// A part of a schema without a full type.
@@ -58,7 +59,10 @@ impl fmt::Display for Report {
         writeln!(f, "{full} of {all} tools have full types")?;
         for tool in &self.0 {
             for Note { path, reason } in &tool.notes {
-                writeln!(f, "{}{path}: any JSON, because {reason}", tool.name)?;
+                // The names are those of the server.
+                let name = escape_line(&tool.name);
+                let (path, reason) = (escape_line(path), escape_line(reason));
+                writeln!(f, "{name}{path}: any JSON, because {reason}")?;
             }
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Escaped text of a peer, for logs, terminals and error messages.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// Escapes text of a peer so that it stays on one line and shows every character: `\n` for a line
 /// break, `\u{1b}` for ESC.
@@ -38,6 +39,37 @@ pub fn escape_line(text: &str) -> Cow<'_, str> {
 /// ```
 pub fn escape_block(text: &str) -> Cow<'_, str> {
     escape(text, |c| is_hidden(c) && !matches!(c, '\n' | '\t'))
+}
+
+/// Escapes the characters of JSON text that [`escape_line`] escapes, as `\uXXXX` in its strings, so that the
+/// value stays the same. Line breaks and tabs between two tokens stay, CR becomes a space.
+///
+/// # Examples
+///
+/// ```
+/// let json = mcp::types::escape_json("{\"name\": \"a\u{202e}b\"}");
+/// assert_eq!(json, r#"{"name": "a\u202eb"}"#);
+/// ```
+pub fn escape_json(json: &str) -> Cow<'_, str> {
+    if matches!(escape_block(json), Cow::Borrowed(_)) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        match c {
+            // Strings have no control characters below U+0020: this is white space between two tokens.
+            '\n' | '\t' => out.push(c),
+            '\r' => out.push(' '),
+            hidden if is_hidden(hidden) => {
+                for unit in hidden.encode_utf16(&mut [0; 2]) {
+                    // Writing to a string cannot fail.
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+            shown => out.push(shown),
+        }
+    }
+    Cow::Owned(out)
 }
 
 fn escape(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
@@ -81,7 +113,9 @@ mod tests {
 
     use std::borrow::Cow;
 
-    use super::{escape_block, escape_line};
+    use serde_json::{Value, json};
+
+    use super::{escape_block, escape_json, escape_line};
 
     #[test]
     fn hidden_characters_are_escaped() {
@@ -123,6 +157,25 @@ mod tests {
     fn visible_text_is_borrowed() {
         for text in ["", "C:\\temp \"x\" {}", "日本語 Ελληνικά עברית 🦀 é"] {
             assert!(matches!(escape_line(text), Cow::Borrowed(same) if same == text));
+        }
+    }
+
+    #[test]
+    fn escaped_json_has_the_same_value_and_no_hidden_character() {
+        let hidden = "a\n\r\t\u{1b}\u{7f}\u{9b}\u{200b}\u{202e}\u{2028}\u{e0041}é";
+        let value = json!({ hidden: [hidden] });
+        let pretty = format!("{value:#}");
+        for json in [
+            value.to_string(),
+            pretty.clone(),
+            pretty.replace('\n', "\r\n"),
+        ] {
+            let escaped = escape_json(&json);
+            let is_shown = |c: char| matches!(c, '\n' | ' '..='~' | 'é');
+            assert!(escaped.chars().all(is_shown), "{escaped}");
+            let parsed: Value = serde_json::from_str(&escaped).unwrap();
+            assert_eq!(parsed, value);
+            assert!(matches!(escape_json(&escaped), Cow::Borrowed(_)), "twice");
         }
     }
 }

@@ -9,7 +9,7 @@
 //! | `_meta`: reserved keys, syntax of keys, trace context | [`meta`] |
 //! | tools, resources, prompts, content, … | one module per page of the specification |
 //! | requests of a server to its client | `elicitation`, `sampling`, `roots`; `input` combines them |
-//! | text of a peer in logs, terminals and messages | [`escape_line`], [`escape_block`] |
+//! | text of a peer in logs, terminals and messages | [`escape_line`], [`escape_block`], [`escape_json`] |
 //! | URLs of a peer that are opened or loaded | `checked_url` |
 //! | legacy handshake and legacy tasks | `lifecycle`, [`legacy_tasks`] |
 //! | official extensions | [`ext`] |
@@ -84,7 +84,7 @@ pub use elicitation::{
     ElicitUrlParams, ElicitationComplete, EnumSchema, FormError, FormSchema, MultiSelectSchema,
     NumberSchema, PrimitiveSchema, StringFormat, StringSchema,
 };
-pub use escape::{escape_block, escape_line};
+pub use escape::{escape_block, escape_json, escape_line};
 pub use extra::ExtraFields;
 pub use icon::{Icon, IconTheme};
 pub use implementation::Implementation;

@@ -22,7 +22,7 @@ const LAYERS: [(&str, &[&str]); 26] = [
     ("mcp-tasks", &["mcp-core", "mcp-types"]),
     ("mcp-telemetry", &["mcp-core", "mcp-types"]),
     ("mcp-catalogue", &["mcp-client"]),
-    ("mcp-gen", &["mcp-catalogue"]),
+    ("mcp-gen", &["mcp-catalogue", "mcp-types"]),
     ("mcp-client-macros", &["mcp-catalogue", "mcp-gen"]),
     (
         "mcp-skills",
