@@ -1,7 +1,8 @@
-//! `mcp.json`: the servers of a project, in the dialects of Claude, VS Code and Cursor.
+//! `mcp.json`: the servers of a project, in the dialects of Claude, VS Code and Cursor, and the files with settings of
+//! Cline, Copilot CLI, Gemini CLI, opencode, Qwen Code and Zed.
 //!
-//! The dialects differ in the name of the top-level member (`mcpServers`, `servers`), in the syntax
-//! of variables, and in optional members. Every file is parsed with the union of all dialects.
+//! The dialects differ in the name of the top-level member (`mcpServers`, `servers`, `context_servers`, `mcp`), in the
+//! syntax of variables, and in optional members. Every file is parsed with the union of all dialects.
 //!
 //! | module | contents, lowest first |
 //! |---|---|

@@ -72,6 +72,9 @@ pub struct ServerEntry {
     pub is_disabled: bool,
     /// The program or URL of the server, or the error of this entry. Other entries are not affected.
     pub spec: Result<ServerSpec, EntryError>,
+    /// Names of the variables whose values are in `spec`: `TOKEN` for `${TOKEN}`. A program that asks its user shows
+    /// them: the server gets the values.
+    pub variables: Vec<String>,
     /// Extensions of the server that only it and its clients know, with patterns of their methods: the member
     /// `extensions`, such as `{"com.example/budget": ["budget/*"]}`. A gateway passes their messages on.
     pub extensions: BTreeMap<String, Vec<String>>,
@@ -175,7 +178,7 @@ pub enum ConfigError {
     #[error("the file is no valid JSON: {0}")]
     Json(#[from] serde_json::Error),
     /// The file lists no servers.
-    #[error("the file has neither `mcpServers` nor `servers`")]
+    #[error("the file lists no servers; it has neither `mcpServers` nor `servers`")]
     NoServers,
     /// The file does not exist, is not readable, or is longer than 1 MiB.
     #[error("the file {path:?} cannot be read: {source}")]

@@ -164,6 +164,82 @@ fn debug_omits_secrets() {
 }
 
 #[test]
+fn files_of_further_hosts_are_parsed() {
+    for (text, expected) in [
+        // Gemini CLI and Qwen Code.
+        (
+            r#"{"mcp": {"allowed": ["a"]}, "mcpServers": {
+                "a": {"httpUrl": "https://a.example/mcp", "url": "https://a.example/sse", "headers": {"X": "1"}}
+            }}"#,
+            url("https://a.example/mcp", &[("X", "1")]),
+        ),
+        // opencode.
+        (
+            r#"{"mcp": {
+                "timeout": 5,
+                "a": {"type": "local", "command": ["npx", "-y", "a"], "environment": {"K": "1"}, "enabled": true}
+            }}"#,
+            command("npx", &["-y", "a"], &[("K", "1")]),
+        ),
+        (
+            r#"{"mcp": {"a": {"type": "remote", "url": "https://a.example/"}}}"#,
+            url("https://a.example/", &[]),
+        ),
+        (
+            r#"{"mcp": {"servers": {"a": {"type": "local", "command": ["a"]}}}}"#,
+            command("a", &[], &[]),
+        ),
+        // Zed.
+        (
+            r#"{"context_servers": {"a": {"source": "custom", "command": "a", "args": ["b"], "env": {}}}}"#,
+            command("a", &["b"], &[]),
+        ),
+        (
+            r#"{"context_servers": {"a": {"command": {"path": "a", "args": ["b"], "env": {"K": "1"}}}}}"#,
+            command("a", &["b"], &[("K", "1")]),
+        ),
+        // Copilot CLI and Cline.
+        (
+            r#"{"mcpServers": {"a": {"type": "local", "command": "a", "args": [], "tools": ["*"]}}}"#,
+            command("a", &[], &[]),
+        ),
+        (
+            r#"{"mcpServers": {"a": {"type": "streamableHttp", "url": "https://a.example/", "disabled": false}}}"#,
+            url("https://a.example/", &[]),
+        ),
+    ] {
+        assert_eq!(
+            specs(text),
+            [("a".to_owned(), false, Ok(expected))],
+            "{text}"
+        );
+    }
+    let parse = |text: &str| GroupConfig::parse(text, &variables());
+    for text in [
+        r#"{"mcp": {"allowed": ["a"]}}"#,
+        r#"{"mcp": true}"#,
+        r#"{"theme": "One Dark"}"#,
+    ] {
+        assert!(matches!(parse(text), Err(ConfigError::NoServers)), "{text}");
+    }
+}
+
+#[test]
+fn variables_that_a_server_gets_are_named() {
+    let text = r#"{"servers": {
+        "a": {"command": "${userHome}/x", "args": ["${env:TOKEN}", "${TOKEN}", "$HOME"], "env": {"K": "${input:key}"},
+              "note": "${OTHER}"},
+        "b": {"url": "https://b/${env:TOKEN}", "headers": {"X": "a ${REGION:-eu} ${open"}},
+        "c": {"command": "c", "env": []}
+    }}"#;
+    let config = GroupConfig::parse(text, &variables()).unwrap();
+    let found: Vec<_> = config.servers.iter().map(|it| &*it.variables).collect();
+    assert_eq!(found[0], ["userHome", "TOKEN", "input:key"]);
+    assert_eq!(found[1], ["TOKEN", "REGION"]);
+    assert!(found[2].is_empty());
+}
+
+#[test]
 fn extensions_of_an_entry_are_parsed() {
     let text = r#"{"mcpServers": {"shop": {
         "command": "shop", "extensions": {"com.example/budget": ["budget/*", "budgets/list"]}

@@ -88,22 +88,47 @@ impl Variables {
     pub fn fill(&self, text: &str) -> Result<String, EntryError> {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
-        while let Some((before, after)) = rest.split_once("${") {
-            let Some((variable, behind)) = after.split_once('}') else {
-                break;
-            };
-            out.push_str(before);
-            let (name, default) = match variable.split_once(":-") {
-                Some((name, default)) => (name, Some(default)),
-                None => (variable, None),
-            };
-            let value = self.get(name).or(default);
+        while let Some(found) = Found::first(rest) {
+            out.push_str(found.before);
+            let name = found.name;
+            let value = self.get(name).or(found.default);
             out.push_str(value.ok_or_else(|| EntryError::NoValue(name.to_owned()))?);
-            rest = behind;
+            rest = found.behind;
         }
         out.push_str(rest);
         Ok(out)
     }
+}
+
+/// A variable in a text.
+struct Found<'a> {
+    before: &'a str,
+    name: &'a str,
+    default: Option<&'a str>,
+    behind: &'a str,
+}
+
+impl<'a> Found<'a> {
+    fn first(text: &'a str) -> Option<Self> {
+        let (before, after) = text.split_once("${")?;
+        let (variable, behind) = after.split_once('}')?;
+        let (name, default) = match variable.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (variable, None),
+        };
+        Some(Self {
+            before,
+            name,
+            default,
+            behind,
+        })
+    }
+}
+
+/// Returns the names of the variables in a text, without `env:`.
+pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
+    let found = std::iter::successors(Found::first(text), |found| Found::first(found.behind));
+    found.map(|found| found.name.strip_prefix(ENV).unwrap_or(found.name))
 }
 
 /// Shows names only, because values may be secrets.
