@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::failure::Failure;
+use crate::output;
 use crate::page_guard::{self, Guard};
 
 /// An admin page that listens at a port of this machine.
@@ -62,7 +63,7 @@ impl AdminPage {
             .layer(from_fn_with_state(self.guard, page_guard::check))
             .with_state(self.control);
         if let Err(error) = axum::serve(self.listener, router).await {
-            anstream::eprintln!("the admin page has ended: {error}");
+            output::status(&format!("the admin page has ended: {error}"));
             future::pending::<()>().await;
         }
     }

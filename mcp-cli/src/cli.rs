@@ -397,9 +397,9 @@ pub(crate) struct GatewayArgs {
     /// Hide tools by `server__tool`; `*` and `?` are wildcards
     #[arg(long, value_name = "PATTERN")]
     pub(crate) hide_tool: Vec<String>,
-    /// Log each call to standard error: caller, server, tool, outcome, duration
-    #[arg(long)]
-    pub(crate) audit: bool,
+    /// Append each call to this file as a line of JSON; `-` is standard error
+    #[arg(long, value_name = "FILE")]
+    pub(crate) audit: Option<PathBuf>,
     /// Serve a page with the state of the servers to this machine; 0 is any port
     #[arg(long, value_name = "PORT")]
     pub(crate) admin_port: Option<u16>,

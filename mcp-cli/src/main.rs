@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `failure` | errors with their exit codes |
 //! | `output` | standard output and standard error |
+//! | `log` | the log of commands that serve |
 //! | `cli` | the definitions of commands and flags |
 //! | `config` | the files that list servers |
 //! | `lints` | lints of tools, by client |
@@ -27,6 +28,7 @@ mod credentials;
 mod failure;
 mod inspect;
 mod lints;
+mod log;
 mod name_cache;
 #[expect(clippy::print_stderr, reason = "the only module that prints")]
 mod output;

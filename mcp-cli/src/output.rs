@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use anstyle::{AnsiColor, Style};
-use mcp::types::{LogMessage, ProgressUpdate};
+use mcp::types::{LogMessage, ProgressUpdate, escape_block, escape_json, escape_line};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -35,31 +35,57 @@ impl Output {
 
     /// Prints a JSON document on one line.
     pub(crate) fn document(&self, value: &Value) {
-        write_out(&value.to_string());
+        write_out(&escape_json(&value.to_string()));
     }
 
-    /// Prints text of a server.
+    /// Prints a JSON document with the line breaks that it has.
+    pub(crate) fn json_text(&self, json: &str) {
+        write_out(escape_json(json).trim_end());
+    }
+
+    /// Prints contents of a server with their line breaks.
     pub(crate) fn text(&self, text: &str) {
-        write_out(&clean(text));
+        write_out(&escape_block(&text.replace("\r\n", "\n")));
+    }
+
+    /// Prints one line. Parts of it can be text of a server.
+    pub(crate) fn line(&self, line: &str) {
+        write_out(&escape_line(line));
     }
 
     pub(crate) fn heading(&self, text: &str) {
-        write_out(&format!("{HEADING}{}{HEADING:#}", clean(text)));
+        write_out(&format!("{HEADING}{}{HEADING:#}", escape_line(text)));
     }
 
     /// Prints rows of a name and a description, with aligned columns.
     pub(crate) fn rows(&self, rows: &[(String, String)]) {
+        let rows = rows.iter().map(|(name, text)| {
+            let text = text.lines().next().unwrap_or_default();
+            (escape_line(name), escape_line(text))
+        });
+        let rows: Vec<_> = rows.collect();
         let lengths = rows.iter().map(|(name, _)| name.chars().count());
-        let width = lengths.filter(|it| *it <= 40).max().unwrap_or(0);
-        for (name, text) in rows {
+        let width = lengths.filter(|length| *length <= 40).max().unwrap_or(0);
+        for (name, text) in &rows {
             let fill = " ".repeat(width.saturating_sub(name.chars().count()));
-            let line = text.lines().next().unwrap_or_default();
-            let row = format!("  {NAME}{}{NAME:#}{fill}  {}", clean(name), clean(line));
+            let row = format!("  {NAME}{name}{NAME:#}{fill}  {text}");
             write_out(row.trim_end());
         }
     }
 
-    /// Prints bytes unchanged, such as a completion script.
+    /// Prints bytes of a server unchanged, unless standard output is a terminal.
+    pub(crate) fn bytes(&self, bytes: &[u8]) {
+        if std::io::stdout().is_terminal() {
+            let count = bytes.len();
+            self.note(&format!(
+                "{count} bytes that are not text; redirect standard output to a file"
+            ));
+        } else {
+            self.raw(bytes);
+        }
+    }
+
+    /// Prints bytes of this program unchanged, such as a completion script.
     pub(crate) fn raw(&self, bytes: &[u8]) {
         // A closed pipe, as of `mcp … | head`, is no failure.
         let _ = std::io::stdout().write_all(bytes);
@@ -68,14 +94,15 @@ impl Output {
     /// Prints a note on standard error, unless `--quiet` is set.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
-            anstream::eprintln!("{}", clean(text));
+            status(text);
         }
     }
 
-    /// Prints a question or a prompt on standard error.
+    /// Prints a question or a prompt on standard error. Text of a server in it is one line already: see
+    /// [`escape_line`].
     pub(crate) fn question(&self, text: &str) {
         self.erase_progress();
-        anstream::eprint!("{}", clean(text));
+        anstream::eprint!("{}", escape_block(text));
         let _ = std::io::stderr().flush();
     }
 
@@ -87,9 +114,11 @@ impl Output {
                 "kind": failure.kind.name(),
                 "message": failure.to_string(),
             });
-            eprintln!("{}", json!({ "error": error }));
+            let line = json!({ "error": error }).to_string();
+            eprintln!("{}", escape_json(&line));
         } else {
-            anstream::eprintln!("{ERROR}error:{ERROR:#} {}", clean(&failure.to_string()));
+            let text = indent(&failure.to_string());
+            anstream::eprintln!("{ERROR}error:{ERROR:#} {text}");
         }
     }
 
@@ -102,13 +131,13 @@ impl Output {
         let logger = message.logger.as_deref().unwrap_or("server");
         let level = serde_json::to_value(message.level).unwrap_or_default();
         let level = level.as_str().unwrap_or_default();
-        self.note(&format!("[{level}] {logger}: {text}"));
+        self.note(&escape_line(&format!("[{level}] {logger}: {text}")));
     }
 
     /// Replaces the progress line. Nothing is printed unless standard error is a terminal.
     pub(crate) fn progress(&self, update: &ProgressUpdate) {
         if self.terminal && !self.quiet {
-            anstream::eprint!("{ERASE}{}", clean(&progress_line(update)));
+            anstream::eprint!("{ERASE}{}", escape_line(&progress_line(update)));
             let _ = std::io::stderr().flush();
         }
     }
@@ -145,25 +174,37 @@ fn progress_line(update: &ProgressUpdate) -> String {
     }
 }
 
-/// Replaces control characters: a server must not move the cursor or change the title of a terminal.
-pub(crate) fn clean(text: &str) -> String {
-    let replace = |c: char| match c {
-        '\n' | '\t' => c,
-        c if c.is_control() => '\u{fffd}',
-        c => c,
-    };
-    text.chars().map(replace).collect()
+/// Prints a message on standard error, also with `--quiet`.
+pub(crate) fn status(text: &str) {
+    anstream::eprintln!("{}", indent(text));
+}
+
+/// Escapes a message that has text of a server. Further lines begin with white space: a server cannot print a line that
+/// looks like one of this program.
+fn indent(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (index, line) in text.split('\n').enumerate() {
+        if index > 0 {
+            out.push('\n');
+            if !line.starts_with(' ') {
+                out.push_str("  ");
+            }
+        }
+        out.push_str(&escape_line(line));
+    }
+    out
 }
 
 #[cfg(test)]
 mod tests {
     use mcp::types::ProgressUpdate;
 
-    use super::{clean, progress_line};
+    use super::{indent, progress_line};
 
     #[test]
-    fn control_characters_of_servers_are_replaced() {
-        assert_eq!(clean("a\x1b[2Jb\tc\n"), "a\u{fffd}[2Jb\tc\n");
+    fn further_lines_of_a_message_are_indented() {
+        let text = "a\n  b\nerror: c\r\n\u{1b}[2J\u{202e}";
+        assert_eq!(indent(text), "a\n  b\n  error: c\\r\n  \\u{1b}[2J\\u{202e}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
 use mcp::types::ElicitResult;
-use mcp::types::PrimitiveSchema;
+use mcp::types::{PrimitiveSchema, escape_line};
 use mcp::{ElicitRequest, UrlRequest};
 use serde_json::{Map, Value};
 
@@ -20,7 +20,7 @@ pub(crate) fn can_ask() -> bool {
 
 /// Asks for one line. `None` at the end of input.
 pub(crate) async fn line(output: &Output, question: &str) -> Option<String> {
-    output.question(question);
+    output.question(&escape_line(question));
     let read = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         let read = io::stdin().lock().take(MAX_LINE).read_line(&mut line);
@@ -44,8 +44,8 @@ pub(crate) async fn form(output: Output, form: ElicitRequest) -> ElicitResult {
         output.note("declined a question of the server: standard input is no terminal");
         return ElicitResult::decline();
     }
-    let heading = format!("{} asks: {}\n", form.asker.server, form.message());
-    output.question(&heading);
+    let heading = format!("{} asks: {}", form.asker.server, form.message());
+    output.question(&format!("{}\n", escape_line(&heading)));
     if !agrees(&output, "Answer?").await {
         return ElicitResult::decline();
     }
@@ -61,7 +61,7 @@ pub(crate) async fn form(output: Output, form: ElicitRequest) -> ElicitResult {
         }
         match form.accept(Value::Object(answers)) {
             Ok(result) => return result,
-            Err(error) => output.question(&format!("{error}\n")),
+            Err(error) => output.question(&format!("{}\n", escape_line(&error.to_string()))),
         }
     }
 }
@@ -82,7 +82,7 @@ async fn ask_field(output: &Output, name: &str, field: &PrimitiveSchema) -> Opti
         let answer = line(output, &question).await?;
         match parse_answer(field, &answer) {
             Ok(value) => return Some(value),
-            Err(problem) => output.question(&format!("{problem}\n")),
+            Err(problem) => output.question(&format!("{}\n", escape_line(&problem))),
         }
     }
 }
@@ -127,10 +127,10 @@ pub(crate) async fn visit(output: Output, visit: UrlRequest) -> ElicitResult {
         output.note("declined a URL of the server: standard input is no terminal");
         return ElicitResult::decline();
     }
+    let heading = format!("{} asks: {}", visit.asker.server, visit.message());
     let text = format!(
-        "{} asks: {}\nIt wants to open {}\nThe host is {}\n",
-        visit.asker.server,
-        visit.message(),
+        "{}\nIt wants to open {}\nThe host is {}\n",
+        escape_line(&heading),
         visit.url(),
         visit.url().host_str().unwrap_or("unknown"),
     );

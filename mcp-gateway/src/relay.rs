@@ -204,7 +204,9 @@ where
                 }
                 Event::Call(id, event) => self.handle_call(id, event).await?,
                 Event::Inbound(Some(Ok(frame))) => self.write(frame.message).await?,
-                Event::Inbound(Some(Err(error))) => debug!(%error, "messages may be missing"),
+                Event::Inbound(Some(Err(error))) => {
+                    debug!(error = %mcp_types::escape_line(&error.to_string()), "messages may be missing")
+                }
                 Event::Inbound(None) => self.inbound = None,
                 Event::Sent => sending = None,
                 Event::Closed(reason) => return Err(RelayError::Closed(reason)),
@@ -347,7 +349,9 @@ where
         Box::pin(async move {
             match sent.await {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => debug!(%error, %method, "a message of the client was not sent"),
+                Ok(Err(error)) => {
+                    debug!(error = %mcp_types::escape_line(&error.to_string()), %method, "a message of the client was not sent")
+                }
                 Err(_) => debug!(%method, "a message of the client was not sent in time"),
             }
         })

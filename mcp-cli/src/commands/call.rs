@@ -3,7 +3,7 @@
 use std::io::Read as _;
 
 use mcp::types::ext::tasks::Task;
-use mcp::types::{LoggingLevel, Tool};
+use mcp::types::{LoggingLevel, Tool, escape_line};
 use mcp::{CallToolResult, Client};
 use serde_json::{Map, Value};
 
@@ -117,7 +117,7 @@ async fn ask_argument(name: &str, tool: &Tool, output: &Output) -> Result<Value,
         };
         match values::typed(name, &text, &tool.input_schema) {
             Ok(value) => return Ok(value),
-            Err(problem) => output.question(&format!("{problem}\n")),
+            Err(problem) => output.question(&format!("{}\n", escape_line(&problem.to_string()))),
         }
     }
 }

@@ -32,7 +32,7 @@ pub(super) async fn run(args: &TargetArgs, output: &Output) -> Result<(), Failur
         output.document(&to_json(&result)?);
     } else {
         for value in &result.completion.values {
-            output.text(value);
+            output.line(value);
         }
     }
     Ok(())

@@ -46,7 +46,7 @@ impl<'a> Contents<'a> {
                 ContentBlock::Resource(it) => self.print_resource(&it.resource).await?,
                 ContentBlock::ResourceLink(it) => {
                     self.output
-                        .text(&format!("[resource {}: {}]", it.name, it.uri));
+                        .line(&format!("[resource {}: {}]", it.name, it.uri));
                 }
                 _ => self.output.text("[content of an unknown type]"),
             }
@@ -110,7 +110,7 @@ impl<'a> Contents<'a> {
                 bytes.len()
             ),
         };
-        self.output.text(&text);
+        self.output.line(&text);
         Ok(())
     }
 

@@ -15,9 +15,10 @@ use super::serve::{self, Front};
 use crate::admin::AdminPage;
 use crate::cli::GatewayArgs;
 use crate::failure::{Failure, FailureKind};
+use crate::{log, output};
 
 pub(super) async fn run(args: &GatewayArgs) -> Result<(), Failure> {
-    serve::log_to_stderr(args.audit);
+    log::start(args.audit.as_deref())?;
     let source = Source::new(args);
     let Loaded {
         gateway,
@@ -29,7 +30,7 @@ pub(super) async fn run(args: &GatewayArgs) -> Result<(), Failure> {
     let opened = gateway.open().await.map_err(|error| refused(&error))?;
     for (server, health) in opened.group.health() {
         if let Health::Down(reason) = health {
-            anstream::eprintln!("{server} is left out: {reason}");
+            output::status(&format!("{server} is left out: {reason}"));
         }
     }
     let watching = watch::follow(source, opened.control.clone(), content);
@@ -51,7 +52,7 @@ pub(super) async fn run(args: &GatewayArgs) -> Result<(), Failure> {
 /// Serves the admin page until the handle is dropped.
 async fn serve_page(port: u16, opened: &OpenGateway) -> Result<AbortOnDropHandle<()>, Failure> {
     let page = AdminPage::bind(port, opened.control.clone()).await?;
-    anstream::eprintln!("admin page: {}", page.url());
+    output::status(&format!("admin page: {}", page.url()));
     Ok(AbortOnDropHandle::new(tokio::spawn(page.run())))
 }
 

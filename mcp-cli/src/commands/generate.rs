@@ -68,7 +68,10 @@ fn report(generated: &Generated, output: &Output) -> Result<(), Failure> {
     let report = generated.report();
     match output.json {
         true => output.document(&json!({ "full": report.full(), "tools": to_json(report)? })),
-        false => output.note(report.to_string().trim_end()),
+        false => report
+            .to_string()
+            .lines()
+            .for_each(|line| output.note(line)),
     }
     Ok(())
 }

@@ -43,7 +43,7 @@ pub(super) async fn run(args: &InspectArgs, output: &Output) -> Result<(), Failu
     let inspector = Inspector::bind(args.port, session).await?;
     let url = inspector.url();
     // The URL is the result, also for programs.
-    output.text(&url);
+    output.line(&url);
     if !args.no_open {
         let opened = tokio::task::spawn_blocking(move || webbrowser::open(&url)).await;
         if !matches!(opened, Ok(Ok(()))) {

@@ -48,7 +48,7 @@ async fn listen(
         if output.json {
             output.document(&json!({"change": kind, "uri": uri}));
         } else {
-            output.text(format!("{kind} {}", uri.as_str().unwrap_or_default()).trim_end());
+            output.line(format!("{kind} {}", uri.as_str().unwrap_or_default()).trim_end());
         }
     }
     Ok(())

@@ -20,7 +20,7 @@ pub(super) async fn run(args: &TargetArgs, output: &Output) -> Result<(), Failur
     if output.json {
         output.document(&json!({ "milliseconds": milliseconds }));
     } else {
-        output.text(&format!("{milliseconds:.1} ms"));
+        output.line(&format!("{milliseconds:.1} ms"));
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ pub(super) async fn print(
     } else if result.is_error != Some(true) {
         contents.print_blocks(&result.content).await?;
         if let (true, Some(value)) = (result.content.is_empty(), &result.structured_content) {
-            output.text(value.get());
+            output.json_text(value.get());
         }
     }
     check(result)

@@ -5,15 +5,11 @@ use mcp::gateway::config::HttpConfig;
 use mcp::gateway::{Gateway, OpenGateway};
 use mcp::group::{Health, Naming};
 use tokio::net::TcpListener;
-use tracing_subscriber::Layer as _;
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::layer::SubscriberExt as _;
-use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::cli::{ListenAddress, ServeArgs};
 use crate::failure::{Failure, FailureKind};
-use crate::output::Output;
-use crate::target;
+use crate::output::{self, Output};
+use crate::{log, target};
 
 /// The name of the only server.
 const SERVER: &str = "server";
@@ -21,7 +17,7 @@ const SERVER: &str = "server";
 const ADDRESS: &str = "127.0.0.1:8000";
 
 pub(super) async fn run(args: &ServeArgs, output: &Output) -> Result<(), Failure> {
-    log_to_stderr(false);
+    log::start(None)?;
     let server = target::resolve_only(&args.target, output).await?;
     let connect = server.connector()?;
     let mut gateway = Gateway::new("mcp", env!("CARGO_PKG_VERSION"))
@@ -66,25 +62,6 @@ impl Front {
     }
 }
 
-/// Writes warnings to standard error, and with `audit` an event for each call.
-pub(super) fn log_to_stderr(audit: bool) {
-    let audit = if audit {
-        LevelFilter::INFO
-    } else {
-        LevelFilter::OFF
-    };
-    let filter = Targets::new()
-        .with_default(LevelFilter::WARN)
-        .with_target("mcp_gateway::audit", audit);
-    let layer = tracing_subscriber::fmt::layer()
-        .with_ansi(false)
-        .with_writer(std::io::stderr);
-    // Another subscriber is set in tests only.
-    let _ = tracing_subscriber::registry()
-        .with(layer.with_filter(filter))
-        .try_init();
-}
-
 /// Serves a gateway until Ctrl-C.
 pub(super) async fn listen(opened: OpenGateway, front: Front) -> Result<(), Failure> {
     let address = &front.address;
@@ -101,7 +78,7 @@ pub(super) async fn listen(opened: OpenGateway, front: Front) -> Result<(), Fail
     if let Some(authorization) = front.authorization {
         serve = serve.authorize(authorization);
     }
-    anstream::eprintln!("listening on http://{local}/mcp");
+    output::status(&format!("listening on http://{local}/mcp"));
     let served = serve.run(listener).await;
     opened.group.close().await;
     served.map_err(|error| unusable(&error))

@@ -77,7 +77,7 @@ async fn show(client: &Client, words: &[String], output: &Output) -> Result<(), 
     match (output.json, std::str::from_utf8(&bytes)) {
         (true, text) => output.document(&json!({ "file": file, "text": text.ok() })),
         (false, Ok(text)) => output.text(text.trim_end()),
-        (false, Err(_)) => output.raw(&bytes),
+        (false, Err(_)) => output.bytes(&bytes),
     }
     Ok(())
 }

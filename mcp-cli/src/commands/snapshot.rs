@@ -1,6 +1,7 @@
 //! `mcp snapshot`.
 
 use mcp::catalogue::Snapshot;
+use mcp::types::escape_json;
 
 use super::support::close;
 use crate::cli::SnapshotArgs;
@@ -14,13 +15,13 @@ pub(super) async fn run(args: &SnapshotArgs, output: &Output) -> Result<(), Fail
     close(&client).await;
     let snapshot = snapshot?;
     if let Some(path) = &args.output {
-        let written = tokio::fs::write(path, snapshot.to_json()).await;
+        let written = tokio::fs::write(path, &*escape_json(&snapshot.to_json())).await;
         return written
             .map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())));
     }
     match output.json {
         true => output.document(snapshot.as_value()),
-        false => output.raw(snapshot.to_json().as_bytes()),
+        false => output.json_text(&snapshot.to_json()),
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::pin::pin;
 
 use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
+use mcp::types::escape_line;
 use mcp::types::ext::tasks::{Task, TaskStatus};
 use mcp::{Client, TaskHandle};
 
@@ -80,7 +81,7 @@ async fn follow(
         let update = update?;
         match output.json {
             true => output.document(&to_json(&update)?),
-            false => output.note(&line(&update)),
+            false => output.note(&escape_line(&line(&update))),
         }
         last = Some(update.status);
     }
@@ -124,7 +125,7 @@ async fn connect<'a>(args: &'a TargetArgs, output: &Output) -> Result<(Client, &
 pub(super) fn print(task: &Task, output: &Output) -> Result<(), Failure> {
     match output.json {
         true => output.document(&to_json(task)?),
-        false => output.text(&line(task)),
+        false => output.line(&line(task)),
     }
     Ok(())
 }

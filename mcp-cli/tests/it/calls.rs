@@ -123,9 +123,9 @@ fn picture_is_described_or_saved() {
 }
 
 #[test]
-fn escape_sequences_of_servers_are_removed() {
+fn escape_sequences_of_servers_are_escaped() {
     let run = mcp(&["call", &http_shop(), "escape"]);
-    assert_eq!(run.out, "\u{fffd}[2Jdone\n");
+    assert_eq!(run.out, "\\u{1b}[2Jdone\n");
 }
 
 #[test]

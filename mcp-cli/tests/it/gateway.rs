@@ -1,5 +1,6 @@
 //! `mcp serve` and `mcp gateway`.
 
+use std::cell::RefCell;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::PathBuf;
@@ -18,23 +19,26 @@ use crate::kit::{folder, http_shop, mcp, on_thread, stdio_shop};
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// A running command. It is killed when this is dropped.
-struct Served {
-    child: Child,
-    url: String,
+pub(crate) struct Served {
+    child: RefCell<Child>,
+    pub(crate) url: String,
     /// The lines of standard error before the address.
     first_lines: Vec<String>,
     /// The lines of standard error after the address.
     lines: Receiver<String>,
+    /// The lines that were received already.
+    seen: RefCell<Vec<String>>,
 }
 
 impl Served {
     /// Waits for a line of standard error with these words.
-    fn wait_for_line(&self, words: &str) -> String {
+    pub(crate) fn wait_for_line(&self, words: &str) -> String {
         let deadline = Instant::now() + LIMIT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let line = self.lines.recv_timeout(left);
             let line = line.unwrap_or_else(|_| panic!("no line with {words:?}"));
+            self.seen.borrow_mut().push(line.clone());
             if line.contains(words) {
                 return line;
             }
@@ -42,15 +46,31 @@ impl Served {
     }
 }
 
+impl Served {
+    /// Ends the command. Returns its standard error without the line with the address.
+    pub(crate) fn into_text(self) -> String {
+        let mut lines = self.first_lines.clone();
+        lines.append(&mut self.seen.borrow_mut());
+        self.end();
+        lines.extend(self.lines.iter());
+        lines.join("\n")
+    }
+
+    fn end(&self) {
+        let mut child = self.child.borrow_mut();
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
 impl Drop for Served {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.end();
     }
 }
 
 /// Starts a command, and waits for its address.
-fn start(words: &[&str]) -> Served {
+pub(crate) fn start(words: &[&str]) -> Served {
     let mut child = Command::new(env!("CARGO_BIN_EXE_mcp"))
         .args(words)
         .env("HOME", folder("gateway_home"))
@@ -73,10 +93,11 @@ fn start(words: &[&str]) -> Served {
     let (sender, rest) = channel();
     std::thread::spawn(move || lines.for_each(|line| drop(sender.send(line))));
     Served {
-        child,
+        child: child.into(),
         url,
         first_lines,
         lines: rest,
+        seen: RefCell::default(),
     }
 }
 
@@ -189,7 +210,7 @@ async fn toml_file_is_applied_and_applied_again_when_it_changes() {
         "reload",
         &content("[servers.far.tools.add]\nhidden_arguments = { b = 40 }"),
     );
-    let served = start(&["gateway", &file, "--audit"]);
+    let served = start(&["gateway", &file, "--audit", "-"]);
     let client = client(ConnectMode::Auto)
         .connect(&*served.url)
         .await
@@ -197,10 +218,10 @@ async fn toml_file_is_applied_and_applied_again_when_it_changes() {
     assert_eq!(names(&client).await, ["far__add"]);
     let sum = client.call("far__add", json!({"a": 2})).await.unwrap();
     assert_eq!(sum.text(), "42");
-    let audit = served.wait_for_line("mcp_gateway::audit");
-    for part in ["server=\"far\"", "item=\"add\"", "outcome=\"ok\""] {
-        assert!(audit.contains(part), "{audit}");
-    }
+    let audit = served.wait_for_line("outcome");
+    let audit: serde_json::Value = serde_json::from_str(&audit).unwrap();
+    let call = ["server", "item", "outcome"].map(|name| audit[name].as_str().unwrap());
+    assert_eq!(call, ["far", "add", "ok"], "{audit}");
 
     let mut changes = client.changes().tools_changed().await.unwrap();
     std::fs::write(&file, content("[servers.far.tools.add]\nname = \"sum\"")).unwrap();

@@ -18,6 +18,8 @@ mod gateway;
 #[cfg(test)]
 mod generation;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod inspect;
 #[cfg(test)]
 mod kit;

@@ -3,11 +3,14 @@
 use std::path::Path;
 use std::process::Command;
 
+use mcp::prelude::*;
 use nix::sys::wait::WaitStatus;
 use rexpect::session::{PtySession, spawn_command};
 
 use crate::desk::{http_desk, http_desk_with_endless_sessions};
-use crate::kit::{folder, http_shop};
+use crate::hostile::{HOSTILE, assert_clean, hostile_server};
+use crate::kit::{folder, http_shop, on_thread};
+use crate::shop::Order;
 
 /// Time limit of each expectation in milliseconds.
 const LIMIT: u64 = 20_000;
@@ -83,6 +86,62 @@ fn form_is_answered_by_type_or_declined() {
     let (rest, code) = finish(session);
     assert_eq!(code, 5, "{rest}");
     assert!(rest.contains("no order"), "{rest:?}");
+}
+
+/// Removes the sequences of this program: colors, and the end of the progress line.
+fn without_styles(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace("\r\x1b[K", "");
+    let mut parts = text.split("\x1b[");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once('m') {
+            Some((style, rest)) if style.bytes().all(|it| it.is_ascii_digit()) => {
+                out.push_str(rest)
+            }
+            _ => out.push_str(&format!("\x1b[{part}")),
+        }
+    }
+    out
+}
+
+#[test]
+fn terminal_shows_every_character_of_a_server() {
+    let url = &*format!("{}/mcp", hostile_server());
+    for (words, code) in [
+        (&["list", url][..], 0),
+        (&["info", url], 0),
+        (&["call", url, "text"], 0),
+        (&["call", url, "fail"], 5),
+        (&["call", url, "error"], 5),
+        (&["doctor", url], 0),
+    ] {
+        let (text, ended) = finish(start(words));
+        assert_eq!(ended, code, "{text:?}");
+        let text = without_styles(&text);
+        // Contents have the line breaks of the server.
+        let text = match words {
+            ["info", ..] | ["call", _, "text"] => text.replace("\nerror: forged", "\n"),
+            _ => text,
+        };
+        assert_clean(&text, &format!("{words:?}"));
+    }
+}
+
+#[test]
+fn questions_of_a_server_are_one_line() {
+    let origin = on_thread(|listener| async {
+        let order = Tool::new("order").handler(async |ask: Ask| {
+            let form = ask.form::<Order>("order", HOSTILE).await?;
+            Ok::<_, ToolError>(if form.is_accepted() { "yes" } else { "no" })
+        });
+        let server = Server::new("shop", "1.0.0").tool(order);
+        drop(mcp::serve_http(server, listener).await);
+    });
+    let mut session = start(&["call", &format!("{origin}/mcp"), "order"]);
+    let question = session.exp_string("Answer? [y/N] ").unwrap();
+    assert_clean(&without_styles(&question), "a question");
+    session.send_line("n").unwrap();
+    assert_eq!(finish(session).1, 0);
 }
 
 #[cfg(target_os = "linux")]

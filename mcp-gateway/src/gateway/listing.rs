@@ -186,6 +186,6 @@ async fn list<T: Send + 'static>(
 }
 
 fn warn(server: &Arc<str>, counters: &Counters, problem: &dyn fmt::Display) {
-    tracing::warn!(%server, error = %problem, "a server behind the gateway cannot be listed");
+    tracing::warn!(%server, error = %mcp_types::escape_line(&problem.to_string()), "a server behind the gateway cannot be listed");
     counters.add_failure(&problem.to_string());
 }

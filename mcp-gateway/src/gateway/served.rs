@@ -107,12 +107,12 @@ impl<T: Clone + PartialEq> Served<T> {
         let added = items().map(|(upstream, item)| route(upstream, item));
         if let Err(error) = replace(removed.clone(), added.collect()) {
             // One item that cannot be served must not hide the others.
-            tracing::warn!(%error, "a list of the gateway is replaced item by item");
+            tracing::warn!(error = %mcp_types::escape_line(&error.to_string()), "a list of the gateway is replaced item by item");
             let _ = replace(removed, Vec::new());
             for (upstream, item) in items() {
                 if let Err(error) = replace(Vec::new(), vec![route(upstream, item)]) {
                     let (server, item) = (&upstream.server, &item.name);
-                    tracing::warn!(%server, item, %error, "the gateway leaves out an item");
+                    tracing::warn!(%server, item, error = %mcp_types::escape_line(&error.to_string()), "the gateway leaves out an item");
                 }
             }
         }

@@ -87,7 +87,7 @@ impl TaskStream {
             Ok(changes) => changes,
             Err(error) => {
                 let server = &upstream.server;
-                tracing::warn!(%server, %error, "changes of tasks do not pass the gateway");
+                tracing::warn!(%server, error = %mcp_types::escape_line(&error.to_string()), "changes of tasks do not pass the gateway");
                 return None;
             }
         };

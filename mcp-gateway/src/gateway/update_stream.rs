@@ -120,7 +120,7 @@ impl UpdateTask {
                     self.state.is_open.store(false, Ordering::Release);
                 }
                 Err(error) => {
-                    tracing::warn!(%server, %error, "updates of resources do not pass the gateway");
+                    tracing::warn!(%server, error = %mcp_types::escape_line(&error.to_string()), "updates of resources do not pass the gateway");
                 }
             }
             self.missed = self.uris.clone();
@@ -189,7 +189,7 @@ impl UpdateTask {
                 Ok(_) => {}
                 Err(error) => {
                     let server = &self.upstream.server;
-                    tracing::warn!(%server, %error, "a subscription to resources has ended");
+                    tracing::warn!(%server, error = %mcp_types::escape_line(&error.to_string()), "a subscription to resources has ended");
                     return;
                 }
             }

@@ -193,7 +193,7 @@ impl Upstream {
 
     fn unreachable(&self, error: &Error) -> Fault {
         let server = &self.server;
-        tracing::warn!(%server, %error, "a call of a server behind the gateway failed");
+        tracing::warn!(%server, error = %mcp_types::escape_line(&error.to_string()), "a call of a server behind the gateway failed");
         self.counters.add_failure(&error.to_string());
         if !error.is_auth() {
             return Fault::internal(format!(

@@ -140,16 +140,16 @@ impl Report {
         for step in &self.steps {
             let mut lines = step.detail.lines();
             let first = lines.next().unwrap_or_default();
-            output.text(&format!(
+            output.line(&format!(
                 "{:<8} {:<12} {first}",
                 step.state.name(),
                 step.name
             ));
             for line in lines {
-                output.text(&format!("{:22}{line}", ""));
+                output.line(&format!("{:22}{line}", ""));
             }
             if let Some(cure) = &step.cure {
-                output.text(&format!("{:22}cure: {cure}", ""));
+                output.line(&format!("{:22}cure: {cure}", ""));
             }
         }
     }

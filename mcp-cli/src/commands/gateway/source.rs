@@ -9,6 +9,7 @@ use mcp::group::{GroupConfig, Naming, Variables};
 
 use crate::cli::GatewayArgs;
 use crate::failure::Failure;
+use crate::output;
 use crate::target::Logins;
 
 /// The file, and the settings of the command line.
@@ -120,7 +121,7 @@ impl Source {
                 _ if entry.is_disabled => continue,
                 Ok(spec) => spec,
                 Err(error) => {
-                    anstream::eprintln!("{name} is left out: {error}");
+                    output::status(&format!("{name} is left out: {error}"));
                     continue;
                 }
             };

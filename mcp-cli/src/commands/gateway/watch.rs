@@ -6,6 +6,7 @@ use mcp::gateway::GatewayControl;
 
 use super::source::{Source, refused};
 use crate::failure::Failure;
+use crate::output;
 
 /// Time between two looks at the file. Its content is compared: notifications of file systems do not reach all
 /// mounted folders, and times of files do not change with every replacement.
@@ -24,12 +25,12 @@ pub(super) async fn follow(source: Source, control: GatewayControl, mut content:
         }
         content = Some(next);
         match reload(&source, &control).await {
-            Ok(()) => anstream::eprintln!("{} was read again", source.path()),
+            Ok(()) => output::status(&format!("{} was read again", source.path())),
             Err(failure) => {
                 let path = source.path();
-                anstream::eprintln!(
+                output::status(&format!(
                     "{path} was not applied, the gateway goes on as before: {failure}"
-                );
+                ));
             }
         }
     }

@@ -202,7 +202,7 @@ impl CheckReport {
         } in &self.found
         {
             let (old, new) = (shown(&difference.recorded), shown(&difference.actual));
-            output.text(&format!(
+            output.line(&format!(
                 "line {line}: {method} {}: {old} became {new}",
                 difference.path
             ));
