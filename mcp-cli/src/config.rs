@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mcp::group::{ConfigError, GroupConfig, ServerEntry};
+use url::Url;
 
 use crate::failure::Failure;
 
@@ -160,24 +161,101 @@ pub(crate) fn cache_folder() -> Option<PathBuf> {
     Some(set.unwrap_or_else(|| home.join(default)))
 }
 
-/// Removes user, password, query and fragment from a URL: they may be secrets.
-pub(crate) fn public_url(url: &str) -> String {
-    let url = url.split(['?', '#']).next().unwrap_or_default();
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return url.to_owned();
-    };
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    format!("{scheme}://{host}{path}")
+/// Parses a URL like the clients of this program, so that the shown host is the host that is used.
+pub(crate) fn parse_url(text: &str) -> Option<Url> {
+    let url = Url::parse(text.trim()).ok()?;
+    matches!(url.scheme(), "http" | "https").then_some(url)
+}
+
+/// Returns a URL without user, password, query and fragment, which may be secrets. Its host is the host that is used,
+/// in ASCII.
+pub(crate) fn public_url(text: &str) -> String {
+    match parse_url(text) {
+        Some(url) => without_secrets(url),
+        None => "an invalid URL".to_owned(),
+    }
+}
+
+/// Removes user, password, query and fragment from a URL.
+pub(crate) fn without_secrets(mut url: Url) -> String {
+    // Both succeed for URLs with a host.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_query(None);
+    url.set_fragment(None);
+    url.into()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::public_url;
+    use super::{parse_url, public_url};
 
     #[test]
     fn secrets_of_urls_are_removed() {
         let shown = public_url("https://ada:secret@example.com/mcp?key=secret#x");
         assert_eq!(shown, "https://example.com/mcp");
+    }
+
+    #[test]
+    fn shown_host_is_the_host_that_is_used() {
+        for (url, shown) in [
+            (
+                "http://evil.example\\@good.example/",
+                "http://evil.example/@good.example/",
+            ),
+            (
+                "http:\\\\evil.example\\@good.example",
+                "http://evil.example/@good.example",
+            ),
+            ("http://good.example@evil.example/", "http://evil.example/"),
+            (
+                "http://good.example:80@evil.example/",
+                "http://evil.example/",
+            ),
+            (
+                "http://good.example%2f@evil.example/",
+                "http://evil.example/",
+            ),
+            (
+                "http://evil.example\t/@good.example",
+                "http://evil.example/@good.example",
+            ),
+            (
+                "http://good.example\t@evil.example/",
+                "http://evil.example/",
+            ),
+            ("ht\ntp://ev\til.example\r/", "http://evil.example/"),
+            ("  HTTPS:evil.example ", "https://evil.example/"),
+            ("http:///evil.example/", "http://evil.example/"),
+            ("http://evil.example?@good.example/", "http://evil.example/"),
+            ("http://evil.example#@good.example/", "http://evil.example/"),
+            // Looks like ASCII: a Cyrillic letter, full width, the fraction slash, a right-to-left override.
+            (
+                "https://g\u{43e}od.example/",
+                "https://xn--god-sed.example/",
+            ),
+            (
+                "https://\u{ff45}vil\u{3002}example/",
+                "https://evil.example/",
+            ),
+            ("http://\u{ff11}27.0.0.1/", "http://127.0.0.1/"),
+            (
+                "https://a.example/\u{202e}x\u{200b}",
+                "https://a.example/%E2%80%AEx%E2%80%8B",
+            ),
+            ("http://0x7f.1/", "http://127.0.0.1/"),
+        ] {
+            assert_eq!(public_url(url), shown, "{url:?}");
+        }
+        for url in [
+            "http://",
+            "http://a b/",
+            "https://good.example\u{2044}@/",
+            "https://good.example\u{202e}%00/",
+            "ftp://good.example/",
+            "good.example",
+        ] {
+            assert_eq!(parse_url(url), None, "{url:?}");
+        }
     }
 }

@@ -165,6 +165,7 @@ pub(crate) fn mode(protocol: &str) -> Result<ConnectMode, Failure> {
 async fn named(name: &str, args: &ServerArgs, output: &Output) -> Result<Server, Failure> {
     let (location, entry) = config::find(name, args.config.as_deref())?;
     let unusable = |reason: String| unusable(name, &location, &reason);
+    let variables = entry.variables.clone();
     let spec = usable_spec(entry, &location)?;
     match &spec {
         ServerSpec::Command {
@@ -175,13 +176,19 @@ async fn named(name: &str, args: &ServerArgs, output: &Output) -> Result<Server,
         } => {
             let reading = spec.clone();
             let read = tokio::task::spawn_blocking(move || reading.variables());
-            let variables = read.await.map_err(|error| unusable(error.to_string()))?;
-            let variables = variables.map_err(|error| unusable(error.to_string()))?;
-            let names: Vec<_> = variables.iter().map(|(name, _)| name.as_str()).collect();
-            let shown = format!("run {command} {words:?} with the variables {names:?}");
+            let env = read.await.map_err(|error| unusable(error.to_string()))?;
+            let env = env.map_err(|error| unusable(error.to_string()))?;
+            let names: Vec<_> = env.iter().map(|(name, _)| name.as_str()).collect();
+            let folder = std::path::absolute(cwd.as_deref().unwrap_or("."));
+            let folder = folder.map_err(|error| unusable(error.to_string()))?;
+            let shown = format!(
+                "run the command {command:?} {words:?} in the folder {folder:?} with the environment variables \
+                 {names:?}{}",
+                passed(&variables)
+            );
             approve(&location, &shown, args.yes, output).await?;
             let mut server = ServerCommand::new(command).args(words).name(name);
-            for (name, value) in variables {
+            for (name, value) in env {
                 server = server.env(name, value);
             }
             if let Some(folder) = cwd {
@@ -190,7 +197,8 @@ async fn named(name: &str, args: &ServerArgs, output: &Output) -> Result<Server,
             with_env(server, args)
         }
         ServerSpec::Url { url, headers, .. } => {
-            approve_url(&location, url, headers, args.yes, output).await?;
+            let shown = connection(url, headers, &variables).map_err(unusable)?;
+            approve(&location, &shown, args.yes, output).await?;
             with_headers(url.clone(), headers.clone(), args)
         }
         _ => Err(unusable("its kind is unknown to this program".to_owned())),
@@ -242,9 +250,12 @@ async fn remote(
         return Ok((target.clone(), Vec::new()));
     }
     let (location, entry) = config::find(target, args.config.as_deref())?;
+    let variables = entry.variables.clone();
     match usable_spec(entry, &location)? {
         ServerSpec::Url { url, headers, .. } => {
-            approve_url(&location, &url, &headers, args.yes, output).await?;
+            let shown = connection(&url, &headers, &variables)
+                .map_err(|reason| unusable(target, &location, &reason))?;
+            approve(&location, &shown, args.yes, output).await?;
             Ok((url, headers))
         }
         _ => Err(Failure::usage(format!(
@@ -253,19 +264,27 @@ async fn remote(
     }
 }
 
-async fn approve_url(
-    location: &Location,
+/// Describes a connection: the origin, the names of headers, and the variables that are sent.
+fn connection(
     url: &str,
     headers: &[(String, String)],
-    yes: bool,
-    output: &Output,
-) -> Result<(), Failure> {
+    variables: &[String],
+) -> Result<String, String> {
+    let url = config::parse_url(url).ok_or("its URL is not an http: or https: URL with a host")?;
+    let origin = url.origin().ascii_serialization();
     let names: Vec<_> = headers.iter().map(|(name, _)| name.as_str()).collect();
-    let shown = format!(
-        "connect to {} with the headers {names:?}",
-        config::public_url(url)
-    );
-    approve(location, &shown, yes, output).await
+    let passed = passed(variables);
+    Ok(format!(
+        "connect to {origin} with the headers {names:?}{passed}"
+    ))
+}
+
+/// Names the variables of this environment whose values a server gets.
+fn passed(variables: &[String]) -> String {
+    match variables {
+        [] => String::new(),
+        names => format!(", passing on the values of the variables {names:?}"),
+    }
 }
 
 /// Asks before a server of a project file is used. The author of the file may be somebody else: a
@@ -285,11 +304,12 @@ async fn approve(
             "servers of {path} need approval, as the file is in the current folder; check it and pass --yes"
         )));
     }
-    match questions::agrees(output, &format!("{path} wants to {wish}. Allow it?")).await {
-        true => Ok(()),
-        false => Err(Failure::usage(format!(
-            "the server of {path} was not approved"
-        ))),
+    let question = format!("{path} wants to {wish}. Allow it?");
+    if questions::agrees(output, &question).await {
+        Ok(())
+    } else {
+        let message = format!("the server of {path} was not approved");
+        Err(Failure::usage(message))
     }
 }
 

@@ -144,6 +144,76 @@ fn questions_of_a_server_are_one_line() {
     assert_eq!(finish(session).1, 0);
 }
 
+/// Writes an `mcp.json` with one server into a folder.
+fn project(name: &str, server: &serde_json::Value) -> std::path::PathBuf {
+    let folder = folder(name);
+    let content = serde_json::json!({"mcpServers": {"x": server}}).to_string();
+    std::fs::write(folder.join("mcp.json"), content).unwrap();
+    folder
+}
+
+#[test]
+fn approval_shows_the_host_that_is_used_and_what_it_gets() {
+    for (number, url) in [
+        "http://127.0.0.1:PORT\\@good.example/mcp",
+        "http:\\\\127.0.0.1:PORT\\@good.example",
+        "http://good.example@127.0.0.1:PORT/mcp",
+        "http://good.example:80@127.0.0.1:PORT/",
+        "http://127.0.0.1:PORT\t/@good.example",
+        "http://good.example\t@127.0.0.1:PORT/",
+        "ht\ntp://127.0.0.1\t:PORT/",
+        "http://127.0.0.1:PORT#@good.example/",
+        "http://\u{ff11}27\u{3002}0.0.1:PORT/",
+        "http://0x7f.1:PORT/",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (sender, connected) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sender.send(listener.accept().is_ok()));
+        let server = serde_json::json!({
+            "url": url.replace("PORT", &port.to_string()),
+            "headers": {"Authorization": "Bearer ${HOME}"},
+        });
+        let folder = project(&format!("approval_{number}"), &server);
+        let command = command(&["ping", "x", "--timeout", "10"], &folder);
+        let mut session = spawn_command(command, Some(LIMIT)).unwrap();
+        let shown = format!(
+            "connect to http://127.0.0.1:{port} with the headers [\"Authorization\"], passing on the values of the \
+             variables [\"HOME\"]. Allow it? [y/N] "
+        );
+        session.exp_string(&shown).unwrap();
+        session.send_line("y").unwrap();
+        // The listener closes the connection.
+        assert_eq!(finish(session).1, 4);
+        let limit = std::time::Duration::from_millis(LIMIT);
+        assert_eq!(connected.recv_timeout(limit), Ok(true), "{url:?}");
+    }
+}
+
+#[test]
+fn approval_shows_every_character_of_a_command_and_its_folder() {
+    let server = serde_json::json!({
+        "command": "no-such\u{202e}program",
+        "args": ["-c", "a\nb\u{1b}[2J", "${HOME}"],
+        "env": {"KEY\u{200b}": "1"},
+        "cwd": "/",
+    });
+    let folder = project("approval_command", &server);
+    let mut session = spawn_command(command(&["ping", "x"], &folder), Some(LIMIT)).unwrap();
+    let home = folder.to_str().unwrap();
+    let shown = format!(
+        "mcp.json wants to run the command \"no-such\\u{{202e}}program\" [\"-c\", \"a\\nb\\u{{1b}}[2J\", {home:?}] \
+         in the folder \"/\" with the environment variables [\"KEY\\u{{200b}}\"], passing on the values of the \
+         variables [\"HOME\"]. Allow it? [y/N] "
+    );
+    session.exp_string(&shown).unwrap();
+    session.send_line("n").unwrap();
+    assert_eq!(finish(session).1, 1);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn url_is_opened_after_consent_only() {

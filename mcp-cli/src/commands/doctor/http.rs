@@ -33,7 +33,7 @@ pub(super) fn examine_connection<S>(
     report: &mut Report,
 ) {
     let exchanges = http.exchanges();
-    let is_tls = url.starts_with("https:");
+    let is_tls = config::parse_url(url).is_some_and(|url| url.scheme() == "https");
     let Some(last) = exchanges.last() else {
         let detail = failure.map_or_else(|| "no response".to_owned(), ToString::to_string);
         let (name, cure) = match is_tls {
@@ -55,7 +55,7 @@ pub(super) fn examine_connection<S>(
     }
     let lines: Vec<_> = exchanges.iter().map(describe).collect();
     let detail = lines.join("\n");
-    let cure = failure.and_then(|_| cure_of(last));
+    let cure = failure.and_then(|_| cure_of(url, last));
     match cure {
         Some(cure) => {
             let step = Step::failed("http", detail, cure);
@@ -79,7 +79,7 @@ fn describe(exchange: &Exchange) -> String {
 }
 
 /// The cure of a response that ended the connection. `None` for statuses that a server may use.
-fn cure_of(exchange: &Exchange) -> Option<String> {
+fn cure_of(url: &str, exchange: &Exchange) -> Option<String> {
     let content = value(&exchange.headers, &CONTENT_TYPE);
     let is_message =
         content.starts_with("application/json") || content.starts_with("text/event-stream");
@@ -94,7 +94,8 @@ fn cure_of(exchange: &Exchange) -> Option<String> {
         StatusCode::TOO_MANY_REQUESTS => "wait: the server limits the rate of requests".to_owned(),
         status if status.is_redirection() => {
             let location = value(&exchange.headers, &LOCATION);
-            let location = config::public_url(&location);
+            let location = config::parse_url(url).and_then(|url| url.join(&location).ok());
+            let location = location.map_or("that it names".to_owned(), config::without_secrets);
             format!("redirects are not followed, as they receive headers; use the URL {location}")
         }
         status if status.is_server_error() => {

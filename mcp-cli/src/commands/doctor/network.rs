@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use http::Uri;
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 
 use super::report::{Report, Step};
+use crate::config;
 use crate::failure::FailureKind;
 
 /// Time limit of each attempt.
@@ -26,20 +26,18 @@ const PROXIES: [&str; 6] = [
 
 /// Resolves the host and connects to it. Returns false if no request can succeed.
 pub(super) async fn examine(url: &str, report: &mut Report) -> bool {
-    let uri = url.parse::<Uri>().unwrap_or_default();
-    let Some(host) = uri.host() else {
+    let url = config::parse_url(url);
+    let target = url.as_ref().and_then(|url| {
+        let host = url.host_str()?;
+        Some((host, url.port_or_known_default()?))
+    });
+    let Some((host, port)) = target else {
         let cure = "write it as https://host/path";
-        let step = Step::failed("resolve", "the URL has no host", cure);
+        let step = Step::failed("resolve", "the URL is invalid or has no host", cure);
         report.add(step.with_kind(FailureKind::Usage));
         return false;
     };
     let host = host.trim_matches(['[', ']']);
-    let default_port = if uri.scheme_str() == Some("http") {
-        80
-    } else {
-        443
-    };
-    let port = uri.port_u16().unwrap_or(default_port);
     let proxy = PROXIES
         .into_iter()
         .find(|name| std::env::var_os(name).is_some_and(|it| !it.is_empty()));
