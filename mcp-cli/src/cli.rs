@@ -438,7 +438,7 @@ pub(crate) struct RemoteArgs {
 pub(crate) struct LoginArgs {
     #[command(flatten)]
     pub(crate) remote: RemoteArgs,
-    /// Print the address of the login page instead of opening a browser
+    /// Only print the address of the login page, and open no browser
     #[arg(long)]
     pub(crate) no_browser: bool,
     /// Receive the response of the login on this port

@@ -25,25 +25,23 @@ pub(crate) fn stored(url: &str) -> Result<Option<Authorizer>, Failure> {
     authorizer(OAuth::interactive(SERVICE).redirect(NoLogin), url)
 }
 
-/// Creates the authorizer of commands whose user can log in.
+/// Creates the authorizer of commands whose user can log in. `is_open`: the server accepts calls without a token, so that
+/// only its metadata can name an authorization server.
 pub(crate) fn interactive(
     url: &str,
     args: &LoginArgs,
+    is_open: bool,
     output: &Output,
 ) -> Result<Option<Authorizer>, Failure> {
     let mut redirect = LoopbackRedirect::new();
     if let Some(port) = args.port {
         redirect = redirect.port(port);
     }
-    let output = *output;
-    if args.no_browser {
-        redirect = redirect.open_with(move |page| {
-            output.question(&format!("Log in at {page}\n"));
-            ready(Ok(()))
-        });
-    }
+    let (output, opens_browser) = (*output, !args.no_browser);
+    redirect = redirect.open_with(move |page| show(page, opens_browser, output));
     let mut oauth = OAuth::interactive(SERVICE)
         .redirect(redirect)
+        .legacy_endpoints(!is_open)
         .confirm_login(move |login| confirm(login, output));
     if !args.scope.is_empty() {
         oauth = oauth.scopes(&args.scope);
@@ -84,6 +82,18 @@ async fn confirm(login: LoginPrompt, output: Output) -> bool {
         return false;
     }
     questions::agrees(&output, &format!("{reason} Log in?")).await
+}
+
+/// Prints the address of the login page, and opens the browser. A browser that starts may still show nothing.
+async fn show(page: String, opens_browser: bool, output: Output) -> Result<(), AuthError> {
+    output.question(&format!("Log in at {page}\n"));
+    if opens_browser {
+        let opened = tokio::task::spawn_blocking(move || webbrowser::open(&page)).await;
+        if !matches!(opened, Ok(Ok(()))) {
+            output.note("no browser could be started; open the address yourself");
+        }
+    }
+    Ok(())
 }
 
 /// Creates the authorizer of a login whose page `show` shows.
@@ -131,7 +141,7 @@ struct NoLogin;
 #[async_trait]
 impl Redirect for NoLogin {
     async fn prepare(&self, _: Option<&str>) -> Result<Box<dyn RedirectSession>, AuthError> {
-        let cure = "log in first with `mcp login`, or pass a token with --header";
-        Err(AuthError::Redirect(cure.to_owned()))
+        let reason = "this command opens no login page";
+        Err(AuthError::Redirect(reason.to_owned()))
     }
 }

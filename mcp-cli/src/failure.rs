@@ -2,6 +2,15 @@
 
 use std::fmt;
 
+use mcp::auth::AuthError;
+
+/// The cure where the server demands a login.
+pub(crate) const LOG_IN: &str = "log in with `mcp login` (with `--scope SCOPE` where a scope is missing), or pass a token: --header 'Authorization: Bearer TOKEN'";
+/// The cure where a token lacks scopes.
+pub(crate) const SCOPE: &str = "log in with `mcp login --scope SCOPE` for each scope that the server names, or ask its operator for them";
+/// The cure where no metadata says where to log in.
+const NO_LOGIN: &str = "`mcp login` cannot help: pass a token with --header 'Authorization: Bearer TOKEN', or ask the operator of the server";
+
 /// The class of a failure. It decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureKind {
@@ -73,7 +82,7 @@ impl Failure {
             _ if error.is_auth() => FailureKind::Login,
             _ => FailureKind::Unreachable,
         };
-        Self::new(kind, with_cure(kind, error.to_string()))
+        Self::new(kind, with_cure(kind, error))
     }
 }
 
@@ -87,19 +96,26 @@ impl From<mcp::client::Error> for Failure {
             _ if error.is_timeout() || error.is_closed() => FailureKind::Unreachable,
             _ => FailureKind::Server,
         };
-        Self::new(kind, with_cure(kind, error.to_string()))
+        Self::new(kind, with_cure(kind, &error.into()))
     }
 }
 
-fn with_cure(kind: FailureKind, message: String) -> String {
-    match kind {
-        FailureKind::Login => {
-            format!(
-                "{message}; log in with `mcp login`, or pass a token: --header 'Authorization: Bearer TOKEN'"
-            )
-        }
-        _ => message,
+fn with_cure(kind: FailureKind, error: &mcp::Error) -> String {
+    if kind != FailureKind::Login {
+        return error.to_string();
     }
+    let cure = match error.authorization() {
+        Some(AuthError::NoMetadata { .. }) => NO_LOGIN,
+        Some(AuthError::InsufficientScope { .. }) => SCOPE,
+        _ if error.challenge().is_some_and(demands_scope) => SCOPE,
+        _ => LOG_IN,
+    };
+    format!("{error}; {cure}")
+}
+
+/// Returns true for the challenge of a server whose call needs further scopes.
+pub(crate) fn demands_scope(challenge: &str) -> bool {
+    challenge.contains("insufficient_scope")
 }
 
 impl fmt::Display for Failure {

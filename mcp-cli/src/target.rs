@@ -27,6 +27,9 @@ use crate::{questions, sampling};
 /// Longest time limit: one week.
 const MAX_SECONDS: f64 = 604_800.0;
 
+/// Time limit of each request without a token, before a login.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// An error of an HTTP client.
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -217,37 +220,30 @@ fn unusable(name: &str, location: &Location, reason: &str) -> Failure {
     ))
 }
 
-/// Returns the URL of a server over HTTP, for commands without calls.
-pub(crate) async fn url_only(args: &RemoteArgs, output: &Output) -> Result<String, Failure> {
-    Ok(remote(args, output).await?.0)
-}
-
 /// Opens a channel to a server over HTTP. The first request that needs a login opens the login page.
 pub(crate) async fn channel_with_login(
     args: &LoginArgs,
     output: &Output,
 ) -> Result<HttpChannel, Failure> {
-    let (url, headers) = remote(&args.remote, output).await?;
-    let remote = Remote {
-        url,
-        headers,
-        given: args.remote.header.clone(),
-    };
-    let authorizer = match remote.has_token() {
-        true => None,
-        false => credentials::interactive(&remote.url, args, output)?,
+    let remote = remote(&args.remote, output).await?;
+    let authorizer = if remote.has_token() {
+        None
+    } else {
+        credentials::interactive(&remote.url, args, false, output)?
     };
     remote.channel(authorizer.as_ref())
 }
 
-/// Finds the URL and the headers of a server over HTTP.
-async fn remote(
-    args: &RemoteArgs,
-    output: &Output,
-) -> Result<(String, Vec<(String, String)>), Failure> {
+/// Finds a server over HTTP, for commands without other words.
+pub(crate) async fn remote(args: &RemoteArgs, output: &Output) -> Result<Remote, Failure> {
     let target = &args.server;
+    let remote = |url, headers| Remote {
+        url,
+        headers,
+        given: args.header.clone(),
+    };
     if target.contains("://") {
-        return Ok((target.clone(), Vec::new()));
+        return Ok(remote(target.clone(), Vec::new()));
     }
     let (location, entry) = config::find(target, args.config.as_deref())?;
     let variables = entry.variables.clone();
@@ -256,7 +252,7 @@ async fn remote(
             let shown = connection(&url, &headers, &variables)
                 .map_err(|reason| unusable(target, &location, &reason))?;
             approve(&location, &shown, args.yes, output).await?;
-            Ok((url, headers))
+            Ok(remote(url, headers))
         }
         _ => Err(Failure::usage(format!(
             "the server {target:?} is a command; this command needs one with a URL"
@@ -483,6 +479,30 @@ impl Remote {
             true => Ok(None),
             false => credentials::stored(&self.url),
         }
+    }
+
+    /// Returns true if the server answers a client that has no token. False if it cannot be reached.
+    pub(crate) async fn accepts_calls_without_a_token(&self) -> bool {
+        let Ok(channel) = self.channel(None) else {
+            return false;
+        };
+        let client = Client::builder()
+            .identity("mcp", env!("CARGO_PKG_VERSION"))
+            .timeout(PROBE_TIMEOUT);
+        let Ok(client) = client.connect(channel).await else {
+            return false;
+        };
+        let has_tools = client
+            .server_capabilities()
+            .is_none_or(|has| has.tools.is_some());
+        let answered = if has_tools {
+            client.list_all_tools().await.is_ok()
+        } else {
+            client.ping().await.is_ok()
+        };
+        // The answer is known already.
+        let _ = client.close().await;
+        answered
     }
 
     fn channel(&self, authorizer: Option<&Authorizer>) -> Result<HttpChannel, Failure> {

@@ -1,31 +1,73 @@
 //! `mcp login`, `mcp logout` and `mcp whoami`.
 
-use mcp::auth::{AuthStatus, Authorizer};
+use futures_util::FutureExt as _;
+use mcp::auth::{AuthError, AuthEvent, AuthStatus, Authorizer};
 use mcp::prelude::*;
 use serde_json::{Value, json};
 
 use super::support::close;
 use crate::cli::{LoginArgs, RemoteArgs, TargetArgs};
+use crate::config;
 use crate::credentials;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::target;
 
 pub(super) async fn login(args: &LoginArgs, output: &Output) -> Result<(), Failure> {
-    let url = target::url_only(&args.remote, output).await?;
-    let authorizer = usable(credentials::interactive(&url, args, output)?)?;
-    output.note("waiting for the login in the browser");
-    authorizer
-        .login()
-        .await
-        .map_err(|error| credentials::failure(&error))?;
+    let remote = target::remote(&args.remote, output).await?;
+    let is_open = !remote.has_token() && remote.accepts_calls_without_a_token().await;
+    let authorizer = usable(credentials::interactive(
+        &remote.url,
+        args,
+        is_open,
+        output,
+    )?)?;
+    let mut events = authorizer.events();
+    match authorizer.login().await {
+        // The metadata of an authorization server may be missing as well.
+        Err(AuthError::NoMetadata { server })
+            if is_open && server == config::public_url(&remote.url) =>
+        {
+            print_open(output);
+            return Ok(());
+        }
+        outcome => outcome.map_err(|error| credentials::failure(&error))?,
+    }
+    let next = || events.next().now_or_never().flatten();
+    let is_new =
+        std::iter::from_fn(next).any(|event| matches!(event, AuthEvent::Authorized { .. }));
+    if !is_new && lacks(&authorizer.status(), &args.scope) {
+        // The stored token is kept until it expires otherwise.
+        let failed = |error: AuthError| credentials::failure(&error);
+        authorizer.logout().await.map_err(failed)?;
+        authorizer.login().await.map_err(failed)?;
+    }
     print(&authorizer.status(), output);
     Ok(())
 }
 
+/// Returns true if the token in use lacks one of the scopes.
+fn lacks(status: &AuthStatus, wanted: &[String]) -> bool {
+    let AuthStatus::LoggedIn { scopes, .. } = status else {
+        return false;
+    };
+    wanted.iter().any(|scope| !scopes.contains(scope))
+}
+
+/// Says that the server accepts calls without a token, and names no authorization server.
+fn print_open(output: &Output) {
+    if output.json {
+        output.document(&json!({ "loggedIn": false, "demandsLogin": false }));
+    } else {
+        output.line(
+            "this server demands no login: it accepts calls without a token, and names no authorization server",
+        );
+    }
+}
+
 pub(super) async fn logout(args: &RemoteArgs, output: &Output) -> Result<(), Failure> {
-    let url = target::url_only(args, output).await?;
-    let authorizer = usable(credentials::stored(&url)?)?;
+    let remote = target::remote(args, output).await?;
+    let authorizer = usable(credentials::stored(&remote.url)?)?;
     authorizer
         .logout()
         .await
@@ -85,6 +127,6 @@ fn print(status: &AuthStatus, output: &Output) {
     if output.json {
         output.document(&document);
     } else {
-        output.text(&text);
+        output.line(&text);
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use axum::Router;
 use axum::extract::{Query, Request, State};
 use axum::http::StatusCode;
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
@@ -18,7 +18,7 @@ use mcp::prelude::*;
 use mcp::{IntoServer as _, StreamableHttp};
 use serde_json::{Value, json};
 
-use crate::kit::{folder, mcp_in, on_thread};
+use crate::kit::{folder, http_shop, mcp_in, on_thread};
 use crate::shop::Shop;
 
 /// The valid tokens of the authorization server.
@@ -134,11 +134,18 @@ fn visit(url: &str) -> String {
 
 /// Runs `mcp login` and visits the login page that it prints. Returns everything that it printed.
 fn log_in(home: &Path, url: &str) -> String {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp"))
-        .args(["login", url, "--no-browser"])
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcp"));
+    command.args(["login", url, "--no-browser"]);
+    log_in_with(command, home)
+}
+
+/// Runs a command that logs in, and visits the login page that it prints. Returns everything that it printed.
+fn log_in_with(mut command: Command, home: &Path) -> String {
+    let mut child = command
         .env("HOME", home)
         .env_remove("XDG_DATA_HOME")
         .env_remove("MCP_CREDENTIALS")
+        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -202,6 +209,106 @@ fn stored_token_is_used_until_the_logout() {
     assert_eq!(out.code, 0, "{out:?}");
     assert!(tokens.0.lock().unwrap().is_empty());
     assert_eq!(run(&["list", &url]).code, 3);
+}
+
+/// A browser that ends at once, and shows nothing.
+#[cfg(target_os = "linux")]
+fn broken_browser(folder: &Path) -> std::path::PathBuf {
+    use std::os::unix::fs::PermissionsExt as _;
+    let browser = folder.join("browser");
+    std::fs::write(&browser, "#!/bin/sh\nexit 0\n").unwrap();
+    std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o700)).unwrap();
+    browser
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn address_of_the_login_is_printed_beside_the_browser() {
+    let (url, _) = protected_shop();
+    let folder = folder("login_browser");
+    let browser = broken_browser(&folder);
+    let mut login = Command::new(env!("CARGO_BIN_EXE_mcp"));
+    login.args(["login", &url]).env("BROWSER", &browser);
+    let printed = log_in_with(login, &folder.join("home"));
+    assert!(printed.contains("logged in at"), "{printed}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn proxy_prints_the_address_of_the_login_beside_the_browser() {
+    let (url, _) = protected_shop();
+    let folder = folder("login_proxy_browser");
+    let mut proxy = Command::new(env!("CARGO_BIN_EXE_mcp"))
+        .args(["proxy", &url])
+        .env("BROWSER", broken_browser(&folder))
+        .env("HOME", folder.join("home"))
+        .env_remove("XDG_DATA_HOME")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"},
+    }});
+    writeln!(proxy.stdin.as_mut().unwrap(), "{request}").unwrap();
+    let lines = BufReader::new(proxy.stderr.take().unwrap()).lines();
+    let printed = lines
+        .map_while(Result::ok)
+        .find(|line| line.starts_with("Log in at http://127.0.0.1:"));
+    proxy.kill().unwrap();
+    proxy.wait().unwrap();
+    assert!(printed.is_some());
+}
+
+#[test]
+fn login_at_an_open_server_says_that_it_demands_none() {
+    let url = http_shop();
+    let folder = folder("login_open");
+    let run = mcp_in(&folder, &["login", &url, "--no-browser"], "");
+    assert_eq!((run.code, &*run.err), (0, ""), "{run:?}");
+    assert!(run.out.contains("this server demands no login"), "{run:?}");
+    let run = mcp_in(&folder, &["login", &url, "--no-browser", "--json"], "");
+    assert_eq!(run.json()["demandsLogin"], false, "{run:?}");
+}
+
+#[test]
+fn missing_scope_has_its_own_cure() {
+    let origin = on_thread(|listener| async {
+        let challenge = r#"Bearer error="insufficient_scope", scope="write""#;
+        let refuse =
+            move || async move { (StatusCode::FORBIDDEN, [(WWW_AUTHENTICATE, challenge)]) };
+        let app = Router::new().route("/mcp", post(refuse));
+        drop(axum::serve(listener, app).await);
+    });
+    let url = &*format!("{origin}/mcp");
+    let token = "Authorization: Bearer s3cret";
+    for command in ["list", "doctor"] {
+        let run = mcp_in(
+            &folder("login_missing_scope"),
+            &[command, url, "-H", token],
+            "",
+        );
+        assert_eq!(run.code, 3, "{run:?}");
+        let printed = run.out + &run.err;
+        assert!(printed.contains("`mcp login --scope SCOPE`"), "{printed}");
+    }
+}
+
+#[test]
+fn further_scope_is_asked_for_although_a_token_is_stored() {
+    let (url, tokens) = protected_shop();
+    let home = folder("login_scope").join("home");
+    let log_in = |scope: &str| {
+        let mut login = Command::new(env!("CARGO_BIN_EXE_mcp"));
+        login.args(["login", &url, "--no-browser", "--scope", scope]);
+        log_in_with(login, &home)
+    };
+    let printed = log_in("read");
+    assert!(printed.contains("scopes: read"), "{printed}");
+    let printed = log_in("write");
+    assert!(printed.contains("scopes: write"), "{printed}");
+    assert_eq!(tokens.0.lock().unwrap().len(), 1);
 }
 
 #[test]

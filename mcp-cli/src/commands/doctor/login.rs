@@ -8,13 +8,11 @@ use mcp::auth::{AuthEvent, AuthEvents, AuthStatus, Authorizer};
 use super::http::value;
 use super::report::{Report, Step};
 use super::watch::Watched;
-use crate::failure::FailureKind;
+use crate::failure::{FailureKind, LOG_IN, SCOPE, demands_scope};
 use crate::target::Remote;
 
 /// Largest number of events that are shown.
 const MAX_EVENTS: usize = 32;
-const LOG_IN: &str =
-    "log in with `mcp login`, or pass a token: --header 'Authorization: Bearer TOKEN'";
 
 /// Describes the challenge of the server, and what the client did about it.
 pub(super) fn examine<S>(
@@ -60,14 +58,23 @@ pub(super) fn examine<S>(
     }
     report.add(match (is_refused, lines.is_empty()) {
         (true, _) => {
-            let cure = match remote.has_token() {
-                true => "replace the token: the server refuses it",
-                false => LOG_IN,
+            let challenge = exchanges
+                .last()
+                .map(|last| value(&last.headers, &WWW_AUTHENTICATE));
+            let cure = if challenge.is_some_and(|challenge| demands_scope(&challenge)) {
+                SCOPE
+            } else if remote.has_token() {
+                "replace the token: the server refuses it"
+            } else {
+                LOG_IN
             };
             let step = Step::failed("login", lines.join("\n"), cure);
             step.with_kind(FailureKind::Login)
         }
-        (false, true) => Step::ok("login", "the server demands none"),
+        (false, true) => Step::ok(
+            "login",
+            "the server demands none to connect and to list its tools",
+        ),
         (false, false) => Step::ok("login", lines.join("\n")),
     });
 }
