@@ -4,6 +4,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
+use mcp::prelude::*;
 use mcp::{IntoServer as _, StreamableHttp};
 use serde_json::Value;
 
@@ -66,6 +67,32 @@ fn healthy_server_over_http_passes_every_step() {
     let page = mcp(&["doctor", &url]);
     assert!(page.out.contains("ok       negotiation"), "{page:?}");
     assert!(page.out.contains("server/discover"), "{page:?}");
+}
+
+#[test]
+fn each_kind_of_lint_is_one_line() {
+    let origin = on_thread(|listener| async {
+        let tools = ["a.one", "a.two", "a.three"].map(|name| Tool::new(name).handler(|| "done"));
+        let server = tools
+            .into_iter()
+            .fold(Server::new("dotted", "1.0.0"), Server::tool);
+        drop(mcp::serve_http(server, listener).await);
+    });
+    let url = format!("{origin}/mcp");
+    let page = mcp(&["doctor", &url]);
+    let lines: Vec<_> = page
+        .out
+        .lines()
+        .filter(|line| line.contains("drop a tool whose name has a `.`"))
+        .collect();
+    assert!(
+        lines.len() == 1 && lines[0].contains("the tool `a.one`, name, and 2 more tools: "),
+        "{page:?}"
+    );
+    // Programs get the lints of each tool.
+    let run = mcp(&["doctor", &url, "--json"]);
+    let lints = step(&run, "tools")["data"]["lints"].clone();
+    assert_eq!(lints.as_array().unwrap().len(), 3, "{run:?}");
 }
 
 #[test]

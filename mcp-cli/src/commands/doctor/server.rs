@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use mcp::schema::lint;
+use mcp::schema::{Lint, lint};
 use mcp::{Client, Verdict};
 use serde_json::json;
 
@@ -11,8 +11,6 @@ use super::report::{Report, Step};
 use crate::failure::FailureKind;
 use crate::lints::{PROFILES, document};
 
-/// Largest number of lints that are shown.
-const MAX_LINTS: usize = 20;
 /// Number of measured requests.
 const PINGS: usize = 5;
 
@@ -82,17 +80,44 @@ pub(super) async fn examine_tools(client: &Client, report: &mut Report) {
         return;
     }
     for (name, profile) in PROFILES {
-        let concerned = lints.iter().filter(|it| it.concerns(profile)).count();
+        let concerned = lints.iter().filter(|lint| lint.concerns(profile)).count();
         if concerned > 0 {
             lines.push(format!("{name}: {concerned}"));
         }
     }
-    lines.extend(lints.iter().take(MAX_LINTS).map(ToString::to_string));
-    if lints.len() > MAX_LINTS {
-        lines.push(format!("{} more; see --json", lints.len() - MAX_LINTS));
-    }
-    let cure = "change the tools as each line says";
+    lines.extend(kinds_of(&lints));
+    let cure = "change the tools as each line says; --json has a line for each tool";
     report.add(Step::warning("tools", lines.join("\n"), cure).with_data(data));
+}
+
+/// Describes each kind of lint on one line, with the number of its tools and the first of them.
+fn kinds_of(lints: &[Lint]) -> Vec<String> {
+    let mut kinds: Vec<(&Lint, usize)> = Vec::new();
+    for lint in lints {
+        match kinds
+            .iter_mut()
+            .find(|(first, _)| first.reason == lint.reason)
+        {
+            Some((_, further)) => *further += 1,
+            None => kinds.push((lint, 0)),
+        }
+    }
+    let line = |(first, further): (&Lint, usize)| {
+        let Lint {
+            tool,
+            location,
+            clients,
+            reason,
+            fix,
+            ..
+        } = first;
+        let more = match further {
+            0 => String::new(),
+            count => format!(", and {count} more tools"),
+        };
+        format!("the tool `{tool}`, {location}{more}: {clients} {reason}; {fix}")
+    };
+    kinds.into_iter().map(line).collect()
 }
 
 /// Measures small requests.
