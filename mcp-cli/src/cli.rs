@@ -136,7 +136,9 @@ pub(crate) enum Command {
     )]
     Replay(ReplayArgs),
     /// List the servers of the configuration files on this machine
-    #[command(after_help = "Examples:\n  mcp servers\n  mcp servers --config ./mcp.json --json")]
+    #[command(
+        after_help = "Files of the current folder and of the user: mcp.json, and those of Claude Code, Claude Desktop, Cline,\nCodex, Copilot CLI, Cursor, Gemini CLI, opencode, Qwen Code, VS Code and Zed. Places without servers\nare listed at the end. Names of servers can be used as TARGET.\n\nExamples:\n  mcp servers\n  mcp servers --config ./mcp.json --json"
+    )]
     Servers {
         /// Read this file only
         #[arg(long, value_name = "FILE")]

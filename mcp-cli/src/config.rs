@@ -1,11 +1,18 @@
-//! The files that list servers: of the project, of the user, of Claude, VS Code and Cursor.
+//! The files that list servers: of the project, of the user, and of programs that use servers.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `dialect` | the syntax of the files |
+
+mod dialect;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mcp::group::{ConfigError, GroupConfig, ServerEntry};
+use mcp::group::{ConfigError, ServerEntry};
 use url::Url;
 
+use self::dialect::Dialect;
 use crate::failure::Failure;
 
 /// A place where a configuration file may be.
@@ -16,6 +23,7 @@ pub(crate) struct Location {
     pub(crate) path: PathBuf,
     /// The file is part of the current folder, so its author may be somebody else.
     pub(crate) is_project: bool,
+    dialect: Dialect,
 }
 
 /// The servers of one file, or the reason why it cannot be used.
@@ -32,12 +40,14 @@ pub(crate) fn read_all(file: Option<&Path>) -> Vec<ConfigFile> {
             owner: "file",
             path: path.to_owned(),
             is_project: false,
+            dialect: Dialect::of_path(path),
         }],
         None => locations(),
     };
     let is_explicit = file.is_some();
     let read = locations.into_iter().map(|location| {
-        let servers = GroupConfig::read(&location.path).map(|config| config.servers);
+        let config = location.dialect.read(&location.path);
+        let servers = config.map(|config| config.servers);
         ConfigFile { location, servers }
     });
     read.filter(|file| is_explicit || !is_absent(&file.servers))
@@ -82,43 +92,124 @@ fn is_absent(servers: &Result<Vec<ServerEntry>, ConfigError>) -> bool {
     }
 }
 
-fn locations() -> Vec<Location> {
-    let project = [
-        ("project", "mcp.json"),
-        ("Claude Code", ".mcp.json"),
-        ("VS Code", ".vscode/mcp.json"),
-        ("Cursor", ".cursor/mcp.json"),
-    ];
-    let mut found: Vec<_> = project
+/// The files of programs in the folder of a project.
+const PROJECT_FILES: [(&str, &str, Dialect); 13] = [
+    ("project", "mcp.json", Dialect::Json),
+    ("Claude Code", ".mcp.json", Dialect::Json),
+    ("VS Code", ".vscode/mcp.json", Dialect::Json),
+    ("Cursor", ".cursor/mcp.json", Dialect::Json),
+    ("Codex", ".codex/config.toml", Dialect::Codex),
+    ("Gemini CLI", ".gemini/settings.json", Dialect::Dollar),
+    ("Qwen Code", ".qwen/settings.json", Dialect::Dollar),
+    ("opencode", "opencode.json", Dialect::Braces),
+    ("opencode", "opencode.jsonc", Dialect::Braces),
+    ("opencode", ".opencode/opencode.json", Dialect::Braces),
+    ("opencode", ".opencode/opencode.jsonc", Dialect::Braces),
+    ("Copilot CLI", ".github/mcp.json", Dialect::Json),
+    ("Zed", ".zed/settings.json", Dialect::Json),
+];
+
+/// Returns all places where a file may be: those of the project first.
+pub(crate) fn locations() -> Vec<Location> {
+    let project = PROJECT_FILES
         .into_iter()
-        .map(|(owner, path)| location(owner, path.into(), true))
-        .collect();
+        .map(|(owner, path, dialect)| Location {
+            owner,
+            path: path.into(),
+            is_project: true,
+            dialect,
+        });
+    let mut found: Vec<_> = project.collect();
     if let Some(home) = std::env::home_dir() {
-        found.extend(user_locations(&home, &settings_folder(&home)));
+        let settings = settings_folder(&home);
+        found.extend(user_locations(&home, &settings, folder_of_variable));
     }
     found
 }
 
-fn user_locations(home: &Path, settings: &Path) -> [Location; 5] {
-    [
-        location("user", settings.join("mcp/mcp.json"), false),
-        location("Claude Code", home.join(".claude.json"), false),
-        location(
+/// The files of programs in the folders of the user. `folder` returns the folder that a variable names.
+fn user_locations(
+    home: &Path,
+    settings: &Path,
+    folder: impl Fn(&str) -> Option<PathBuf>,
+) -> Vec<Location> {
+    let named = |variable: &str, default: &str| {
+        let set = folder(variable);
+        set.unwrap_or_else(|| home.join(default))
+    };
+    // Some programs use `.config` on every system.
+    let config = named("XDG_CONFIG_HOME", ".config");
+    let zed = if cfg!(windows) {
+        settings.join("Zed")
+    } else {
+        config.join("zed")
+    };
+    let cline = "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
+    let files = [
+        ("user", settings.join("mcp/mcp.json"), Dialect::Json),
+        ("Claude Code", home.join(".claude.json"), Dialect::Json),
+        (
             "Claude Desktop",
             settings.join("Claude/claude_desktop_config.json"),
-            false,
+            Dialect::Json,
         ),
-        location("VS Code", settings.join("Code/User/mcp.json"), false),
-        location("Cursor", home.join(".cursor/mcp.json"), false),
-    ]
-}
-
-fn location(owner: &'static str, path: PathBuf, is_project: bool) -> Location {
-    Location {
+        (
+            "VS Code",
+            settings.join("Code/User/mcp.json"),
+            Dialect::Json,
+        ),
+        ("Cursor", home.join(".cursor/mcp.json"), Dialect::Json),
+        (
+            "Codex",
+            named("CODEX_HOME", ".codex").join("config.toml"),
+            Dialect::Codex,
+        ),
+        (
+            "Gemini CLI",
+            home.join(".gemini/settings.json"),
+            Dialect::Dollar,
+        ),
+        (
+            "Qwen Code",
+            home.join(".qwen/settings.json"),
+            Dialect::Dollar,
+        ),
+        (
+            "opencode",
+            config.join("opencode/opencode.json"),
+            Dialect::Braces,
+        ),
+        (
+            "opencode",
+            config.join("opencode/opencode.jsonc"),
+            Dialect::Braces,
+        ),
+        (
+            "Copilot CLI",
+            named("COPILOT_HOME", ".copilot").join("mcp-config.json"),
+            Dialect::Json,
+        ),
+        (
+            "Cline",
+            named("CLINE_DIR", ".cline").join("data/settings/cline_mcp_settings.json"),
+            Dialect::Json,
+        ),
+        ("Cline", settings.join(cline), Dialect::Json),
+        ("Zed", zed.join("settings.json"), Dialect::Json),
+    ];
+    let files = files.into_iter().map(|(owner, path, dialect)| Location {
         owner,
         path,
-        is_project,
-    }
+        is_project: false,
+        dialect,
+    });
+    files.collect()
+}
+
+/// Returns the absolute path that an environment variable has.
+fn folder_of_variable(name: &str) -> Option<PathBuf> {
+    let set = std::env::var_os(name).map(PathBuf::from);
+    set.filter(|path| path.is_absolute())
 }
 
 /// The folder in which programs keep the settings of the user.
@@ -130,8 +221,8 @@ fn settings_folder(home: &Path) -> PathBuf {
     } else {
         (Some("XDG_CONFIG_HOME"), ".config")
     };
-    let set = variable.and_then(std::env::var_os).map(PathBuf::from);
-    set.filter(|it| it.is_absolute())
+    variable
+        .and_then(folder_of_variable)
         .unwrap_or_else(|| home.join(default))
 }
 
@@ -141,8 +232,7 @@ pub(crate) fn data_folder() -> Option<PathBuf> {
     if cfg!(any(windows, target_os = "macos")) {
         return Some(settings_folder(&home));
     }
-    let set = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
-    let set = set.filter(|it| it.is_absolute());
+    let set = folder_of_variable("XDG_DATA_HOME");
     Some(set.unwrap_or_else(|| home.join(".local/share")))
 }
 
@@ -156,8 +246,7 @@ pub(crate) fn cache_folder() -> Option<PathBuf> {
     } else {
         (Some("XDG_CACHE_HOME"), ".cache")
     };
-    let set = variable.and_then(std::env::var_os).map(PathBuf::from);
-    let set = set.filter(|it| it.is_absolute());
+    let set = variable.and_then(folder_of_variable);
     Some(set.unwrap_or_else(|| home.join(default)))
 }
 

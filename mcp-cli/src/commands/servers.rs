@@ -3,20 +3,27 @@
 use std::path::Path;
 
 use mcp::group::{ServerEntry, ServerSpec};
+use mcp::types::escape_line;
 use serde_json::{Value, json};
 
-use crate::config::{self, ConfigFile};
+use crate::config::{self, ConfigFile, Location};
 use crate::output::Output;
 
 pub(super) fn run(file: Option<&Path>, output: &Output) {
     let files = config::read_all(file);
+    let mut others = match file {
+        Some(_) => Vec::new(),
+        None => config::locations(),
+    };
+    others.retain(|location| files.iter().all(|file| file.location != *location));
     if output.json {
         let files: Vec<_> = files.iter().map(document).collect();
-        output.document(&json!({ "files": files }));
+        let others = others.iter().map(|location| {
+            json!({"path": location.path.display().to_string(), "owner": location.owner})
+        });
+        let others: Vec<_> = others.collect();
+        output.document(&json!({ "files": files, "withoutServers": others }));
         return;
-    }
-    if files.is_empty() {
-        output.note("no configuration file lists a server");
     }
     for file in files {
         let location = &file.location;
@@ -26,8 +33,16 @@ pub(super) fn run(file: Option<&Path>, output: &Output) {
                 let rows = servers.iter().map(|it| (it.name.clone(), describe(it)));
                 output.rows(&rows.collect::<Vec<_>>());
             }
-            Err(error) => output.text(&format!("  {error}")),
+            Err(error) => output.line(&format!("  {error}")),
         }
+    }
+    if !others.is_empty() {
+        let mut text = "no file with servers at:".to_owned();
+        for Location { owner, path, .. } in &others {
+            let path = path.display().to_string();
+            text.push_str(&format!("\n  {} ({owner})", escape_line(&path)));
+        }
+        output.note(&text);
     }
 }
 

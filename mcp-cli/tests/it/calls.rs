@@ -1,6 +1,6 @@
 //! Commands that call a server.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::kit::{folder, http_shop, mcp, mcp_in, stdio_shop};
 
@@ -193,5 +193,77 @@ fn named_server_of_a_project_needs_approval() {
             "{run:?}"
         );
         assert!(!run.out.contains("s3cret"), "{run:?}");
+    }
+}
+
+#[test]
+fn servers_of_other_hosts_are_listed_and_found() {
+    let url = http_shop();
+    let folder = folder("hosts");
+    let entry = json!({ "url": url });
+    let codex = format!("[mcp_servers.codex]\nurl = '{url}'\n");
+    let files = [
+        ("home/.codex/config.toml", codex),
+        (
+            "home/.gemini/settings.json",
+            json!({"mcpServers": {"gemini": {"httpUrl": url}}}).to_string(),
+        ),
+        (
+            "home/.qwen/settings.json",
+            json!({"mcpServers": {"qwen": {"httpUrl": url}}}).to_string(),
+        ),
+        (
+            "home/.config/opencode/opencode.jsonc",
+            format!(
+                "{{\"mcp\": {{\"opencode\": {{\"type\": \"remote\", \"url\": \"{url}\"}},}} /* x */}}"
+            ),
+        ),
+        (
+            "home/.copilot/mcp-config.json",
+            json!({"mcpServers": {"copilot": {"type": "http", "url": url, "tools": ["*"]}}})
+                .to_string(),
+        ),
+        (
+            "home/.cline/data/settings/cline_mcp_settings.json",
+            json!({"mcpServers": {"cline": {"type": "streamableHttp", "url": url}}}).to_string(),
+        ),
+        (
+            "home/.config/zed/settings.json",
+            json!({"theme": "One Dark", "context_servers": {"zed": entry}}).to_string(),
+        ),
+        // Settings without servers.
+        (
+            ".gemini/settings.json",
+            json!({"mcp": {"allowed": []}}).to_string(),
+        ),
+        (".zed/settings.json", json!({"tab_size": 2}).to_string()),
+    ];
+    for (path, content) in &files {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+    let run = mcp_in(&folder, &["servers", "--json"], "");
+    let listed = run.json()["files"].clone();
+    let names = listed.as_array().unwrap().iter().map(|file| {
+        assert_eq!(file["error"], Value::Null, "{file}");
+        file["servers"][0]["name"].as_str().unwrap()
+    });
+    let names: Vec<_> = names.collect();
+    let hosts = ["codex", "gemini", "qwen", "opencode", "copilot", "cline"];
+    for name in hosts.into_iter().chain((!cfg!(windows)).then_some("zed")) {
+        assert!(names.contains(&name), "{name}: {run:?}");
+        let run = mcp_in(&folder, &["ping", name], "");
+        assert_eq!(run.code, 0, "{name}: {run:?}");
+    }
+    // The places without servers are named.
+    let others = run.json()["withoutServers"].to_string();
+    assert!(
+        others.contains(".cursor") && !others.contains(".copilot"),
+        "{run:?}"
+    );
+    let run = mcp_in(&folder, &["servers"], "");
+    for part in [".claude.json (Claude Code)", "settings.json (Zed)"] {
+        assert!(run.err.contains(part), "{part}: {run:?}");
     }
 }

@@ -1,0 +1,218 @@
+//! The syntax of configuration files, by the program that they belong to.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use mcp::group::{ConfigError, GroupConfig, Variables};
+use serde_json::{Map, Value, json};
+
+/// Largest file size in bytes.
+const MAX_FILE_SIZE: u64 = 1 << 20;
+
+/// The syntax of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// An `mcp.json`, or settings in JSON with such members.
+    Json,
+    /// JSON with variables as `$NAME`: Gemini CLI and Qwen Code. A variable without a value stays as it is.
+    Dollar,
+    /// JSON with variables as `{env:NAME}`: opencode. A variable without a value is empty.
+    Braces,
+    /// TOML with tables `mcp_servers.NAME`: Codex.
+    Codex,
+}
+
+impl Dialect {
+    /// Returns the syntax of a file that the user names.
+    pub(super) fn of_path(path: &Path) -> Self {
+        match path.extension() {
+            Some(extension) if extension == "toml" => Self::Codex,
+            _ => Self::Json,
+        }
+    }
+
+    /// Reads a file of up to 1 MiB.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ConfigError`] if the file cannot be read or parsed, or lists no servers.
+    pub(super) fn read(self, path: &Path) -> Result<GroupConfig, ConfigError> {
+        let unreadable = |source| ConfigError::Unreadable {
+            path: path.to_owned(),
+            source,
+        };
+        let text = match self {
+            Self::Json => return GroupConfig::read(path),
+            Self::Dollar => dollars(&read(path).map_err(unreadable)?),
+            Self::Braces => braces(&read(path).map_err(unreadable)?),
+            Self::Codex => {
+                let text = read(path).map_err(unreadable)?;
+                let servers = codex(&text).map_err(unreadable)?;
+                servers.ok_or(ConfigError::NoServers)?.to_string()
+            }
+        };
+        GroupConfig::parse(&text, &Variables::of_process())
+    }
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(path)?
+        .take(MAX_FILE_SIZE + 1)
+        .read_to_string(&mut text)?;
+    if read as u64 > MAX_FILE_SIZE {
+        let reason = format!("it is longer than {MAX_FILE_SIZE} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+    }
+    // Some editors write a byte order mark.
+    Ok(text.trim_start_matches('\u{feff}').to_owned())
+}
+
+/// Replaces `$NAME` by `${NAME:-$NAME}`.
+fn dollars(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let end = after.find(|c| !is_name(c)).unwrap_or(after.len());
+        let (name, behind) = after.split_at(end);
+        out.push_str(before);
+        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+            out.push('$');
+            rest = after;
+        } else {
+            out.push_str(&format!("${{{name}:-${name}}}"));
+            rest = behind;
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Replaces `{env:NAME}` by `${env:NAME:-}`.
+fn braces(text: &str) -> String {
+    let mut parts = text.split("{env:");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once('}') {
+            Some((name, behind)) => out.push_str(&format!("${{env:{name}:-}}{behind}")),
+            None => out.push_str(&format!("{{env:{part}")),
+        }
+    }
+    out
+}
+
+/// Converts settings of Codex to an `mcp.json`. `None` if they list no servers.
+fn codex(text: &str) -> io::Result<Option<Value>> {
+    // The message of the error alone: its long form repeats the line, which may contain a secret.
+    let invalid = |error: toml::de::Error| {
+        let reason = format!("it is not valid TOML: {}", error.message());
+        io::Error::new(io::ErrorKind::InvalidData, reason)
+    };
+    let mut settings: Map<String, Value> = toml::from_str(text).map_err(invalid)?;
+    let Some(Value::Object(tables)) = settings.remove("mcp_servers") else {
+        return Ok(None);
+    };
+    let servers = tables.into_iter().map(|(name, table)| {
+        let entry = match table {
+            Value::Object(table) => Value::Object(codex_entry(table)),
+            other => other,
+        };
+        (name, entry)
+    });
+    let servers: Map<String, Value> = servers.collect();
+    Ok(Some(json!({ "mcpServers": servers })))
+}
+
+fn codex_entry(mut table: Map<String, Value>) -> Map<String, Value> {
+    let object = |value: Option<Value>| match value {
+        Some(Value::Object(members)) => members,
+        _ => Map::new(),
+    };
+    let mut headers = object(table.remove("http_headers"));
+    for (header, variable) in object(table.remove("env_http_headers")) {
+        if let Some(variable) = variable.as_str() {
+            headers.insert(header, json!(format!("${{env:{variable}}}")));
+        }
+    }
+    if let Some(variable) = table.get("bearer_token_env_var").and_then(Value::as_str) {
+        let token = format!("Bearer ${{env:{variable}}}");
+        headers.insert("Authorization".to_owned(), json!(token));
+    }
+    // Variables of the environment that the program gets.
+    let mut env = object(table.remove("env"));
+    let passed = table.remove("env_vars");
+    let passed = passed.as_ref().and_then(Value::as_array);
+    for name in passed.into_iter().flatten().filter_map(Value::as_str) {
+        if std::env::var_os(name).is_some() {
+            env.insert(name.to_owned(), json!(format!("${{env:{name}}}")));
+        }
+    }
+    let known = ["command", "args", "cwd", "url", "enabled"];
+    let mut entry: Map<_, _> = table
+        .into_iter()
+        .filter(|(name, _)| known.contains(&name.as_str()))
+        .collect();
+    entry.insert("headers".to_owned(), headers.into());
+    entry.insert("env".to_owned(), env.into());
+    entry
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{braces, codex, dollars};
+
+    #[test]
+    fn variables_are_written_as_in_an_mcp_json() {
+        for (text, expected) in [
+            ("Bearer $TOKEN, x", "Bearer ${TOKEN:-$TOKEN}, x"),
+            ("${TOKEN} $1 $", "${TOKEN} $1 $"),
+            ("$A$B", "${A:-$A}${B:-$B}"),
+        ] {
+            assert_eq!(dollars(text), expected);
+        }
+        for (text, expected) in [
+            ("Bearer {env:TOKEN}, x", "Bearer ${env:TOKEN:-}, x"),
+            ("{env:A}{env:B}", "${env:A:-}${env:B:-}"),
+            ("{env:A", "{env:A"),
+            ("{}", "{}"),
+        ] {
+            assert_eq!(braces(text), expected);
+        }
+    }
+
+    #[test]
+    fn settings_of_codex_are_converted() {
+        let text = r#"
+            model = "x"
+            [mcp_servers.a]
+            command = "npx"
+            args = ["-y", "a"]
+            env = { K = "1" }
+            env_vars = ["MCP_NO_SUCH_VARIABLE"]
+            startup_timeout_sec = 20
+            [mcp_servers.b]
+            url = "https://b.example/mcp"
+            bearer_token_env_var = "B_TOKEN"
+            http_headers = { X = "1" }
+            env_http_headers = { Y = "B_KEY" }
+            enabled = false
+        "#;
+        let expected = json!({"mcpServers": {
+            "a": {"command": "npx", "args": ["-y", "a"], "headers": {}, "env": {"K": "1"}},
+            "b": {
+                "url": "https://b.example/mcp",
+                "enabled": false,
+                "headers": {"X": "1", "Y": "${env:B_KEY}", "Authorization": "Bearer ${env:B_TOKEN}"},
+                "env": {},
+            },
+        }});
+        assert_eq!(codex(text).unwrap(), Some(expected));
+        assert_eq!(codex("model = 'x'").unwrap(), None);
+        let error = codex("[mcp_servers.a]\ncommand = s3cret").unwrap_err();
+        assert!(!error.to_string().contains("s3cret"), "{error}");
+    }
+}
