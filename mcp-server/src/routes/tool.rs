@@ -6,7 +6,7 @@ use std::fmt;
 use std::future::ready;
 use std::sync::Arc;
 
-use mcp_core::schema::Lint;
+use mcp_core::schema::{Check, Lint};
 use mcp_core::{BoxFuture, HeaderMismatch, ParamHeaders, Reply, ResultBody, TaskCall, TaskMode};
 use mcp_types::Tool;
 
@@ -106,6 +106,31 @@ impl ToolRoute {
             task_mode: TaskMode::Never,
             scope: RouteScope::default(),
         }
+    }
+
+    /// Sets the check of the arguments. It replaces the server's validator
+    /// ([`Server::validate_with`](crate::Server::validate_with)) for them, and runs before the handler.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    /// use mcp::schema::{JsonSchema, Validator};
+    /// use serde_json::json;
+    ///
+    /// let schema = serde_json::from_value(json!({
+    ///     "type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"],
+    /// }))?;
+    /// let check = JsonSchema.compile(&schema)?;
+    /// let tool = Tool::raw("read", schema).handler(|| "read").check_arguments_with(check);
+    /// # let _ = tool;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    // spec: TOOL-20
+    #[must_use]
+    pub fn check_arguments_with(mut self, check: Arc<dyn Check>) -> Self {
+        self.checks.set_own(check);
+        self
     }
 
     /// The tool as it is listed.

@@ -23,6 +23,8 @@ pub(super) struct ToolChecks {
     /// The tool takes no arguments, as its schema says.
     has_no_arguments: bool,
     constraints: Option<Arc<Constraints>>,
+    /// The check of the arguments that the route has instead of the validator of its server.
+    own: Option<Arc<dyn Check>>,
     /// Compiled at the first use, for the validator of the tool's server.
     compiled: Arc<OnceLock<CompiledSchemas>>,
 }
@@ -34,17 +36,17 @@ type CompiledSchema = Result<Arc<dyn Check>, SchemaError>;
 #[derive(Debug, Clone)]
 struct CompiledSchemas {
     validator: Arc<dyn Validator>,
-    /// Only for raw input schemas.
+    /// Only for raw input schemas without a check of their own.
     input: Option<CompiledSchema>,
     output: Option<CompiledSchema>,
 }
 
 impl CompiledSchemas {
-    fn new(validator: &Arc<dyn Validator>, tool: &Tool, is_raw: bool) -> Self {
+    fn new(validator: &Arc<dyn Validator>, tool: &Tool, has_raw_input: bool) -> Self {
         let compile = |schema: &Arc<JsonObject>| validator.compile(schema);
         Self {
             validator: validator.clone(),
-            input: is_raw.then(|| compile(&tool.input_schema)),
+            input: has_raw_input.then(|| compile(&tool.input_schema)),
             output: tool.output_schema.as_ref().map(compile),
         }
     }
@@ -60,14 +62,21 @@ impl ToolChecks {
             is_raw,
             has_no_arguments,
             constraints: constraints.map(Arc::new),
+            own: None,
             compiled: Arc::default(),
         }
+    }
+
+    /// Sets the check of the arguments.
+    pub(super) fn set_own(&mut self, check: Arc<dyn Check>) {
+        self.own = Some(check);
     }
 
     /// Returns the schemas compiled by the validator of the server, if it has one.
     fn compiled(&self, tool: &Tool, validation: &Validation) -> Option<CompiledSchemas> {
         let validator = validation.validator.as_ref()?;
-        let compile = || CompiledSchemas::new(validator, tool, self.is_raw);
+        let has_raw_input = self.is_raw && self.own.is_none();
+        let compile = || CompiledSchemas::new(validator, tool, has_raw_input);
         let compiled = self.compiled.get_or_init(compile);
         // A second server that has the same route may have another validator.
         Some(match Arc::ptr_eq(&compiled.validator, validator) {
@@ -89,8 +98,9 @@ impl ToolChecks {
         {
             call.set_arguments(converted);
         }
-        let compiled = self.compiled(tool, call.validation());
-        let checked = match (compiled.and_then(|it| it.input), &self.constraints) {
+        let own = self.own.clone().map(Ok);
+        let input = own.or_else(|| self.compiled(tool, call.validation())?.input);
+        let checked = match (input, &self.constraints) {
             (Some(Ok(check)), _) => check_json_schema(&*check, call.arguments()),
             (Some(Err(error)), _) => return Err(unusable_schema(tool, "input", &error)),
             (None, Some(constraints)) => constraints.check(call.arguments(), ArgumentFormat::Json),
@@ -135,7 +145,8 @@ impl ToolChecks {
     /// Returns why clients may refuse the tool, and which parts of its schemas are not checked.
     pub(super) fn lints(&self, tool: &Tool, validation: &Validation) -> Vec<Lint> {
         let mut lints = schema::lint(tool);
-        let is_validated = self.is_raw && validation.validator.is_some();
+        let has_validator = self.is_raw && validation.validator.is_some();
+        let is_validated = has_validator || self.own.is_some();
         if self.is_raw && !is_validated && is_restrictive(&tool.input_schema) {
             lints.push(Lint::unchecked(tool));
         }
