@@ -4,19 +4,27 @@
 //! |---|---|
 //! | `error` | [`OpenApiError`] |
 //! | `document` | parsing; documents of 3.0 as those of 3.1 |
+//! | `reference` | references to components, and names in URLs |
 //! | `schema` | schemas of tools |
+//! | `path` | paths that stay below that of the base URL |
+//! | `target` | the parts of all requests |
 //! | `operation` | an operation, and the arguments of its tool |
+//! | `arguments` | the check of arguments |
 //! | `request` | the HTTP request of a call |
 //! | `response` | the result of a call |
 //! | `builder` | [`OpenApi`] |
 
+mod arguments;
 mod builder;
 mod document;
 mod error;
 mod operation;
+mod path;
+mod reference;
 mod request;
 mod response;
 mod schema;
+mod target;
 
 pub use builder::OpenApi;
 pub use error::OpenApiError;

@@ -14,11 +14,12 @@ use oas3::Spec;
 use tokio::time::timeout;
 use tower_service::Service;
 
+use super::arguments::ArgumentCheck;
 use super::document;
 use super::error::OpenApiError;
 use super::operation::{ApiOperation, Arguments};
-use super::request::Target;
 use super::response;
+use super::target::Target;
 
 /// Most tools of a document.
 const MAX_TOOLS: usize = 2000;
@@ -28,10 +29,18 @@ const MAX_TOOLS: usize = 2000;
 ///
 /// Parameters of path, query and headers are arguments, and so is a JSON body (`body`). A JSON response is
 /// structured content, and any other status than 2xx an error for the language model. Requests go to the
-/// base URL only: servers and references to other documents in the document are not used, and arguments
-/// cannot change the host or leave the path.
+/// base URL only: servers and references to other documents in the document are not used, and neither the
+/// paths of the document nor arguments can change the host or leave the path.
 ///
-/// Operations that need a cookie or a body other than JSON are left out with a warning in the log.
+/// Arguments are checked against the input schema before a request is made. An object or array is sent only for a
+/// parameter whose schema has this type, and its members cannot have the names of other parameters. Parameters
+/// that [`header`](Self::header) or [`query`](Self::query) set are not arguments.
+///
+/// The schema of the first response of a status 2xx is the first alternative of the output schema. The second one
+/// is any object, because services send responses that their documents do not describe: those are results, too.
+///
+/// Operations that need a cookie or a body other than JSON are left out with a warning in the log, and so are those
+/// with a path that could leave the base URL.
 ///
 /// # Examples
 ///
@@ -53,7 +62,7 @@ const MAX_TOOLS: usize = 2000;
 #[must_use = "does nothing before `server`"]
 pub struct OpenApi {
     spec: Spec,
-    base: Option<String>,
+    base: Option<Uri>,
     headers: HeaderMap,
     query: Vec<(String, String)>,
     tags: Option<HashSet<String>>,
@@ -96,11 +105,12 @@ impl OpenApi {
         if !is_http || has_user || uri.query().is_some() || url.contains('#') {
             return Err(invalid());
         }
-        self.base = Some(url.trim_end_matches('/').to_owned());
+        self.base = Some(uri);
         Ok(self)
     }
 
-    /// Adds a header to each request, such as a token. Arguments cannot replace it.
+    /// Adds a header to each request, such as a token. A parameter of the document with this name is not an
+    /// argument.
     ///
     /// # Errors
     ///
@@ -114,7 +124,8 @@ impl OpenApi {
         Ok(self)
     }
 
-    /// Adds a parameter to the query of each request, such as an API key.
+    /// Adds a parameter to the query of each request, such as an API key. A parameter of the document with this
+    /// name is not an argument.
     pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.query.push((name.into(), value.into()));
         self
@@ -165,7 +176,7 @@ impl OpenApi {
             headers: self.headers.clone(),
             query: self.query.clone(),
         });
-        let tools = self.operations();
+        let tools = self.operations(&target);
         if tools.is_empty() {
             return Err(OpenApiError::NoOperation);
         }
@@ -185,7 +196,7 @@ impl OpenApi {
     }
 
     /// Returns the selected operations and their tools.
-    fn operations(&self) -> Vec<(ApiOperation, Tool)> {
+    fn operations(&self, target: &Target) -> Vec<(ApiOperation, Tool)> {
         let mut names = HashSet::new();
         let mut tools = Vec::new();
         for (path, method, operation) in self.spec.operations() {
@@ -200,7 +211,7 @@ impl OpenApi {
                 tracing::warn!("further operations of the OpenAPI document are left out");
                 break;
             }
-            match ApiOperation::new(&self.spec, &path, &method, operation) {
+            match ApiOperation::new(&self.spec, &path, &method, operation, target) {
                 Ok((operation, mut tool)) => {
                     let wanted = tool.name.clone();
                     let mut number = 2;
@@ -243,7 +254,8 @@ where
     B::Data: Send,
 {
     fn into_route(self, tool: Tool) -> ToolRoute {
-        tool.handler(move |RawArgs(arguments): RawArgs| {
+        let check = ArgumentCheck::new(&tool);
+        let route = tool.handler(move |RawArgs(arguments): RawArgs| {
             let call = self.clone();
             async move {
                 match timeout(call.time, call.clone().run(&arguments)).await {
@@ -254,7 +266,8 @@ where
                     ))),
                 }
             }
-        })
+        });
+        route.check_arguments_with(Arc::new(check))
     }
 
     async fn run(mut self, arguments: &RawObject) -> Result<CallToolResult, ToolError> {
@@ -271,7 +284,7 @@ where
             .await
             .map_err(unreachable)?;
         let response = self.http.call(request).await.map_err(unreachable)?;
-        response::read(response, self.limit).await
+        response::read(response, self.limit, self.operation.has_output).await
     }
 }
 

@@ -1,7 +1,7 @@
 //! Parsing of documents. A document of 3.0 is converted to 3.1.
 
 use oas3::Spec;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::error::OpenApiError;
 
@@ -48,6 +48,9 @@ fn modernize(value: &mut Value, depth: usize) {
 fn modernize_schema(schema: &mut Map<String, Value>) {
     if let Some(Value::Bool(nullable)) = schema.get("nullable").cloned() {
         schema.remove("nullable");
+        if nullable && !schema.contains_key("type") {
+            allow_null(schema);
+        }
         if let (true, Some(Value::String(kind))) = (nullable, schema.get("type").cloned()) {
             schema.insert("type".into(), Value::from(vec![kind, "null".to_owned()]));
             if let Some(Value::Array(values)) = schema.get_mut("enum")
@@ -70,6 +73,21 @@ fn modernize_schema(schema: &mut Map<String, Value>) {
     }
 }
 
+/// Adds `null` to the alternatives of a schema without a type.
+fn allow_null(schema: &mut Map<String, Value>) {
+    let null = json!({"type": "null"});
+    for keyword in ["anyOf", "oneOf"] {
+        if let Some(Value::Array(alternatives)) = schema.get_mut(keyword) {
+            alternatives.push(null);
+            return;
+        }
+    }
+    if let Some(all) = schema.remove("allOf") {
+        let alternatives = vec![json!({ "allOf": all }), null];
+        schema.insert("anyOf".into(), alternatives.into());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -81,11 +99,11 @@ mod tests {
         let mut schema = json!({"a": {
             "type": "integer", "nullable": true, "minimum": 3, "exclusiveMinimum": true,
             "maximum": 9, "exclusiveMaximum": false,
-        }});
+        }, "b": {"nullable": true, "allOf": [{}]}, "c": {"nullable": true, "oneOf": [{}]}});
         modernize(&mut schema, 0);
         let expected = json!({"a": {
             "type": ["integer", "null"], "exclusiveMinimum": 3, "maximum": 9,
-        }});
+        }, "b": {"anyOf": [{"allOf": [{}]}, {"type": "null"}]}, "c": {"oneOf": [{}, {"type": "null"}]}});
         assert_eq!(schema, expected);
     }
 

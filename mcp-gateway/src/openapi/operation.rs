@@ -1,14 +1,22 @@
 //! An operation of a document, and the arguments of its tool.
 
+use std::sync::Arc;
+
 use http::Method;
 use mcp_types::{JsonObject, Tool, ToolAnnotations};
 use oas3::Spec;
-use oas3::spec::{ObjectOrReference, Operation, Parameter, ParameterIn, ParameterStyle};
+use oas3::spec::{ObjectOrReference, Operation, Parameter, ParameterIn, ParameterStyle, Schema};
+use serde_json::Value;
 
-use super::schema::Properties;
+use super::path::check_template;
+use super::reference::resolve;
+use super::schema::{Properties, accepts, of_output};
+use super::target::Target;
 
 /// Longest name of a tool.
 const MAX_NAME: usize = 128;
+/// Longest schema in bytes: the longest that the validator accepts.
+const MAX_SCHEMA: usize = 256 << 10;
 /// The name of the argument with the body of the request.
 const BODY: &str = "body";
 
@@ -19,8 +27,9 @@ pub(super) struct ApiOperation {
     /// The path with its variables: `/pets/{id}`.
     pub(super) path: String,
     pub(super) arguments: Vec<Argument>,
-    /// The name of the argument with the body.
-    pub(super) body: Option<String>,
+    pub(super) body: Option<BodyArgument>,
+    /// The tool has an output schema.
+    pub(super) has_output: bool,
 }
 
 /// An argument that is a parameter of the request.
@@ -31,8 +40,86 @@ pub(super) struct Argument {
     /// The name of the parameter.
     pub(super) parameter: String,
     pub(super) location: ParameterIn,
-    pub(super) is_exploded: bool,
-    pub(super) is_deep: bool,
+    pub(super) format: ParameterFormat,
+    /// The schema of the parameter has the type `object`.
+    pub(super) accepts_objects: bool,
+    /// The schema of the parameter has the type `array`.
+    pub(super) accepts_arrays: bool,
+}
+
+/// The argument that is the body of the request.
+#[derive(Debug, Clone)]
+pub(super) struct BodyArgument {
+    pub(super) name: String,
+    pub(super) is_required: bool,
+}
+
+/// The form of a value in a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ParameterFormat {
+    /// Each item or member is a parameter.
+    Exploded,
+    /// Each member is a parameter `name[member]`.
+    Deep,
+    /// Items and members have this text between them.
+    Delimited(&'static str),
+    /// JSON.
+    Json,
+}
+
+impl ParameterFormat {
+    /// Returns the format of a parameter.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason when the parameter has a style that is not supported.
+    fn new(parameter: &Parameter) -> Result<Self, String> {
+        if parameter.schema.is_none() && json_schema(parameter).is_some() {
+            return Ok(Self::Json);
+        }
+        let is_query = parameter.location == ParameterIn::Query;
+        let is_form = matches!(parameter.style, None | Some(ParameterStyle::Form));
+        let is_exploded = is_query && parameter.explode.unwrap_or(is_form);
+        match parameter.style {
+            Some(ParameterStyle::DeepObject) => Ok(Self::Deep),
+            Some(style @ (ParameterStyle::Label | ParameterStyle::Matrix)) => Err(format!(
+                "the parameter {:?} has the style {style:?}",
+                parameter.name
+            )),
+            _ if is_exploded => Ok(Self::Exploded),
+            Some(ParameterStyle::SpaceDelimited) => Ok(Self::Delimited(" ")),
+            Some(ParameterStyle::PipeDelimited) => Ok(Self::Delimited("|")),
+            _ => Ok(Self::Delimited(",")),
+        }
+    }
+
+    /// Returns a value as text.
+    pub(super) fn text(self, value: &Value) -> String {
+        let delimiter = match self {
+            Self::Json => return value.to_string(),
+            Self::Delimited(delimiter) => delimiter,
+            Self::Exploded | Self::Deep => ",",
+        };
+        let inner = |value| self.text(value);
+        match value {
+            Value::String(text) => text.clone(),
+            Value::Array(items) => items.iter().map(inner).collect::<Vec<_>>().join(delimiter),
+            Value::Object(members) => {
+                let members = members.iter();
+                let members =
+                    members.map(|(key, value)| format!("{key}{delimiter}{}", inner(value)));
+                members.collect::<Vec<_>>().join(delimiter)
+            }
+            value => value.to_string(),
+        }
+    }
+}
+
+/// Returns the schema of a parameter whose value is JSON.
+fn json_schema(parameter: &Parameter) -> Option<&Schema> {
+    let content = parameter.content.as_ref()?;
+    let (_, json) = content.iter().find(|(kind, _)| is_json(kind))?;
+    json.schema.as_ref()
 }
 
 impl ApiOperation {
@@ -46,39 +133,59 @@ impl ApiOperation {
         path: &str,
         method: &Method,
         operation: &Operation,
+        target: &Target,
     ) -> Result<(Self, Tool), String> {
+        check_template(path)?;
         let mut properties = Properties::default();
         let mut arguments = Vec::new();
         for parameter in parameters(spec, path, operation)? {
-            if parameter.location == ParameterIn::Cookie {
-                if parameter.required == Some(true) {
+            match parameter.location {
+                ParameterIn::Cookie if parameter.required == Some(true) => {
                     return Err(format!("the cookie {:?} is required", parameter.name));
                 }
-                continue;
+                ParameterIn::Cookie => continue,
+                ParameterIn::Header if target.sets_header(&parameter.name) => continue,
+                ParameterIn::Query if target.sets_query(&parameter.name) => continue,
+                _ => {}
             }
-            if parameter.location == ParameterIn::Header && is_reserved(&parameter.name) {
-                continue;
+            let mut name = parameter.name.clone();
+            while properties.contains(&name) {
+                name = format!("{}_{name}", location(parameter.location));
             }
-            let name = match properties.contains(&parameter.name) {
-                true => format!("{}_{}", location(parameter.location), parameter.name),
-                false => parameter.name.clone(),
-            };
             let is_required = parameter.required == Some(true);
             let is_required = is_required || parameter.location == ParameterIn::Path;
             let description = parameter.description.as_deref();
-            properties.add(&name, parameter.schema.as_ref(), description, is_required);
-            let is_form = matches!(parameter.style, None | Some(ParameterStyle::Form));
+            let schema = parameter.schema.as_ref();
+            let schema = schema.or_else(|| json_schema(&parameter));
+            properties.add(&name, schema, description, is_required);
             arguments.push(Argument {
                 name,
-                is_exploded: parameter.explode.unwrap_or(is_form),
-                is_deep: parameter.style == Some(ParameterStyle::DeepObject),
+                format: ParameterFormat::new(&parameter)?,
                 parameter: parameter.name,
                 location: parameter.location,
+                accepts_objects: false,
+                accepts_arrays: false,
             });
         }
         let body = add_body(spec, operation, &mut properties)?;
+        let schema = properties.into_schema(spec);
+        let length = Value::Object(schema.clone()).to_string().len();
+        if length > MAX_SCHEMA {
+            return Err(format!(
+                "the schema of its arguments has {length} bytes, and at most {MAX_SCHEMA} are taken"
+            ));
+        }
+        for argument in &mut arguments {
+            let property = schema
+                .get("properties")
+                .and_then(|it| it.get(&argument.name));
+            let accepts = |kind| property.is_some_and(|property| accepts(property, &schema, kind));
+            argument.accepts_objects = accepts("object");
+            argument.accepts_arrays = accepts("array");
+        }
         let name = name(path, method, operation);
-        let mut tool = Tool::raw(name, properties.into_schema(spec));
+        let mut tool = Tool::raw(name, schema);
+        tool.output_schema = output_schema(spec, operation).map(Arc::new);
         let description = operation
             .description
             .as_ref()
@@ -99,6 +206,7 @@ impl ApiOperation {
             path: path.to_owned(),
             arguments,
             body,
+            has_output: tool.output_schema.is_some(),
         };
         Ok((operation, tool))
     }
@@ -106,8 +214,8 @@ impl ApiOperation {
 
 /// Returns the parameters of an operation and those of its path that it does not replace.
 fn parameters(spec: &Spec, path: &str, operation: &Operation) -> Result<Vec<Parameter>, String> {
-    let resolve =
-        |it: &ObjectOrReference<Parameter>| it.resolve(spec).map_err(|error| error.to_string());
+    let components = spec.components.as_ref().map(|it| &it.parameters);
+    let resolve = |it: &ObjectOrReference<Parameter>| resolve(it, "parameters", components);
     let own = operation.parameters.iter().map(resolve);
     let mut all = own.collect::<Result<Vec<_>, _>>()?;
     let item = spec.paths.as_ref().and_then(|paths| paths.get(path));
@@ -125,11 +233,12 @@ fn add_body(
     spec: &Spec,
     operation: &Operation,
     properties: &mut Properties,
-) -> Result<Option<String>, String> {
+) -> Result<Option<BodyArgument>, String> {
     let Some(body) = &operation.request_body else {
         return Ok(None);
     };
-    let body = body.resolve(spec).map_err(|error| error.to_string())?;
+    let components = spec.components.as_ref().map(|it| &it.request_bodies);
+    let body = resolve(body, "requestBodies", components)?;
     let is_required = body.required == Some(true);
     let json = body.content.iter().find(|(kind, _)| is_json(kind));
     let Some((_, json)) = json else {
@@ -138,17 +247,40 @@ fn add_body(
             false => Ok(None),
         };
     };
-    let name = match properties.contains(BODY) {
-        true => format!("request_{BODY}"),
-        false => BODY.to_owned(),
-    };
+    let mut name = BODY.to_owned();
+    while properties.contains(&name) {
+        name = format!("request_{name}");
+    }
     properties.add(
         &name,
         json.schema.as_ref(),
         body.description.as_deref(),
         is_required,
     );
-    Ok(Some(name))
+    Ok(Some(BodyArgument { name, is_required }))
+}
+
+/// Returns the schema of the structured content: that of the first response of the status 2xx with JSON.
+fn output_schema(spec: &Spec, operation: &Operation) -> Option<JsonObject> {
+    let components = spec.components.as_ref().map(|it| &it.responses);
+    let responses = operation
+        .responses
+        .iter()
+        .flat_map(|responses| responses.iter());
+    let mut successes: Vec<_> = responses
+        .filter(|(status, _)| status.starts_with('2'))
+        .collect();
+    successes.sort_by_key(|(status, _)| *status);
+    let schema = successes.into_iter().find_map(|(_, response)| {
+        let mut content = resolve(response, "responses", components)
+            .ok()?
+            .content
+            .into_iter();
+        content.find(|(kind, _)| is_json(kind))?.1.schema
+    })?;
+    let output = of_output(spec, &schema)?;
+    let length = Value::Object(output.clone()).to_string().len();
+    (length <= MAX_SCHEMA).then_some(output)
 }
 
 /// Returns whether a media type is JSON.
@@ -156,23 +288,6 @@ pub(super) fn is_json(media_type: &str) -> bool {
     let essence = media_type.split(';').next().unwrap_or_default().trim();
     let essence = essence.to_ascii_lowercase();
     essence == "application/json" || essence.ends_with("+json")
-}
-
-/// Returns whether OpenAPI ignores a parameter for this header, or a request sets it itself.
-fn is_reserved(header: &str) -> bool {
-    let reserved = [
-        "accept",
-        "authorization",
-        "connection",
-        "content-length",
-        "content-type",
-        "cookie",
-        "host",
-        "transfer-encoding",
-    ];
-    reserved
-        .iter()
-        .any(|name| header.eq_ignore_ascii_case(name))
 }
 
 fn location(location: ParameterIn) -> &'static str {

@@ -1,30 +1,18 @@
 //! The HTTP request of a call.
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri};
 use mcp_server::ToolError;
 use oas3::spec::ParameterIn;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
-use super::operation::{ApiOperation, Argument, Arguments};
-
-/// The characters that a value must not have in a URL: all but the unreserved ones.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
-
-/// The parts of all requests.
-#[derive(Clone)]
-pub(super) struct Target {
-    /// The base URL without a slash at its end.
-    pub(super) base: String,
-    pub(super) headers: HeaderMap,
-    pub(super) query: Vec<(String, String)>,
-}
+use super::operation::{ApiOperation, Argument, Arguments, ParameterFormat};
+use super::path::{has_dot_segment, is_below};
+use super::reference::escape;
+use super::target::{Target, canonical_name};
 
 impl Target {
     /// Returns the request of a call. Its URL is always below the base URL.
@@ -38,22 +26,24 @@ impl Target {
         arguments: &Arguments,
     ) -> Result<Request<Bytes>, ToolError> {
         let mut path = operation.path.clone();
-        let mut query = Vec::new();
+        let mut query = Query::new(self, operation);
         let mut headers = HeaderMap::new();
         for argument in &operation.arguments {
             let Some(value) = arguments.get(&argument.name).filter(|it| !it.is_null()) else {
                 continue;
             };
+            check_type(argument, value)?;
             match argument.location {
                 ParameterIn::Path => {
                     let segment = segment(argument, value)?;
                     path = path.replace(&format!("{{{}}}", argument.parameter), &segment);
                 }
-                ParameterIn::Query => add_query(&mut query, argument, value),
+                ParameterIn::Query => query.add(argument, value)?,
                 ParameterIn::Header => {
                     let unusable = || unusable(&argument.name, "cannot be sent in a header");
                     let name = HeaderName::try_from(&argument.parameter).map_err(|_| unusable())?;
-                    let value = HeaderValue::try_from(simple(value)).map_err(|_| unusable())?;
+                    let value = argument.format.text(value);
+                    let value = HeaderValue::try_from(value).map_err(|_| unusable())?;
                     headers.insert(name, value);
                 }
                 ParameterIn::Cookie => {}
@@ -62,16 +52,15 @@ impl Target {
         if path.contains('{') {
             return Err(ToolError::new("an argument of the path is missing"));
         }
-        query.extend(self.query.iter().cloned());
-        let uri = format!("{}{path}{}", self.base, encode(&query));
-        let uri: Uri = uri
-            .parse()
-            .map_err(|_| ToolError::new("the arguments give no valid URL"))?;
+        let uri = self.uri(&path, query)?;
         headers.insert(
             ACCEPT,
             HeaderValue::from_static("application/json, text/*;q=0.5"),
         );
-        let body = operation.body.as_ref().and_then(|name| arguments.get(name));
+        let body = operation.body.as_ref().and_then(|body| {
+            let value = arguments.get(&body.name)?;
+            (body.is_required || !value.is_null()).then_some(value)
+        });
         let body = body.map(|body| {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
             Bytes::from(body.to_string())
@@ -84,67 +73,135 @@ impl Target {
         *request.headers_mut() = headers;
         Ok(request)
     }
+
+    /// Returns the URL of a request.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ToolError`] unless the URL is below the base URL.
+    fn uri(&self, path: &str, query: Query<'_>) -> Result<Uri, ToolError> {
+        let base = self.base.to_string();
+        let base = base.trim_end_matches('/');
+        let uri: Result<Uri, _> = format!("{base}{path}{}", query.encode(self)).parse();
+        let uri = uri.map_err(|_| ToolError::new("the arguments give no valid URL"))?;
+        let base_path = self.base.path().trim_end_matches('/');
+        let is_in_base = uri.scheme() == self.base.scheme()
+            && uri.authority() == self.base.authority()
+            && uri.path().strip_prefix(base_path).is_some_and(is_below);
+        match is_in_base {
+            true => Ok(uri),
+            false => Err(ToolError::new("the arguments lead out of the base URL")),
+        }
+    }
 }
 
 fn unusable(argument: &str, reason: &str) -> ToolError {
     ToolError::new(format!("the argument {argument:?} {reason}"))
 }
 
-/// Returns a value as one segment of a path. Segments that change the path are refused.
+/// Checks that an object or array is sent only for a parameter whose schema has this type.
+fn check_type(argument: &Argument, value: &Value) -> Result<(), ToolError> {
+    match value {
+        Value::Object(_) if !argument.accepts_objects => {
+            Err(unusable(&argument.name, "cannot be an object"))
+        }
+        Value::Array(_) if !argument.accepts_arrays => {
+            Err(unusable(&argument.name, "cannot be an array"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns a value as one segment of a path. Values that change the path are refused.
 fn segment(argument: &Argument, value: &Value) -> Result<String, ToolError> {
-    let value = simple(value);
-    match &*value {
-        "" | "." | ".." => Err(unusable(&argument.name, "cannot be a part of a path")),
-        value => Ok(escape(value)),
+    let value = argument.format.text(value);
+    match value.is_empty() || has_dot_segment(&value) || value.chars().any(char::is_control) {
+        true => Err(unusable(&argument.name, "cannot be a part of a path")),
+        false => Ok(escape(&value)),
     }
 }
 
-fn add_query(query: &mut Vec<(String, String)>, argument: &Argument, value: &Value) {
-    let name = &argument.parameter;
-    match value {
-        Value::Array(items) if argument.is_exploded => {
-            query.extend(items.iter().map(|item| (name.clone(), simple(item))));
-        }
-        Value::Object(members) if argument.is_deep => {
-            let members = members.iter();
-            query.extend(members.map(|(key, value)| (format!("{name}[{key}]"), simple(value))));
-        }
-        Value::Object(members) if argument.is_exploded => {
-            query.extend(
-                members
-                    .iter()
-                    .map(|(key, value)| (key.clone(), simple(value))),
-            );
-        }
-        value => query.push((name.clone(), simple(value))),
-    }
+/// The query of a request.
+struct Query<'a> {
+    pairs: Vec<(String, String)>,
+    /// The names that are taken, and their arguments. Those of the settings have none.
+    owners: HashMap<String, Option<&'a Argument>>,
 }
 
-/// Returns a value in the style `simple`: items and members with commas between them.
-fn simple(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(simple).collect::<Vec<_>>().join(","),
-        Value::Object(members) => {
-            let members = members.iter();
-            let members = members.map(|(key, value)| format!("{key},{}", simple(value)));
-            members.collect::<Vec<_>>().join(",")
+impl<'a> Query<'a> {
+    fn new(target: &Target, operation: &'a ApiOperation) -> Self {
+        let arguments = operation.arguments.iter();
+        let declared = arguments.filter(|argument| argument.location == ParameterIn::Query);
+        let declared =
+            declared.map(|argument| (canonical_name(&argument.parameter), Some(argument)));
+        let set = target.query.iter();
+        let set = set.map(|(name, _)| (canonical_name(name), None));
+        Self {
+            pairs: Vec::new(),
+            owners: declared.chain(set).collect(),
         }
-        value => value.to_string(),
     }
-}
 
-fn encode(query: &[(String, String)]) -> String {
-    let pairs = query.iter();
-    let pairs: Vec<_> = pairs
-        .map(|(name, value)| format!("{}={}", escape(name), escape(value)))
-        .collect();
-    match pairs.is_empty() {
-        true => String::new(),
-        false => format!("?{}", pairs.join("&")),
+    /// Adds the value of an argument.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ToolError`] when an object has a member that cannot be a parameter.
+    fn add(&mut self, argument: &'a Argument, value: &Value) -> Result<(), ToolError> {
+        let name = &argument.parameter;
+        match (argument.format, value) {
+            (ParameterFormat::Exploded, Value::Array(items)) => {
+                let items = items.iter();
+                self.pairs
+                    .extend(items.map(|item| (name.clone(), argument.format.text(item))));
+            }
+            (ParameterFormat::Deep, Value::Object(members)) => {
+                for (key, value) in members {
+                    self.add_member(argument, format!("{name}[{key}]"), value)?;
+                }
+            }
+            (ParameterFormat::Exploded, Value::Object(members)) => {
+                for (key, value) in members {
+                    self.add_member(argument, key.clone(), value)?;
+                }
+            }
+            (format, value) => self.pairs.push((name.clone(), format.text(value))),
+        }
+        Ok(())
     }
-}
 
-fn escape(text: &str) -> String {
-    utf8_percent_encode(text, ESCAPED).to_string()
+    /// Adds a parameter whose name the caller has chosen.
+    fn add_member(
+        &mut self,
+        argument: &'a Argument,
+        name: String,
+        value: &Value,
+    ) -> Result<(), ToolError> {
+        let group = name.split('[').next().unwrap_or_default();
+        for name in [canonical_name(&name), canonical_name(group)] {
+            let is_own = match self.owners.get(&name) {
+                Some(owner) => owner.is_some_and(|owner| std::ptr::eq(owner, argument)),
+                None => !name.is_empty(),
+            };
+            if !is_own || name.chars().any(char::is_control) {
+                let reason = format!("cannot have the member {name:?}, which is not its own");
+                return Err(unusable(&argument.name, &reason));
+            }
+            self.owners.insert(name, Some(argument));
+        }
+        self.pairs.push((name, argument.format.text(value)));
+        Ok(())
+    }
+
+    /// Encodes the query. The parameters of the settings are the last ones.
+    fn encode(self, target: &Target) -> String {
+        let pairs = self.pairs.iter().chain(&target.query);
+        let pairs: Vec<_> = pairs
+            .map(|(name, value)| format!("{}={}", escape(name), escape(value)))
+            .collect();
+        match pairs.is_empty() {
+            true => String::new(),
+            false => format!("?{}", pairs.join("&")),
+        }
+    }
 }

@@ -7,6 +7,7 @@ use http_body::Body;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use mcp_server::ToolError;
 use mcp_types::CallToolResult;
+use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use super::operation::is_json;
@@ -14,7 +15,8 @@ use super::operation::is_json;
 /// Longest part of an error that the language model receives, in bytes.
 const MAX_ERROR: usize = 2048;
 
-/// Reads a response.
+/// Reads a response. With `has_output`, the result has structured content, because clients refuse results without
+/// it for tools with an output schema.
 ///
 /// # Errors
 ///
@@ -22,6 +24,7 @@ const MAX_ERROR: usize = 2048;
 pub(super) async fn read<B>(
     response: Response<B>,
     limit: usize,
+    has_output: bool,
 ) -> Result<CallToolResult, ToolError>
 where
     B: Body<Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
@@ -51,14 +54,14 @@ where
             parts.status.as_u16()
         )));
     }
-    result(&parts.headers, body)
+    result(&parts.headers, body, has_output)
 }
 
-fn result(headers: &HeaderMap, body: Bytes) -> Result<CallToolResult, ToolError> {
+fn result(headers: &HeaderMap, body: Bytes, has_output: bool) -> Result<CallToolResult, ToolError> {
     let kind = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
     if kind.is_some_and(is_json) && !body.is_empty() {
         let value: Value = serde_json::from_slice(&body)
-            .map_err(|_| ToolError::new("the response of the service is no JSON"))?;
+            .map_err(|_| ToolError::new("the response of the service is not JSON"))?;
         // Structured content is an object.
         let value = match value {
             Value::Object(_) => value,
@@ -66,12 +69,18 @@ fn result(headers: &HeaderMap, body: Bytes) -> Result<CallToolResult, ToolError>
         };
         return Ok(CallToolResult::from_json(&value)?);
     }
-    match String::from_utf8(body.into()) {
-        Ok(text) if text.is_empty() => Ok(CallToolResult::from_text("done")),
-        Ok(text) => Ok(CallToolResult::from_text(text)),
-        Err(_) => Err(ToolError::new(format!(
-            "the response of the service has the type {:?}, which is no text",
+    let text = String::from_utf8(body.into()).map_err(|_| {
+        ToolError::new(format!(
+            "the response of the service has the type {:?}, which is not text",
             kind.unwrap_or_default()
-        ))),
-    }
+        ))
+    })?;
+    let structured = match &*text {
+        _ if !has_output => None,
+        "" => Some(json!({ "result": null })),
+        text => Some(json!({ "result": text })),
+    };
+    let mut result = CallToolResult::from_text(if text.is_empty() { "done" } else { &*text });
+    result.structured_content = structured.map(|value| to_raw_value(&value)).transpose()?;
+    Ok(result)
 }

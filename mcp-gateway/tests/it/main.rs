@@ -7,6 +7,7 @@
     reason = "test helpers"
 )]
 
+mod advisories;
 mod authorization;
 mod broadcasts;
 mod exchange;

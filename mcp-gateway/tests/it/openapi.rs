@@ -4,12 +4,13 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{Method, Request, Response};
+use http::{HeaderMap, Method, Request, Response};
 use http_body_util::Full;
 use mcp::InProcess;
 use mcp::gateway::openapi::{OpenApi, OpenApiError};
-use mcp::gateway::{Gateway, GatewayServer};
+use mcp::gateway::{Gateway, GatewayServer, ToolOptions};
 use mcp::prelude::*;
+use mcp::schema::{JsonSchema, Validator as _};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -69,15 +70,14 @@ fn document(version: &str) -> Value {
 
 /// A request that the service has received.
 #[derive(Debug, Clone)]
-struct Seen {
+pub(crate) struct Seen {
     method: Method,
-    url: String,
-    authorization: String,
-    trace: Option<String>,
+    pub(crate) url: String,
+    headers: HeaderMap,
     body: String,
 }
 
-type Log = Arc<Mutex<Vec<Seen>>>;
+pub(crate) type Log = Arc<Mutex<Vec<Seen>>>;
 
 /// Answers with the status, type and body of the query or path.
 fn respond(request: &Request<Bytes>) -> Response<Full<Bytes>> {
@@ -97,7 +97,7 @@ fn respond(request: &Request<Bytes>) -> Response<Full<Bytes>> {
     response.body(Full::from(body)).unwrap()
 }
 
-fn http(
+pub(crate) fn http(
     log: &Log,
 ) -> impl tower::Service<
     Request<Bytes>,
@@ -110,15 +110,10 @@ fn http(
 + 'static {
     let log = log.clone();
     tower::service_fn(move |request: Request<Bytes>| {
-        let header = |name: &str| {
-            let header = request.headers().get(name)?;
-            Some(header.to_str().unwrap().to_owned())
-        };
         log.lock().push(Seen {
             method: request.method().clone(),
             url: request.uri().to_string(),
-            authorization: header("authorization").unwrap_or_default(),
-            trace: header("x-trace"),
+            headers: request.headers().clone(),
             body: String::from_utf8(request.body().to_vec()).unwrap(),
         });
         let response = respond(&request);
@@ -141,6 +136,10 @@ async fn operations_are_tools_with_schemas() {
     for version in ["3.0.3", "3.1.0"] {
         let server = api(version).server(http(&Log::default())).unwrap();
         server.check().unwrap();
+        let lints = server.lints();
+        let is_unchecked =
+            |lint: &mcp::schema::Lint| lint.to_string().contains("no type checks it");
+        assert!(!lints.iter().any(is_unchecked), "{lints:?}");
         let client = Client::connect(InProcess(server)).await.unwrap();
         let tools = client.list_all_tools().await.unwrap();
         let mut names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
@@ -157,10 +156,10 @@ async fn operations_are_tools_with_schemas() {
         );
         assert_eq!(tool("get_pets_id").input_schema["required"], json!(["id"]));
         let schema = &tool("addPet").input_schema;
-        assert_eq!(schema["properties"]["body"]["$ref"], "#/$defs/Pet");
-        let parent = &schema["$defs"]["Pet"]["properties"]["parent"]["$ref"];
-        assert_eq!(parent, "#/$defs/Pet");
-        assert_eq!(schema["$defs"]["Toy"]["type"], "string");
+        let pet = &schema["properties"]["body"];
+        assert_eq!(pet["properties"]["toy"]["type"], "string");
+        assert_eq!(pet["properties"]["parent"]["$ref"], "#/$defs/Pet");
+        assert_eq!(&schema["$defs"]["Pet"], pet);
     }
 }
 
@@ -194,10 +193,11 @@ async fn calls_are_requests_below_the_base_url() {
     let body = json!({"body": {"name": "Tom"}});
     let added = client.call("addPet", body).await.unwrap();
     assert_eq!(added.structured(), Some(json!({"id": 7})));
-    for id in ["a/../../admin", "?x=1", "@evil.example.com", "%2e%2e"] {
+    for id in ["a/b", "?x=1", "@evil.example.com", "%2e%2e"] {
         client.call("get_pets_id", json!({"id": id})).await.unwrap();
     }
-    for id in ["..", ".", ""] {
+    // Some proxies and frameworks decode `%2F` before they resolve the segments.
+    for id in ["..", ".", "", "a/../../admin", "..\\a", "..;a", "a\0"] {
         let refused = client.call("get_pets_id", json!({"id": id})).await.unwrap();
         assert!(refused.is_error(), "{refused:?}");
     }
@@ -207,14 +207,15 @@ async fn calls_are_requests_below_the_base_url() {
     let expected = [
         format!("{base}?kind=cat&kind=dog%20%26%20co&limit=5&key=k%26y"),
         format!("{base}?key=k%26y"),
-        format!("{base}/a%2F..%2F..%2Fadmin?key=k%26y"),
+        format!("{base}/a%2Fb?key=k%26y"),
         format!("{base}/%3Fx%3D1?key=k%26y"),
         format!("{base}/%40evil.example.com?key=k%26y"),
         format!("{base}/%252e%252e?key=k%26y"),
     ];
     assert_eq!(urls, expected);
-    assert!(seen.iter().all(|it| it.authorization == SECRET), "{seen:?}");
-    assert_eq!(seen[0].trace.as_deref(), Some("t"));
+    let has_secret = |seen: &Seen| seen.headers["authorization"] == SECRET;
+    assert!(seen.iter().all(has_secret), "{seen:?}");
+    assert_eq!(seen[0].headers["x-trace"], "t");
     assert_eq!(
         (&seen[1].method, &*seen[1].body),
         (&Method::POST, "{\"name\":\"Tom\"}")
@@ -278,4 +279,351 @@ fn settings_are_checked_and_secrets_not_shown() {
     assert!(!shown.contains("s3cret"), "{shown}");
     let error = api().server(http(&Log::default())).unwrap_err();
     assert!(matches!(error, OpenApiError::BaseUrl(_)), "{error:?}");
+}
+
+/// Returns a document whose operations are `paths`.
+pub(crate) fn document_of(paths: Value) -> OpenApi {
+    let document = json!({
+        "openapi": "3.1.0", "info": {"title": "a", "version": "1"}, "paths": paths,
+    });
+    OpenApi::parse(&document.to_string())
+        .unwrap()
+        .base_url("https://api.example.com/v1")
+        .unwrap()
+}
+
+/// Returns a client of the tools of `api`, and the requests that the service receives.
+pub(crate) async fn connect(api: OpenApi) -> (Client, Log) {
+    let log = Log::default();
+    let server = api.server(http(&log)).unwrap();
+    (Client::connect(InProcess(server)).await.unwrap(), log)
+}
+
+/// Each style and location of a parameter with values of each type: only the right one is sent.
+#[tokio::test]
+async fn arguments_of_a_wrong_type_are_not_sent() {
+    let object = json!({"tenant": "1", "api_key": "mine"});
+    let values = [
+        json!("x"),
+        json!(5),
+        json!(1.5),
+        json!(true),
+        object,
+        json!(["x"]),
+    ];
+    let parameter = |place: &str, style: &str, explode: bool, kind: &str| {
+        json!({
+            "name": "v", "in": place, "style": style, "explode": explode, "required": true,
+            "schema": {"type": kind},
+        })
+    };
+    let form = |explode, kind| parameter("query", "form", explode, kind);
+    let content = json!({"application/json": {"schema": {"type": "object"}}});
+    let pair = json!({"a": "b"});
+    let list = json!(["a", "b"]);
+    for (parameter, good, expected) in [
+        (form(true, "string"), json!("a&b"), "/a?v=a%26b"),
+        (form(true, "integer"), json!(7), "/a?v=7"),
+        (form(true, "number"), json!(7.5), "/a?v=7.5"),
+        (form(true, "boolean"), json!(false), "/a?v=false"),
+        (form(true, "array"), list.clone(), "/a?v=a&v=b"),
+        (form(false, "array"), list.clone(), "/a?v=a%2Cb"),
+        (form(true, "object"), pair.clone(), "/a?a=b"),
+        (form(false, "object"), pair.clone(), "/a?v=a%2Cb"),
+        (
+            parameter("query", "spaceDelimited", false, "array"),
+            list.clone(),
+            "/a?v=a%20b",
+        ),
+        (
+            parameter("query", "pipeDelimited", false, "array"),
+            list.clone(),
+            "/a?v=a%7Cb",
+        ),
+        (
+            parameter("query", "deepObject", true, "object"),
+            pair.clone(),
+            "/a?v%5Ba%5D=b",
+        ),
+        (
+            json!({"name": "v", "in": "query", "required": true, "content": content}),
+            pair.clone(),
+            "/a?v=%7B%22a%22%3A%22b%22%7D",
+        ),
+        (
+            parameter("path", "simple", false, "string"),
+            json!("a/b"),
+            "/a%2Fb",
+        ),
+        (
+            parameter("path", "simple", false, "array"),
+            list.clone(),
+            "/a%2Cb",
+        ),
+        (parameter("path", "simple", false, "object"), pair, "/a%2Cb"),
+        (
+            parameter("header", "simple", false, "string"),
+            json!("a"),
+            "/a",
+        ),
+        (parameter("header", "simple", false, "array"), list, "/a"),
+    ] {
+        let kind = parameter.pointer("/schema/type").and_then(Value::as_str);
+        let kind = kind.unwrap_or("object").to_owned();
+        let path = if parameter["in"] == "path" {
+            "/{v}"
+        } else {
+            "/a"
+        };
+        let get = json!({"operationId": "get", "parameters": [parameter], "responses": {}});
+        let (client, log) = connect(document_of(json!({path: {"get": get}}))).await;
+        for value in &values {
+            let is_right = match &*kind {
+                "string" => value.is_string(),
+                "integer" => value.is_i64(),
+                "number" => value.is_number(),
+                "boolean" => value.is_boolean(),
+                "array" => value.is_array(),
+                _ => value.is_object(),
+            };
+            if is_right {
+                continue;
+            }
+            let refused = client.call("get", json!({"v": value})).await.unwrap();
+            assert!(refused.is_error(), "{parameter} {value}: {refused:?}");
+            assert!(refused.text().contains("expected"), "{refused:?}");
+        }
+        assert!(log.lock().is_empty(), "{parameter}: {log:?}");
+        client.call("get", json!({"v": good})).await.unwrap();
+        let url = format!("https://api.example.com/v1{expected}");
+        assert_eq!(log.lock().last().unwrap().url, url, "{parameter}");
+    }
+}
+
+/// A schema without a type does not describe an object or an array, so that none is sent.
+#[tokio::test]
+async fn objects_need_a_schema_that_says_so() {
+    let parameter = json!({"name": "v", "in": "query", "schema": {"description": "any"}});
+    let get = json!({"operationId": "get", "parameters": [parameter], "responses": {}});
+    let (client, log) = connect(document_of(json!({"/a": {"get": get}}))).await;
+    for value in [json!({"api_key": "mine"}), json!(["a"])] {
+        let refused = client.call("get", json!({"v": value})).await.unwrap();
+        assert!(
+            refused.text().contains("\"v\" cannot be an "),
+            "{refused:?}"
+        );
+    }
+    assert!(log.lock().is_empty(), "{log:?}");
+    client.call("get", json!({"v": "a"})).await.unwrap();
+    assert_eq!(log.lock()[0].url, "https://api.example.com/v1/a?v=a");
+}
+
+#[tokio::test]
+async fn values_of_the_operator_are_the_only_ones() {
+    let object = |name: &str, style: &str| json!({"name": name, "in": "query", "style": style, "schema": {"type": "object"}});
+    let text = |name: &str| json!({"name": name, "in": "query", "schema": {"type": "string"}});
+    let parameters = [
+        object("q", "form"),
+        object("r", "form"),
+        object("filter", "deepObject"),
+        text("filter[owner]"),
+        text("tenant"),
+        text("Api-Key"),
+    ];
+    let get = json!({"operationId": "get", "parameters": parameters, "responses": {}});
+    let log = Log::default();
+    let api = document_of(json!({"/a": {"get": get}})).query("api_key", "k");
+    let server = Arc::new(api.server(http(&log)).unwrap());
+    let api = GatewayServer::new("s", move |client| {
+        client.over(mcp::core::InProcessChannel::new(server.clone()))
+    });
+    let hidden = ToolOptions::new()
+        .hidden_argument("tenant", json!("acme"))
+        .hidden_argument("r", json!({"region": "eu"}));
+    let opened = Gateway::new("gateway", "1.0.0")
+        .with_server(api.tool("get", hidden))
+        .open()
+        .await
+        .unwrap();
+    let client = Client::connect(InProcess(opened.server)).await.unwrap();
+    let listed = client.list_all_tools().await.unwrap();
+    let names = listed[0].input_schema["properties"].as_object().unwrap();
+    let names: Vec<_> = names.keys().collect();
+    assert_eq!(names, ["q", "filter", "filter[owner]"]);
+    for arguments in [
+        json!({"q": {"tenant": "1", "api_key": "mine"}}),
+        json!({"q": {"Tenant": "1"}}),
+        json!({"q": {"tenant[]": "1"}}),
+        json!({"q": {"tenant[0]": "1"}}),
+        json!({"q": {" tenant": "1"}}),
+        json!({"q": {"api_key": "mine"}}),
+        json!({"q": {"API.KEY": "mine"}}),
+        json!({"q": {"api-key": "mine"}}),
+        json!({"q": {"region": "us"}}),
+        json!({"q": {"r": "us"}}),
+        json!({"q": {"filter[owner]": "1"}}),
+        json!({"q": {"filter": "1"}}),
+        json!({"filter": {"owner": "1"}}),
+        json!({"q": {"": "1"}}),
+        json!({"q": {"a\0": "1"}}),
+        json!({"q": {"[tenant]": "1"}}),
+        // Wrong types.
+        json!({"filter[owner]": {"tenant": "1"}}),
+        json!({"q": "tenant=1"}),
+        json!({"q": [{"tenant": "1"}]}),
+    ] {
+        let refused = client.call("s__get", &arguments).await.unwrap();
+        assert!(refused.is_error(), "{arguments}: {refused:?}");
+    }
+    assert!(log.lock().is_empty(), "{log:?}");
+    let arguments = json!({
+        "q": {"color": "red"}, "filter": {"age": 3, "a][tenant": "&tenant=1"}, "filter[owner]": "o",
+        "Api-Key": "mine",
+    });
+    client.call("s__get", arguments).await.unwrap();
+    let expected = "https://api.example.com/v1/a?color=red&region=eu&filter%5Bage%5D=3\
+                    &filter%5Ba%5D%5Btenant%5D=%26tenant%3D1&filter%5Bowner%5D=o&tenant=acme&api_key=k";
+    assert_eq!(log.lock()[0].url, expected);
+}
+
+#[tokio::test]
+async fn headers_of_the_request_are_no_arguments() {
+    let names = [
+        "Host",
+        "Authorization",
+        "Accept",
+        "Content-Type",
+        "Content-Length",
+        "Transfer-Encoding",
+        "transfer_encoding",
+        "Connection",
+        "Cookie",
+        "X_Key",
+    ];
+    let header = |name: &&str| json!({"name": name, "in": "header", "required": true, "schema": {"type": "string"}});
+    let parameters: Vec<_> = names.iter().map(header).collect();
+    let get = json!({"operationId": "get", "parameters": parameters, "responses": {}});
+    let api = document_of(json!({"/a": {"get": get}}));
+    let (client, log) = connect(api.header("X-Key", "k").unwrap()).await;
+    let tools = client.list_all_tools().await.unwrap();
+    assert_eq!(tools[0].input_schema["properties"], json!({}));
+    let evil = names.iter().map(|name| ((*name).to_owned(), json!("evil")));
+    client.call("get", Value::from_iter(evil)).await.unwrap();
+    let seen = log.lock().clone();
+    assert!(
+        !format!("{:?}", seen[0].headers).contains("evil"),
+        "{seen:?}"
+    );
+    assert_eq!(seen[0].headers["x-key"], "k");
+}
+
+#[tokio::test]
+async fn paths_that_leave_the_base_are_no_tools() {
+    for path in [
+        "@evil.example.com/a",
+        ".evil.example.com/a",
+        ":8080/a",
+        "a",
+        "//evil.example.com/a",
+        "/a//b",
+        "/../a",
+        "/a/../../b",
+        "/%2e%2e/a",
+        "/%252e%252e/a",
+        "/a%2f..%2f..%2fb",
+        "/..\\a",
+        "/a?tenant=1",
+        "/a#b",
+        "/..;/a",
+        "/a%0d%0aX: y",
+    ] {
+        let get = json!({"responses": {}});
+        let api = || document_of(json!({path: {"get": get}})).header("Authorization", SECRET);
+        let refused = api().unwrap().server(http(&Log::default())).unwrap_err();
+        assert_eq!(refused, OpenApiError::NoOperation, "{path}");
+    }
+    let parameter = |name: &str| json!({"name": name, "in": "path", "schema": {"type": "string"}});
+    let parameters = [parameter("a"), parameter("b")];
+    let get = json!({"operationId": "get", "parameters": parameters, "responses": {}});
+    let (client, log) = connect(document_of(json!({"/x/{a}.{b}/y": {"get": get}}))).await;
+    // A service sees `..`.
+    let dots = client
+        .call("get", json!({"a": ".", "b": "x"}))
+        .await
+        .unwrap();
+    assert!(dots.is_error(), "{dots:?}");
+    let api = document_of(json!({"/x/{a}{b}/y": {"get": {"operationId": "get",
+        "parameters": [parameter("a"), parameter("b")], "responses": {}}}}));
+    let (client, other) = connect(api).await;
+    for (a, b) in [(".", "."), ("a/.", "./b"), ("%2e", "."), ("a", "/..")] {
+        let dots = client.call("get", json!({"a": a, "b": b})).await.unwrap();
+        assert!(dots.is_error() || (a, b) == ("%2e", "."), "{dots:?}");
+    }
+    assert!(
+        log.lock().is_empty() && other.lock().len() <= 1,
+        "{log:?} {other:?}"
+    );
+}
+
+#[test]
+fn circular_references_of_a_document_are_refused() {
+    let document = json!({
+        "openapi": "3.1.0", "info": {"title": "a", "version": "1"},
+        "paths": {"/a": {"get": {"parameters": [{"$ref": "#/components/parameters/A"}]}}},
+        "components": {"parameters": {
+            "A": {"$ref": "#/components/parameters/B"}, "B": {"$ref": "#/components/parameters/A"},
+        }},
+    });
+    let api = OpenApi::parse(&document.to_string()).unwrap();
+    let api = api.base_url("https://a").unwrap();
+    let refused = api.server(http(&Log::default())).unwrap_err();
+    assert_eq!(refused, OpenApiError::NoOperation);
+}
+
+/// Every response of the service is a result that matches the output schema, as clients demand.
+#[tokio::test]
+async fn output_schema_is_that_of_the_response() {
+    let pet =
+        json!({"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}});
+    let pets = json!({"type": "array", "items": {"$ref": "#/components/schemas/Pet"}});
+    let response = |schema: &Value| json!({"content": {"application/json": {"schema": schema}}});
+    let reference = json!({"$ref": "#/components/schemas/Pet"});
+    let id = json!({"name": "id", "in": "path", "schema": {"type": "string"}});
+    let document = json!({
+        "openapi": "3.1.0", "info": {"title": "a", "version": "1"},
+        "paths": {
+            "/pets": {
+                "get": {"operationId": "list", "responses": {"200": response(&pets)}},
+                "post": {"operationId": "add", "responses": {"default": response(&json!({"type": "object"})), "201": response(&reference)}},
+            },
+            "/pets/{id}": {"get": {"operationId": "get", "parameters": [id],
+                "responses": {"200": {"$ref": "#/components/responses/Pet"}}}},
+        },
+        "components": {"schemas": {"Pet": pet}, "responses": {"Pet": response(&reference)}},
+    });
+    let api = OpenApi::parse(&document.to_string()).unwrap();
+    let (client, _) = connect(api.base_url("https://a/v1").unwrap()).await;
+    let tools = client.list_all_tools().await.unwrap();
+    let output = |name: &str| {
+        let tool = tools.iter().find(|tool| tool.name == name).unwrap();
+        tool.output_schema.clone().unwrap()
+    };
+    assert_eq!(output("add")["anyOf"][0], pet);
+    assert_eq!(output("get")["anyOf"][0], pet);
+    // The response is a list: structured content is an object.
+    let list = &output("list")["anyOf"][0];
+    assert_eq!(list["properties"]["result"]["items"], pet);
+    for (name, arguments, expected) in [
+        ("add", json!({}), json!({"id": 7})),
+        // These responses do not match the document.
+        ("list", json!({}), json!({"result": [1, 2]})),
+        ("get", json!({"id": "text"}), json!({"result": "hello"})),
+        ("get", json!({"id": "empty"}), json!({"result": null})),
+    ] {
+        let result = client.call(name, arguments).await.unwrap();
+        assert!(!result.is_error(), "{result:?}");
+        assert_eq!(result.structured().as_ref(), Some(&expected));
+        let check = JsonSchema.compile(&output(name)).unwrap();
+        assert_eq!(check.check(&expected), Ok(()), "{name}");
+    }
 }
