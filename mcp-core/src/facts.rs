@@ -1,5 +1,6 @@
 //! The two sides of a connection: their identity and capabilities.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 use std::{fmt, io};
 
@@ -360,6 +361,49 @@ impl RequiredScopes {
 }
 
 /// Omits the scopes, which would show an attacker the worthwhile targets.
+/// The caller that a value belongs to: issuer, subject and OAuth client of a [`Principal`]. All callers without a
+/// principal are one anonymous caller. The key of what a program keeps for its callers, such as sessions and
+/// counters.
+///
+/// Two keys are equal if their principals are [the same](Principal::is_same). Clones are cheap.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::Principal;
+/// use mcp::core::CallerKey;
+///
+/// let ada = Principal::new("https://login.example.com", "ada");
+/// let first = CallerKey::new(Some(&ada));
+/// // The next token has other scopes.
+/// assert_eq!(first, CallerKey::new(Some(&ada.clone().scopes(["files"]))));
+/// assert_ne!(first, CallerKey::new(Some(&ada.client("app"))));
+/// assert!(CallerKey::new(None).is_anonymous());
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct CallerKey(Option<Arc<Principal>>);
+
+impl CallerKey {
+    /// The caller of a request. `None`: a request without a verified identity.
+    pub fn new(principal: Option<&Principal>) -> Self {
+        Self(principal.map(|principal| {
+            let mut key = Principal::new(&*principal.issuer, &*principal.subject);
+            key.client.clone_from(&principal.client);
+            Arc::new(key)
+        }))
+    }
+
+    /// Returns the principal, without scopes and without an end. `None` for the anonymous caller.
+    pub fn principal(&self) -> Option<&Principal> {
+        self.0.as_deref()
+    }
+
+    /// Returns true for the caller without a principal.
+    pub fn is_anonymous(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
 impl fmt::Debug for Principal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Principal({} at {})", self.subject, self.issuer)

@@ -118,7 +118,7 @@ pub use connection::{ClientAddress, Connection, ConnectionState, SessionId, Tran
 pub use endpoint_metrics::{AuthMetrics, EndpointMetrics, QueuedBytes, TaskMetrics};
 pub use exchange::Exchange;
 pub use extensions::Extensions;
-pub use facts::{ClientFacts, ClientProfile, Principal, RequiredScopes, ServerProfile};
+pub use facts::{CallerKey, ClientFacts, ClientProfile, Principal, RequiredScopes, ServerProfile};
 pub use fault::{ErrorData, Fault, ItemKind};
 pub use framing::Framing;
 pub use gate::{AllowAll, Gate};

@@ -1,4 +1,4 @@
-//! Stores of sessions, stream events, tasks, published events and webhooks, which outlive a connection,
+//! Stores of sessions, stream events, tasks, used request states, published events and webhooks, which outlive a connection,
 //! a node or a process.
 //!
 //! A server without stores keeps sessions in memory and does not keep events. Nodes that share stores
@@ -11,6 +11,7 @@ mod memory_tasks;
 mod relay;
 mod sessions;
 mod tasks;
+mod used_states;
 mod webhooks;
 
 use std::error::Error;
@@ -22,6 +23,7 @@ pub use memory_tasks::MemoryTaskStore;
 pub use relay::{MemoryRelay, RelayEvent, RelayInbox, RelayMessage, RelayTarget, SessionRelay};
 pub use sessions::{MemorySessionStore, SessionStore};
 pub use tasks::{TaskLimits, TaskRecord, TaskStore, TaskWrite};
+pub use used_states::{MemoryUsedStates, UsedStateStore};
 pub use webhooks::{WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
 
 /// The failure of a store.

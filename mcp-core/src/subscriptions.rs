@@ -117,7 +117,8 @@ pub(crate) fn serve(
         .resource_subscriptions
         .retain(|uri| changes.check_access(uri, &facts, &subscriber).is_ok());
     let watch = changes.watch(granted.clone());
-    watch.add_extensions(extensions_of(&granted, &facts, service));
+    let ids = extensions_of(&granted, &facts, service);
+    watch.add_extensions(ids, subscriber.extensions.get());
     let start = move |granted| {
         let (subscription, acknowledged) = ServerSubscription::start(granted);
         let running = RunningSubscription {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp_core::{ChangeBus, ChangeEvent, ExtensionNotification, MemoryBus, Watch};
+use mcp_core::{
+    CallerKey, ChangeBus, ChangeEvent, ExtensionNotification, MemoryBus, Principal, Watch,
+};
 use mcp_types::{RawObject, SubscriptionFilter};
 use parking_lot::Mutex;
 use redis::{Script, cmd};
@@ -86,6 +88,49 @@ struct PendingNotification {
     extension: String,
     method: String,
     params: RawObject,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    caller: Option<NamedCaller>,
+}
+
+/// The caller whose clients receive a notification.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum NamedCaller {
+    Anonymous,
+    Principal {
+        issuer: String,
+        subject: String,
+        client: Option<String>,
+    },
+}
+
+impl From<&CallerKey> for NamedCaller {
+    fn from(caller: &CallerKey) -> Self {
+        match caller.principal() {
+            Some(principal) => Self::Principal {
+                issuer: principal.issuer.clone(),
+                subject: principal.subject.clone(),
+                client: principal.client.clone(),
+            },
+            None => Self::Anonymous,
+        }
+    }
+}
+
+impl From<NamedCaller> for CallerKey {
+    fn from(caller: NamedCaller) -> Self {
+        let NamedCaller::Principal {
+            issuer,
+            subject,
+            client,
+        } = caller
+        else {
+            return Self::default();
+        };
+        let mut principal = Principal::new(issuer, subject);
+        principal.client = client;
+        Self::new(Some(&principal))
+    }
 }
 
 impl PendingNotification {
@@ -113,6 +158,7 @@ impl ChangeSet {
                     extension,
                     method,
                     params,
+                    caller,
                     ..
                 } = &*notification;
                 let params = RawObject::from_text(&**params);
@@ -121,6 +167,7 @@ impl ChangeSet {
                         extension: extension.to_string(),
                         method: method.to_string(),
                         params,
+                        caller: caller.as_ref().map(NamedCaller::from),
                     }));
             }
             // A kind of change that a later version defines.
@@ -167,9 +214,11 @@ impl ChangeSet {
             extension,
             method,
             params,
+            caller,
         } in self.notifications
         {
-            let notification = ExtensionNotification::new(extension, method, &params);
+            let mut notification = ExtensionNotification::new(extension, method, &params);
+            notification.caller = caller.map(CallerKey::from);
             bus.publish(ChangeEvent::Notification(Arc::new(notification)));
         }
         if self.all {
@@ -352,7 +401,10 @@ fn parse(payload: &[u8]) -> Option<(Position, ChangeSet)> {
 
 #[cfg(test)]
 mod tests {
-    use mcp_core::ChangeEvent;
+    use std::sync::Arc;
+
+    use mcp_core::{CallerKey, ChangeEvent, ExtensionNotification, Principal};
+    use mcp_types::RawObject;
 
     use super::{ChangeSet, MAX_PENDING};
 
@@ -369,5 +421,25 @@ mod tests {
         few.add(ChangeEvent::Tools);
         few.merge(changes);
         assert!(few.all && few.tools && few.updated.is_empty());
+    }
+    #[test]
+    fn notification_keeps_the_caller_that_receives_it() {
+        let ada = Principal::new("issuer", "ada").client("app");
+        let callers = [
+            None,
+            Some(CallerKey::default()),
+            Some(CallerKey::new(Some(&ada))),
+        ];
+        let mut changes = ChangeSet::default();
+        for caller in callers.clone() {
+            let mut notification = ExtensionNotification::new("x", "y", &RawObject::empty());
+            notification.caller = caller;
+            changes.add(ChangeEvent::Notification(Arc::new(notification)));
+        }
+        let sent = serde_json::to_string(&changes).unwrap();
+        let received: ChangeSet = serde_json::from_str(&sent).unwrap();
+        let received = received.notifications.into_iter();
+        let received = received.map(|it| it.caller.map(CallerKey::from));
+        assert_eq!(received.collect::<Vec<_>>(), callers, "{sent}");
     }
 }

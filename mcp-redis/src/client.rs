@@ -16,6 +16,7 @@ use crate::pub_sub::PubSub;
 use crate::relay::RedisRelay;
 use crate::sessions::RedisSessions;
 use crate::tasks::RedisTasks;
+use crate::used_states::RedisUsedStates;
 use crate::webhooks::RedisWebhooks;
 
 /// A Redis server that the nodes of an endpoint share. Clones share the connections: one for commands,
@@ -136,6 +137,11 @@ impl Redis {
             self.keys(),
             self.timeout,
         )
+    }
+
+    /// Creates the store of used request states, for `Gateway::used_states`.
+    pub fn used_states(&self) -> RedisUsedStates {
+        RedisUsedStates::new(self.connection.clone(), self.keys(), self.timeout)
     }
 
     /// Creates the log of published events, for `Events::with_log`.

@@ -47,6 +47,11 @@ impl Keys {
         format!("{}:{{tasks}}:node:{node}", self.0)
     }
 
+    /// The key of a request state that was used.
+    pub(crate) fn used_state(&self, id: &str) -> String {
+        format!("{}:{{{id}}}:used", self.0)
+    }
+
     /// The channel of changed tasks.
     pub(crate) fn task_changes(&self) -> String {
         format!("{}:tasks", self.0)
@@ -114,6 +119,7 @@ mod tests {
         assert_eq!(keys.task_node("n"), "shop:v1:{tasks}:node:n");
         assert_eq!(keys.event_log("a")[0], "shop:v1:{event:a}:log");
         assert_eq!(keys.event_mark("a", "e"), "shop:v1:{event:a}:mark:e");
+        assert_eq!(keys.used_state("a"), "shop:v1:{a}:used");
         assert_eq!(keys.webhook("w"), "shop:v1:{webhooks}:webhook:w");
         assert_eq!(keys.webhooks()[2], "shop:v1:{webhooks}:leases");
         assert_eq!(keys.node(7), "shop:v1:relay:7");

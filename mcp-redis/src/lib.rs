@@ -29,7 +29,7 @@
 //!
 //! # Keys
 //!
-//! `P` is the prefix, `v1` the version of the layout, `ID` the id of a session or a task. Both keys of a session's
+//! `P` is the prefix, `v1` the version of the layout, `ID` the id of a session, a task or a request state. Both keys of a session's
 //! events have one hash tag, so that they are on one node of a Redis Cluster, and so have the keys of all tasks.
 //!
 //! | key | type | content | lifetime |
@@ -46,6 +46,7 @@
 //! | `P:v1:{webhooks}:webhook:ID` | hash | a subscription of a webhook **with its secret**, and its progress; about 900 bytes | that of the subscription |
 //! | `P:v1:{webhooks}:expiry`, `owners`, `leases` | sorted set, hashes | time of expiry, owner and lease of each subscription; about 400 bytes per subscription | unlimited |
 //! | `P:v1:{webhooks}:verified` | sorted set | digests of the last 10,000 URLs that have agreed to receive events; about 170 bytes each | unlimited |
+//! | `P:v1:{ID}:used` | string | mark of a request state that was used | lifetime of request states |
 //! | `P:v1:stream-number` | string | number of the last GET stream | unlimited |
 //! | `P:v1:changes` | hash | number of the last change | unlimited |
 //!
@@ -82,7 +83,7 @@
 //! | `error`, `keys`, `writer` | errors, names of keys, channels and writes |
 //! | `connection` | commands with timeouts and retries |
 //! | `pub_sub`, `watchers` | the connection of subscriptions; waits for messages |
-//! | `changes`, `events`, `event_log`, `relay`, `tasks`, `webhooks` | the parts that use Redis |
+//! | `changes`, `events`, `event_log`, `relay`, `tasks`, `used_states`, `webhooks` | the parts that use Redis |
 //! | `sessions` | the store of sessions, with the relay between its nodes |
 //! | `client` | [`Redis`] |
 
@@ -97,6 +98,7 @@ mod pub_sub;
 mod relay;
 mod sessions;
 mod tasks;
+mod used_states;
 mod watchers;
 mod webhooks;
 mod writer;
@@ -109,4 +111,5 @@ pub use events::RedisEvents;
 pub use relay::RedisRelay;
 pub use sessions::RedisSessions;
 pub use tasks::RedisTasks;
+pub use used_states::RedisUsedStates;
 pub use webhooks::RedisWebhooks;

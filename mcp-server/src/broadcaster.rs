@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 
 use mcp_core::extension::{CustomNotification, Extension, to_object};
-use mcp_core::{ChangeEvent, ExtensionNotification, Fault};
+use mcp_core::{CallerKey, ChangeEvent, ExtensionNotification, Fault};
 use mcp_types::RawObject;
 
 use crate::call::CallContext;
@@ -28,7 +28,7 @@ pub(crate) trait Publisher: Send + Sync {
 /// there are no sessions: a client receives it on each `subscriptions/listen` request that it has open
 /// and that declares the extension. A client without such a stream misses it.
 ///
-/// Do not send data of one user: all clients receive it. A change bus that connects several nodes
+/// Do not send data of one user: all clients receive it, except with [`send_raw_to`](Self::send_raw_to). A change bus that connects several nodes
 /// carries notifications, too.
 ///
 /// # Examples
@@ -94,16 +94,36 @@ impl Broadcaster {
     /// messages on, such as gateways.
     // spec: EXT-05
     pub fn send_raw(&self, id: &str, method: &str, params: Option<&RawObject>) {
+        let empty = RawObject::empty();
+        let notification = ExtensionNotification::new(id, method, params.unwrap_or(&empty));
+        self.publish(notification);
+    }
+
+    /// Sends a notification of the extension `id` as JSON to the clients of one caller; see
+    /// [`send_raw`](Self::send_raw).
+    // spec: EXT-05
+    pub fn send_raw_to(
+        &self,
+        caller: &CallerKey,
+        id: &str,
+        method: &str,
+        params: Option<&RawObject>,
+    ) {
+        let empty = RawObject::empty();
+        let notification = ExtensionNotification::new(id, method, params.unwrap_or(&empty));
+        self.publish(notification.caller(caller.clone()));
+    }
+
+    fn publish(&self, notification: ExtensionNotification) {
         let Some(server) = self.0.upgrade() else {
             return;
         };
-        let empty = RawObject::empty();
-        let notification = ExtensionNotification::new(id, method, params.unwrap_or(&empty));
+        let (method, id) = (notification.method.clone(), notification.extension.clone());
         let event = ChangeEvent::Notification(Arc::new(notification));
         if !server.publish(event) {
             tracing::warn!(
-                method,
-                extension = id,
+                method = &*method,
+                extension = &*id,
                 "notification not sent: the server does not have the extension; add it"
             );
         }

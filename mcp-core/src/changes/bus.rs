@@ -14,6 +14,7 @@ use slab::Slab;
 use super::event::ChangeEvent;
 use super::notifications::BroadcastQueue;
 use super::subscribed::SubscribedUris;
+use crate::{CallerKey, Principal};
 
 /// A bus that carries changes from handlers to subscribers: within one process ([`MemoryBus`]), or
 /// between the nodes that serve one endpoint.
@@ -283,11 +284,11 @@ impl Watch {
         state.interest = interest.into();
     }
 
-    /// Adds the notifications of these extensions to the subscription.
+    /// Adds the notifications of these extensions to the subscription of a caller.
     // spec: EXT-05
-    pub(crate) fn add_extensions(&self, ids: Vec<Box<str>>) {
+    pub(crate) fn add_extensions(&self, ids: Vec<Box<str>>, principal: Option<&Principal>) {
         if !ids.is_empty() {
-            let queue = BroadcastQueue::new(ids);
+            let queue = BroadcastQueue::new(ids, CallerKey::new(principal));
             self.marks.0.lock().notifications = Some(Box::new(queue));
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_types::{RawObject, ServerCapabilities};
 
-use crate::ServerNotification;
+use crate::{CallerKey, ServerNotification};
 
 /// A change of a server's lists or resources.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -21,7 +21,7 @@ pub enum ChangeEvent {
         /// The URI of the resource.
         uri: Box<str>,
     },
-    /// A notification of an extension, for all clients that declare the extension.
+    /// A notification of an extension, for the clients that declare the extension.
     // spec: EXT-05
     Notification(Arc<ExtensionNotification>),
 }
@@ -36,6 +36,8 @@ pub struct ExtensionNotification {
     pub method: Box<str>,
     /// The parameters, a JSON object.
     pub params: Box<str>,
+    /// The caller whose clients receive it. `None`: all clients.
+    pub caller: Option<CallerKey>,
 }
 
 impl ExtensionNotification {
@@ -49,7 +51,15 @@ impl ExtensionNotification {
             extension: extension.into(),
             method: method.into(),
             params: params.as_str().into(),
+            caller: None,
         }
+    }
+
+    /// Limits the notification to the clients of one caller.
+    #[must_use]
+    pub fn caller(mut self, caller: CallerKey) -> Self {
+        self.caller = Some(caller);
+        self
     }
 
     /// Returns the number of bytes that the notification occupies in a queue.

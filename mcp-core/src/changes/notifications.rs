@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::event::ExtensionNotification;
+use crate::CallerKey;
 
 /// Notifications of extensions that wait for one subscriber. Unlike changes they cannot be merged, so
 /// further ones are dropped while the queue is full.
@@ -11,6 +12,8 @@ use super::event::ExtensionNotification;
 pub(super) struct BroadcastQueue {
     /// The extensions that the subscriber declares and the server has.
     extensions: Vec<Box<str>>,
+    /// The caller that the subscriber belongs to.
+    caller: CallerKey,
     waiting: VecDeque<Arc<ExtensionNotification>>,
     bytes: usize,
 }
@@ -21,18 +24,22 @@ pub(super) const MAX_WAITING: usize = 64;
 pub(super) const MAX_WAITING_BYTES: usize = 256 * 1024;
 
 impl BroadcastQueue {
-    pub(super) fn new(extensions: Vec<Box<str>>) -> Self {
+    pub(super) fn new(extensions: Vec<Box<str>>, caller: CallerKey) -> Self {
         Self {
             extensions,
+            caller,
             waiting: VecDeque::new(),
             bytes: 0,
         }
     }
 
-    /// Queues a notification. Returns false if the subscriber does not declare the extension, or if
-    /// the queue is full.
+    /// Queues a notification. Returns false if the subscriber does not declare the extension, if the notification
+    /// is for another caller, or if the queue is full.
     pub(super) fn push(&mut self, notification: &Arc<ExtensionNotification>) -> bool {
-        if !self.extensions.contains(&notification.extension) {
+        let caller = notification.caller.as_ref();
+        if !self.extensions.contains(&notification.extension)
+            || caller.is_some_and(|caller| *caller != self.caller)
+        {
             return false;
         }
         let bytes = self.bytes + notification.size();
@@ -56,5 +63,34 @@ impl BroadcastQueue {
             self.waiting = VecDeque::new();
         }
         Some(notification)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use mcp_types::RawObject;
+
+    use super::BroadcastQueue;
+    use crate::{CallerKey, ExtensionNotification, Principal};
+
+    #[test]
+    fn notification_for_a_caller_is_queued_for_its_clients_only() {
+        let caller = |subject: &str| CallerKey::new(Some(&Principal::new("issuer", subject)));
+        let callers = [caller("ada"), caller("bob"), CallerKey::default()];
+        let mut queues = callers
+            .clone()
+            .map(|caller| BroadcastQueue::new(vec!["x".into()], caller));
+        let notification = || ExtensionNotification::new("x", "y", &RawObject::empty());
+        for (index, caller) in callers.into_iter().enumerate() {
+            let to_caller = Arc::new(notification().caller(caller));
+            let queued = queues.each_mut().map(|queue| queue.push(&to_caller));
+            let mut expected = [false; 3];
+            expected[index] = true;
+            assert_eq!(queued, expected);
+        }
+        let to_all = Arc::new(notification());
+        assert!(queues.iter_mut().all(|queue| queue.push(&to_all)));
     }
 }

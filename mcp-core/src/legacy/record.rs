@@ -17,6 +17,8 @@ use crate::{ClientFacts, Principal};
 #[serde(rename_all = "camelCase", remote = "Self")]
 #[non_exhaustive]
 pub struct SessionRecord {
+    /// The name of the server that opened the session. Another server that shares the store does not continue it.
+    pub server: String,
     /// The revision of the session.
     pub version: ProtocolVersion,
     /// The capabilities that the client declared.

@@ -149,6 +149,11 @@ impl Session {
     ) -> Self {
         let interest = offered_lists(&profile.capabilities);
         let extensions = extension::common(&facts.capabilities, &profile.capabilities);
+        let changes = service.changes().map(|changes| {
+            let watch = changes.watch(interest);
+            watch.add_extensions(extensions, owner.as_ref());
+            WatchedChanges { watch, changes }
+        });
         Self {
             observer: SessionObserver::new(service, facts.version, limits.transport),
             wire: wire::for_version(facts.version),
@@ -162,11 +167,7 @@ impl Session {
                 change_reader: None,
                 sent: None,
             }),
-            changes: service.changes().map(|changes| {
-                let watch = changes.watch(interest);
-                watch.add_extensions(extensions);
-                WatchedChanges { watch, changes }
-            }),
+            changes,
         }
     }
 
@@ -175,6 +176,7 @@ impl Session {
         let state = self.state.lock();
         let owner = self.owner.as_deref();
         SessionRecord {
+            server: self.profile.info().name.clone(),
             version: state.facts.version,
             capabilities: state.facts.capabilities.clone(),
             client_info: state.facts.info_json().cloned(),

@@ -329,6 +329,7 @@ mod tests {
 
     fn record(subscription: &str) -> SessionRecord {
         SessionRecord {
+            server: "shop".to_owned(),
             version: ProtocolVersion::V2025_11_25,
             capabilities: Default::default(),
             client_info: None,

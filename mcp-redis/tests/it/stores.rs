@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use mcp_core::CallerKey;
 use mcp_core::legacy::SessionRecord;
 use mcp_core::store::{
     EventStore, MemoryEventStore, MemorySessionStore, Replay, ReplayError, SessionStore,
-    StoredEvent, StreamId,
+    StoredEvent, StreamId, UsedStateStore as _,
 };
 use redis::cmd;
 use serde_json::json;
@@ -16,6 +17,7 @@ use crate::server::{RedisServer, eventually};
 /// A record that differs from others by its subscription.
 pub(crate) fn record(subscription: &str) -> SessionRecord {
     let record = json!({
+        "server": "shop",
         "version": "2025-11-25",
         "capabilities": { "elicitation": {} },
         "subscriptions": [subscription],
@@ -354,4 +356,27 @@ async fn large_session_record_is_refused() {
     );
     assert!(store.insert("b", large, TTL).await.is_err());
     assert_eq!(store.load("a").await.unwrap(), Some(record("a")));
+}
+
+#[tokio::test]
+async fn state_is_used_once_by_all_nodes_until_it_expires() {
+    let Some(server) = RedisServer::start().await else {
+        return;
+    };
+    let caller = CallerKey::default();
+    let nodes = [
+        server.connect().await.used_states(),
+        server.connect().await.used_states(),
+    ];
+    let soon = Duration::from_millis(200);
+    assert!(nodes[0].insert(&caller, "a", TTL).await.unwrap());
+    assert!(nodes[0].insert(&caller, "b", soon).await.unwrap());
+    for node in &nodes {
+        assert!(!node.insert(&caller, "a", TTL).await.unwrap());
+    }
+    eventually("expiry", async || {
+        nodes[1].insert(&caller, "b", TTL).await.unwrap()
+    })
+    .await;
+    assert!(!nodes[1].insert(&caller, "a", TTL).await.unwrap());
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_core::Fault;
 use mcp_core::extension::{CustomRequest, Extension, from_params, required_extension, to_object};
@@ -329,6 +330,13 @@ impl Ask {
     /// Returns [`AskError::Unreadable`] when the value has another type.
     pub fn kept<T: DeserializeOwned>(&self) -> Result<Option<T>, AskError> {
         self.0.kept()
+    }
+
+    /// Returns the time for which a request state of this call is valid: the
+    /// [lifetime](crate::StateKeys::lifetime) of the keys. A handler that counts the uses of states forgets them
+    /// after this time.
+    pub fn state_lifetime(&self) -> Duration {
+        self.0.state_lifetime()
     }
 
     /// Checks that the client declares all capabilities that the handler is going to use. Call it

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 use std::task::{Context, Waker};
 use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::{
@@ -155,6 +156,14 @@ impl InputRound {
     /// Returns true if the reply contains the questions, and the handler runs again with the answers.
     pub(crate) fn runs_again(&self) -> bool {
         matches!(self.mode, InputMode::Reply { .. }) && self.task().is_none()
+    }
+
+    /// Returns the time for which a state of this call is valid.
+    pub(crate) fn state_lifetime(&self) -> Duration {
+        match &self.mode {
+            InputMode::Reply { sealer, .. } => sealer.lifetime(),
+            InputMode::Live { .. } => StateKeys::LIFETIME,
+        }
     }
 
     pub(crate) fn facts(&self) -> &ClientFacts {

@@ -238,6 +238,10 @@ impl StateKeys {
         self.max_bytes
     }
 
+    pub(super) fn valid_for(&self) -> Duration {
+        self.lifetime
+    }
+
     /// Returns the time at which a state that is sealed now expires, in seconds since 1970.
     pub(super) fn expiry(&self) -> u64 {
         self.now().saturating_add(self.lifetime.as_secs())

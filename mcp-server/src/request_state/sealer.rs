@@ -1,5 +1,7 @@
 //! Encryption of the states of one server.
 
+use std::time::Duration;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chacha20poly1305::XNonce;
@@ -57,6 +59,12 @@ impl Sealer {
     pub(crate) fn size_limit(&self) -> usize {
         let configured = self.keys.as_ref();
         configured.map_or(StateKeys::MAX_BYTES, StateKeys::size_limit)
+    }
+
+    /// Returns the time for which a state is valid.
+    pub(crate) fn lifetime(&self) -> Duration {
+        let configured = self.keys.as_ref();
+        configured.map_or(StateKeys::LIFETIME, StateKeys::valid_for)
     }
 
     fn keys(&self) -> Result<&StateKeys, getrandom::Error> {

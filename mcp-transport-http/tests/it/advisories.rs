@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures::StreamExt as _;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
-use mcp_core::store::MemoryEventStore;
+use mcp_core::store::{MemoryEventStore, MemorySessionStore};
 use mcp_core::{Channel as _, ChannelError, MirroredHeaders, OutgoingRequest, Principal};
 use mcp_transport_http::StreamableHttp;
 use mcp_transport_http::client::HttpChannel;
@@ -20,7 +20,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
-use crate::support::{call_text, dual_endpoint, echo, endpoint, head_of, start, text, within};
+use crate::support::{
+    call_text, dual_endpoint, dual_endpoint_of, echo, endpoint, head_of, start, text, within,
+};
 
 /// An endpoint that counts its calls.
 fn counting() -> (StreamableHttp, Arc<AtomicUsize>) {
@@ -429,4 +431,24 @@ async fn ghsa_345p_7cg4_v4c7_request_ids_of_two_clients_are_independent() {
     let response = json!({ "jsonrpc": "2.0", "id": 7, "result": {} });
     let refused = second.post(&response).await;
     assert_eq!(refused.status(), StatusCode::BAD_REQUEST);
+}
+
+/// GHSA-mvgg-jvj2-4frq: two servers that shared one store, by mistake or with one prefix, continued each other's
+/// sessions, so that a session of one server reached the tools of another one.
+#[tokio::test]
+async fn ghsa_mvgg_jvj2_4frq_session_in_a_common_store_is_not_continued_by_another_server() {
+    let store = Arc::new(MemorySessionStore::new());
+    let node = |server: &'static str| {
+        let sessions = Sessions::in_memory().store(store.clone());
+        dual_endpoint_of(server, echo).sessions(sessions)
+    };
+    let opened = Peer::open(&node("shop"), None).await;
+    let status = async |server| {
+        let mut peer = Peer::new(&node(server), None);
+        peer.session.clone_from(&opened.session);
+        peer.post(&message(1, "ping", &json!({}))).await.status()
+    };
+    assert_eq!(status("shop").await, StatusCode::OK);
+    assert_eq!(status("bank").await, StatusCode::NOT_FOUND);
+    assert_eq!(status("shop").await, StatusCode::OK, "the session goes on");
 }

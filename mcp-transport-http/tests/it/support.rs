@@ -49,7 +49,16 @@ where
     F: Fn(Exchange) -> R + Send + Sync + 'static,
     R: Future<Output = Reply> + Send + 'static,
 {
-    let profile = ServerProfile::new(Implementation::new("test", "1.0.0"));
+    dual_endpoint_of("test", script)
+}
+
+/// Creates an endpoint of a server with this name, for modern and legacy clients.
+pub(crate) fn dual_endpoint_of<F, R>(server: &str, script: F) -> StreamableHttp
+where
+    F: Fn(Exchange) -> R + Send + Sync + 'static,
+    R: Future<Output = Reply> + Send + 'static,
+{
+    let profile = ServerProfile::new(Implementation::new(server, "1.0.0"));
     endpoint_of(profile.versions(ProtocolVersion::ALL), script)
 }
 

@@ -58,6 +58,17 @@ async fn load_from(
         context.table.end(id, SessionEnd::Elsewhere);
         return Ok(());
     };
+    // Servers that share a store by mistake do not continue each other's sessions.
+    let profile = context.service.profile();
+    if record.server != profile.info().name {
+        let (opened_by, server) = (&record.server, &profile.info().name);
+        tracing::warn!(
+            ?opened_by,
+            ?server,
+            "a session in the store belongs to another server"
+        );
+        return Ok(());
+    }
     if let Some(session) = context.table.find(id) {
         session.apply_stored(record);
         return Ok(());
