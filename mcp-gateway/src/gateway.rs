@@ -12,11 +12,12 @@
 //! | `claims` | extensions that the gateway does not know |
 //! | `shared_copies` | notifications that a server has sent to all its sessions |
 //! | `questions` | requests and notifications of a server while a call runs |
-//! | `sessions` | sessions of a legacy server |
-//! | `credentials` | tokens of servers for callers |
+//! | `sessions` | sessions of a legacy server, by caller |
+//! | `credentials` | callers, and tokens of servers for them |
 //! | `options` | [`GatewayServer`], [`ToolOptions`] |
 //! | `usage` | the calls of a server that run |
 //! | `parked` | calls that wait for their client |
+//! | `used_states` | the request states that clients have used |
 //! | `task_body` | the JSON of a task |
 //! | `task_slot` | the task that a server has created for a call |
 //! | `running` | one call of a server |
@@ -81,6 +82,7 @@ mod update_stream;
 mod updates;
 mod upstream;
 mod usage;
+mod used_states;
 
 pub use builder::{Gateway, GatewayControl, OpenGateway};
 pub use counters::{CallCounts, LastFailure};

@@ -165,6 +165,9 @@ impl ServerBuilder<'_> {
         if config.one_session {
             server = server.one_session();
         }
+        if config.share_sessions {
+            server = server.share_sessions();
+        }
         if config.start == StartConfig::Lazy {
             let manifest = self.manifest(name, &server)?;
             server = server.lazy(manifest);

@@ -161,8 +161,10 @@ pub struct ServerConfig {
     pub idle_timeout_seconds: Option<f64>,
     /// The time between two checks of the running server, in seconds. Default: no checks.
     pub health_check_seconds: Option<f64>,
-    /// Lets all calls share one session or process.
+    /// Lets all calls of a caller share one session or process.
     pub one_session: bool,
+    /// Lets all callers share the sessions of a server that keeps nothing in them.
+    pub share_sessions: bool,
     /// Leaves the server out.
     pub disabled: bool,
     /// The prefix of the names of tools and prompts; without any characters, names stay as they are.

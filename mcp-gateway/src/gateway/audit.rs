@@ -3,37 +3,18 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use mcp_core::{Extensions, Principal};
+use mcp_core::CallerKey;
 
 use super::counters::{CallOutcome, Counters};
 
 /// The target of the events.
 const TARGET: &str = "mcp_gateway::audit";
 
-/// The caller of a request, as a layer has authenticated it.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Caller {
-    subject: Option<String>,
-    issuer: Option<String>,
-    client: Option<String>,
-}
-
-impl Caller {
-    pub(super) fn new(extensions: &Extensions) -> Self {
-        let principal: Option<&Principal> = extensions.get();
-        Self {
-            subject: principal.map(|it| it.subject.clone()),
-            issuer: principal.map(|it| it.issuer.clone()),
-            client: principal.and_then(|it| it.client.clone()),
-        }
-    }
-}
-
 /// One call of a server. The event is written, and the call counted, when this is dropped: then the call has ended, was cancelled,
 /// or waits for input of its client.
 #[derive(Debug)]
 pub(super) struct AuditEntry {
-    caller: Caller,
+    caller: CallerKey,
     server: Arc<str>,
     counters: Arc<Counters>,
     kind: &'static str,
@@ -45,7 +26,7 @@ pub(super) struct AuditEntry {
 impl AuditEntry {
     /// Starts the entry of a call. `item` is the name that the server gives the item, or its URI.
     pub(super) fn new(
-        caller: Caller,
+        caller: CallerKey,
         server: &Arc<str>,
         counters: &Arc<Counters>,
         kind: &'static str,
@@ -73,6 +54,7 @@ impl Drop for AuditEntry {
     fn drop(&mut self) {
         let time = self.start.elapsed();
         self.counters.end(self.outcome, time);
+        let principal = self.caller.principal();
         tracing::info!(
             target: TARGET,
             server = &*self.server,
@@ -80,9 +62,9 @@ impl Drop for AuditEntry {
             item = self.item,
             outcome = self.outcome.as_str(),
             duration_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
-            subject = self.caller.subject,
-            issuer = self.caller.issuer,
-            client = self.caller.client,
+            subject = principal.map(|it| &*it.subject),
+            issuer = principal.map(|it| &*it.issuer),
+            client = principal.and_then(|it| it.client.as_deref()),
             "call"
         );
     }

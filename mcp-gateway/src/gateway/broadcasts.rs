@@ -26,12 +26,9 @@ impl Broadcasts {
         if extensions.is_empty() || is_running {
             return;
         }
-        let broadcast = Broadcast {
-            extensions,
-            clients: setup.clients.clone(),
-            // A call of a modern server receives its own notifications only.
-            copies: SharedCopies::default(),
-        };
+        // A call of a modern server receives its own notifications only.
+        let copies = SharedCopies::default();
+        let broadcast = Broadcast::new(extensions, setup.clients.clone(), None, copies);
         let following = tokio::spawn(follow(upstream.clone(), broadcast));
         let following = AbortOnDropHandle::new(following);
         self.0.insert(server.clone(), following);

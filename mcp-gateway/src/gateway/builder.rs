@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use mcp_client::group::{Group, Naming};
 use mcp_client::{Client, ClientBuilder, Error};
+use mcp_core::store::UsedStateStore;
 use mcp_server::Server;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
@@ -21,6 +22,7 @@ use super::setup::{Setup, check_settings};
 use super::status::GatewayStatus;
 use super::task_ids::TaskIds;
 use super::tasks::GatewayTasks;
+use super::used_states::UsedStates;
 
 /// Many servers behind one: their tools, prompts, resources and templates are those of one [`Server`],
 /// which any transport serves to clients of any revision.
@@ -43,9 +45,13 @@ use super::tasks::GatewayTasks;
 ///
 /// # Legacy servers
 ///
-/// A session of the revisions before 2026-07-28 does not say which call a question belongs to. A call of
-/// a client that can be asked therefore has a session of its own while it runs, up to 32 for each server;
-/// all other calls share one. See [`one_session`](Self::one_session) for servers that cannot work so.
+/// A server of the revisions before 2026-07-28 may keep a state in a session, so each caller with a verified
+/// [`Principal`](mcp_core::Principal) has sessions of its own; callers without one are one anonymous caller.
+/// A session does not say which call a question belongs to. A call of
+/// a client that can be asked therefore has a session for itself while it runs. A caller has up to 8 sessions
+/// with each server, and idle ones are closed after 5 minutes.
+/// See [`one_session`](Self::one_session) for servers that cannot work so, and
+/// [`GatewayServer::share_sessions`] for servers without a state.
 /// A client of 2026-07-28 has 5 minutes to answer such a server, and must send its answer to the same
 /// node. For a server on a pipe, each session is a process.
 ///
@@ -73,6 +79,7 @@ pub struct Gateway {
     servers: Vec<GatewayServer>,
     /// Settings of servers by name, also of servers that are added later.
     changes: Vec<(Arc<str>, ServerChange)>,
+    used_states: UsedStates,
 }
 
 /// Changes the settings of a server.
@@ -150,6 +157,7 @@ impl Gateway {
             naming: Naming::default(),
             servers: Vec::new(),
             changes: Vec::new(),
+            used_states: UsedStates::default(),
         }
     }
 
@@ -173,9 +181,10 @@ impl Gateway {
         self
     }
 
-    /// Lets all calls of a server share one session or process, also those whose client can be asked: they
+    /// Lets all calls of a caller share one session or process of a server, also those whose client can be asked: they
     /// run one after the other then. For servers that keep a state in their process, such as the page of
-    /// a browser. Has no effect on a server of 2026-07-28, which has no sessions.
+    /// a browser. Each caller with an identity has a session or process of its own, unless the server
+    /// [shares sessions](GatewayServer::share_sessions). Has no effect on a server of 2026-07-28, which has no sessions.
     pub fn one_session(self, server: &str) -> Self {
         self.configure(server, GatewayServer::one_session)
     }
@@ -207,6 +216,14 @@ impl Gateway {
         change: impl FnOnce(GatewayServer) -> GatewayServer + Send + Sync + 'static,
     ) -> Self {
         self.changes.push((server.into(), Box::new(change)));
+        self
+    }
+
+    /// Sets the store that counts used request states for several nodes. Clients may send a state more than once; a tool
+    /// with a [`rate`](super::CallLimits::rate) accepts each state once. Default: each node counts the states that
+    /// it receives, in memory. A reload does not change the store.
+    pub fn used_states(mut self, store: impl UsedStateStore) -> Self {
+        self.used_states = UsedStates(Arc::new(store));
         self
     }
 
@@ -243,6 +260,7 @@ impl Gateway {
             client: Client::builder().identity(&*self.name, &*self.version),
             group: Group::builder().build(),
             parked: Parked::default(),
+            used_states: self.used_states,
             announcements: Announcements::default(),
             directory,
             clients: server.broadcaster(),

@@ -142,4 +142,13 @@ impl Announcer {
         drop(servers);
         self.pending.notify.notify_one();
     }
+
+    /// Has the lists requested again that a change names. Clients are notified if they differ then.
+    pub(super) fn check(&self, change: &Change) {
+        let mut servers = self.pending.servers.lock();
+        let stale = servers.entry(self.server.clone()).or_default();
+        stale.unknown.add(Stale::new(change).kinds());
+        drop(servers);
+        self.pending.notify.notify_one();
+    }
 }

@@ -1,7 +1,8 @@
-//! Credentials of the callers of a gateway, for the servers behind it.
+//! Callers of a gateway, and their credentials for the servers behind it.
 
 use http::HeaderValue;
-use mcp_core::Fault;
+use mcp_core::{CallerKey, Fault, Principal};
+use mcp_server::{CallContext, FromCall, Rejection};
 
 #[cfg(feature = "auth")]
 pub(super) use mcp_auth::AccessToken;
@@ -16,6 +17,23 @@ pub(super) use exchanged::CallerTokens;
 /// Without the feature `auth` no server has tokens for callers.
 #[cfg(not(feature = "auth"))]
 pub(super) use std::convert::Infallible as CallerTokens;
+
+/// The caller of a request.
+pub(super) struct Caller {
+    pub(super) key: CallerKey,
+    /// The token of the caller, where the endpoint keeps it.
+    pub(super) token: Option<AccessToken>,
+}
+
+impl FromCall for Caller {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        let extensions = call.extensions();
+        Ok(Self {
+            key: CallerKey::new(extensions.get::<Principal>()),
+            token: extensions.get().cloned(),
+        })
+    }
+}
 
 /// Returns the header `Authorization` for calls of this caller.
 ///

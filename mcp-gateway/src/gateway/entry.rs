@@ -30,7 +30,6 @@ pub(super) struct ListedServer {
     pub(super) upstream: Upstream,
     pub(super) connect: ConnectShared,
     pub(super) connection_id: Option<String>,
-    pub(super) has_one_session: bool,
     idle_timeout: Option<Duration>,
     pub(super) health_check: Option<Duration>,
     manifest: Option<Arc<Manifest>>,
@@ -51,7 +50,6 @@ impl ListedServer {
     pub(super) fn new(
         (connect, upstream): (ConnectShared, Upstream),
         connection_id: Option<String>,
-        has_one_session: bool,
         generation: u64,
         backoff: Backoff,
     ) -> Self {
@@ -59,7 +57,6 @@ impl ListedServer {
             upstream,
             connect,
             connection_id,
-            has_one_session,
             idle_timeout: None,
             health_check: None,
             manifest: None,

@@ -35,9 +35,9 @@ pub enum GatewayError {
         /// The name or prefix.
         name: String,
     },
-    /// A server is called in the name of callers, who cannot share one session.
+    /// A server is called in the name of callers, who cannot share sessions.
     #[error(
-        "the server {server:?} has both `token_exchange` and `one_session`; callers cannot share a session, so \
+        "the server {server:?} has both `token_exchange` and `share_sessions`; callers cannot share a session, so \
          remove one"
     )]
     #[non_exhaustive]

@@ -9,7 +9,7 @@ use mcp_types::{ErrorObject, Method, ProtocolVersion, RawObject, codes};
 use serde::Serialize;
 use tokio::time::{sleep, timeout};
 
-use super::forward::{FollowedTask, Request, Waiting, to_fault};
+use super::forward::{FollowedTask, Request, Waiting, keep, to_fault};
 use super::task_body::check_question;
 use super::upstream::{TaskClient, Upstream};
 
@@ -97,8 +97,7 @@ impl Following<'_> {
     // spec: TASK-15
     async fn answer(&mut self) -> Result<(), Fault> {
         let ask = self.request.asker()?;
-        let waiting = Waiting::Task(self.task.clone());
-        ask.keep(&waiting).map_err(to_fault)?;
+        keep(ask, Waiting::Task(self.task.clone()))?;
         let questions = self.task.open.iter();
         let questions = questions.map(|(key, it)| ask.forward(format!("task/{key}"), it.clone()));
         let questions: Vec<_> = questions.collect();

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_client::{Client, Error, PreparedCall};
 use mcp_core::{BackChannelError, ClientFacts, Fault};
@@ -10,27 +11,16 @@ use mcp_server::{
 };
 use mcp_types::meta::keys;
 use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, Meta, RawObject};
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use super::audit::{AuditEntry, Caller};
-use super::credentials::AccessToken;
+use super::audit::AuditEntry;
+use super::credentials::{AccessToken, Caller};
 use super::questions::Question;
 use super::running::{Context, Step, UpstreamCall};
-use super::sessions::SessionKey;
 use super::task_slot::TaskSlot;
 use super::upstream::{Upstream, with_credentials, with_tasks};
-
-/// The token of the caller, where the endpoint keeps it.
-pub(super) struct CallerToken(pub(super) Option<AccessToken>);
-
-impl FromCall for CallerToken {
-    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-        Ok(Self(call.extensions().get().cloned()))
-    }
-}
 
 /// The request of a client, without its arguments.
 pub(super) struct Request {
@@ -38,7 +28,6 @@ pub(super) struct Request {
     pub(super) item: String,
     pub(super) caller: Caller,
     pub(super) facts: Arc<ClientFacts>,
-    token: CallerToken,
     /// Set if the client declares tasks.
     pub(super) tasks: Option<TaskSlot>,
     pub(super) ask: Option<Ask>,
@@ -50,9 +39,8 @@ impl FromCall for Request {
         let meta = <Option<RequestMeta>>::from_call(call)?;
         Ok(Self {
             item: call.item().unwrap_or_default().to_owned(),
-            caller: Caller::new(call.extensions()),
+            caller: FromCall::from_call(call)?,
             facts: call.facts().clone(),
-            token: FromCall::from_call(call)?,
             tasks: call.extensions().get().cloned(),
             ask: FromCall::from_call(call)?,
             context: Context {
@@ -76,7 +64,7 @@ impl FromCall for Request {
 impl Request {
     /// Returns the token of the caller, where the endpoint keeps it.
     pub(super) fn token(&self) -> Option<&AccessToken> {
-        self.token.0.as_ref()
+        self.caller.token.as_ref()
     }
 
     /// Returns the `_meta` of the request.
@@ -100,15 +88,35 @@ impl Request {
         ))
     }
 
-    /// Returns whether the client repeats its request with input.
-    pub(super) fn is_continued(&self) -> bool {
-        let kept = self.ask.as_ref().map(Ask::kept::<IgnoredAny>);
-        matches!(kept, Some(Ok(Some(_))))
+    /// Returns the state of a request that its client repeats with input: its id, and the lifetime of states.
+    pub(super) fn state(&self) -> Option<(Uuid, Duration)> {
+        let ask = self.ask.as_ref()?;
+        let kept: StateId = ask.kept().ok().flatten()?;
+        Some((kept.id, ask.state_lifetime()))
     }
 }
 
-/// Data that the gateway needs when the client repeats its request. It travels, sealed, through the
-/// client.
+/// Data of one request state. It travels, sealed, through the client.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    /// A state that is sent again has the same id.
+    id: Uuid,
+    waiting: Waiting,
+}
+
+/// The id of a request state.
+#[derive(Deserialize)]
+struct StateId {
+    id: Uuid,
+}
+
+/// Keeps data for the next request of the client, in a new state.
+pub(super) fn keep(ask: &Ask, waiting: Waiting) -> Result<(), Fault> {
+    let id = Uuid::new_v4();
+    ask.keep(&Kept { id, waiting }).map_err(to_fault)
+}
+
+/// Data that the gateway needs when the client repeats its request.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Waiting {
     /// The server requires input for its next request: no node of the gateway keeps anything.
@@ -205,7 +213,7 @@ impl Upstream {
         item: impl Into<String>,
     ) -> AuditEntry {
         AuditEntry::new(
-            request.caller.clone(),
+            request.caller.key.clone(),
             &self.server,
             &self.counters,
             kind,
@@ -284,8 +292,9 @@ where
 
     /// Starts the call, or continues it with what the client has sent along.
     async fn begin_or_resume(&mut self) -> Result<ResumedCall<R>, Fault> {
-        let kept = self.request.ask.as_ref().map(Ask::kept::<Waiting>);
-        let running = match kept.transpose().map_err(to_fault)?.flatten() {
+        let kept = self.request.ask.as_ref().map(Ask::kept::<Kept>);
+        let kept = kept.transpose().map_err(to_fault)?.flatten();
+        let running = match kept.map(|kept| kept.waiting) {
             None => self.start(|call| call).await?,
             Some(Waiting::Task(task)) => return Ok(ResumedCall::Followed(task)),
             Some(Waiting::Round {
@@ -297,10 +306,12 @@ where
             }) => {
                 (self.round, self.former) = (number, former);
                 self.declares_tasks |= declares_tasks;
+                // Without the answers, the client is asked again: with another state.
+                self.keep_round(&required, &keys)?;
                 self.answer_round(required, keys).await?
             }
             Some(Waiting::Parked { id, key, request }) => {
-                let parked = self.upstream.parked.take(id);
+                let parked = self.upstream.parked.take(&self.request.caller.key, id);
                 let parked = parked.ok_or_else(|| {
                     Fault::Refused(
                         "the call has ended meanwhile, or waits at another node of this gateway; make it again"
@@ -320,11 +331,8 @@ where
         let Request { facts, ask, .. } = self.request;
         let capabilities = self.upstream.capabilities(facts, ask.is_some());
         let in_use = self.upstream.usage.begin();
-        let credentials = self.upstream.credentials(self.request.token()).await?;
-        let key = SessionKey {
-            capabilities,
-            credentials,
-        };
+        let key = self.upstream.key(&self.request.caller, capabilities);
+        let key = key.await?;
         let session = self.upstream.session(&key, self.declares_tasks).await?;
         let capabilities = match self.declares_tasks {
             true => with_tasks(key.capabilities),
@@ -351,6 +359,15 @@ where
         let requests = requests.map_err(|error| Fault::internal(error.to_string()))?;
         let keys: BTreeMap<_, _> = requests.into_keys().map(|key| self.rename(key)).collect();
         self.former.extend(keys.values().cloned());
+        self.keep_round(&required, &keys)?;
+        self.answer_round(required, keys).await
+    }
+
+    fn keep_round(
+        &self,
+        required: &InputRequired,
+        keys: &BTreeMap<String, String>,
+    ) -> Result<(), Fault> {
         let waiting = Waiting::Round {
             number: self.round,
             required: required.clone(),
@@ -358,8 +375,7 @@ where
             former: self.former.clone(),
             declares_tasks: self.declares_tasks,
         };
-        self.request.asker()?.keep(&waiting).map_err(to_fault)?;
-        self.answer_round(required, keys).await
+        keep(self.request.asker()?, waiting)
     }
 
     /// Returns the key of a server and the key for the client, which is another one if an earlier round
@@ -419,13 +435,13 @@ where
         request: InputRequest,
     ) -> Result<UpstreamCall<R>, Fault> {
         let ask = self.request.asker()?;
-        let guard = self.upstream.parked.guard(call)?;
+        let guard = self.upstream.parked.guard(&self.request.caller.key, call)?;
         let waiting = Waiting::Parked {
             id: guard.id(),
             key: key.clone(),
             request: request.clone(),
         };
-        ask.keep(&waiting).map_err(to_fault)?;
+        keep(ask, waiting)?;
         // If the reply contains the question, this future is dropped, and the guard parks the call.
         let answer = ask.forward(key, request).await;
         let (running, response) = guard

@@ -7,14 +7,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use governor::clock::{Clock as _, DefaultClock};
-use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
-use mcp_core::ResultBody;
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use mcp_core::{CallerKey, ResultBody};
 use mcp_server::ToolError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 /// Longest wait of a call for its turn.
 const WAIT: Duration = Duration::from_secs(30);
+
+/// Callers whose calls are counted. Calls of further ones are refused.
+const MAX_CALLERS: usize = 100_000;
 
 /// Limits of the calls of one tool, or of all tools of one server together. Default: no limit beyond those of
 /// the connection.
@@ -48,14 +51,15 @@ impl CallLimits {
         Self::default()
     }
 
-    /// Sets the number of calls in a period. All of them may come at once; further ones are refused until
+    /// Sets the number of calls of each caller in a period. A caller is a verified
+    /// [`Principal`](mcp_core::Principal); callers without one are counted together. All of the calls may come at once; further ones are refused until
     /// the share of the period that one call has has passed. Values of 0 are 1 call and 1 ms.
     pub fn rate(mut self, calls: u32, period: Duration) -> Self {
         self.rate = Some((calls.max(1), period.max(Duration::from_millis(1))));
         self
     }
 
-    /// Sets the number of calls that run at the same time. Further ones wait for 30 seconds, and are refused
+    /// Sets the number of calls of all callers that run at the same time. Further ones wait for 30 seconds, and are refused
     /// then. 0 means 1.
     pub fn concurrency(mut self, calls: usize) -> Self {
         self.concurrency = Some(calls.clamp(1, Semaphore::MAX_PERMITS));
@@ -89,7 +93,7 @@ impl fmt::Debug for CallLimits {
 /// The state of limits.
 #[derive(Default)]
 pub(super) struct Limiter {
-    rate: Option<DefaultDirectRateLimiter>,
+    rate: Option<DefaultKeyedRateLimiter<CallerKey>>,
     turns: Option<Arc<Semaphore>>,
     max_result_bytes: Option<usize>,
     timeout: Option<Duration>,
@@ -103,7 +107,7 @@ impl Limiter {
             Some(quota.allow_burst(burst))
         });
         Self {
-            rate: quota.map(RateLimiter::direct),
+            rate: quota.map(RateLimiter::keyed),
             turns: limits.concurrency.map(|it| Arc::new(Semaphore::new(it))),
             max_result_bytes: limits.max_result_bytes,
             timeout: limits.timeout,
@@ -120,16 +124,29 @@ impl Limiter {
         self.timeout
     }
 
+    /// Returns true if calls are counted.
+    pub(super) fn has_rate(&self) -> bool {
+        self.rate.is_some()
+    }
+
     /// Counts a call.
     ///
     /// # Errors
     ///
-    /// Returns a [`ToolError`] when there were too many calls.
-    pub(super) fn count(&self) -> Result<(), ToolError> {
+    /// Returns a [`ToolError`] when there were too many calls of this caller.
+    pub(super) fn count(&self, caller: &CallerKey) -> Result<(), ToolError> {
         let Some(rate) = &self.rate else {
             return Ok(());
         };
-        rate.check().map_err(|early| {
+        if rate.len() >= MAX_CALLERS {
+            rate.retain_recent();
+            if rate.len() >= MAX_CALLERS {
+                return Err(ToolError::new(
+                    "too many callers use this tool; try again later",
+                ));
+            }
+        }
+        rate.check_key(caller).map_err(|early| {
             let wait = early.wait_time_from(DefaultClock::default().now());
             let seconds = wait.as_secs() + 1;
             ToolError::new(format!(
@@ -223,6 +240,7 @@ impl io::Write for Budget {
 mod tests {
     use std::time::Duration;
 
+    use mcp_core::{CallerKey, Principal};
     use mcp_types::CallToolResult;
 
     use super::{CallLimits, Limiter, is_larger};
@@ -230,9 +248,12 @@ mod tests {
     #[test]
     fn calls_beyond_the_rate_are_refused_with_the_time_to_wait() {
         let limiter = Limiter::new(&CallLimits::new().rate(2, Duration::from_secs(600)));
-        assert!(limiter.count().is_ok() && limiter.count().is_ok());
-        let refused = format!("{:?}", limiter.count().unwrap_err());
+        let anonymous = CallerKey::default();
+        let ada = CallerKey::new(Some(&Principal::new("issuer", "ada")));
+        assert!(limiter.count(&anonymous).is_ok() && limiter.count(&anonymous).is_ok());
+        let refused = format!("{:?}", limiter.count(&anonymous).unwrap_err());
         assert!(refused.contains("try again in 300 s"), "{refused}");
+        assert!(limiter.count(&ada).is_ok(), "another caller");
     }
 
     #[tokio::test(start_paused = true)]

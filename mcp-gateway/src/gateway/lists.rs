@@ -114,7 +114,8 @@ impl ServerLists {
                 it.upstream.server == server.name
                     && it.connection_id.is_some()
                     && it.connection_id == server.connection_id
-                    && it.has_one_session == server.has_one_session
+                    && it.upstream.has_one_session == server.has_one_session
+                    && it.upstream.shares_sessions == server.shares_sessions
                     && it.health_check == server.start.health_check
                     && it.upstream.settings.extensions == server.settings.extensions
             });
@@ -129,13 +130,11 @@ impl ServerLists {
                 None => {
                     self.generation += 1;
                     let id = server.connection_id.clone();
-                    let has_one_session = server.has_one_session;
                     let (start, backoff) = (server.start.clone(), Backoff::new(PAUSE, MAX_RETRY));
                     let (connect, upstream) = self.setup.connect(server);
                     let connect: ConnectShared = Arc::new(connect);
                     let parts = (connect, upstream);
-                    let mut listed =
-                        ListedServer::new(parts, id, has_one_session, self.generation, backoff);
+                    let mut listed = ListedServer::new(parts, id, self.generation, backoff);
                     listed.set_start(start);
                     group = listed.add_to(group);
                     listed
@@ -375,9 +374,7 @@ impl ServerLists {
         self.broadcasts.stop(stopped);
         let servers = self.servers.iter();
         let servers = servers.filter(|it| stopped.contains(&it.upstream.server));
-        for sessions in servers.filter_map(|it| it.upstream.sessions.as_ref()) {
-            sessions.close_idle();
-        }
+        servers.for_each(|it| it.upstream.sessions.close_idle());
     }
 
     /// Stores lists. Returns the kinds that were listed, and those that the server has announced.

@@ -55,6 +55,7 @@ pub struct GatewayServer {
     pub(super) connect: Connect,
     pub(super) connection_id: Option<String>,
     pub(super) has_one_session: bool,
+    pub(super) shares_sessions: bool,
     pub(super) start: StartSettings,
     pub(super) settings: ServerSettings,
 }
@@ -101,6 +102,7 @@ impl GatewayServer {
             }),
             connection_id: None,
             has_one_session: false,
+            shares_sessions: false,
             start: StartSettings::default(),
             settings: ServerSettings::default(),
         }
@@ -158,9 +160,18 @@ impl GatewayServer {
         self
     }
 
-    /// Lets all calls share one session or process; see [`Gateway::one_session`](super::Gateway::one_session).
+    /// Lets all calls of a caller share one session or process; see
+    /// [`Gateway::one_session`](super::Gateway::one_session).
     pub fn one_session(mut self) -> Self {
         self.has_one_session = true;
+        self
+    }
+
+    /// Lets all callers share the sessions of a server of an older revision. For servers that keep nothing in a session
+    /// or process: what one caller leaves there reaches the others, and so do notifications of the server. Default:
+    /// each caller has sessions of its own. A server of 2026-07-28 has no sessions.
+    pub fn share_sessions(mut self) -> Self {
+        self.shares_sessions = true;
         self
     }
 
@@ -246,7 +257,7 @@ impl GatewayServer {
     /// `resource` is the URL that tokens of the server name as their audience. `scopes` may be empty.
     ///
     /// Lists, changes of them and subscriptions of resources have no caller: they use the credentials that the
-    /// function given to [`new`](Self::new) sets. A server of an older revision has sessions for each caller.
+    /// function given to [`new`](Self::new) sets.
     ///
     /// # Examples
     ///
@@ -285,7 +296,8 @@ impl GatewayServer {
     /// Parameters, results and errors pass as they are. The gateway publishes the extension with the settings that the
     /// server publishes when the gateway opens, and the server receives the settings of the client: with each call
     /// in 2026-07-28, and in the session of the call before. Notifications that a server sends to all its
-    /// clients reach all clients of the gateway that declare the extension.
+    /// clients reach all clients of the gateway that declare the extension; those in a session of an older revision
+    /// reach the clients of its caller.
     ///
     /// [`Gateway::open`](super::Gateway::open) fails when two servers claim the same extension or method, and when a
     /// pattern matches a method of the protocol or of an extension that this library knows. Extensions stay as they

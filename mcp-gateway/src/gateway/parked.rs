@@ -1,4 +1,4 @@
-//! ParkedCalls that wait for their client between two requests.
+//! Calls parked between two requests of their client.
 //!
 //! Since 2026-07-28 a client answers a question with another request. A legacy server waits for the answer
 //! meanwhile, so the gateway keeps its call.
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use mcp_core::Fault;
+use mcp_core::{CallerKey, Fault};
 use parking_lot::Mutex;
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
@@ -16,8 +16,10 @@ use uuid::Uuid;
 /// Time that a client has for its answer.
 const LIFETIME: Duration = Duration::from_secs(300);
 
-/// ParkedCalls of one gateway that wait at the same time.
+/// Calls of one gateway that wait at the same time.
 const MAX_CALLS: usize = 1024;
+/// Those of one caller.
+const MAX_OF_CALLER: usize = 256;
 
 /// The waiting calls of a gateway.
 #[derive(Clone, Default)]
@@ -27,6 +29,7 @@ pub(super) struct Parked(Arc<ParkedCalls>);
 struct ParkedCalls(Mutex<HashMap<Uuid, ParkedCall>>);
 
 struct ParkedCall {
+    caller: CallerKey,
     call: Box<dyn Any + Send>,
     /// Removes the call when its time has passed.
     _expiry: AbortOnDropHandle<()>,
@@ -38,29 +41,39 @@ impl Parked {
     /// # Errors
     ///
     /// Returns [`Fault::Refused`] when too many calls wait.
-    pub(super) fn guard<T: Send + 'static>(&self, call: T) -> Result<ParkGuard<T>, Fault> {
-        if self.0.0.lock().len() >= MAX_CALLS {
+    pub(super) fn guard<T: Send + 'static>(
+        &self,
+        caller: &CallerKey,
+        call: T,
+    ) -> Result<ParkGuard<T>, Fault> {
+        let calls = self.0.0.lock();
+        let own = calls.values().filter(|call| call.caller == *caller).count();
+        let is_full = calls.len() >= MAX_CALLS || own >= MAX_OF_CALLER;
+        drop(calls);
+        if is_full {
             return Err(Fault::Refused(
                 "too many calls of this gateway wait for an answer; try again later".into(),
             ));
         }
         Ok(ParkGuard {
             parked: self.clone(),
+            caller: caller.clone(),
             id: Uuid::new_v4(),
             call: Some(call),
         })
     }
 
-    /// Takes a call, unless its time has passed or another node has it.
-    pub(super) fn take<T: 'static>(&self, id: Uuid) -> Option<T> {
+    /// Takes a call of a caller, unless its time has passed or another node has it.
+    pub(super) fn take<T: 'static>(&self, caller: &CallerKey, id: Uuid) -> Option<T> {
         let mut calls = self.0.0.lock();
-        let is_wanted = calls.get(&id).is_some_and(|parked| parked.call.is::<T>());
+        let parked = calls.get(&id);
+        let is_wanted = parked.is_some_and(|it| it.caller == *caller && it.call.is::<T>());
         let parked = is_wanted.then(|| calls.remove(&id)).flatten()?;
         drop(calls);
         parked.call.downcast().ok().map(|call| *call)
     }
 
-    fn insert(&self, id: Uuid, call: Box<dyn Any + Send>) {
+    fn insert(&self, caller: CallerKey, id: Uuid, call: Box<dyn Any + Send>) {
         // Without a runtime the program ends, and the call with it.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
@@ -73,13 +86,19 @@ impl Parked {
             drop(expired);
         });
         let _expiry = AbortOnDropHandle::new(expiry);
-        self.0.0.lock().insert(id, ParkedCall { call, _expiry });
+        let parked = ParkedCall {
+            caller,
+            call,
+            _expiry,
+        };
+        self.0.0.lock().insert(id, parked);
     }
 }
 
 /// A call that is parked when this is dropped.
 pub(super) struct ParkGuard<T: Send + 'static> {
     parked: Parked,
+    caller: CallerKey,
     id: Uuid,
     call: Option<T>,
 }
@@ -98,7 +117,8 @@ impl<T: Send + 'static> ParkGuard<T> {
 impl<T: Send + 'static> Drop for ParkGuard<T> {
     fn drop(&mut self) {
         if let Some(call) = self.call.take() {
-            self.parked.insert(self.id, Box::new(call));
+            let caller = std::mem::take(&mut self.caller);
+            self.parked.insert(caller, self.id, Box::new(call));
         }
     }
 }
@@ -107,28 +127,37 @@ impl<T: Send + 'static> Drop for ParkGuard<T> {
 mod tests {
     use std::sync::Arc;
 
-    use super::{LIFETIME, MAX_CALLS, Parked};
+    use mcp_core::{CallerKey, Principal};
+
+    use super::{LIFETIME, MAX_CALLS, MAX_OF_CALLER, Parked};
+
+    fn caller(name: &str) -> CallerKey {
+        CallerKey::new(Some(&Principal::new("issuer", name)))
+    }
 
     #[tokio::test(start_paused = true)]
-    async fn parked_call_is_taken_once_and_by_its_type() {
-        let parked = Parked::default();
-        let guard = parked.guard("call").unwrap();
+    async fn parked_call_is_taken_once_by_its_caller_and_its_type() {
+        let (parked, ada) = (Parked::default(), caller("ada"));
+        let guard = parked.guard(&ada, "call").unwrap();
         let id = guard.id();
         drop(guard);
-        assert_eq!(parked.take::<u8>(id), None);
-        assert_eq!(parked.take::<&str>(id), Some("call"));
-        assert_eq!(parked.take::<&str>(id), None);
+        assert_eq!(parked.take::<u8>(&ada, id), None);
+        for other in [caller("bob"), CallerKey::default()] {
+            assert_eq!(parked.take::<&str>(&other, id), None);
+        }
+        assert_eq!(parked.take::<&str>(&ada, id), Some("call"));
+        assert_eq!(parked.take::<&str>(&ada, id), None);
 
-        let guard = parked.guard("call").unwrap();
+        let guard = parked.guard(&ada, "call").unwrap();
         let id = guard.id();
         assert_eq!(guard.into_call(), Some("call"));
-        assert_eq!(parked.take::<&str>(id), None);
+        assert_eq!(parked.take::<&str>(&ada, id), None);
     }
 
     #[tokio::test(start_paused = true)]
     async fn parked_call_is_dropped_after_its_time() {
         let (parked, call) = (Parked::default(), Arc::new(()));
-        drop(parked.guard(call.clone()).unwrap());
+        drop(parked.guard(&CallerKey::default(), call.clone()).unwrap());
         assert_eq!(Arc::strong_count(&call), 2);
         tokio::time::sleep(LIFETIME * 2).await;
         assert_eq!(Arc::strong_count(&call), 1);
@@ -137,10 +166,22 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn call_beyond_the_limit_is_refused() {
         let parked = Parked::default();
-        for _ in 0..MAX_CALLS {
-            drop(parked.guard(()).unwrap());
+        let guard = |name: &str| parked.guard(&caller(name), ());
+        for number in 0..MAX_CALLS {
+            let name = (number / MAX_OF_CALLER).to_string();
+            drop(guard(&name).unwrap());
         }
-        let refused = parked.guard(()).err().unwrap().to_string();
+        let refused = guard("ada").err().unwrap().to_string();
         assert!(refused.contains("too many calls"), "{refused}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_of_one_caller_leave_room_for_others() {
+        let parked = Parked::default();
+        for _ in 0..MAX_OF_CALLER {
+            drop(parked.guard(&caller("ada"), ()).unwrap());
+        }
+        assert!(parked.guard(&caller("ada"), ()).is_err());
+        assert!(parked.guard(&caller("bob"), ()).is_ok());
     }
 }

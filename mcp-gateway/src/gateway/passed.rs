@@ -12,7 +12,6 @@ use super::counters::CallOutcome;
 use super::directory::Directory;
 use super::forward::Request;
 use super::running::CallSession;
-use super::sessions::SessionKey;
 use super::upstream::Upstream;
 
 /// The kind of audit entries.
@@ -116,13 +115,11 @@ async fn pass_notification(
     request: &Request,
 ) -> Result<(), Fault> {
     let _in_use = upstream.usage.begin();
-    let key = SessionKey {
-        capabilities: upstream.capabilities(&request.facts, true),
-        credentials: upstream.credentials(request.token()).await?,
-    };
-    let session = match key.credentials {
-        Some(_) => upstream.session(&key, false).await?,
-        None => CallSession::Shared {
+    let capabilities = upstream.capabilities(&request.facts, true);
+    let key = upstream.key(&request.caller, capabilities).await?;
+    let session = match key.caller.is_anonymous() && key.credentials.is_none() {
+        false => upstream.session(&key, false).await?,
+        true => CallSession::Shared {
             client: upstream.client().await?,
             questions: None,
         },

@@ -1,10 +1,11 @@
 //! Requests of a legacy server while a call runs: elicitation, sampling, roots.
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mcp_core::tower::{Middleware, Next, from_fn};
-use mcp_core::{Call, Exchange, Fault, Reply, ResultBody};
+use mcp_core::{Call, CallerKey, Exchange, Fault, Reply, ResultBody};
 use mcp_server::Broadcaster;
 use mcp_types::{
     ClientCapabilities, ElicitParams, InputRequest, InputResponse, LogMessage, Method,
@@ -43,9 +44,9 @@ struct SharedQuestions {
     turns: Arc<Semaphore>,
     /// The events of the call that has its turn.
     current: Mutex<Option<mpsc::Sender<UpstreamEvent>>>,
-    /// Sends notifications that belong to no call to all clients. `None`: they are dropped.
+    /// Sends notifications that belong to no call. `None`: they are dropped.
     broadcast: Option<Broadcast>,
-    /// Set for a session of one call at a time that also receives notifications for all clients.
+    /// Set for a session of one call at a time that also receives notifications which belong to no call.
     held: OnceLock<HeldNotifications<UpstreamEvent>>,
 }
 
@@ -54,16 +55,48 @@ struct SharedQuestions {
 pub(super) struct Broadcast {
     pub(super) extensions: Arc<ExtensionClaims>,
     pub(super) clients: Broadcaster,
+    /// The caller whose clients receive the notifications. `None`: all clients.
+    pub(super) caller: Option<CallerKey>,
     /// The other sessions of the server find here what was sent.
     pub(super) copies: SharedCopies,
+    /// The copies that count for the session.
+    used: Arc<Mutex<HashSet<u64>>>,
 }
 
 impl Broadcast {
-    /// Sends a notification of a server to all clients that declare its extension.
+    /// The notifications of one session.
+    pub(super) fn new(
+        extensions: Arc<ExtensionClaims>,
+        clients: Broadcaster,
+        caller: Option<CallerKey>,
+        copies: SharedCopies,
+    ) -> Self {
+        Self {
+            extensions,
+            clients,
+            caller,
+            copies,
+            used: Arc::default(),
+        }
+    }
+
+    /// The notifications of a session of one caller, which has others with these copies.
+    pub(super) fn for_caller(&self, caller: &CallerKey, copies: &SharedCopies) -> Self {
+        let (extensions, clients) = (self.extensions.clone(), self.clients.clone());
+        Self::new(extensions, clients, Some(caller.clone()), copies.clone())
+    }
+
+    /// Sends a notification of a server to the clients that declare its extension.
     pub(super) fn send(&self, method: &str, params: Option<&RawObject>) {
-        if let Some(id) = self.extensions.find(method) {
-            self.copies.add(method, params);
-            self.clients.send_raw(id, method, params);
+        let Some(id) = self.extensions.find(method) else {
+            return;
+        };
+        if !self.copies.add(method, params, &mut self.used.lock()) {
+            return;
+        }
+        match &self.caller {
+            Some(caller) => self.clients.send_raw_to(caller, id, method, params),
+            None => self.clients.send_raw(id, method, params),
         }
     }
 }
@@ -84,7 +117,7 @@ impl Drop for Turn {
 }
 
 impl Questions {
-    /// `broadcast`: notifications that belong to no call are those of all clients.
+    /// `broadcast` sends the notifications that belong to no call.
     pub(super) fn new(broadcast: Option<Broadcast>) -> Self {
         Self(Arc::new(SharedQuestions {
             turns: Arc::new(Semaphore::new(1)),
@@ -94,7 +127,7 @@ impl Questions {
         }))
     }
 
-    /// Passes notifications to a call only if the session that calls share does not receive them as well.
+    /// Passes notifications to a call only if no session without a call receives them as well.
     pub(super) fn leave_out_copies(&self, copies: SharedCopies) {
         self.0.held.get_or_init(|| HeldNotifications::new(copies));
     }
@@ -155,7 +188,7 @@ impl Questions {
         })
     }
 
-    /// Passes a notification of an extension to the call that has its turn, or to all clients.
+    /// Passes a notification of an extension to the call that has its turn. Without a call, broadcasts it.
     async fn notify(&self, method: &str, params: Option<RawObject>) {
         let events = self.0.current.lock().clone();
         let Some(events) = events else {

@@ -16,9 +16,9 @@ use mcp_types::{
 };
 
 use super::counters::CallOutcome;
-use super::credentials::AccessToken;
+use super::credentials::Caller;
 use super::follow::{follow, resume};
-use super::forward::{Answer, CallerToken, Request};
+use super::forward::{Answer, Request};
 use super::options::ToolOptions;
 use super::task_body::TaskBody;
 use super::task_slot::CreatedTask;
@@ -69,10 +69,17 @@ async fn call_tool(
 ) -> Result<ResultBody, ToolError> {
     let arguments = options.arguments(arguments)?;
     let (shared, single) = (&upstream.settings.limiter, &options.limiter);
-    // The answer to a question continues a call that was counted.
-    if !request.is_continued() {
-        single.count()?;
-        shared.count()?;
+    let caller = &request.caller.key;
+    match request.state() {
+        None => {
+            single.count(caller)?;
+            shared.count(caller)?;
+        }
+        // The answer to a question continues a call that was counted, once.
+        Some((state, lifetime)) if single.has_rate() || shared.has_rate() => {
+            upstream.used_states.count(caller, state, lifetime).await?;
+        }
+        Some(_) => {}
     }
     let _single = single.turn().await?;
     let _shared = shared.turn().await?;
@@ -204,21 +211,21 @@ impl Completer {
     fn handler(
         &self,
         argument: &str,
-    ) -> impl mcp_server::CompletionHandler<(mcp_server::AsyncHandler, CallerToken, Prefix, RawArgs)>
-    + use<> {
+    ) -> impl mcp_server::CompletionHandler<(mcp_server::AsyncHandler, Caller, Prefix, RawArgs)> + use<>
+    {
         let argument: Arc<str> = argument.into();
         let (upstream, reference) = (self.upstream.clone(), self.reference.clone());
-        move |CallerToken(token): CallerToken, prefix: Prefix, RawArgs(known): RawArgs| {
+        move |caller: Caller, prefix: Prefix, RawArgs(known): RawArgs| {
             let upstream = upstream.clone();
             let params = CompleteParams::new(reference.clone(), &*argument, prefix.0);
-            async move { complete(&upstream, token.as_ref(), params, &known).await }
+            async move { complete(&upstream, &caller, params, &known).await }
         }
     }
 }
 
 async fn complete(
     upstream: &Upstream,
-    token: Option<&AccessToken>,
+    caller: &Caller,
     params: CompleteParams,
     known: &RawObject,
 ) -> Result<CompleteResult, CompletionError> {
@@ -227,7 +234,7 @@ async fn complete(
         _ => params,
     };
     let _in_use = upstream.usage.begin();
-    let completed = upstream.complete(token, params).await;
+    let completed = upstream.complete(caller, params).await;
     completed
         .map_err(CompletionError::fault)?
         .map_err(|error| CompletionError::fault(upstream.fault(&error)))

@@ -1,29 +1,34 @@
-//! Sessions of a legacy server, for calls whose client can be asked.
+//! Sessions of a legacy server, those of each caller.
 //!
-//! A session does not say which call a question belongs to. So such a call has a session of its own while it
-//! runs, and a question of the session belongs to it.
+//! A server may keep a state in a session, which must not reach another caller. And a session does not say which call
+//! a question belongs to. So a call of a caller with an identity, or whose client can be asked, has a session of its
+//! caller for itself while it runs, and a question of the session belongs to it.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use http::HeaderValue;
 use mcp_client::{Client, ClientBuilder, Error};
-use mcp_core::{BoxFuture, Fault};
+use mcp_core::{BoxFuture, CallerKey, Fault};
 use mcp_types::ClientCapabilities;
 use parking_lot::Mutex;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::changes::Announcer;
-use super::questions::Questions;
+use super::questions::{Broadcast, Questions};
 use super::shared_copies::SharedCopies;
 
-/// Sessions of one server that wait for a next call.
-const MAX_IDLE: usize = 4;
-/// Sessions of a server that is called in the name of callers, who share none.
-const MAX_IDLE_OF_CALLERS: usize = 32;
+/// Sessions of one caller with one server, in use and idle.
+pub(super) const MAX_OF_CALLER: usize = 8;
+/// Sessions of all callers with one server.
+const MAX_SESSIONS: usize = 256;
+
+/// Time after which a session without calls is closed.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Longest wait for a free session.
 const WAIT: Duration = Duration::from_secs(30);
@@ -43,12 +48,35 @@ struct SessionPool {
     connect: Connect,
     client: ClientBuilder,
     permits: Arc<Semaphore>,
+    /// Sessions of one caller.
+    max_of_caller: usize,
     changes: Announcer,
-    /// Set for a server with extensions.
-    copies: Option<SharedCopies>,
-    /// The session that was used last is used next, so that a client that makes one call after the other
-    /// stays in one session.
-    idle: Mutex<Vec<OpenSession>>,
+    /// The notifications that belong to no call. `None` for a server without extensions.
+    broadcast: Option<Broadcast>,
+    /// The callers that have sessions.
+    callers: Mutex<HashMap<CallerKey, Weak<CallerSessions>>>,
+    idle: Mutex<IdleSessions>,
+}
+
+/// The parts that the sessions of one caller share.
+struct CallerSessions {
+    permits: Arc<Semaphore>,
+    copies: SharedCopies,
+}
+
+/// The sessions that no call has. The one that was used last is used next, so that a client that makes one call after
+/// the other stays in one session.
+#[derive(Default)]
+struct IdleSessions {
+    sessions: Vec<IdleSession>,
+    next_number: u64,
+}
+
+struct IdleSession {
+    number: u64,
+    session: OpenSession,
+    /// Closes the session when its time has passed.
+    _expiry: AbortOnDropHandle<()>,
 }
 
 #[derive(Clone)]
@@ -58,11 +86,14 @@ struct OpenSession {
     _watcher: Arc<AbortOnDropHandle<()>>,
     questions: Questions,
     key: SessionKey,
+    /// Kept for the next session of the caller.
+    _caller: Arc<CallerSessions>,
 }
 
 /// The settings that a session was opened with. Calls with the same key can use it one after the other.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct SessionKey {
+    pub(super) caller: CallerKey,
     pub(super) capabilities: ClientCapabilities,
     /// The header `Authorization` of a caller. `None`: the credentials of the gateway.
     pub(super) credentials: Option<HeaderValue>,
@@ -74,25 +105,27 @@ pub(super) struct Lease {
     session: OpenSession,
     sessions: Sessions,
     has_ended: bool,
-    _permit: OwnedSemaphorePermit,
+    _permits: [OwnedSemaphorePermit; 2],
 }
 
 impl Sessions {
     /// The sessions of a server that `connect` reaches, with the settings of the gateway.
-    /// Changes of its lists are announced by `changes`. Notifications that are in `copies` do not pass to calls.
+    /// Changes of its lists are announced by `changes`. Notifications that belong to no call are those of `broadcast`.
     pub(super) fn new(
         connect: Connect,
         client: ClientBuilder,
-        limit: usize,
+        max_of_caller: usize,
         changes: Announcer,
-        copies: Option<SharedCopies>,
+        broadcast: Option<Broadcast>,
     ) -> Self {
         Self(Arc::new(SessionPool {
             connect,
             client,
-            permits: Arc::new(Semaphore::new(limit)),
+            permits: Arc::new(Semaphore::new(MAX_SESSIONS)),
+            max_of_caller,
             changes,
-            copies,
+            broadcast,
+            callers: Mutex::default(),
             idle: Mutex::default(),
         }))
     }
@@ -103,72 +136,163 @@ impl Sessions {
     ///
     /// Returns [`Fault::Refused`] when all sessions are in use for too long.
     pub(super) async fn lease(&self, key: &SessionKey) -> Result<Result<Lease, Error>, Fault> {
-        let permit = timeout(WAIT, self.0.permits.clone().acquire_owned()).await;
-        let Ok(Ok(permit)) = permit else {
+        let caller = self.caller(&key.caller);
+        let permits = async {
+            let own = caller.permits.clone().acquire_owned().await?;
+            Ok::<_, AcquireError>([own, self.0.permits.clone().acquire_owned().await?])
+        };
+        let Ok(Ok(permits)) = timeout(WAIT, permits).await else {
             return Err(Fault::Refused(
-                "all sessions of this gateway with the server wait for answers; try again later"
+                "all sessions of this caller with the server are in use; wait until calls have ended, and try again"
                     .into(),
             ));
         };
-        let session = match self.take_idle(key) {
+        let session = match self.take_idle(key, &caller) {
             Some(session) => Ok(session),
-            None => self.open(key.clone()).await,
+            None => self.open(key.clone(), caller).await,
         };
         Ok(session.map(|session| Lease {
             session,
             sessions: self.clone(),
             has_ended: false,
-            _permit: permit,
+            _permits: permits,
         }))
     }
 
-    fn take_idle(&self, key: &SessionKey) -> Option<OpenSession> {
+    fn caller(&self, key: &CallerKey) -> Arc<CallerSessions> {
+        let mut callers = self.0.callers.lock();
+        if let Some(caller) = callers.get(key).and_then(Weak::upgrade) {
+            return caller;
+        }
+        callers.retain(|_, caller| caller.strong_count() > 0);
+        let broadcast = self.0.broadcast.as_ref();
+        let caller = Arc::new(CallerSessions {
+            permits: Arc::new(Semaphore::new(self.0.max_of_caller)),
+            copies: match broadcast.filter(|_| key.is_anonymous()) {
+                Some(broadcast) => broadcast.copies.clone(),
+                None => SharedCopies::default(),
+            },
+        });
+        callers.insert(key.clone(), Arc::downgrade(&caller));
+        caller
+    }
+
+    /// Takes a session with this key. Without one, closes idle ones to make room for a new one.
+    fn take_idle(&self, key: &SessionKey, caller: &CallerSessions) -> Option<OpenSession> {
         let mut idle = self.0.idle.lock();
-        idle.retain(|session| session.client.close_reason().is_none());
-        let index = idle.iter().rposition(|it| it.key == *key);
-        index.map(|index| idle.remove(index))
+        let mut closed = idle.remove_where(|session| session.client.close_reason().is_some());
+        let index = idle.sessions.iter().rposition(|it| it.session.key == *key);
+        let taken = index.map(|index| idle.sessions.remove(index).session);
+        if taken.is_none() {
+            let of_caller = |it: &IdleSession| it.session.key.caller == key.caller;
+            let mut own = self.0.max_of_caller - caller.permits.available_permits();
+            own += idle.sessions.iter().filter(|it| of_caller(it)).count();
+            if own > self.0.max_of_caller
+                && let Some(oldest) = idle.sessions.iter().position(of_caller)
+            {
+                closed.push(idle.sessions.remove(oldest));
+            }
+            let in_use = MAX_SESSIONS - self.0.permits.available_permits();
+            if in_use + idle.sessions.len() > MAX_SESSIONS && !idle.sessions.is_empty() {
+                closed.push(idle.sessions.remove(0));
+            }
+        }
+        drop(idle);
+        // A session ends with its last reference.
+        drop(closed);
+        taken
     }
 
     /// Closes the sessions that no call has.
     pub(super) fn close_idle(&self) {
-        let idle = std::mem::take(&mut *self.0.idle.lock());
+        let idle = std::mem::take(&mut self.0.idle.lock().sessions);
         drop(idle);
     }
 
-    async fn open(&self, key: SessionKey) -> Result<OpenSession, Error> {
-        let questions = Questions::new(None);
-        let client = self.0.client.clone().inbound_layer(questions.layer());
+    async fn open(
+        &self,
+        key: SessionKey,
+        caller: Arc<CallerSessions>,
+    ) -> Result<OpenSession, Error> {
+        let pool = &*self.0;
+        let is_anonymous = key.caller.is_anonymous();
+        // The session that anonymous callers share receives what is for all of them.
+        let broadcast = pool.broadcast.as_ref().filter(|_| !is_anonymous);
+        let questions =
+            Questions::new(broadcast.map(|it| it.for_caller(&key.caller, &caller.copies)));
+        let client = pool.client.clone().inbound_layer(questions.layer());
         let client = client.capabilities(key.capabilities.clone());
         let client = match &key.credentials {
             Some(credentials) => client.authorization(credentials.clone()),
             None => client,
         };
-        let client = (self.0.connect)(client).await?;
+        let client = (pool.connect)(client).await?;
         // On a pipe the session has a process of its own, whose notifications no other session receives.
-        if let Some(copies) = &self.0.copies
-            && !client.is_pipe()
-        {
-            questions.leave_out_copies(copies.clone());
+        if pool.broadcast.is_some() && !client.is_pipe() {
+            questions.leave_out_copies(caller.copies.clone());
         }
-        let watching = watch(client.clone(), self.0.changes.clone());
+        let watching = watch(client.clone(), pool.changes.clone(), is_anonymous);
         let watcher = AbortOnDropHandle::new(tokio::spawn(watching));
         Ok(OpenSession {
             client,
             _watcher: Arc::new(watcher),
             questions,
             key,
+            _caller: caller,
         })
     }
 }
 
-async fn watch(client: Client, announcer: Announcer) {
+impl SessionPool {
+    /// Adds a session to the idle ones, until its time has passed.
+    fn add_idle(self: &Arc<Self>, session: OpenSession) {
+        let pool = Arc::downgrade(self);
+        let mut idle = self.idle.lock();
+        let number = idle.next_number;
+        idle.next_number += 1;
+        let expiry = tokio::spawn(async move {
+            sleep(IDLE_TIMEOUT).await;
+            let pool: Option<Arc<Self>> = pool.upgrade();
+            // Dropped without the lock, because it is the end of the session.
+            let expired = pool.map(|pool| pool.idle.lock().remove_number(number));
+            drop(expired);
+        });
+        idle.sessions.push(IdleSession {
+            number,
+            session,
+            _expiry: AbortOnDropHandle::new(expiry),
+        });
+    }
+}
+
+impl IdleSessions {
+    fn remove_where(&mut self, is_removed: impl Fn(&OpenSession) -> bool) -> Vec<IdleSession> {
+        let sessions = std::mem::take(&mut self.sessions).into_iter();
+        let (removed, kept) = sessions.partition(|it| is_removed(&it.session));
+        self.sessions = kept;
+        removed
+    }
+
+    fn remove_number(&mut self, number: u64) -> Option<IdleSession> {
+        let index = self.sessions.iter().position(|it| it.number == number)?;
+        Some(self.sessions.remove(index))
+    }
+}
+
+/// Announces the changes of lists in a session. The lists of the gateway are requested again; a change that only the
+/// session of one caller knows is not announced to the clients of others.
+async fn watch(client: Client, announcer: Announcer, is_anonymous: bool) {
     let subscribe = client.changes().tools_changed().prompts_changed();
     // A server without subscriptions can still be called.
     let Ok(mut changes) = subscribe.resources_changed().await else {
         return;
     };
     while let Some(Ok(change)) = changes.next().await {
-        announcer.announce(&change);
+        if is_anonymous {
+            announcer.announce(&change);
+        } else {
+            announcer.check(&change);
+        }
     }
 }
 
@@ -183,17 +307,8 @@ impl Lease {
 
     /// Gives the session back: its call has its result.
     pub(super) fn end(mut self) {
-        let mut idle = self.sessions.0.idle.lock();
-        // The session that was used least lately makes room, and ends with its last reference.
-        let limit = match self.session.key.credentials {
-            Some(_) => MAX_IDLE_OF_CALLERS,
-            None => MAX_IDLE,
-        };
-        let oldest = (idle.len() >= limit).then(|| idle.remove(0));
-        idle.push(self.session.clone());
-        drop(idle);
         self.has_ended = true;
-        drop(oldest);
+        self.sessions.0.add_idle(self.session.clone());
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mcp_client::group::Group;
 use mcp_client::{Client, ClientBuilder, Error};
-use mcp_core::BoxFuture;
+use mcp_core::{BoxFuture, CallerKey};
 use mcp_server::Broadcaster;
 
 use super::changes::Announcements;
@@ -16,13 +16,12 @@ use super::names::Item;
 use super::options::GatewayServer;
 use super::parked::Parked;
 use super::questions::{Broadcast, Questions};
-use super::sessions::{Connect, Sessions};
+use super::sessions::{Connect, MAX_OF_CALLER, Sessions};
 use super::shared_copies::SharedCopies;
 use super::upstream::Upstream;
 use super::usage::Usage;
+use super::used_states::UsedStates;
 
-/// Sessions of one server, for calls whose client can be asked.
-const MAX_SESSIONS: usize = 32;
 /// Longest name or prefix.
 const MAX_NAME: usize = 128;
 
@@ -32,6 +31,7 @@ pub(super) struct Setup {
     pub(super) client: ClientBuilder,
     pub(super) group: Group,
     pub(super) parked: Parked,
+    pub(super) used_states: UsedStates,
     pub(super) announcements: Announcements,
     pub(super) directory: Directory,
     /// The clients of the gateway, for notifications of extensions.
@@ -47,36 +47,44 @@ impl Setup {
         impl Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync + use<>,
         Upstream,
     ) {
-        let copies = SharedCopies::default();
-        let questions = Questions::new(self.broadcast(&server, &copies));
+        let broadcast = self.broadcast(&server);
+        let questions = Questions::new(broadcast.clone());
         let connect = self.connect_shared(&server, &questions);
+        let max_of_caller = match server.has_one_session {
+            true => 1,
+            false => MAX_OF_CALLER,
+        };
         let sessions = Sessions::new(
             server.connect,
             self.client.clone(),
-            MAX_SESSIONS,
+            max_of_caller,
             self.announcements.announcer(&server.name),
-            (!server.settings.extensions.is_empty()).then_some(copies),
+            broadcast,
         );
         let upstream = Upstream {
             server: server.name,
             group: self.group.clone(),
             questions,
-            sessions: (!server.has_one_session).then_some(sessions),
+            sessions,
+            has_one_session: server.has_one_session,
+            shares_sessions: server.shares_sessions,
             settings: Arc::new(server.settings),
             parked: self.parked.clone(),
+            used_states: self.used_states.clone(),
             counters: Arc::default(),
             usage: Usage::new(),
         };
         (connect, upstream)
     }
 
-    fn broadcast(&self, server: &GatewayServer, copies: &SharedCopies) -> Option<Broadcast> {
+    /// Returns the way of notifications in the session that calls share. It is the session of anonymous callers, unless
+    /// all callers share it.
+    fn broadcast(&self, server: &GatewayServer) -> Option<Broadcast> {
         let extensions = server.settings.extensions.clone();
-        let clients = self.clients.clone();
-        (!extensions.is_empty()).then_some(Broadcast {
-            extensions,
-            clients,
-            copies: copies.clone(),
+        let caller = (!server.shares_sessions).then(CallerKey::default);
+        (!extensions.is_empty()).then(|| {
+            let copies = SharedCopies::default();
+            Broadcast::new(extensions, self.clients.clone(), caller, copies)
         })
     }
 
@@ -116,7 +124,7 @@ pub(super) fn check_settings(servers: &[GatewayServer]) -> Result<(), GatewayErr
 fn check_names(servers: &[GatewayServer]) -> Result<(), GatewayError> {
     let mut taken: HashMap<&str, Item> = HashMap::new();
     for server in servers {
-        if server.has_one_session && server.settings.caller_tokens.is_some() {
+        if server.shares_sessions && server.settings.caller_tokens.is_some() {
             let server = server.name.clone();
             return Err(GatewayError::SharedSession { server });
         }

@@ -23,7 +23,8 @@ const MAX_COPIES: usize = 256;
 /// Notifications of one session that wait. Further ones wait at the server.
 const MAX_HELD: usize = 64;
 
-/// The notifications that the shared session of one server has received lately.
+/// The notifications that sessions without a call have received lately: the session that calls share, or those of one
+/// caller.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SharedCopies(Arc<Copies>);
 
@@ -48,11 +49,21 @@ struct SharedCopy {
 }
 
 impl SharedCopies {
-    /// Adds a notification that the shared session has received.
-    pub(super) fn add(&self, method: &str, params: Option<&RawObject>) {
+    /// Adds a notification that a session without a call has received. `used` are the copies that count for this
+    /// session. Returns false, and adds nothing, if another session has added it.
+    pub(super) fn add(
+        &self,
+        method: &str,
+        params: Option<&RawObject>,
+        used: &mut HashSet<u64>,
+    ) -> bool {
         let hash = self.hash(method, params);
         let mut recent = self.0.recent.lock();
+        if recent.use_copy(hash, Instant::now(), used) {
+            return false;
+        }
         recent.next_number += 1;
+        used.insert(recent.next_number);
         let copy = SharedCopy {
             number: recent.next_number,
             hash,
@@ -64,6 +75,7 @@ impl SharedCopies {
         recent.copies.push_back(copy);
         drop(recent);
         self.0.added.notify_waiters();
+        true
     }
 
     fn hash(&self, method: &str, params: Option<&RawObject>) -> u64 {
@@ -77,7 +89,7 @@ impl SharedCopies {
         loop {
             let mut added = std::pin::pin!(self.0.added.notified());
             added.as_mut().enable();
-            if self.use_copy(hash, received, used) {
+            if self.0.recent.lock().use_copy(hash, received, used) {
                 return true;
             }
             if timeout_at(deadline, added).await.is_err() {
@@ -85,12 +97,13 @@ impl SharedCopies {
             }
         }
     }
+}
 
+impl Recent {
     fn use_copy(&self, hash: u64, received: Instant, used: &mut HashSet<u64>) -> bool {
-        let recent = self.0.recent.lock();
-        let oldest = recent.copies.front().map_or(0, |it| it.number);
+        let oldest = self.copies.front().map_or(0, |it| it.number);
         used.retain(|number| *number >= oldest);
-        let mut copies = recent.copies.iter();
+        let mut copies = self.copies.iter();
         let copy = copies.find(|it| {
             it.hash == hash && it.received + MAX_AGE >= received && !used.contains(&it.number)
         });

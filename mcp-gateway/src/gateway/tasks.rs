@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use mcp_core::{
-    BoxFuture, ClientFacts, Exchange, Extensions, Fault, Reply, ServerProfile, TaskCall,
+    BoxFuture, CallerKey, ClientFacts, Exchange, Extensions, Fault, Reply, ServerProfile, TaskCall,
     TaskChanges, TaskEngine, TaskMode, TaskSubscriptions,
 };
 use mcp_types::RawObject;
 use mcp_types::ext::tasks::GET;
 
-use super::audit::{AuditEntry, Caller};
+use super::audit::AuditEntry;
 use super::counters::CallOutcome;
 use super::task_body::TaskBody;
 use super::task_changes;
@@ -99,7 +99,7 @@ impl TaskEngine for GatewayTasks {
             let task = found.ok_or_else(Fault::no_such_task)?;
             let upstream = &task.upstream;
             let (server, counters) = (&upstream.server, &upstream.counters);
-            let caller = Caller::new(&extensions);
+            let caller = CallerKey::new(extensions.get());
             let mut entry = AuditEntry::new(caller, server, counters, method, &*task.tool);
             let meta = meta.and_then(|meta| meta.parse().ok());
             let client = upstream.task_client(&facts, true, (extensions.get(), meta.as_ref()));

@@ -6,7 +6,7 @@ use http::HeaderValue;
 use http::header::AUTHORIZATION;
 use mcp_client::group::Group;
 use mcp_client::{Client, Error, PreparedCall};
-use mcp_core::{ClientFacts, Fault};
+use mcp_core::{CallerKey, ClientFacts, Fault};
 use mcp_types::meta::keys;
 use mcp_types::{
     ClientCapabilities, CompleteParams, CompleteResult, ExtraFields, Meta, RawObject,
@@ -15,13 +15,14 @@ use mcp_types::{
 use serde_json::json;
 
 use super::counters::Counters;
-use super::credentials::{AccessToken, credentials};
+use super::credentials::{AccessToken, Caller, credentials};
 use super::options::ServerSettings;
 use super::parked::Parked;
 use super::questions::Questions;
 use super::running::CallSession;
 use super::sessions::{SessionKey, Sessions};
 use super::usage::Usage;
+use super::used_states::UsedStates;
 
 /// A client as a server sees it in requests for tasks.
 #[derive(Clone)]
@@ -41,16 +42,38 @@ pub(super) struct Upstream {
     pub(super) group: Group,
     /// The questions of the session that all calls share.
     pub(super) questions: Questions,
-    /// The sessions of calls whose client can be asked. `None`: they share one session with all calls.
-    pub(super) sessions: Option<Sessions>,
+    /// The sessions of callers, and of calls whose client can be asked.
+    pub(super) sessions: Sessions,
+    /// All calls of a caller use one session.
+    pub(super) has_one_session: bool,
+    /// Callers are not separated.
+    pub(super) shares_sessions: bool,
     pub(super) settings: Arc<ServerSettings>,
     pub(super) parked: Parked,
+    pub(super) used_states: UsedStates,
     pub(super) counters: Arc<Counters>,
     pub(super) usage: Usage,
 }
 
 impl Upstream {
-    /// Returns the session for a call. A legacy server asks in a session, so that a call whose client can
+    /// Returns the key of the sessions that calls of a caller use, with the credentials of the caller.
+    pub(super) async fn key(
+        &self,
+        caller: &Caller,
+        capabilities: ClientCapabilities,
+    ) -> Result<SessionKey, Fault> {
+        Ok(SessionKey {
+            caller: match self.shares_sessions {
+                true => CallerKey::default(),
+                false => caller.key.clone(),
+            },
+            capabilities,
+            credentials: self.credentials(caller.token.as_ref()).await?,
+        })
+    }
+
+    /// Returns the session for a call. A legacy server may keep a state in a session, so that a caller with an identity
+    /// has sessions of its own. Such a server also asks in a session: a call whose client can
     /// be asked needs one of its own, or its turn. The same holds for notifications of extensions: on a pipe they do
     /// not say which call they belong to. A call that declares tasks stays in the session that all requests for the
     /// task use. A legacy session belongs to the caller whose credentials it was opened with.
@@ -68,21 +91,30 @@ impl Upstream {
             false => *capabilities != ClientCapabilities::default() || extensions.next().is_some(),
             true => client.is_pipe() && extensions.any(|id| capabilities.has_extension(id)),
         };
-        let needs_own = match is_modern {
-            false => needs_turn || key.credentials.is_some(),
-            true => needs_turn && !declares_tasks,
-        };
-        match &self.sessions {
-            Some(sessions) if needs_own => {
-                let lease = sessions.lease(key).await?;
-                let lease = lease.map_err(|error| self.unreachable(&error))?;
-                Ok(CallSession::Own(Box::new(lease)))
-            }
-            _ => Ok(CallSession::Shared {
+        let is_of_caller = !key.caller.is_anonymous() || key.credentials.is_some();
+        let waits_for_turn = self.has_one_session || (is_modern && declares_tasks);
+        let has_own = (is_of_caller && !is_modern) || (needs_turn && !waits_for_turn);
+        if !has_own {
+            return Ok(CallSession::Shared {
                 client,
                 questions: needs_turn.then(|| self.questions.clone()),
-            }),
+            });
         }
+        let mut key = key.clone();
+        if self.has_one_session {
+            key.capabilities = self.all_capabilities();
+        }
+        let leased = self.sessions.lease(&key).await?;
+        let lease = leased.map_err(|error| self.unreachable(&error))?;
+        Ok(CallSession::Own(Box::new(lease)))
+    }
+
+    /// Returns the capabilities of a session for all calls of a caller.
+    fn all_capabilities(&self) -> ClientCapabilities {
+        let extensions = self.settings.extensions.ids();
+        extensions.fold(Questions::capabilities(), |capabilities, id| {
+            capabilities.with_extension(id, &json!({}))
+        })
     }
 
     /// Returns the header `Authorization` for calls of a caller. `None`: the server knows the gateway only.
@@ -99,17 +131,13 @@ impl Upstream {
     /// Asks the server for completions in the name of a caller.
     pub(super) async fn complete(
         &self,
-        caller: Option<&AccessToken>,
+        caller: &Caller,
         params: CompleteParams,
     ) -> Result<Result<CompleteResult, Error>, Fault> {
-        let credentials = self.credentials(caller).await?;
-        let key = SessionKey {
-            capabilities: ClientCapabilities::default(),
-            credentials: credentials.clone(),
-        };
+        let key = self.key(caller, ClientCapabilities::default()).await?;
         let session = self.session(&key, false).await?;
         let call = session.client().complete(params);
-        let completed = with_credentials(call, credentials).await;
+        let completed = with_credentials(call, key.credentials).await;
         session.end();
         Ok(completed)
     }

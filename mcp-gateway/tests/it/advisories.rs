@@ -3,6 +3,7 @@
 use mcp::gateway::openapi::OpenApiError;
 use serde_json::json;
 
+use crate::callers::{Pipes, client, protected, text};
 use crate::openapi::{Log, connect, document_of, http};
 
 /// CVE-2026-32871: values of path parameters entered URLs unescaped, and led out of the API's path with the
@@ -62,4 +63,16 @@ async fn cve_2026_32871_requests_stay_below_the_base_url() {
         let refused = api.server(http(&Log::default())).unwrap_err();
         assert_eq!(refused, OpenApiError::NoOperation, "{path}");
     }
+}
+
+/// ContextForge issue 2055: a gateway kept the sessions of its servers in one pool for all users, so that what one
+/// user had left in a session reached the next one.
+#[tokio::test]
+async fn contextforge_2055_session_of_a_server_is_not_reused_for_another_caller() {
+    let url = protected(Pipes::default().server()).await;
+    let (ada, bob) = (client(&url, "ada").await, client(&url, "bob").await);
+    let remember = ada.call("pipes__remember", json!({"text": "of ada"}));
+    remember.await.unwrap();
+    assert_eq!(text(&bob, "recall").await, "nothing");
+    assert_eq!(text(&ada, "recall").await, "of ada");
 }

@@ -355,7 +355,7 @@ async fn callers_share_no_session() {
     let exchange = TokenExchange::new("https://login.example.com", "gateway", "s3cret").unwrap();
     let crm = GatewayServer::new("crm", |client| client.connect("http://127.0.0.1:9/mcp"));
     let crm = crm.token_exchange(exchange, "http://127.0.0.1:9/mcp", ["use"]);
-    let opened = Gateway::new("gateway", "1.0.0").with_server(crm.one_session());
+    let opened = Gateway::new("gateway", "1.0.0").with_server(crm.share_sessions());
     let Err(GatewayError::SharedSession { server, .. }) = opened.open().await.map(drop) else {
         panic!("the settings contradict each other");
     };

@@ -1,7 +1,7 @@
 //! A server over HTTP, and a client whose messages a relay passes on.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use futures::channel::mpsc;
@@ -13,6 +13,7 @@ use mcp::prelude::*;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tracing::Dispatch;
 
 /// The server of the tests.
 #[derive(Debug, Default)]
@@ -178,6 +179,9 @@ impl io::Write for LogLines {
 impl LogLines {
     /// Records the events of this thread until the guard is dropped.
     pub(crate) fn record(&self) -> tracing::subscriber::DefaultGuard {
+        // With a single subscriber, `tracing` disables an event for all threads that another test emits first.
+        static OTHER: OnceLock<Dispatch> = OnceLock::new();
+        OTHER.get_or_init(|| Dispatch::new(tracing_subscriber::registry()));
         let writer = self.clone();
         let subscriber = tracing_subscriber::fmt()
             .with_writer(move || writer.clone())

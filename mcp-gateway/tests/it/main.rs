@@ -10,6 +10,7 @@
 mod advisories;
 mod authorization;
 mod broadcasts;
+mod callers;
 mod exchange;
 mod gateway;
 mod hostile;

@@ -1,6 +1,10 @@
 //! Several gateways behind one address, with the same keys of request states.
 
-use mcp::gateway::Gateway;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp::core::store::MemoryUsedStates;
+use mcp::gateway::{CallLimits, Gateway, GatewayServer, ToolOptions};
 use mcp::prelude::*;
 use mcp::types::{ElicitResult, InputRequired, ProtocolVersion};
 use mcp::{ConnectMode, StateKeys};
@@ -11,10 +15,17 @@ use crate::kit::http_shop;
 
 /// Serves one node in front of a server, which it calls in one era. Returns a client of the node.
 async fn node(server: &str, back: ConnectMode) -> Client {
+    serve_node(Gateway::new("gateway", "1.0.0").with_server(shop(server, back))).await
+}
+
+fn shop(server: &str, back: ConnectMode) -> GatewayServer {
     let server = server.to_owned();
-    let gateway = Gateway::new("gateway", "1.0.0").server("shop", move |client| {
+    GatewayServer::new("shop", move |client| {
         client.mode(back.clone()).connect(server.clone())
-    });
+    })
+}
+
+async fn serve_node(gateway: Gateway) -> Client {
     let opened = gateway.open().await.unwrap();
     let keys = StateKeys::new("0123456789abcdef0123456789abcdef").unwrap();
     let server = opened.server.request_state_keys(keys);
@@ -61,4 +72,77 @@ async fn call_of_a_legacy_server_is_refused_by_another_node_and_goes_on_at_its_o
     assert!(error.contains("another node"), "{error}");
     let call = first.call("shop__order", ()).resume(required, answers);
     assert_eq!(call.await.unwrap().text(), "3 items");
+}
+
+/// A node that allows one order in an hour, or any number.
+async fn limited(server: &str, store: Option<&Arc<MemoryUsedStates>>, is_limited: bool) -> Client {
+    let era = ConnectMode::Pin(ProtocolVersion::LATEST);
+    let once = match is_limited {
+        true => CallLimits::new().rate(1, Duration::from_secs(3600)),
+        false => CallLimits::new(),
+    };
+    let shop = shop(server, era).tool("order", ToolOptions::new().limits(once));
+    let gateway = Gateway::new("gateway", "1.0.0").with_server(shop);
+    let gateway = match store {
+        Some(store) => gateway.used_states(store.clone()),
+        None => gateway,
+    };
+    serve_node(gateway).await
+}
+
+/// Sends one state a hundred times, to the nodes in turn. Returns the number of calls that ran.
+async fn repeat(nodes: &[Client]) -> usize {
+    let (required, answers) = question(&nodes[0]).await;
+    let mut ran = 0;
+    for node in nodes.iter().cycle().take(100) {
+        let call = node.call("shop__order", ());
+        let result = call.resume(required.clone(), answers.clone()).await;
+        let text = result.unwrap().text();
+        if text == "3 items" {
+            ran += 1;
+        } else {
+            assert!(text.contains("used already; call the tool again"), "{text}");
+        }
+    }
+    ran
+}
+
+#[tokio::test]
+async fn state_that_is_sent_a_hundred_times_runs_one_call_of_a_limited_tool() {
+    let server = http_shop().await;
+    let node = limited(&server, None, true).await;
+    assert_eq!(repeat(&[node]).await, 1);
+    let nodes = [
+        limited(&server, None, true).await,
+        limited(&server, None, true).await,
+    ];
+    assert_eq!(repeat(&nodes).await, 2, "one at each node");
+    let store = Arc::new(MemoryUsedStates::new());
+    let nodes = [
+        limited(&server, Some(&store), true).await,
+        limited(&server, Some(&store), true).await,
+    ];
+    assert_eq!(repeat(&nodes).await, 1);
+    // Without a limit, clients may repeat a state.
+    let node = limited(&server, None, false).await;
+    assert_eq!(repeat(&[node]).await, 100);
+}
+
+#[tokio::test]
+async fn state_without_an_answer_is_replaced_and_its_call_runs_once() {
+    let server = http_shop().await;
+    let node = limited(&server, None, true).await;
+    let (required, answers) = question(&node).await;
+    let none: [(String, ElicitResult); 0] = [];
+    let again = InputRequired::again(required.request_state.clone().unwrap());
+    let call = node.call("shop__order", ()).resume(again, none);
+    let Turn::Asks(asks) = call.manual().await.unwrap() else {
+        panic!("the client is asked again");
+    };
+    let next = asks.required().clone();
+    assert_ne!(next.request_state, required.request_state);
+    let call = node.call("shop__order", ()).resume(next, answers.clone());
+    assert_eq!(call.await.unwrap().text(), "3 items");
+    let call = node.call("shop__order", ()).resume(required, answers);
+    assert!(call.await.unwrap().is_error());
 }
