@@ -48,7 +48,8 @@ pub(crate) fn check_server(
     checker.finish()
 }
 
-/// Checks routes that are added to a running server. If there are no mistakes, it logs their lints.
+/// Checks routes that are added to a running server. If there are no mistakes, it logs their lints, unless the first
+/// check of the server will log them.
 ///
 /// # Errors
 ///
@@ -60,8 +61,10 @@ pub(crate) fn check_added<R: Listed>(
     let mut checker = SetupChecker::new(config);
     checker.check_listed(routes.iter());
     checker.finish()?;
-    let validation = &config.context.validation;
-    log_lints(routes.iter().flat_map(|route| route.lints(validation)));
+    if config.lints_logged.is_completed() {
+        let validation = &config.context.validation;
+        log_lints(routes.iter().flat_map(|route| route.lints(validation)));
+    }
     Ok(())
 }
 

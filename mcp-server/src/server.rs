@@ -3,7 +3,7 @@
 mod service;
 mod settings;
 
-use std::sync::{Arc, Once, Weak};
+use std::sync::{Arc, Weak};
 
 use mcp_core::extension::{RegisteredExtension, Registration};
 use mcp_core::schema::Validator;
@@ -50,7 +50,6 @@ pub struct Server {
     service: Next,
     /// The observer of the layers.
     observer: Option<Arc<dyn Observer>>,
-    lints_logged: Once,
 }
 
 /// A value that converts into a server: a [`Server`], or a value whose `impl` block has
@@ -88,7 +87,6 @@ impl Server {
             layer_stack: LayerStack::around(service.clone()),
             service,
             observer: None,
-            lints_logged: Once::new(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The settings and routes of a server, as the author edits them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use mcp_core::extension::Registration;
 use mcp_core::{Changes, MemoryBus, ServerProfile};
@@ -39,6 +39,8 @@ pub(crate) struct ServerConfig {
     /// Kinds of changes that handles outside of handlers can cause.
     pub(super) handle_kinds: ChangeKinds,
     pub(crate) changes: Changes,
+    /// The first successful check logs the lints.
+    pub(crate) lints_logged: Once,
 }
 
 impl ServerConfig {
@@ -63,6 +65,7 @@ impl ServerConfig {
             completions: Vec::new(),
             handle_kinds: ChangeKinds::default(),
             changes: Changes::from(Arc::new(MemoryBus::new())),
+            lints_logged: Once::new(),
         }
     }
 

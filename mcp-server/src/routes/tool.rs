@@ -30,6 +30,8 @@ pub struct ToolRoute {
     param_headers: Option<Arc<ParamHeaders>>,
     checks: ToolChecks,
     task_mode: TaskMode,
+    /// The tool is one of another server.
+    is_forwarded: bool,
     pub(crate) scope: RouteScope,
 }
 
@@ -104,6 +106,7 @@ impl ToolRoute {
             param_headers: param_headers.map(Arc::new),
             checks: ToolChecks::new(is_raw, has_no_arguments, constraints),
             task_mode: TaskMode::Never,
+            is_forwarded: false,
             scope: RouteScope::default(),
         }
     }
@@ -136,6 +139,14 @@ impl ToolRoute {
     /// The tool as it is listed.
     pub fn tool(&self) -> &Tool {
         &self.tool
+    }
+
+    /// Marks the tool as one of another server, such as a gateway passes on. It has no
+    /// [lints](crate::Server::lints): who runs the program cannot change the tool.
+    #[must_use]
+    pub fn forwarded(mut self) -> Self {
+        self.is_forwarded = true;
+        self
     }
 
     /// Sets when a call becomes a task, for clients that declare the tasks extension. The server needs
@@ -241,6 +252,9 @@ impl ToolRoute {
 
     /// Returns why clients may refuse the tool.
     pub(crate) fn lints(&self, validation: &Validation) -> Vec<Lint> {
+        if self.is_forwarded {
+            return Vec::new();
+        }
         let mut lints = self.checks.lints(&self.tool, validation);
         let asks_in_task = matches!(self.task_mode, TaskMode::Always | TaskMode::Required);
         if self.spec.needs.input_round && !asks_in_task && !is_repeatable(&self.tool) {

@@ -152,7 +152,8 @@ impl Server {
     pub fn check(&self) -> Result<(), SetupError> {
         self.registry.read_config(|config| {
             check::check_server(config, self.layer_stack.find_problems())?;
-            self.lints_logged
+            config
+                .lints_logged
                 .call_once(|| check::log_lints(check::lints(config)));
             Ok(())
         })

@@ -146,15 +146,19 @@ fn lints_are_logged_once_and_for_added_tools() {
     let server = Server::new("s", "1").tool(tool("a.b"));
     let tools = server.tools();
     let text = logged(Level::WARN, || {
+        tools.add(tool("a.a")).unwrap();
+        tools.add(tool("b.b").forwarded()).unwrap();
         server.check().unwrap();
         server.check().unwrap();
         tools.add(tool("c.d")).unwrap();
         tools.add(tool("plain")).unwrap();
+        tools.add(tool("e.f").forwarded()).unwrap();
     });
     let lines: Vec<_> = text.lines().collect();
-    let [first, second] = &lines[..] else {
+    let [first, early, second] = &lines[..] else {
         panic!("{text}")
     };
+    assert!(early.starts_with("WARN the tool `a.a`"), "{early}");
     assert!(
         first.starts_with("WARN the tool `a.b`, name: Claude"),
         "{first}"
