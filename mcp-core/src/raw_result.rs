@@ -56,6 +56,11 @@ impl RawResult {
         }
     }
 
+    /// Returns the protocol-level metadata (`_meta`).
+    pub fn meta_mut(&mut self) -> &mut Option<Meta> {
+        &mut self.meta
+    }
+
     /// Returns a member as JSON, as the server has written it.
     pub fn member(&self, name: &str) -> Option<&[u8]> {
         let mut members = self.members.iter();

@@ -18,6 +18,7 @@
 //! | `usage` | the calls of a server that run |
 //! | `parked` | calls that wait for their client |
 //! | `used_states` | the request states that clients have used |
+//! | `server_info` | the identity of a server in results |
 //! | `task_body` | the JSON of a task |
 //! | `task_slot` | the task that a server has created for a call |
 //! | `running` | one call of a server |
@@ -69,6 +70,7 @@ mod questions;
 mod routes;
 mod running;
 mod served;
+mod server_info;
 mod sessions;
 mod setup;
 mod shared_copies;

@@ -12,6 +12,7 @@ use super::counters::CallOutcome;
 use super::directory::Directory;
 use super::forward::Request;
 use super::running::CallSession;
+use super::server_info;
 use super::upstream::Upstream;
 
 /// The kind of audit entries.
@@ -147,7 +148,9 @@ async fn pass_request(
     let call = upstream.call(request, |client| client.request(method, params.clone()));
     let result = call.await;
     entry.end(CallOutcome::of(&result));
-    result.map_err(RequestError::fault)
+    result
+        .map(server_info::without)
+        .map_err(RequestError::fault)
 }
 
 /// The caller of a request, for filters.

@@ -20,6 +20,7 @@ use super::credentials::Caller;
 use super::follow::{follow, resume};
 use super::forward::{Answer, Request};
 use super::options::ToolOptions;
+use super::server_info;
 use super::task_body::TaskBody;
 use super::task_slot::CreatedTask;
 use super::upstream::Upstream;
@@ -52,7 +53,7 @@ pub(super) fn tool(upstream: &Upstream, listed: &Named<Tool>) -> ToolRoute {
         }
     });
     // The server decides which calls become tasks.
-    let route = route.task(TaskMode::After(Duration::ZERO));
+    let route = route.task(TaskMode::After(Duration::ZERO)).forwarded();
     match visible {
         Some(visible) => route.visible_to(visible),
         None => route,
@@ -91,7 +92,9 @@ async fn call_tool(
             Answer::Task(task) => end_with_task(upstream, own, &request, &task).await,
             Answer::Followed(task) => resume(upstream, &request, task).await,
         };
-        result.map_err(ToolError::fault)
+        let mut body = result.map_err(ToolError::fault)?;
+        server_info::remove(&mut body);
+        Ok(body)
     };
     shared.run(single.run(call)).await
 }
@@ -132,7 +135,9 @@ pub(super) fn prompt(upstream: &Upstream, listed: &Named<Prompt>) -> PromptRoute
             });
             let got = call.await;
             entry.end(CallOutcome::of(&got));
-            got.map_err(PromptError::fault)
+            let mut body = got.map_err(PromptError::fault)?;
+            server_info::remove(&mut body);
+            Ok::<_, PromptError>(body)
         }
     });
     let arguments = listed.item.arguments.iter().map(|it| &*it.name);
@@ -186,6 +191,7 @@ fn reader(upstream: Upstream) -> impl mcp_server::ReadHandler<(mcp_server::Async
 /// Makes a result that a server shares with everybody cacheable for one principal: the gateway decides for each
 /// principal what it may read.
 fn for_one_principal(mut body: ResultBody) -> ResultBody {
+    server_info::remove(&mut body);
     if let ResultBody::Raw(result) = &mut body {
         let cache = result.cache();
         result.set_cache(cache.map(|hint| CacheHint::private(hint.ttl)));
@@ -235,9 +241,11 @@ async fn complete(
     };
     let _in_use = upstream.usage.begin();
     let completed = upstream.complete(caller, params).await;
-    completed
+    let mut result = completed
         .map_err(CompletionError::fault)?
-        .map_err(|error| CompletionError::fault(upstream.fault(&error)))
+        .map_err(|error| CompletionError::fault(upstream.fault(&error)))?;
+    server_info::remove_from(&mut result.meta);
+    Ok(result)
 }
 
 /// Returns the names of the variables of a URI template.

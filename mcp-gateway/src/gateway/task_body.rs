@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::limits::too_large;
+use super::server_info;
 
 const ID: &str = "taskId";
 
@@ -72,6 +73,16 @@ impl TaskBody {
         let requests: InputRequests = serde_json::from_str(raw.get())
             .map_err(|error| Fault::internal(format!("`inputRequests` of the task: {error}")))?;
         requests.values().try_for_each(check_question)
+    }
+
+    /// Returns the task without the identity of its server in its result.
+    pub(super) fn without_server_info(mut self) -> Self {
+        if let Some(result) = self.0.get_mut("result")
+            && let Some(changed) = server_info::without_raw(result)
+        {
+            *result = changed;
+        }
+        self
     }
 
     /// Replaces a result that is larger than the limit of its tool by an error for the language model.

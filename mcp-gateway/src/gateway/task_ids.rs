@@ -138,7 +138,10 @@ impl FoundTask {
         let (shared, single) = (&self.upstream.settings.limiter, &self.options.limiter);
         let limits = [shared.max_result_bytes(), single.max_result_bytes()];
         let limit = limits.into_iter().flatten().min();
-        Ok(body.with_id(sealed).limit_result(limit))
+        Ok(body
+            .with_id(sealed)
+            .without_server_info()
+            .limit_result(limit))
     }
 
     /// Returns the time limit of requests for the tool.

@@ -11,6 +11,7 @@ use mcp_types::ext::tasks::GET;
 
 use super::audit::AuditEntry;
 use super::counters::CallOutcome;
+use super::server_info;
 use super::task_body::TaskBody;
 use super::task_changes;
 use super::task_ids::{FoundTask, TaskIds};
@@ -41,12 +42,13 @@ impl GatewayTasks {
             },
         };
         if method != GET {
-            return Ok(answer);
+            return Ok(server_info::without(answer));
         }
         let body = TaskBody::parse(&answer)
             .map_err(|_| Fault::internal("the task of the server is malformed"))?;
         self.0.note(&task, &body);
-        task.body_for_client(body, &sealed)?.to_object()
+        let body = task.body_for_client(body, &sealed)?;
+        Ok(server_info::without(body.to_object()?))
     }
 }
 

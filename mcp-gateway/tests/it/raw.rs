@@ -8,7 +8,7 @@ use mcp::gateway::{CallLimits, Gateway, GatewayServer, OpenGateway};
 use mcp::prelude::*;
 use mcp::types::{CacheHint, CacheScope, Method, ProtocolVersion, RawObject};
 
-use crate::kit::serve;
+use crate::kit::{LogLines, serve, server_of};
 
 const ERAS: [ConnectMode; 2] = [
     ConnectMode::Legacy,
@@ -123,4 +123,40 @@ async fn large_result_passes_within_the_limit_only() {
         let result = client.call("shop__export", ()).await.unwrap();
         assert_eq!(!result.is_error(), passes, "{limit}");
     }
+}
+
+/// A model of a legacy client reads the metadata of each result.
+#[tokio::test]
+async fn results_have_the_identity_of_the_gateway_or_none() {
+    const INFO: &str = "io.modelcontextprotocol/serverInfo";
+    let [legacy, modern] = &ERAS;
+    for front in &ERAS {
+        let (client, _group) = client_of(CallLimits::new(), modern, front).await;
+        let tool = client.call("shop__stock", ()).await.unwrap();
+        let resource = client.read_resource("shop://hours").await.unwrap();
+        let prompt = client.get_prompt("shop__greet", ()).await.unwrap();
+        for meta in [tool.meta, resource.meta, prompt.meta] {
+            let info = meta.and_then(|meta| meta.as_object().get(INFO).cloned());
+            let name = info.map(|info| info["name"].clone());
+            let expected = (front != legacy).then(|| "gateway".into());
+            assert_eq!(name, expected, "{front:?}");
+        }
+    }
+}
+
+// All tasks run on the thread of the subscriber.
+#[tokio::test]
+async fn tools_of_servers_have_no_lints_in_the_log() {
+    let lines = LogLines::default();
+    let _guard = lines.record();
+    let tool = Tool::new("a.b").handler(|| "x");
+    let shop = server_of("shop", Server::new("shop", "1").tool(tool)).prefix("");
+    let opened = Gateway::new("gateway", "1").with_server(shop).open().await;
+    let opened = opened.unwrap();
+    opened.server.check().unwrap();
+    assert!(opened.server.lints().is_empty());
+    let own = opened.server.tool(Tool::new("c.d").handler(|| "x"));
+    assert_eq!(own.lints().len(), 1);
+    let log = lines.text();
+    assert!(!log.contains("a.b"), "{log}");
 }
