@@ -3,12 +3,16 @@
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_client::group::{Group, Naming};
 use mcp_client::{Client, ClientBuilder, Error};
 use mcp_core::store::UsedStateStore;
+use mcp_core::tower::{Middleware, Next, from_fn};
+use mcp_core::{Call, Exchange};
 use mcp_server::Server;
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::changes::Announcements;
@@ -23,6 +27,9 @@ use super::status::GatewayStatus;
 use super::task_ids::TaskIds;
 use super::tasks::GatewayTasks;
 use super::used_states::UsedStates;
+
+/// Default time that servers have to be listed before the gateway opens without them.
+const START_LIMIT: Duration = Duration::from_secs(30);
 
 /// Many servers behind one: their tools, prompts, resources and templates are those of one [`Server`],
 /// which any transport serves to clients of any revision.
@@ -80,6 +87,7 @@ pub struct Gateway {
     /// Settings of servers by name, also of servers that are added later.
     changes: Vec<(Arc<str>, ServerChange)>,
     used_states: UsedStates,
+    start_limit: Duration,
 }
 
 /// Changes the settings of a server.
@@ -158,6 +166,7 @@ impl Gateway {
             servers: Vec::new(),
             changes: Vec::new(),
             used_states: UsedStates::default(),
+            start_limit: START_LIMIT,
         }
     }
 
@@ -227,6 +236,16 @@ impl Gateway {
         self
     }
 
+    /// Sets the time that [`open`](Self::open) waits until all servers are listed. Default: 30 seconds. Servers that are
+    /// slower follow later, and clients are notified.
+    ///
+    /// With zero, `open` returns at once, so that clients can connect while the servers start. Their first lists and
+    /// calls then wait until all servers have answered, for up to 2 seconds.
+    pub fn start_limit(mut self, time: Duration) -> Self {
+        self.start_limit = time;
+        self
+    }
+
     /// Sets the naming of tools and prompts. Default: [`Naming::Prefixed`].
     pub fn naming(mut self, naming: Naming) -> Self {
         self.naming = naming;
@@ -235,7 +254,7 @@ impl Gateway {
 
     /// Starts the servers and lists what they offer. A server that cannot be started is left out with a
     /// warning in the log, and tried again with growing pauses of up to a minute. A server that is not listed
-    /// within 30 seconds follows later.
+    /// within the [start limit](Self::start_limit) follows later.
     ///
     /// # Errors
     ///
@@ -275,8 +294,11 @@ impl Gateway {
         };
         let mut lists = ServerLists::new(setup, handles);
         lists.set_servers(servers, self.naming);
-        lists.load().await?;
+        lists.load(self.start_limit).await?;
         lists.pass_updates(&server);
+        if let Some(settled) = lists.settling() {
+            server = server.layer(wait_for(settled));
+        }
         let (control, commands) = mpsc::channel(1);
         // From now on: a call may start a server before the task runs.
         let events = group.events();
@@ -307,6 +329,19 @@ fn with_changes(
         servers.insert(index, changed);
     }
     Ok(servers)
+}
+
+/// A layer that lets calls wait until the servers have started, or their time has passed.
+fn wait_for(settled: CancellationToken) -> impl Middleware {
+    from_fn(move |exchange: Exchange, next: Next| {
+        let settled = settled.clone();
+        async move {
+            if !matches!(exchange.call, Call::Notification { .. }) {
+                settled.cancelled().await;
+            }
+            next.run(exchange).await
+        }
+    })
 }
 
 /// The task that keeps the lists current. It ends when this is dropped with the server.

@@ -1,6 +1,6 @@
 //! Numbers of calls of a server, and its last failure.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
@@ -17,6 +17,8 @@ pub(super) struct Counters {
     interrupted: AtomicU64,
     microseconds: AtomicU64,
     last_failure: Mutex<Option<LastFailure>>,
+    /// A failure is in the log, and the server has not answered since.
+    is_reported: AtomicBool,
 }
 
 /// Calls of a server: tools, prompts and resources.
@@ -88,16 +90,26 @@ impl Counters {
             CallOutcome::Interrupted => &self.interrupted,
         };
         let microseconds = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        if matches!(outcome, CallOutcome::Ok | CallOutcome::ErrorResult) {
+            self.answered();
+        }
         self.microseconds.fetch_add(microseconds, Ordering::Relaxed);
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Keeps a failure as the last one.
-    pub(super) fn add_failure(&self, text: &str) {
+    /// Keeps a failure as the last one. Returns false if one was reported before, and the server has not answered
+    /// since.
+    pub(super) fn add_failure(&self, text: &str) -> bool {
         *self.last_failure.lock() = Some(LastFailure {
             time: SystemTime::now(),
             text: text.chars().take(MAX_TEXT).collect(),
         });
+        !self.is_reported.swap(true, Ordering::Relaxed)
+    }
+
+    /// Notes that the server answers: its next failure is reported again.
+    pub(super) fn answered(&self) {
+        self.is_reported.store(false, Ordering::Relaxed);
     }
 
     pub(super) fn last_failure(&self) -> Option<LastFailure> {
@@ -147,5 +159,17 @@ mod tests {
         counters.add_failure(&"é".repeat(1000));
         let kept = counters.last_failure().map(|it| it.text);
         assert_eq!(kept, Some("é".repeat(MAX_TEXT)));
+    }
+
+    #[test]
+    fn failure_is_new_until_it_is_reported_and_after_an_answer() {
+        let counters = Counters::default();
+        assert!(counters.add_failure("refused"));
+        assert!(!counters.add_failure("not started again for 5 s"));
+        counters.answered();
+        assert!(counters.add_failure("refused"));
+        counters.start();
+        counters.end(CallOutcome::Ok, Duration::ZERO);
+        assert!(counters.add_failure("refused"));
     }
 }

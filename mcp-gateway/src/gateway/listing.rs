@@ -186,6 +186,11 @@ async fn list<T: Send + 'static>(
 }
 
 fn warn(server: &Arc<str>, counters: &Counters, problem: &dyn fmt::Display) {
-    tracing::warn!(%server, error = %mcp_types::escape_line(&problem.to_string()), "a server behind the gateway cannot be listed");
-    counters.add_failure(&problem.to_string());
+    let error = problem.to_string();
+    // A server that stays broken is tried again and again.
+    if counters.add_failure(&error) {
+        tracing::warn!(%server, error = %mcp_types::escape_line(&error), "a server behind the gateway does not answer");
+    } else {
+        tracing::debug!(%server, error = %mcp_types::escape_line(&error), "a server behind the gateway still does not answer");
+    }
 }

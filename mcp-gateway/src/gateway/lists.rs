@@ -16,6 +16,7 @@ use mcp_types::{Prompt, Resource, ResourceTemplate, Tool};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::broadcasts::Broadcasts;
 use super::changes::{Kinds, Stale};
@@ -34,8 +35,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Longest time between two attempts to list a server.
 const MAX_RETRY: Duration = Duration::from_secs(60);
 
-/// Time that servers have to be listed before the gateway opens without them.
-const START_LIMIT: Duration = Duration::from_secs(30);
+/// Longest wait of the first calls for the servers.
+const SETTLE_LIMIT: Duration = Duration::from_secs(2);
 
 /// A request of [`GatewayControl`](super::GatewayControl).
 pub(super) enum Command {
@@ -70,6 +71,8 @@ pub(super) struct ServerLists {
     broadcasts: Broadcasts,
     requests: FuturesUnordered<BoxFuture<'static, Listed>>,
     generation: u64,
+    /// Calls wait until this is dropped: all servers have answered, or their time has passed.
+    settling: Option<DropGuard>,
 }
 
 /// The handles of the gateway's server.
@@ -97,6 +100,7 @@ impl ServerLists {
             broadcasts: Broadcasts::default(),
             requests: FuturesUnordered::new(),
             generation: 0,
+            settling: None,
         }
     }
 
@@ -158,8 +162,8 @@ impl ServerLists {
     /// # Errors
     ///
     /// Returns [`GatewayError::NameTaken`] when a server lists a tool with the exact name of another one.
-    pub(super) async fn load(&mut self) -> Result<(), GatewayError> {
-        let limit = Instant::now() + START_LIMIT;
+    pub(super) async fn load(&mut self, time: Duration) -> Result<(), GatewayError> {
+        let limit = deadline(time);
         read_manifests(&mut self.servers).await;
         self.request_due();
         while let Ok(Some(listed)) = timeout_at(limit, self.requests.next()).await {
@@ -170,9 +174,34 @@ impl ServerLists {
         Ok(())
     }
 
-    /// Passes updates of resources on, if a server offers them. Declares that the gateway does.
+    /// Returns what the first calls have to wait for. `None`: all servers have answered.
+    pub(super) fn settling(&mut self) -> Option<CancellationToken> {
+        let token = CancellationToken::new();
+        self.settling = Some(token.clone().drop_guard());
+        self.settle();
+        self.settling.is_some().then_some(token)
+    }
+
+    /// Lets calls run if all servers have answered.
+    fn settle(&mut self) {
+        if self.servers.iter().all(|it| !it.is_requested) {
+            self.settling = None;
+        }
+    }
+
+    /// Lets calls run, and names the servers that have not answered.
+    fn stop_waiting(&mut self) {
+        self.settling = None;
+        for server in self.servers.iter().filter(|it| it.is_requested) {
+            let server = &server.upstream.server;
+            tracing::warn!(%server, "a server behind the gateway is still starting; its tools follow when it has started");
+        }
+    }
+
+    /// Passes updates of resources on, if a server offers them or is not known yet. Declares that the gateway does.
     pub(super) fn pass_updates(&mut self, server: &Server) {
-        if self.servers.iter().any(|it| it.listing.offers_updates()) {
+        let offers = |it: &ListedServer| it.is_requested || it.listing.offers_updates();
+        if self.servers.iter().any(offers) {
             self.updates = Some(Updates::new(server));
             self.update_sources(&[]);
         }
@@ -204,6 +233,7 @@ impl ServerLists {
         mut commands: mpsc::Receiver<Command>,
     ) {
         let announcements = self.setup.announcements.clone();
+        let settled = Instant::now() + SETTLE_LIMIT;
         loop {
             self.request_due();
             let stop = self.stop_idle();
@@ -217,6 +247,7 @@ impl ServerLists {
                 changed = announcements.next() => self.add_changes(changed),
                 Some(listed) = self.requests.next(), if !self.requests.is_empty() => {
                     self.serve_listed(listed);
+                    self.settle();
                 }
                 Some(command) = commands.recv() => match command {
                     Command::Reload(reload) => self.reload(reload).await,
@@ -226,6 +257,7 @@ impl ServerLists {
                 () = subscriptions_changed(&mut self.updates) => {
                     self.updates.iter_mut().for_each(Updates::subscribe);
                 }
+                () = sleep_until(settled), if self.settling.is_some() => self.stop_waiting(),
                 () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {}
             }
         }
@@ -392,6 +424,7 @@ impl ServerLists {
         } = listed;
         if failed.is_empty() {
             server.backoff.reset();
+            server.upstream.counters.answered();
         } else {
             // Lists that were requested with success are not requested again.
             server
@@ -456,6 +489,12 @@ impl ServerLists {
         // The caller may have gone.
         let _ = done.send(checked);
     }
+}
+
+/// Returns the end of a time, which may be too long to have one.
+fn deadline(time: Duration) -> Instant {
+    const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
+    Instant::now() + time.min(FAR)
 }
 
 /// Waits until clients are subscribed to other resources. Never ends without updates.

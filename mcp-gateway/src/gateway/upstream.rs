@@ -154,7 +154,7 @@ impl Upstream {
         match error.fault() {
             Some(fault) => fault.clone(),
             None if error.is_timeout() => {
-                self.counters.add_failure(&error.to_string());
+                self.report(error);
                 Fault::Deadline
             }
             None => self.unreachable(error),
@@ -219,10 +219,17 @@ impl Upstream {
         capabilities
     }
 
+    /// Logs a failure once, however many calls and lists it ends.
+    fn report(&self, error: &Error) {
+        let (server, error) = (&self.server, error.to_string());
+        if self.counters.add_failure(&error) {
+            tracing::warn!(%server, error = %mcp_types::escape_line(&error), "a server behind the gateway does not answer");
+        }
+    }
+
     fn unreachable(&self, error: &Error) -> Fault {
         let server = &self.server;
-        tracing::warn!(%server, error = %mcp_types::escape_line(&error.to_string()), "a call of a server behind the gateway failed");
-        self.counters.add_failure(&error.to_string());
+        self.report(error);
         if !error.is_auth() {
             return Fault::internal(format!(
                 "the server {server:?} of this gateway did not answer"

@@ -21,6 +21,7 @@ mod openapi;
 mod raw;
 mod relay;
 mod settings;
+mod starting;
 mod status;
 mod tasks;
 mod updates;
