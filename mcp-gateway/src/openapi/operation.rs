@@ -178,7 +178,7 @@ impl ApiOperation {
         for argument in &mut arguments {
             let property = schema
                 .get("properties")
-                .and_then(|it| it.get(&argument.name));
+                .and_then(|properties| properties.get(&argument.name));
             let accepts = |kind| property.is_some_and(|property| accepts(property, &schema, kind));
             argument.accepts_objects = accepts("object");
             argument.accepts_arrays = accepts("array");
@@ -214,7 +214,10 @@ impl ApiOperation {
 
 /// Returns the parameters of an operation and those of its path that it does not replace.
 fn parameters(spec: &Spec, path: &str, operation: &Operation) -> Result<Vec<Parameter>, String> {
-    let components = spec.components.as_ref().map(|it| &it.parameters);
+    let components = spec
+        .components
+        .as_ref()
+        .map(|components| &components.parameters);
     let resolve = |it: &ObjectOrReference<Parameter>| resolve(it, "parameters", components);
     let own = operation.parameters.iter().map(resolve);
     let mut all = own.collect::<Result<Vec<_>, _>>()?;
@@ -237,7 +240,10 @@ fn add_body(
     let Some(body) = &operation.request_body else {
         return Ok(None);
     };
-    let components = spec.components.as_ref().map(|it| &it.request_bodies);
+    let components = spec
+        .components
+        .as_ref()
+        .map(|components| &components.request_bodies);
     let body = resolve(body, "requestBodies", components)?;
     let is_required = body.required == Some(true);
     let json = body.content.iter().find(|(kind, _)| is_json(kind));
@@ -262,7 +268,10 @@ fn add_body(
 
 /// Returns the schema of the structured content: that of the first response of the status 2xx with JSON.
 fn output_schema(spec: &Spec, operation: &Operation) -> Option<JsonObject> {
-    let components = spec.components.as_ref().map(|it| &it.responses);
+    let components = spec
+        .components
+        .as_ref()
+        .map(|components| &components.responses);
     let responses = operation
         .responses
         .iter()

@@ -32,10 +32,10 @@ pub(super) fn check_template(path: &str) -> Result<(), String> {
         decoded = again.into_owned();
     }
     // With a value behind it, the sign could become an escaped character.
-    match decoded.contains('%') {
-        true => refused("contains `%` without two hexadecimal digits"),
-        false => Ok(()),
+    if decoded.contains('%') {
+        return refused("contains `%` without two hexadecimal digits");
     }
+    Ok(())
 }
 
 /// Returns whether a path with the values of its variables stays below its first segments.

@@ -88,10 +88,10 @@ impl Target {
         let is_in_base = uri.scheme() == self.base.scheme()
             && uri.authority() == self.base.authority()
             && uri.path().strip_prefix(base_path).is_some_and(is_below);
-        match is_in_base {
-            true => Ok(uri),
-            false => Err(ToolError::new("the arguments lead out of the base URL")),
+        if !is_in_base {
+            return Err(ToolError::new("the arguments lead out of the base URL"));
         }
+        Ok(uri)
     }
 }
 
@@ -115,10 +115,10 @@ fn check_type(argument: &Argument, value: &Value) -> Result<(), ToolError> {
 /// Returns a value as one segment of a path. Values that change the path are refused.
 fn segment(argument: &Argument, value: &Value) -> Result<String, ToolError> {
     let value = argument.format.text(value);
-    match value.is_empty() || has_dot_segment(&value) || value.chars().any(char::is_control) {
-        true => Err(unusable(&argument.name, "cannot be a part of a path")),
-        false => Ok(escape(&value)),
+    if value.is_empty() || has_dot_segment(&value) || value.chars().any(char::is_control) {
+        return Err(unusable(&argument.name, "cannot be a part of a path"));
     }
+    Ok(escape(&value))
 }
 
 /// The query of a request.
