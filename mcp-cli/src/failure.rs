@@ -3,6 +3,7 @@
 use std::fmt;
 
 use mcp::auth::AuthError;
+use mcp::core::Fault;
 
 /// The cure where the server demands a login.
 pub(crate) const LOG_IN: &str = "log in with `mcp login` (with `--scope SCOPE` where a scope is missing), or pass a token: --header 'Authorization: Bearer TOKEN'";
@@ -96,6 +97,13 @@ impl From<mcp::client::Error> for Failure {
             _ if error.is_timeout() || error.is_closed() => FailureKind::Unreachable,
             _ => FailureKind::Server,
         };
+        if let Some(fault @ Fault::MissingCapability { required }) = error.fault()
+            && required.sampling.is_some()
+        {
+            // The cure of the error is one for programs.
+            let message = format!("{fault}; pass `--sample-with COMMAND`");
+            return Self::new(kind, message);
+        }
         Self::new(kind, with_cure(kind, &error.into()))
     }
 }

@@ -143,7 +143,7 @@ impl Error {
 pub(crate) enum ErrorKind {
     #[error("{}", with_cause(.0))]
     Channel(ChannelError),
-    #[error("{fault}")]
+    #[error("{fault}{}", cure(fault))]
     Fault {
         fault: Fault,
         status: Option<StatusCode>,
@@ -264,6 +264,25 @@ fn list(versions: &[String]) -> String {
     } else {
         versions.join(", ")
     }
+}
+
+/// Returns how a client declares the capabilities that a call needs.
+fn cure(fault: &Fault) -> String {
+    let Fault::MissingCapability { required } = fault else {
+        return String::new();
+    };
+    let setters = [
+        (required.sampling.is_some(), "`.on_sample(…)`"),
+        (required.allows_form(), "`.on_elicit(…)`"),
+        (required.allows_url(), "`.on_elicit_url(…)`"),
+        (required.roots.is_some(), "`.roots(…)`"),
+    ];
+    let setters = setters.into_iter().filter(|(is_needed, _)| *is_needed);
+    let setters: Vec<_> = setters.map(|(_, setter)| setter).collect();
+    if setters.is_empty() {
+        return String::new();
+    }
+    format!("; add {} to the client", setters.join(" and "))
 }
 
 impl ErrorKind {

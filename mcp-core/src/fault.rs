@@ -43,7 +43,10 @@ pub enum Fault {
         id: Box<str>,
     },
     /// The call needs a capability that the client did not declare.
-    #[error("the client does not declare a capability that this call needs")]
+    #[error(
+        "the client does not declare a capability that this call needs{}",
+        missing(required)
+    )]
     MissingCapability {
         /// The missing capabilities.
         required: Arc<ClientCapabilities>,
@@ -233,8 +236,78 @@ fn whole_seconds(time: Duration) -> u64 {
     time.as_secs().saturating_add(rest).max(1)
 }
 
+/// Describes missing capabilities by their names and what a call needs them for. A peer may have sent them.
+fn missing(required: &ClientCapabilities) -> String {
+    const MAX_LISTED: usize = 8;
+    const MAX_CHARS: usize = 120;
+    let declared = serde_json::to_value(required).unwrap_or_default();
+    let mut names = Vec::new();
+    for (name, settings) in declared.as_object().into_iter().flatten() {
+        let inner = settings.as_object().into_iter().flatten();
+        let count = names.len();
+        names.extend(inner.map(|(inner, _)| format!("{name}.{inner}")));
+        if names.len() == count {
+            names.push(name.clone());
+        }
+    }
+    let descriptions = names.iter().take(MAX_LISTED).map(|name| {
+        let purpose = match &**name {
+            "sampling" => " (it asks the language model)",
+            "sampling.tools" => " (it asks the language model, with tools)",
+            "sampling.context" => " (it asks the language model, with the context of servers)",
+            "elicitation" | "elicitation.form" => " (it asks the user)",
+            "elicitation.url" => " (it asks the user to visit a URL)",
+            "roots" => " (it asks for the roots)",
+            _ => "",
+        };
+        let name: String = name.chars().take(MAX_CHARS).collect();
+        format!("`{}`{purpose}", name.escape_debug())
+    });
+    match descriptions.collect::<Vec<_>>() {
+        descriptions if descriptions.is_empty() => String::new(),
+        descriptions => format!(": {}", descriptions.join(", ")),
+    }
+}
+
 impl From<mcp_types::ParamError> for Fault {
     fn from(error: mcp_types::ParamError) -> Self {
         Self::bad_params(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use mcp_types::ClientCapabilities;
+    use serde_json::json;
+
+    use super::Fault;
+
+    #[test]
+    fn missing_capabilities_are_named() {
+        let start = "the client does not declare a capability that this call needs";
+        for (required, expected) in [
+            (json!({}), ""),
+            (
+                json!({"sampling": {}}),
+                ": `sampling` (it asks the language model)",
+            ),
+            (
+                json!({"roots": {}, "elicitation": {"url": {}}}),
+                ": `roots` (it asks for the roots), `elicitation.url` (it asks the user to visit a URL)",
+            ),
+            // The text of a peer.
+            (
+                json!({"extensions": {"a\u{1b}[2J\n": {}}}),
+                ": `extensions.a\\u{1b}[2J\\n`",
+            ),
+        ] {
+            let required: ClientCapabilities = serde_json::from_value(required).unwrap();
+            let fault = Fault::MissingCapability {
+                required: Arc::new(required),
+            };
+            assert_eq!(fault.to_string(), format!("{start}{expected}"));
+        }
     }
 }

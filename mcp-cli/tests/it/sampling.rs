@@ -22,5 +22,18 @@ fn sampling_is_answered_by_the_command() {
 fn sampling_without_a_command_is_not_offered() {
     let run = mcp(&["call", &http_desk(), "notes"]);
     assert_eq!((run.code, &*run.out), (5, ""), "{run:?}");
-    assert!(run.err.contains("capability"), "{run:?}");
+    assert!(run.err.contains("`sampling`"), "{run:?}");
+    let cure = "; pass `--sample-with COMMAND`";
+    assert!(
+        run.err.contains(cure) && !run.err.contains("on_sample"),
+        "{run:?}"
+    );
+    // In a session the tool has failed.
+    let run = mcp(&["call", &http_desk(), "notes", "--protocol", "legacy"]);
+    assert_eq!(run.code, 5, "{run:?}");
+    let text = format!("{}{}", run.out, run.err);
+    assert!(
+        text.contains("`sampling` (it asks the language model)"),
+        "{run:?}"
+    );
 }

@@ -118,6 +118,29 @@ fn predicates_look_at_innermost_error() {
 }
 
 #[test]
+fn missing_capability_is_named_with_its_setter() {
+    let capabilities = mcp_types::ClientCapabilities::default;
+    for (required, expected) in [
+        (
+            capabilities().with_sampling(),
+            "`sampling` (it asks the language model); add `.on_sample(…)` to the client",
+        ),
+        (
+            capabilities().with_url_elicitation().with_roots(),
+            "; add `.on_elicit_url(…)` and `.roots(…)` to the client",
+        ),
+        (capabilities(), "capability that this call needs"),
+    ] {
+        let fault = Fault::MissingCapability {
+            required: std::sync::Arc::new(required),
+        };
+        let kind = ErrorKind::from_fault(fault, None, None, &[]);
+        let text = Error::from(kind).to_string();
+        assert!(text.ends_with(expected), "{text}");
+    }
+}
+
+#[test]
 fn stderr_tail_ends_message() {
     let late = || Error::from(ErrorKind::TimedOut(Duration::from_secs(5)));
     assert_eq!(late().with_stderr_tail("").to_string(), late().to_string());

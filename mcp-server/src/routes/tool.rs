@@ -7,8 +7,10 @@ use std::future::ready;
 use std::sync::Arc;
 
 use mcp_core::schema::{Check, Lint};
-use mcp_core::{BoxFuture, HeaderMismatch, ParamHeaders, Reply, ResultBody, TaskCall, TaskMode};
-use mcp_types::Tool;
+use mcp_core::{
+    BoxFuture, Fault, HeaderMismatch, ParamHeaders, Reply, ResultBody, TaskCall, TaskMode,
+};
+use mcp_types::{CallToolResult, Tool};
 
 use super::scope::{RouteHandler, RouteScope, route_setters};
 use super::tool_checks::ToolChecks;
@@ -234,7 +236,11 @@ impl ToolRoute {
         let Self { tool, checks, .. } = self;
         let output_check = checks.output_check(tool, call.validation());
         let policy = call.content_policy();
-        let reply = (self.handler)(call, tool.clone());
+        let asks_in_session = self.spec.needs.input_round && !call.facts().version.is_modern();
+        let mut reply = (self.handler)(call, tool.clone());
+        if asks_in_session {
+            reply = Box::pin(async move { missing_capability_as_result(reply.await) });
+        }
         let reply = match output_check {
             None => reply,
             Some(check) => check.apply(tool.clone(), reply),
@@ -261,6 +267,18 @@ impl ToolRoute {
             lints.push(Lint::rerun(&self.tool));
         }
         lints
+    }
+}
+
+/// Converts the fault for a missing capability into a failed result. Revisions with sessions have no error code for
+/// it, and hosts end the run of the model at a protocol error.
+// spec: TOOL-20
+fn missing_capability_as_result(reply: Reply) -> Reply {
+    match reply {
+        Reply::Fault(fault @ Fault::MissingCapability { .. }) => {
+            CallToolResult::error(fault.to_string()).into()
+        }
+        reply => reply,
     }
 }
 

@@ -4,15 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use mcp_core::{Call, Fault, InputState, Reply};
+use mcp_core::{Call, Fault, InputState, Reply, ResultBody};
 use mcp_macros::Elicit;
 use mcp_server::{
     Ask, AskError, Prefix, PromptError, PromptExt, RawArgs, ResourceError, ResourceExt, Sampling,
     Server, StateKeys, Tool, ToolError, ToolExt,
 };
 use mcp_types::{
-    ClientCapabilities, FormSchema, GetPromptParams, IncludeContext, Prompt, ProtocolVersion,
-    ReadResourceParams, Resource, SamplingMessage, StringSchema, ToolResultContent,
+    ClientCapabilities, FormSchema, GetPromptParams, IncludeContext,
+    Prompt, ProtocolVersion, ReadResourceParams, Resource, SamplingMessage, StringSchema,
+    ToolResultContent,
 };
 use serde_json::{Value, json};
 
@@ -139,6 +140,31 @@ fn question_without_declared_capability_is_a_fault() {
     client.capabilities = none().with_sampling();
     client.version = ProtocolVersion::V2025_06_18;
     asked(client.send(&asking("context"), &tool("context"), InputState::default()));
+}
+
+#[test]
+fn missing_capability_is_a_failed_result_in_sessions() {
+    let mut client = Client::new();
+    client.capabilities = ClientCapabilities::default();
+    client.version = ProtocolVersion::V2025_11_25;
+    for (name, part) in [
+        ("form", "`elicitation` (it asks the user)"),
+        ("url", "`elicitation.url` (it asks the user to visit a URL)"),
+        ("sampling", "`sampling` (it asks the language model)"),
+        ("roots", "`roots` (it asks for the roots)"),
+    ] {
+        let session = Session::new([]);
+        let reply = client.send(&asking(name), &tool(name), session.input());
+        let Reply::Complete {
+            body: ResultBody::CallTool(result),
+            ..
+        } = reply
+        else {
+            panic!("{name}: {reply:?}")
+        };
+        assert!(result.is_error(), "{result:?}");
+        assert!(result.text().contains(part), "{result:?}");
+    }
 }
 
 #[test]

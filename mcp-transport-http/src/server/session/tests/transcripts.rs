@@ -117,7 +117,7 @@ fn elicitation_is_available_since_2025_06_18() {
         ["2025-03-26", "2024-11-05"],
         &expect![[r#"
         tools/call -> 200 application/json id
-          {"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"the client did not answer: the client does not declare a capability that this call needs"}]}}
+          {"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"the client did not answer: the client does not declare a capability that this call needs: `elicitation` (it asks the user)"}]}}
     "#]],
     );
 }
