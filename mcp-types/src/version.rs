@@ -153,10 +153,11 @@ impl ProtocolVersion {
         self as u8 >= Self::V2025_11_25 as u8
     }
 
-    /// Returns `true` if an elicitation with a URL has an id (only 2025-11-25, where it is required).
+    /// Returns `true` if an elicitation with a URL has an id. 2025-11-25 requires it, and clients of older revisions
+    /// that declare `elicitation.url` read requests of that revision.
     // spec: ELIC-08, ELIC-10
     pub const fn has_elicitation_id(self) -> bool {
-        matches!(self, Self::V2025_11_25)
+        !self.is_modern()
     }
 
     /// Returns `true` if sampling has tools and messages with several blocks (2025-11-25 and later).

@@ -1,6 +1,6 @@
 //! Data that accompanies a message: its id, its sender and its metadata.
 
-use mcp_types::{LoggingLevel, Meta, ProgressToken, RawObject, RequestId};
+use mcp_types::{ClientCapabilities, LoggingLevel, Meta, ProgressToken, RawObject, RequestId};
 
 use crate::{ClientProfile, ClientRequest, InputState, ServerProfile, ServerRequest};
 
@@ -50,6 +50,9 @@ pub struct DecodedServerRequest {
 pub struct ServerRequestContext<'a> {
     /// The id of the request.
     pub id: &'a RequestId,
+    /// The capabilities of the client. It receives a mode of elicitation that it declares, although its revision does
+    /// not have it.
+    pub capabilities: Option<&'a ClientCapabilities>,
     /// The token under which progress is wanted.
     pub progress_token: Option<&'a ProgressToken>,
     /// Additional keys for `_meta`.
@@ -61,6 +64,7 @@ impl<'a> ServerRequestContext<'a> {
     pub fn new(id: &'a RequestId) -> Self {
         Self {
             id,
+            capabilities: None,
             progress_token: None,
             meta: None,
         }

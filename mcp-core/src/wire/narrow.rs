@@ -11,7 +11,7 @@ mod narrowed;
 mod profile;
 mod sampling;
 
-use mcp_types::{InputRequest, InputResponse, ProtocolVersion};
+use mcp_types::{ClientCapabilities, InputRequest, InputResponse, ProtocolVersion};
 
 pub(super) use elicitation::widen_answer;
 pub(super) use embedded::embedded;
@@ -24,15 +24,17 @@ use crate::Fault;
 ///
 /// # Errors
 ///
-/// Returns [`Fault::MissingCapability`] when the revision does not have the request.
+/// Returns [`Fault::MissingCapability`] when the revision does not have the request, and the client does not declare
+/// it.
 pub(super) fn input_request(
     request: &InputRequest,
     to: ProtocolVersion,
+    declared: Option<&ClientCapabilities>,
 ) -> Result<InputRequest, Fault> {
     let mut request = request.clone();
     match &mut request {
         InputRequest::Elicit(params) => {
-            elicitation::check(params, to)?;
+            elicitation::check(params, to, declared)?;
             params.narrow(to);
         }
         InputRequest::CreateMessage(params) => {

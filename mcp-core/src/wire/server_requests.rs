@@ -44,7 +44,9 @@ pub(super) fn write(
 ) -> Result<Vec<u8>, Fault> {
     let input = match request {
         ServerRequest::Ping => None,
-        ServerRequest::Input(input) => Some(narrow::input_request(input, to)?),
+        ServerRequest::Input(input) => {
+            Some(narrow::input_request(input, to, context.capabilities)?)
+        }
     };
     if !exists(request.method(), to) {
         return Err(Fault::no_such_method(request.method_name()));

@@ -127,7 +127,9 @@ impl Session {
             _ => BackChannelError::Busy,
         })?;
         let token = id.clone().into();
+        let facts = self.facts();
         let mut context = ServerRequestContext::new(&id);
+        context.capabilities = Some(&facts.capabilities);
         context.progress_token = Some(&token);
         let observer = self.observer.as_ref();
         let observation = observer.map(|observer| observer.send(&id, &request));

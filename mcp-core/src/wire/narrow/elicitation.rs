@@ -15,14 +15,19 @@ use crate::Fault;
 /// The separator of several values in one text.
 const SEPARATOR: char = ',';
 
-/// Checks that the revision has forms, or URLs.
+/// Checks that the revision has forms, or URLs. Some clients of older revisions have URLs, too, and declare them.
 // spec: ELIC-02
-pub(super) fn check(params: &ElicitParams, to: ProtocolVersion) -> Result<(), Fault> {
+pub(super) fn check(
+    params: &ElicitParams,
+    to: ProtocolVersion,
+    declared: Option<&ClientCapabilities>,
+) -> Result<(), Fault> {
     let capabilities = ClientCapabilities::default();
+    let declares_url = declared.is_some_and(ClientCapabilities::allows_url);
     let (exists, required) = match params {
         ElicitParams::Form(_) => (to.has_elicitation(), capabilities.with_elicitation()),
         ElicitParams::Url(_) => (
-            to.has_url_elicitation(),
+            to.has_url_elicitation() || declares_url,
             capabilities.with_url_elicitation(),
         ),
         _ => return Ok(()),

@@ -181,3 +181,28 @@ fn request_that_the_revision_lacks_is_refused() {
     );
     assert!(sink.texts().is_empty());
 }
+
+#[test]
+fn client_of_an_older_revision_that_declares_urls_is_asked() {
+    for declares_url in [true, false] {
+        let mut params = initialize("2025-06-18");
+        if declares_url {
+            params.capabilities = params.capabilities.with_url_elicitation();
+        }
+        let (session, _) =
+            Session::open(&params, &server(), None, SessionLimits::default()).unwrap();
+        let sink = Arc::new(Sent::default());
+        let Input::Live { channel, sink: out } = Arc::new(session).input(sink.clone()) else {
+            panic!()
+        };
+        let visit = ElicitParams::url("Sign in", "https://example.com/login");
+        let mut waiting = channel.ask(visit.into(), out);
+        assert_eq!(poll(&mut waiting).is_pending(), declares_url);
+        let texts = sink.texts();
+        assert_eq!(texts.len(), usize::from(declares_url), "{texts:?}");
+        for text in texts {
+            assert!(text.contains(r#""mode":"url""#), "{text}");
+            assert!(text.contains(r#""elicitationId":""#), "{text}");
+        }
+    }
+}
