@@ -30,7 +30,7 @@
 //!
 //! | layer | modules | content |
 //! |---|---|---|
-//! | values | `caller`, `change_kinds`, `content_policy`, `rejection`, `state`, `uri`, `validation` | plain values |
+//! | values | `caller`, `change_kinds`, `content_policy`, `elicitation_id`, `rejection`, `state`, `uri`, `validation` | plain values |
 //! | schemas | `constraints`, then `schema` | checks that a schema publishes; schemas of Rust types |
 //! | input | `request_state`, then `input_round` | sealed state; one run of a handler that asks |
 //! | call | `call` | requirements of a handler, context of a call, run of the handler |
@@ -56,6 +56,7 @@ mod check;
 mod constraints;
 mod content_policy;
 mod dispatch;
+mod elicitation_id;
 mod extension;
 mod extract;
 mod handler;

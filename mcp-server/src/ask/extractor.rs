@@ -133,6 +133,32 @@ impl Ask {
         })
     }
 
+    /// Sends `notifications/elicitation/complete` for the question `key` of [`url`](Self::url): the user has finished
+    /// there, so that the client can close the page. Call it in the same call, after the answer. Returns false if
+    /// nothing was sent: only sessions of 2025-11-25 have the notification.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    ///
+    /// # async fn paid() {}
+    /// async fn pay(ask: Ask) -> Result<&'static str, ToolError> {
+    ///     match ask.url("pay", "Pay 9 EUR", "https://pay.example.com/7").await? {
+    ///         Answer::Accept(()) => {
+    ///             paid().await;
+    ///             ask.elicitation_complete("pay");
+    ///             Ok("paid")
+    ///         }
+    ///         Answer::Decline | Answer::Cancel => Ok("not paid"),
+    ///     }
+    /// }
+    /// ```
+    // spec: ELIC-10
+    pub fn elicitation_complete(&self, key: &str) -> bool {
+        self.0.send_elicitation_complete(key)
+    }
+
     /// Asks the client's language model. The user may change the request and the response.
     ///
     /// ```

@@ -11,9 +11,11 @@ use std::time::Duration;
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::{
     BackChannel, BackChannelError, BoxFuture, ClientFacts, Exchange, Fault, Input, InputState,
-    MessageSink, Reply, TaskChannel,
+    MessageSink, Reply, ServerNotification, TaskChannel, wire,
 };
-use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, RawObject};
+use mcp_types::{
+    ElicitationComplete, InputRequest, InputRequests, InputRequired, InputResponse, RawObject,
+};
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,6 +24,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::capabilities;
 use super::error::AskError;
 use super::recorded::RecordedAnswers;
+use crate::elicitation_id;
 use crate::request_state::{Binding, SealError, Sealer, StateKeys};
 
 /// Limit on the number of questions per call.
@@ -71,6 +74,8 @@ struct PendingInputs {
     previously_asked: BTreeSet<String>,
     /// An earlier run asked, and recorded no result of `Ask::once` or `Ask::keep`.
     repeats_unrecorded_run: bool,
+    /// Ids of the elicitations with a URL that the session has sent, by key.
+    elicitation_ids: BTreeMap<String, String>,
     /// Keys of `Ask::once` in this run.
     once_keys: BTreeSet<String>,
     /// Questions for the reply.
@@ -203,7 +208,11 @@ impl InputRound {
         }
         match &self.mode {
             InputMode::Live { channel, sink } => {
-                let answer = channel.clone().ask(request.clone(), sink.clone());
+                let (request, id) = elicitation_id::with_id(request.clone());
+                if let Some(id) = id {
+                    inputs.elicitation_ids.insert(key.to_string(), id);
+                }
+                let answer = channel.clone().ask(request, sink.clone());
                 Ok(InputStatus::Sent(answer))
             }
             InputMode::Reply { .. } => {
@@ -219,6 +228,22 @@ impl InputRound {
                 Ok(InputStatus::Open)
             }
         }
+    }
+
+    /// Sends the client the notification that the user has finished at the URL of the question `key`. Returns false
+    /// if the revision does not have it, if no such question was sent, or if the client is gone.
+    // spec: ELIC-10
+    pub(crate) fn send_elicitation_complete(&self, key: &str) -> bool {
+        let InputMode::Live { sink, .. } = &self.mode else {
+            return false;
+        };
+        let Some(id) = self.inputs.lock().elicitation_ids.remove(key) else {
+            return false;
+        };
+        let complete = ServerNotification::ElicitationComplete(ElicitationComplete::new(id));
+        let wire = wire::for_version(self.facts.version);
+        let mut message = Vec::new();
+        wire.encode_server_notification(&complete, None, &mut message) && sink.send(message.into())
     }
 
     /// Sends an open question through the task, if the call has become one since the question was

@@ -6,6 +6,7 @@ use std::fmt;
 use mcp_core::{Fault, ItemKind};
 
 use super::mask::log_masked;
+use crate::elicitation_id;
 use crate::input_round::AskError;
 use crate::rejection::Rejection;
 
@@ -69,7 +70,7 @@ impl ErrorRepr {
         not_found: impl FnOnce() -> Fault,
     ) -> Fault {
         let error = match self {
-            Self::Fault(fault) => return fault,
+            Self::Fault(fault) => return elicitation_id::with_ids(fault),
             Self::Text(message) => {
                 tracing::error!(%kind, id, error = message, "handler failed");
                 return Fault::internal(message);

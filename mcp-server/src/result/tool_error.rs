@@ -9,6 +9,7 @@ use mcp_types::CallToolResult;
 
 use super::error::protocol_errors;
 use super::mask::log_masked;
+use crate::elicitation_id;
 use crate::input_round::AskError;
 use crate::rejection::{ArgumentError, Rejection};
 
@@ -96,7 +97,7 @@ impl ToolError {
                 CallToolResult::error(error.to_string()).into()
             }
             ToolErrorRepr::Content(result) => (*result).into(),
-            ToolErrorRepr::Fault(fault) => fault.into(),
+            ToolErrorRepr::Fault(fault) => elicitation_id::with_ids(fault).into(),
         }
     }
 }

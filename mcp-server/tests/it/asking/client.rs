@@ -148,6 +148,8 @@ pub(crate) fn internal(reply: Reply) -> String {
 pub(crate) struct Session {
     pub(crate) asked: Mutex<Vec<InputRequest>>,
     answers: Mutex<VecDeque<Result<InputResponse, BackChannelError>>>,
+    /// Other messages to the client.
+    pub(crate) sent: Mutex<Vec<Bytes>>,
 }
 
 impl Session {
@@ -157,6 +159,7 @@ impl Session {
         Arc::new(Self {
             asked: Mutex::default(),
             answers: Mutex::new(answers.into_iter().collect()),
+            sent: Mutex::default(),
         })
     }
 
@@ -169,7 +172,8 @@ impl Session {
 }
 
 impl MessageSink for Session {
-    fn send(&self, _: Bytes) -> bool {
+    fn send(&self, message: Bytes) -> bool {
+        self.sent.lock().unwrap().push(message);
         true
     }
 }

@@ -1,5 +1,6 @@
 //! Questions that are not sent, invalid answers, invalid states.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
@@ -11,7 +12,7 @@ use mcp_server::{
     Server, StateKeys, Tool, ToolError, ToolExt,
 };
 use mcp_types::{
-    ClientCapabilities, FormSchema, GetPromptParams, IncludeContext,
+    ClientCapabilities, ElicitResult, ElicitUrlParams, FormSchema, GetPromptParams, IncludeContext,
     Prompt, ProtocolVersion, ReadResourceParams, Resource, SamplingMessage, StringSchema,
     ToolResultContent,
 };
@@ -165,6 +166,60 @@ fn missing_capability_is_a_failed_result_in_sessions() {
         assert!(result.is_error(), "{result:?}");
         assert!(result.text().contains(part), "{result:?}");
     }
+}
+
+#[test]
+fn elicitations_have_unique_ids() {
+    let handler = |ask: Ask| async move {
+        let answer = ask.url("key", "Sign in", URL).await?;
+        let twice = [
+            ask.elicitation_complete("key"),
+            ask.elicitation_complete("key"),
+        ];
+        Ok::<_, ToolError>(format!("{answer:?} {twice:?}"))
+    };
+    let visit = || Fault::UrlElicitationRequired {
+        elicitations: vec![ElicitUrlParams::new("Sign in", URL)],
+    };
+    let server = Server::new("s", "1")
+        .tool(Tool::new("ask").handler(handler))
+        .tool(Tool::new("refuse").handler(move || Err::<String, _>(ToolError::fault(visit()))));
+    let mut client = Client::new();
+    client.version = ProtocolVersion::V2025_11_25;
+    let mut ids = BTreeSet::new();
+    for _ in 0..3 {
+        let session = Session::new([Ok(ElicitResult::accept_url().into())]);
+        let done = text(client.send(&server, &tool("ask"), session.input()));
+        assert_eq!(done, "Accept(()) [true, false]");
+        let asked = serde_json::to_value(&session.asked.lock().unwrap()[0]).unwrap();
+        let id = asked["params"]["elicitationId"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let sent = session.sent.lock().unwrap().clone();
+        let complete: Value = serde_json::from_slice(&sent[0]).unwrap();
+        assert_eq!(
+            complete,
+            json!({
+                "jsonrpc": "2.0", "method": "notifications/elicitation/complete",
+                "params": {"elicitationId": id},
+            })
+        );
+        assert_eq!(sent.len(), 1);
+        ids.insert(id);
+        let refused = client.send(&server, &tool("refuse"), session.input());
+        let Reply::Fault(Fault::UrlElicitationRequired { elicitations }) = refused else {
+            panic!("{refused:?}")
+        };
+        ids.extend(elicitations[0].elicitation_id.clone());
+    }
+    assert_eq!(ids.len(), 6, "{ids:?}");
+    assert!(ids.iter().all(|id| id.len() == 32), "{ids:?}");
+    // Other revisions do not have the notification.
+    client.version = ProtocolVersion::V2025_06_18;
+    let session = Session::new([Ok(ElicitResult::accept_url().into())]);
+    let done = text(client.send(&server, &tool("ask"), session.input()));
+    assert_eq!(done, "Accept(()) [false, false]");
 }
 
 #[test]
