@@ -9,6 +9,7 @@
 //! | [`cases`] | running the programs of the cases, and counting the results |
 //! | [`commands`] | the commands of `mcp` with servers that people use |
 //! | [`extensions`] | views of MCP Apps, and receivers of webhooks |
+//! | [`hosts`] | agent programs with a scripted model |
 //! | [`inspector`] | the page of `mcp inspect` in a browser |
 //! | [`peers`] | installing the other SDKs, and the scripts that use them |
 //! | [`pipes`] | the cases over pipes |
@@ -25,6 +26,7 @@ mod browser;
 mod cases;
 mod commands;
 mod extensions;
+mod hosts;
 mod http;
 mod inspector;
 mod peers;
@@ -47,7 +49,7 @@ use crate::process::{self, Server};
 use crate::workspace::Workspace;
 
 /// Our server and our clients.
-const PROGRAMS: [&str; 9] = [
+const PROGRAMS: [&str; 10] = [
     http::SERVER,
     http::CLIENT,
     http::GATEWAY,
@@ -57,12 +59,13 @@ const PROGRAMS: [&str; 9] = [
     authorization::CLIENT,
     extensions::HOST,
     extensions::BROWSER_HOST,
+    hosts::SERVER,
 ];
 
 /// The cases to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Selection {
-    /// The newest revision with one server and one client of each SDK. Only their packages are
+    /// The newest revision with one server and one client of each SDK, and all hosts. Only their packages are
     /// installed.
     OnePerPeer,
     All,
@@ -92,8 +95,11 @@ pub(crate) fn run_cases(workspace: &Workspace, selection: &Selection) -> Result<
     let (servers, list) = match selection {
         Selection::OnePerPeer => {
             let peers = Peers::install_newest(workspace, &home)?;
-            let (servers, mut list) = http::newest_cases(workspace, &peers, &out)?;
+            let (mut servers, mut list) = http::newest_cases(workspace, &peers, &out)?;
             list.extend(pipes::newest_cases(workspace, &peers));
+            let (models, hosted) = hosts::cases(workspace, &peers, &out)?;
+            servers.extend(models);
+            list.extend(hosted);
             (servers, list)
         }
         Selection::All => every_case(workspace, &home, &out)?,
@@ -117,6 +123,9 @@ fn every_case(workspace: &Workspace, home: &Path, out: &Path) -> Result<(Vec<Ser
     let (bridges, bridged) = bridges::cases(workspace, &peers, out)?;
     servers.extend(bridges);
     list.extend(bridged);
+    let (models, hosted) = hosts::cases(workspace, &peers, out)?;
+    servers.extend(models);
+    list.extend(hosted);
     list.extend(authorization::cases(workspace, &peers, out, &mut servers)?);
     list.extend(pipes::cases(workspace, &peers));
     list.extend(telemetry::cases(workspace, &peers, home));

@@ -12,7 +12,11 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// npm packages with fixed versions. The oldest version of the TypeScript SDK has a name of its own.
-const NPM: [(&str, &str); 24] = [
+const NPM: [(&str, &str); 30] = [
+    ("@google/gemini-cli", "0.61.0"),
+    ("@langchain/core", "1.4.0"),
+    ("@langchain/mcp-adapters", "1.1.4"),
+    ("@langchain/openai", "1.6.0"),
     ("@modelcontextprotocol/client", "2.4.0"),
     ("@modelcontextprotocol/ext-apps", "2.0.4"),
     (INSPECTOR, "2.12.0"),
@@ -26,11 +30,13 @@ const NPM: [(&str, &str); 24] = [
         "@modelcontextprotocol/server-sequential-thinking",
         "2026.8.31",
     ),
+    ("@openai/codex", "0.169.0"),
     ("@playwright/mcp", "0.0.83"),
     ("@upstash/context7-mcp", "4.1.1"),
     ("axe-core", "4.14.1"),
     ("chrome-devtools-mcp", "1.11.0"),
     ("exa-mcp-server", "3.4.1"),
+    ("langchain", "1.5.14"),
     ("mcp-remote", "0.15.1"),
     ("oauth4webapi", "3.8.8"),
     ("oidc-provider", "9.13.3"),
@@ -42,10 +48,16 @@ const NPM: [(&str, &str); 24] = [
     ("zod", "4.6.7"),
 ];
 /// The packages of [`Selection::OnePerPeer`](super::Selection::OnePerPeer).
-const NEWEST_NPM: [&str; 4] = [
+const NEWEST_NPM: [&str; 10] = [
+    "@google/gemini-cli",
+    "@langchain/core",
+    "@langchain/mcp-adapters",
+    "@langchain/openai",
     "@modelcontextprotocol/client",
     "@modelcontextprotocol/node",
     "@modelcontextprotocol/server",
+    "@openai/codex",
+    "langchain",
     "zod",
 ];
 const EVERYTHING: &str = "@modelcontextprotocol/server-everything";
@@ -65,6 +77,11 @@ const PYTHON_TOOLS: [&str; 6] = [
 ];
 /// Servers that need newer packages than those above.
 const PYTHON_SERVERS: [&str; 2] = ["duckduckgo-mcp-server==0.7.0", "wikipedia-mcp==2.0.1"];
+const PYTHON_LANGCHAIN: [&str; 3] = [
+    "langchain==1.5.2",
+    "langchain-mcp-adapters==0.3.2",
+    "langchain-openai==1.7.4",
+];
 const PYTHON_TELEMETRY: [&str; 1] = ["opentelemetry-proto==1.45.2"];
 /// The package with the programs that use rmcp. It is not a member of the workspace.
 const RMCP: &str = "xtask/peers/rmcp/Cargo.toml";
@@ -74,10 +91,10 @@ macro_rules! scripts {
 }
 
 /// The scripts and their shared modules.
-const SCRIPTS: [(&str, &str); 37] = scripts! {
+const SCRIPTS: [(&str, &str); 40] = scripts! {
     "admin.mjs" "auth_server.mjs" "browser.mjs" "browser_view.mjs" "checks.mjs" "checks.py" "client.mjs" "client.py" "client_auth.mjs" "client_auth.py" "client_fastmcp.py" "client_http.mjs"
     "client_http.py" "client_http_v1.mjs" "client_http_v1.py" "client_oldest.mjs" "client_v1.mjs"
-    "client_v1.py" "fixtures.mjs" "fixtures.py" "inspector.mjs" "login_pages.mjs" "protected_server.mjs" "proxy_fastmcp.py" "resource_dpop.mjs" "server.py" "server_fastmcp.py" "server_hostile.mjs" "server_http.mjs"
+    "client_v1.py" "fixtures.mjs" "fixtures.py" "host_langchain.mjs" "host_langchain.py" "inspector.mjs" "login_pages.mjs" "model_scripted.mjs" "protected_server.mjs" "proxy_fastmcp.py" "resource_dpop.mjs" "server.py" "server_fastmcp.py" "server_hostile.mjs" "server_http.mjs"
     "server_http.py" "server_http_v1.mjs" "server_http_v1.py" "server_oldest.mjs" "server_v1.py" "telemetry.py" "view_apps.mjs" "webhook_receiver.mjs"
 };
 
@@ -127,6 +144,7 @@ pub(super) struct Peers {
     python_tools: std::result::Result<PathBuf, String>,
     python_servers: std::result::Result<PathBuf, String>,
     python_telemetry: std::result::Result<PathBuf, String>,
+    python_langchain: std::result::Result<PathBuf, String>,
     /// The folder with the programs that use rmcp.
     rmcp: std::result::Result<PathBuf, String>,
 }
@@ -173,13 +191,14 @@ impl Peers {
     pub(super) fn install(workspace: &Workspace, home: &Path) -> Result<Self> {
         write_scripts(home)?;
         let python = |name: &str, packages: &[&str]| python_with(&home.join(name), packages);
-        let environments: [(&str, &[&str]); 6] = [
+        let environments: [(&str, &[&str]); 7] = [
             ("python-1", &PYTHON_1),
             ("python-oldest", &PYTHON_OLDEST),
             ("python-fastmcp-3", &PYTHON_FASTMCP_3),
             ("python-tools", &PYTHON_TOOLS),
             ("python-servers", &PYTHON_SERVERS),
             ("python-telemetry", &PYTHON_TELEMETRY),
+            ("python-langchain", &PYTHON_LANGCHAIN),
         ];
         let (node, python_2, others) = thread::scope(|scope| {
             let node = scope.spawn(|| Packages::install(home, &NPM).map_err(message));
@@ -195,6 +214,7 @@ impl Peers {
             python_tools,
             python_servers,
             python_telemetry,
+            python_langchain,
         ] = others;
         Ok(Self {
             home: home.to_owned(),
@@ -206,6 +226,7 @@ impl Peers {
             python_tools,
             python_servers,
             python_telemetry,
+            python_langchain,
             rmcp: build_rmcp(workspace)?.map(|()| workspace.target().join("debug")),
         })
     }
@@ -221,10 +242,13 @@ impl Peers {
             .into_iter()
             .filter(|(name, _)| NEWEST_NPM.contains(name))
             .collect();
-        let (node, python) = thread::scope(|scope| {
+        let (node, python, python_langchain) = thread::scope(|scope| {
             let node = scope.spawn(|| Packages::install(home, &wanted).map_err(message));
-            let python = python_with(&home.join("python-2"), &PYTHON).map_err(message);
-            (join(node), python)
+            let environment =
+                |name: &str, packages| python_with(&home.join(name), packages).map_err(message);
+            let python = environment("python-2", &PYTHON);
+            let langchain = environment("python-langchain", &PYTHON_LANGCHAIN);
+            (join(node), python, langchain)
         });
         let unselected = || Err("not selected".to_owned());
         Ok(Self {
@@ -237,6 +261,7 @@ impl Peers {
             python_tools: unselected(),
             python_servers: unselected(),
             python_telemetry: unselected(),
+            python_langchain,
             rmcp: build_rmcp(workspace)?.map(|()| workspace.target().join("debug")),
         })
     }
@@ -281,6 +306,11 @@ impl Peers {
     /// A script for version 3 of FastMCP.
     pub(super) fn fastmcp_3(&self, script: &str) -> InstalledProgram {
         self.python_script(&self.python_fastmcp_3, script)
+    }
+
+    /// A script that uses LangChain.
+    pub(super) fn langchain(&self, script: &str) -> InstalledProgram {
+        self.python_script(&self.python_langchain, script)
     }
 
     /// A script that decodes OTLP.
