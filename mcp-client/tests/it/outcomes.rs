@@ -13,12 +13,12 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::http::read_request;
 
-/// What the server does with a call.
+/// The answer to a call.
 #[derive(Clone)]
 enum Reaction {
-    /// It sends these bytes and closes the connection. `$ID` stands for the id of the request.
+    /// These bytes, and then the end of the connection. `$ID` stands for the id of the request.
     Send(String),
-    /// It sends nothing, and keeps the connection open.
+    /// Nothing, on an open connection.
     Stall,
 }
 
