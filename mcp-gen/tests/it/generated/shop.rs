@@ -60,7 +60,7 @@ impl Shop {
     /// '''
     /// panic!()
     /// '''
-    /// */ fn main() {} \[link\](x) \<b\>�
+    /// */ fn main() {} \[link\](x) \<b\>\\u{202e}
     pub fn ping<'a>(&self) -> ::mcp::PreparedCall<'a, ::mcp::CallToolResult> {
         self.client.call("ping", ())
     }

@@ -53,7 +53,7 @@ pub trait Shop: Send + Sync + 'static {
     /// '''
     /// panic!()
     /// '''
-    /// */ fn main() {} \[link\](x) \<b\>�
+    /// */ fn main() {} \[link\](x) \<b\>\\u{202e}
     fn ping(
         &self,
         call: ::mcp::CallContext,
