@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_core::lines::{Line, Lines};
+use mcp_types::escape_line;
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::watch;
@@ -127,13 +128,53 @@ fn record(line: Line, capture: &StderrCapture, peer: &str) {
         Line::Text(text) | Line::TooLong(text) => String::from_utf8_lossy(text),
         _ => return,
     };
-    tracing::debug!(target: "mcp::server_stderr", peer, "{text}");
+    let shown = escape_line(&text);
+    tracing::debug!(target: "mcp::server_stderr", peer, "{shown}");
     capture.push(text.into_owned());
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::Arc;
+
+    use parking_lot::Mutex;
+    use tracing_subscriber::filter::LevelFilter;
+
     use super::{MAX_BYTES, MAX_LINES, StderrCapture, StderrTail, read};
+
+    /// A log in memory.
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn logged_line_shows_every_character() {
+        let log = Log::default();
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_max_level(LevelFilter::DEBUG)
+            .with_ansi(false)
+            .with_writer(move || writer.clone())
+            .finish();
+        let _guard = tracing::subscriber::set_default(subscriber);
+        let hostile = b"a\rb\x1b[2J\x7f\xc2\x9b\xe2\x80\xae\xe2\x80\x8b\xff\n";
+        let capture = StderrCapture::new(StderrTail::default());
+        read(&hostile[..], capture, String::new()).await;
+        let logged = String::from_utf8(log.0.lock().clone()).unwrap();
+        let expected = r"a\rb\u{1b}[2J\u{7f}\u{9b}\u{202e}\u{200b}";
+        assert!(logged.contains(expected), "{logged:?}");
+    }
 
     #[tokio::test]
     async fn read_of_long_stderr_keeps_last_lines() {
