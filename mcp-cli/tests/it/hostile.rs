@@ -8,7 +8,6 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
-use mcp::ConnectMode;
 use mcp::prelude::*;
 use mcp::skills::{InlineSkill, Skills};
 use serde_json::{Value, json};
@@ -284,7 +283,6 @@ fn skills_show_every_character() {
 }
 
 /// A program whose standard error is hostile and not UTF-8.
-#[cfg(unix)]
 fn failing_program() -> [&'static str; 3] {
     let script = r"printf 'x\nerror: forged\r\033[2J\177\302\233\342\200\256\377y\n' >&2; exit 3";
     ["sh", "-c", script]
@@ -321,7 +319,6 @@ fn names_of_a_configuration_file_are_shown_escaped() {
     }
 }
 
-#[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn servers_behind_a_gateway_cannot_forge_lines_of_its_log() {
     let folder = folder("hostile_gateway");
@@ -338,8 +335,7 @@ async fn servers_behind_a_gateway_cannot_forge_lines_of_its_log() {
     std::fs::write(&file, json!({ "mcpServers": servers }).to_string()).unwrap();
     let (file, path) = (file.to_str().unwrap(), audit.to_str().unwrap());
     let served = start(&["gateway", file, "--listen", "127.0.0.1:0", "--audit", path]);
-    let client = Client::builder().mode(ConnectMode::Auto);
-    let client = client.connect(&*served.url).await.unwrap();
+    let client = Client::connect(&*served.url).await.unwrap();
     assert!(client.call("far__error", ()).await.is_err());
     assert!(client.call("far__fail", ()).await.unwrap().is_error());
     let uri = format!("test://{HOSTILE}");
