@@ -3,10 +3,11 @@
 mod source;
 mod watch;
 
+use std::time::Duration;
+
 use mcp::auth::ResourceServer;
 use mcp::gateway::OpenGateway;
 use mcp::gateway::config::AuthorizationConfig;
-use mcp::group::Health;
 
 use tokio_util::task::AbortOnDropHandle;
 
@@ -27,12 +28,9 @@ pub(super) async fn run(args: &GatewayArgs) -> Result<(), Failure> {
         admin,
         content,
     } = source.load().await?;
-    let opened = gateway.open().await.map_err(|error| refused(&error))?;
-    for (server, health) in opened.group.health() {
-        if let Health::Down(reason) = health {
-            output::status(&format!("{server} is left out: {reason}"));
-        }
-    }
+    // Hosts give up on a gateway that answers late. The log names servers that start slowly or fail.
+    let opened = gateway.start_limit(Duration::ZERO).open().await;
+    let opened = opened.map_err(|error| refused(&error))?;
     let watching = watch::follow(source, opened.control.clone(), content);
     let _watching = AbortOnDropHandle::new(tokio::spawn(watching));
     let port = args.admin_port.or(admin.map(|it| it.port));

@@ -332,6 +332,28 @@ async fn killed_server_fails_its_calls_only_and_is_started_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn server_that_hangs_does_not_keep_the_gateway_from_answering() {
+    let far = http_shop();
+    let hanging = format!(
+        "[http]\nlisten = \"127.0.0.1:0\"\n[servers.far]\nurl = \"{far}\"\n\
+         [servers.slow]\ncommand = \"sh\"\nargs = [\"-c\", \"sleep 100\"]\n"
+    );
+    let file = toml("hanging", &hanging);
+    let begin = Instant::now();
+    let served = start(&["gateway", &file]);
+    let client = client(ConnectMode::Auto)
+        .connect(&*served.url)
+        .await
+        .unwrap();
+    let listed = names(&client).await;
+    assert!(listed.contains(&"far__add".to_owned()), "{listed:?}");
+    let line = served.wait_for_line("still starting");
+    assert!(line.contains("slow"), "{line}");
+    // Hosts wait for 10 to 30 seconds.
+    assert!(begin.elapsed() < Duration::from_secs(10));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn gateway_with_authorization_demands_a_token() {
     let file = toml(
         "protected",
