@@ -109,7 +109,7 @@ async fn ghsa_6x8h_code_does_not_leave_the_site_of_its_login_page() {
     assert_eq!(inner.registrations, 0);
 }
 
-/// The same with the endpoints swapped, and for a login on another device.
+/// GHSA-6x8h-498w-gv8c with the endpoints swapped, and for a login on another device.
 #[tokio::test]
 async fn ghsa_6x8h_foreign_endpoints_of_other_grants_are_refused() {
     let (evil, bank) = (World::start().await, World::start().await);
@@ -160,7 +160,7 @@ async fn ghsa_6x8h_foreign_endpoints_of_other_grants_are_refused() {
     assert!(evil.inner.lock().token_requests.is_empty());
 }
 
-/// What the program trusts, or its user confirms, works with endpoints at other sites.
+/// Endpoints at other sites are used if the program trusts the issuer or confirms the login.
 #[tokio::test]
 async fn trusted_or_confirmed_endpoints_of_other_sites_are_used() {
     let (server, login) = mix_up().await;

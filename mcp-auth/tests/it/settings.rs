@@ -324,8 +324,10 @@ type ServerSetter = fn(ResourceServer) -> ResourceServer;
 
 const RESOURCE: &str = "http://localhost/mcp";
 
-/// The settings that refuse a token, the claims in which that token differs, and the status.
-const SERVER_STRICT: &[(&str, ServerSetter, fn() -> Value, u16)] = &[
+/// A setting that refuses a token, the claims in which that token differs, and the status.
+type ServerStrict = (&'static str, ServerSetter, fn() -> Value, u16);
+
+const SERVER_STRICT: &[ServerStrict] = &[
     (
         "algorithms",
         |auth| auth.algorithms([Algorithm::Rs256]),
