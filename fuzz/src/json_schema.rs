@@ -22,6 +22,10 @@ pub(crate) const EXAMPLES: &[&[u8]] = &[
     b"{\"$defs\":{\"t\":{\"properties\":{\"a\":{\"$ref\":\"#/$defs/t\"}},\"minProperties\":1}},\"$ref\":\"#/$defs/t\"}\n{\"a\":{\"a\":{}}}",
     b"{\"anyOf\":[{\"required\":[\"a\"]},{\"not\":{\"required\":[\"b\"]}}],\"additionalProperties\":false}\n{\"b\":1}",
     b"{\"properties\":{\"a\":{\"type\":\"string\",\"x-mcp-header\":\"A\"}},\"patternProperties\":{\"(a*)*c\":{}}}\n{\"aaaaaaaaaaaaaaaaaaaaaaaa\":1}",
+    b"{\"allOf\":[{\"allOf\":[{\"$ref\":\"#/$defs/a\"}],\"unevaluatedItems\":false}],\"unevaluatedItems\":false,\"$defs\":{\"a\":{\"oneOf\":[{\"items\":{\"$ref\":\"#\"}},{\"contains\":{\"$ref\":\"#\"}}]}}}\n[[[]],[]]",
+    b"{\"enum\":[[1],[2],{\"a\":[1]}],\"uniqueItems\":true,\"maxLength\":3}\n[[1],[[1]],[[[1]]]]",
+    include_bytes!("json_schema/branches.txt"),
+    include_bytes!("json_schema/chain.txt"),
 ];
 
 pub(crate) const FRAGMENTS: &[&str] = &[
@@ -87,6 +91,9 @@ pub(crate) const FRAGMENTS: &[&str] = &[
     "\"patternProperties\":{",
     "\"additionalProperties\":",
     "\"unevaluatedProperties\":",
+    "\"unevaluatedItems\":",
+    "\"dependentSchemas\":{",
+    "false",
     "\"if\":",
     "\"then\":",
     "\"else\":",

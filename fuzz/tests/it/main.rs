@@ -5,6 +5,7 @@
 
 use std::time::{Duration, Instant};
 
+use allocation_counter::measure;
 use fuzz::Target;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -14,6 +15,15 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 const CASES: u32 = 256;
 /// Limit on the time of one input. A busy machine is much faster; quadratic work is not.
 const LIMIT: Duration = Duration::from_secs(20);
+
+/// Limit on the memory of one input in bytes.
+const MAX_MEMORY: u64 = 128 << 20;
+
+/// Runs a target with one input.
+fn run(target: &Target, input: &[u8]) {
+    let memory = measure(|| (target.run)(input)).bytes_max;
+    assert!(memory < MAX_MEMORY, "one input took {memory} bytes");
+}
 
 /// A change of an example.
 #[derive(Clone, Debug)]
@@ -95,7 +105,7 @@ fn seconds() -> Option<f64> {
 fn explore(name: &str) {
     let target = fuzz::target(name);
     for example in target.examples {
-        (target.run)(example);
+        run(&target, example);
     }
     let config = Config {
         cases: CASES,
@@ -117,7 +127,7 @@ fn explore(name: &str) {
         };
         let result = runner.run(&inputs(&target), |bytes| {
             let started = Instant::now();
-            (target.run)(&bytes);
+            run(&target, &bytes);
             prop_assert!(
                 started.elapsed() < LIMIT,
                 "one input took {:?}",

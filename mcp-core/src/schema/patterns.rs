@@ -63,19 +63,19 @@ impl Patterns {
             .dfa_size_limit(cache)
     }
 
-    /// Checks that matching the strings of a value stays within the limit, if each is matched at most
-    /// `evaluations` times.
+    /// Checks that matching the strings of a value stays within the limit, if each is matched with at most
+    /// `matches` patterns.
     ///
     /// # Errors
     ///
     /// Returns [`TooMuchWork`] when it does not.
-    pub(super) fn check(self, value: &Value, evaluations: u64) -> Result<(), TooMuchWork> {
+    pub(super) fn check(self, value: &Value, matches: u64) -> Result<(), TooMuchWork> {
         if self.count == 0 {
             return Ok(());
         }
         let steps_per_byte = 1 + self.largest as u64 / BYTES_PER_STEP;
         let steps = string_bytes(value)
-            .saturating_mul(evaluations)
+            .saturating_mul(matches)
             .saturating_mul(steps_per_byte);
         match steps {
             0..=MAX_STEPS => Ok(()),

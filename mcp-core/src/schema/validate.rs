@@ -56,6 +56,27 @@ pub enum SchemaError {
         /// The limit of subschemas.
         limit: usize,
     },
+    /// Compiling the schema makes too many nodes.
+    #[error(
+        "compiling the schema makes more than {limit} nodes: below `unevaluatedProperties` and \
+         `unevaluatedItems`, each path through references makes its own; use these keywords only in \
+         the outermost schema, or fewer references"
+    )]
+    TooManyNodes {
+        /// The limit of nodes.
+        limit: usize,
+    },
+    /// Too many references lead from one schema to the next.
+    #[error(
+        "a path through the references of the schema has more than {limit} steps, at {location}; \
+         refer to the last schema directly"
+    )]
+    TooManySteps {
+        /// The location: a JSON Pointer.
+        location: String,
+        /// The limit of steps.
+        limit: usize,
+    },
     /// The regular expressions of the schema are too large, alone or together.
     #[error(
         "the patterns of the schema are too large, at {pattern:?}: compiled, one can have {limit} \

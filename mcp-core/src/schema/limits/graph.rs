@@ -1,0 +1,331 @@
+//! The subschemas of a schema as a graph.
+
+use std::collections::HashMap;
+use std::ptr;
+
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+
+use crate::schema::SchemaError;
+use crate::schema::walk::{Subschema, subschemas};
+
+/// The maximum nesting depth of a schema.
+const MAX_DEPTH: usize = 64;
+/// The maximum number of subschemas.
+pub(super) const MAX_SCHEMAS: usize = 4096;
+/// The maximum number of references that lead from one schema to the next, all for the same value.
+const MAX_STEPS: usize = 64;
+
+/// The subschemas of a schema, and the order of their evaluation.
+#[derive(Default)]
+pub(super) struct Graph<'a> {
+    pub(super) nodes: Vec<Node<'a>>,
+    by_address: HashMap<*const Value, usize>,
+    /// Anchors, by the resource that they belong to.
+    anchors: HashMap<(usize, &'a str), usize>,
+    dynamic: HashMap<&'a str, Vec<usize>>,
+    resources: HashMap<&'a str, usize>,
+}
+
+pub(super) struct Node<'a> {
+    pub(super) schema: &'a Value,
+    pub(super) pointer: String,
+    pub(super) depth: usize,
+    /// The innermost enclosing schema with an `$id`, or the root.
+    pub(super) resource: usize,
+    /// The subschemas that are compiled and evaluated on the same value, or below it.
+    pub(super) children: Vec<usize>,
+    pub(super) references: Vec<Reference<'a>>,
+    /// The subschemas and the targets of references that are evaluated on the same value.
+    pub(super) same: Vec<usize>,
+    /// The subschemas of which each member of an object is evaluated by at most one.
+    pub(super) named: Vec<usize>,
+    /// The subschemas of which each element of an array is evaluated by at most one.
+    pub(super) indexed: Vec<usize>,
+    /// The subschemas that may be evaluated on every member.
+    pub(super) members: Vec<usize>,
+    /// The subschemas that may be evaluated on every element.
+    pub(super) elements: Vec<usize>,
+    pub(super) unevaluated: Unevaluated,
+}
+
+/// The target of a reference.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reference<'a> {
+    pub(super) text: &'a str,
+    pub(super) target: usize,
+    /// The resource that the reference names.
+    pub(super) resource: usize,
+}
+
+/// The subschemas that `unevaluatedProperties` and `unevaluatedItems` visit in this schema, in order to
+/// find what is evaluated: those of this schema itself, and those of schemas that contain it.
+#[derive(Default)]
+pub(super) struct Unevaluated {
+    /// The schema has `unevaluatedProperties`.
+    pub(super) of_properties: bool,
+    /// The schema has `unevaluatedItems`.
+    pub(super) of_items: bool,
+    /// Evaluated on the same value once more, and visited: `allOf`, `anyOf`, `oneOf`, `if`.
+    pub(super) branches: Vec<usize>,
+    /// Only visited: `then`, `else`, `dependentSchemas`.
+    pub(super) visited: Vec<usize>,
+    /// Evaluated once more on members: `unevaluatedProperties`.
+    pub(super) members: Vec<usize>,
+    /// Evaluated once more on elements: `unevaluatedItems`, `contains`.
+    pub(super) elements: Vec<usize>,
+    /// Compiled, but not evaluated once more: `additionalProperties`, `patternProperties`.
+    pub(super) compiled: Vec<usize>,
+}
+
+impl<'a> Graph<'a> {
+    /// Creates the graph of a schema.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SchemaError`] when the schema exceeds a limit, or when a reference cannot be resolved.
+    pub(super) fn new(schema: &'a Value) -> Result<Self, SchemaError> {
+        let mut graph = Self::default();
+        graph.add(schema, "#".to_owned(), 0, None)?;
+        graph.connect()?;
+        Ok(graph)
+    }
+
+    /// Adds a schema and its subschemas. Returns the index of a schema that is in the graph already.
+    fn add(
+        &mut self,
+        schema: &'a Value,
+        pointer: String,
+        depth: usize,
+        resource: Option<usize>,
+    ) -> Result<usize, SchemaError> {
+        if let Some(&known) = self.by_address.get(&ptr::from_ref(schema)) {
+            return Ok(known);
+        }
+        if depth > MAX_DEPTH {
+            let limit = MAX_DEPTH;
+            return Err(SchemaError::TooDeep {
+                location: pointer,
+                limit,
+            });
+        }
+        let index = self.nodes.len();
+        if index >= MAX_SCHEMAS {
+            return Err(SchemaError::TooManySchemas { limit: MAX_SCHEMAS });
+        }
+        let object = schema.as_object();
+        let text = |keyword: &str| {
+            object
+                .and_then(|schema| schema.get(keyword))
+                .and_then(Value::as_str)
+        };
+        let has = |keyword: &str| object.is_some_and(|schema| schema.contains_key(keyword));
+        let id = text("$id");
+        let resource = resource.filter(|_| id.is_none()).unwrap_or(index);
+        if let Some(id) = id {
+            self.resources.insert(id.trim_end_matches('#'), index);
+        }
+        if let Some(anchor) = text("$anchor") {
+            self.anchors.insert((resource, anchor), index);
+        }
+        if let Some(anchor) = text("$dynamicAnchor") {
+            self.anchors.insert((resource, anchor), index);
+            self.dynamic.entry(anchor).or_default().push(index);
+        }
+        self.by_address.insert(ptr::from_ref(schema), index);
+        self.nodes.push(Node {
+            schema,
+            pointer: pointer.clone(),
+            depth,
+            resource,
+            children: Vec::new(),
+            references: Vec::new(),
+            same: Vec::new(),
+            named: Vec::new(),
+            indexed: Vec::new(),
+            members: Vec::new(),
+            elements: Vec::new(),
+            unevaluated: Unevaluated {
+                of_properties: has("unevaluatedProperties"),
+                of_items: has("unevaluatedItems"),
+                ..Unevaluated::default()
+            },
+        });
+        for sub in object.into_iter().flat_map(subschemas) {
+            let added = self.add(sub.schema, sub.pointer(&pointer), depth + 1, Some(resource))?;
+            if let Some(node) = self.nodes.get_mut(index) {
+                node.add_subschema(&sub, added);
+            }
+        }
+        Ok(index)
+    }
+
+    /// Resolves the references, including those of their targets.
+    fn connect(&mut self) -> Result<(), SchemaError> {
+        let mut next = 0;
+        while let Some(node) = self.nodes.get(next) {
+            let object = node.schema.as_object();
+            let references = ["$ref", "$dynamicRef", "$recursiveRef"].into_iter();
+            let references: Vec<_> = references
+                .filter_map(|keyword| Some((keyword, object?.get(keyword)?.as_str()?)))
+                .collect();
+            for (keyword, reference) in references {
+                let target = self.resolve(next, reference)?;
+                let anchor = reference.trim_start_matches('#');
+                let mut references = vec![target];
+                if keyword == "$dynamicRef" {
+                    let others = self.dynamic.get(anchor).into_iter().flatten();
+                    references.extend(others.map(|&target| Reference {
+                        text: reference,
+                        target,
+                        resource: self.nodes.get(target).map_or(0, |node| node.resource),
+                    }));
+                }
+                if let Some(node) = self.nodes.get_mut(next) {
+                    node.same
+                        .extend(references.iter().map(|reference| reference.target));
+                    node.references.append(&mut references);
+                }
+            }
+            next += 1;
+        }
+        Ok(())
+    }
+
+    fn resolve(&mut self, from: usize, reference: &'a str) -> Result<Reference<'a>, SchemaError> {
+        let unresolved = || SchemaError::Unresolved(reference.to_owned());
+        let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let resource = match document {
+            "" => self.nodes.get(from).map(|node| node.resource),
+            id => self.resources.get(id).copied(),
+        };
+        let Some(resource) = resource else {
+            return Err(SchemaError::External(reference.to_owned()));
+        };
+        let to = |target| Reference {
+            text: reference,
+            target,
+            resource,
+        };
+        if fragment.is_empty() {
+            return Ok(to(resource));
+        }
+        if !fragment.starts_with('/') {
+            let anchor = self.anchors.get(&(resource, fragment));
+            return anchor.copied().map(to).ok_or_else(unresolved);
+        }
+        let pointer = percent_decode_str(fragment).decode_utf8();
+        let pointer = pointer.map_err(|_| unresolved())?;
+        let root = self.nodes.get(resource).ok_or_else(unresolved)?;
+        let target = root.schema.pointer(&pointer).ok_or_else(unresolved)?;
+        let (location, depth) = (format!("{}{pointer}", root.pointer), root.depth);
+        self.add(target, location, depth + 1, Some(resource))
+            .map(to)
+    }
+
+    /// Sorts the schemas so that each comes after those that are evaluated on the same value.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SchemaError`] when a schema refers to itself without end, and when too many references
+    /// are in a row.
+    pub(super) fn order(&self) -> Result<Vec<usize>, SchemaError> {
+        #[derive(Clone, Copy, PartialEq)]
+        enum State {
+            New,
+            Open,
+            Done,
+        }
+        let mut states = vec![State::New; self.nodes.len()];
+        let mut order = Vec::with_capacity(self.nodes.len());
+        // The open schemas, each with the number of its visited subschemas.
+        let mut path: Vec<(usize, usize)> = Vec::new();
+        for start in 0..self.nodes.len() {
+            let mut entered = Some(start);
+            loop {
+                if let Some(index) = entered.take() {
+                    match states.get(index).copied() {
+                        Some(State::New) => {
+                            states[index] = State::Open;
+                            path.push((index, 0));
+                        }
+                        Some(State::Open) => {
+                            let pointer = self.nodes.get(index).map(|node| node.pointer.clone());
+                            return Err(SchemaError::Endless(pointer.unwrap_or_default()));
+                        }
+                        _ => {}
+                    }
+                }
+                let Some((index, tried)) = path.last_mut() else {
+                    break;
+                };
+                let next = self
+                    .nodes
+                    .get(*index)
+                    .and_then(|node| node.same.get(*tried));
+                if let Some(&next) = next {
+                    *tried += 1;
+                    entered = Some(next);
+                } else {
+                    states[*index] = State::Done;
+                    order.push(*index);
+                    path.pop();
+                }
+            }
+        }
+        self.check_steps(&order)?;
+        Ok(order)
+    }
+
+    /// Checks the number of references in a row that are followed for one value.
+    fn check_steps(&self, order: &[usize]) -> Result<(), SchemaError> {
+        let mut steps = vec![0_usize; self.nodes.len()];
+        let steps_of = |steps: &[usize], index: usize| steps.get(index).copied().unwrap_or(0);
+        for &index in order {
+            let Some(node) = self.nodes.get(index) else {
+                continue;
+            };
+            let subschemas = node.same.iter().map(|&below| steps_of(&steps, below));
+            let references = node.references.iter();
+            let targets = references.map(|reference| steps_of(&steps, reference.target) + 1);
+            let longest = subschemas.chain(targets).max().unwrap_or(0);
+            if longest > MAX_STEPS {
+                return Err(SchemaError::TooManySteps {
+                    location: node.pointer.clone(),
+                    limit: MAX_STEPS,
+                });
+            }
+            steps[index] = longest;
+        }
+        Ok(())
+    }
+}
+
+impl Node<'_> {
+    fn add_subschema(&mut self, sub: &Subschema<'_>, index: usize) {
+        let list = match sub.keyword {
+            "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "dependentSchemas"
+            | "dependencies" => &mut self.same,
+            "properties" => &mut self.named,
+            "patternProperties"
+            | "additionalProperties"
+            | "unevaluatedProperties"
+            | "propertyNames" => &mut self.members,
+            // Evaluated only through a reference.
+            "$defs" | "definitions" | "contentSchema" => return,
+            _ if sub.index.is_some() => &mut self.indexed,
+            _ => &mut self.elements,
+        };
+        list.push(index);
+        self.children.push(index);
+        let unevaluated = &mut self.unevaluated;
+        match sub.keyword {
+            "allOf" | "anyOf" | "oneOf" | "if" => unevaluated.branches.push(index),
+            "then" | "else" | "dependentSchemas" => unevaluated.visited.push(index),
+            "unevaluatedProperties" => unevaluated.members.push(index),
+            "unevaluatedItems" | "contains" => unevaluated.elements.push(index),
+            "additionalProperties" | "patternProperties" => unevaluated.compiled.push(index),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The work of a validation per value, which follows from the schema.
+
+use serde_json::Value;
+
+use super::graph::{Graph, Node, Unevaluated};
+use super::size::{MAX_LEVELS, values};
+
+/// The maximum work of one validation in units: evaluations of a subschema, or what costs as much. A
+/// unit takes about 100 ns.
+pub(super) const MAX_WORK: u64 = 5_000_000;
+/// The maximum number of nested evaluations in one validation, which bounds its stack.
+pub(super) const MAX_NESTED: u64 = 1024;
+
+/// Values that are compared with a value (options of an `enum`), and names that are looked up
+/// (`required`), in one unit of work.
+const COMPARED_PER_UNIT: u64 = 8;
+/// Reads of a string that a keyword which parses it costs: `contentEncoding`.
+const PARSING: u64 = 8;
+
+/// The work that one value of a validation causes at most.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Work {
+    /// Evaluations of subschemas, and comparisons with their options, in units.
+    pub(super) evaluations: u64,
+    /// Reads of the bytes of a string.
+    pub(super) reads: u64,
+    /// Matches of a pattern.
+    pub(super) matches: u64,
+    /// Evaluations of `uniqueItems`.
+    pub(super) unique: u64,
+    /// Nested evaluations.
+    pub(super) nested: u64,
+}
+
+impl Work {
+    /// The work of both, one after the other.
+    fn and(self, other: Self) -> Self {
+        Self {
+            evaluations: self.evaluations.saturating_add(other.evaluations),
+            reads: self.reads.saturating_add(other.reads),
+            matches: self.matches.saturating_add(other.matches),
+            unique: self.unique.saturating_add(other.unique),
+            nested: self.nested.max(other.nested),
+        }
+    }
+
+    /// The work of the more expensive one.
+    fn or(self, other: Self) -> Self {
+        Self {
+            evaluations: self.evaluations.max(other.evaluations),
+            reads: self.reads.max(other.reads),
+            matches: self.matches.max(other.matches),
+            unique: self.unique.max(other.unique),
+            nested: self.nested.max(other.nested),
+        }
+    }
+
+    /// The work of the keywords of one schema, without that of its subschemas.
+    fn of(schema: &Value) -> Self {
+        let mut work = Self {
+            evaluations: 1,
+            ..Self::default()
+        };
+        for (keyword, value) in schema.as_object().into_iter().flatten() {
+            match keyword.as_str() {
+                // Options that are all text are found by their hash.
+                "enum" if texts(value) => work.reads += 1,
+                "enum" | "const" => {
+                    work.evaluations += values(value) / COMPARED_PER_UNIT;
+                    work.reads += 1;
+                }
+                "required" | "dependentRequired" | "dependencies" => {
+                    work.evaluations += values(value) / COMPARED_PER_UNIT;
+                }
+                "minLength" | "maxLength" => work.reads += 1,
+                "contentEncoding" | "contentMediaType" => work.reads += PARSING,
+                "pattern" => work.matches += 1,
+                "patternProperties" => {
+                    let patterns = value.as_object().map_or(0, serde_json::Map::len);
+                    work.matches += patterns as u64;
+                }
+                "uniqueItems" if *value == Value::Bool(true) => work.unique += 1,
+                _ => {}
+            }
+        }
+        work
+    }
+}
+
+/// Returns true for a list that contains only strings and `null`.
+fn texts(options: &Value) -> bool {
+    let mut options = options.as_array().into_iter().flatten();
+    options.all(|option| option.is_string() || option.is_null())
+}
+
+/// Returns the work per value, by depth, up to the limits.
+pub(super) fn per_value(graph: &Graph<'_>, order: &[usize]) -> Vec<Work> {
+    let own: Vec<_> = graph
+        .nodes
+        .iter()
+        .map(|node| Work::of(node.schema))
+        .collect();
+    let mut costs = Vec::new();
+    let mut above = Level::new(graph.nodes.len());
+    for _ in 0..=MAX_LEVELS {
+        let mut level = Level::new(graph.nodes.len());
+        for &index in order {
+            if let (Some(node), Some(&own)) = (graph.nodes.get(index), own.get(index)) {
+                level.visits[index] = visit(node, own, &level, &above);
+                level.evaluations[index] = evaluate(node, index, own, &level, &above);
+            }
+        }
+        let root = level.evaluations.first().copied().unwrap_or_default();
+        costs.push(root);
+        if root.evaluations > MAX_WORK || root.nested > MAX_NESTED || level == above {
+            break;
+        }
+        above = level;
+    }
+    costs
+}
+
+/// The work of each subschema on values of one depth.
+#[derive(PartialEq)]
+struct Level {
+    /// Work of an evaluation.
+    evaluations: Vec<Work>,
+    /// Work of a visit that finds what is evaluated.
+    visits: Vec<Work>,
+}
+
+impl Level {
+    fn new(len: usize) -> Self {
+        Self {
+            evaluations: vec![Work::default(); len],
+            visits: vec![Work::default(); len],
+        }
+    }
+}
+
+fn all_of(works: &[Work], list: &[usize]) -> Work {
+    let works = list.iter().filter_map(|&index| works.get(index));
+    works.copied().fold(Work::default(), Work::and)
+}
+
+fn one_of(works: &[Work], list: &[usize]) -> Work {
+    let works = list.iter().filter_map(|&index| works.get(index));
+    works.copied().fold(Work::default(), Work::or)
+}
+
+/// Returns the work of an evaluation. `here` is the work of schemas on the same value, `below` that
+/// on its members and elements.
+fn evaluate(node: &Node<'_>, index: usize, own: Work, here: &Level, below: &Level) -> Work {
+    let members = one_of(&below.evaluations, &node.named);
+    let members = members.and(all_of(&below.evaluations, &node.members));
+    let elements = one_of(&below.evaluations, &node.indexed);
+    let elements = elements.and(all_of(&below.evaluations, &node.elements));
+    let mut work = own.and(all_of(&here.evaluations, &node.same));
+    work = work.and(members.or(elements));
+    let Unevaluated {
+        of_properties,
+        of_items,
+        ..
+    } = node.unevaluated;
+    for _ in [of_properties, of_items].into_iter().filter(|has| *has) {
+        work = work.and(all_of(&here.visits, &[index]));
+    }
+    work.nested = work.nested.saturating_add(1);
+    work
+}
+
+/// Returns the work of a visit by `unevaluatedProperties` or `unevaluatedItems`.
+fn visit(node: &Node<'_>, own: Work, here: &Level, below: &Level) -> Work {
+    let Unevaluated {
+        branches,
+        visited,
+        members,
+        elements,
+        ..
+    } = &node.unevaluated;
+    let own = Work {
+        evaluations: 1,
+        matches: own.matches,
+        ..Work::default()
+    };
+    let mut work = own.and(all_of(&here.evaluations, branches));
+    for list in [branches, visited] {
+        work = work.and(all_of(&here.visits, list));
+    }
+    for reference in &node.references {
+        work = work.and(all_of(&here.visits, &[reference.target]));
+    }
+    let members = all_of(&below.evaluations, members);
+    work = work.and(members.or(all_of(&below.evaluations, elements)));
+    work.nested = work.nested.saturating_add(1);
+    work
+}
