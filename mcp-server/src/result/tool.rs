@@ -20,16 +20,21 @@ use crate::schema;
 /// | type | result |
 /// |---|---|
 /// | `()` | no content |
-/// | `String`, `&str`, `Cow<'_, str>`, numbers, `bool` | one text block |
+/// | `String`, `&str`, `Cow<'_, str>`, `char` | one text block |
+/// | numbers, `bool` | structured content with a schema, and one text block |
 /// | [`Json<T>`], a type with `#[derive(mcp::Output)]` | structured content with a schema, and the same JSON as text |
 /// | [`Value`] | structured content without a schema, and the same JSON as text |
 /// | [`ContentBlock`] | this block |
 /// | [`CallToolResult`] | itself |
 /// | [`ResultBody`] of `tools/call` | itself, without decoding it |
-/// | `Vec<T>` | the content of all elements; for structured `T` one array of them |
+/// | `Vec<T>` | the content of all elements, for numbers and `bool` with an array as structured content; for other structured `T` one array of them |
 /// | `Option<T>` | the value; `None` is no content, or `null` for structured `T` |
-/// | `(A, B)`, up to four elements | the content of all elements; the structured content of the one that has some, or an array if several have |
+/// | `(A, B)`, up to four elements | the content of all elements; the structured content of the one that has some, or an array if several have; numbers have none here |
 /// | `Result<T, E>` with `E: Into<ToolError>` | the value, or the error |
+///
+/// Clients older than revision 2026-07-28 need structured content that is an object. They get other
+/// values as `{"result": …}`, with a schema of that object. A number that is not finite is an error,
+/// because JSON cannot contain it.
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "this does not become a result",
@@ -60,6 +65,11 @@ pub trait IntoToolResult {
     fn output_schema() -> Option<JsonObject> {
         None
     }
+
+    /// True for numbers and `bool`. In a list, each remains a text block of its own. In a tuple they are
+    /// only content, so that they do not hide a text beside them from clients that read structured content.
+    #[doc(hidden)]
+    const IS_SCALAR: bool = false;
 }
 
 impl<T: Serialize + JsonSchema> IntoToolResult for Json<T> {
@@ -115,6 +125,13 @@ impl<T: IntoToolResult> IntoToolResult for Vec<T> {
         let is_empty = self.is_empty();
         let parts = self.into_iter().map(T::into_tool_result);
         let parts: Vec<_> = parts.collect::<Result<_, _>>()?;
+        if T::IS_SCALAR {
+            let values = raw(&structured_parts(&parts))?;
+            let content = parts.into_iter().flat_map(|part| part.content).collect();
+            let mut result = CallToolResult::new(content);
+            result.structured_content = Some(values);
+            return Ok(result);
+        }
         let is_structured = |part: &CallToolResult| part.structured_content.is_some();
         // Only an empty list needs the schema, which is expensive to make.
         let is_array = match is_empty {
@@ -144,6 +161,8 @@ impl<T: IntoToolResult> IntoToolResult for Option<T> {
     fn output_schema() -> Option<JsonObject> {
         T::output_schema().map(combine::nullable)
     }
+
+    const IS_SCALAR: bool = T::IS_SCALAR;
 }
 
 macro_rules! tuples {
@@ -153,11 +172,11 @@ macro_rules! tuples {
             impl<$($element: IntoToolResult),*> IntoToolResult for ($($element,)*) {
                 fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
                     let ($($element,)*) = self;
-                    Ok(concatenate(vec![$($element.into_tool_result()?),*]))
+                    Ok(concatenate(vec![$(part($element)?),*]))
                 }
 
                 fn output_schema() -> Option<JsonObject> {
-                    combine::tuple(vec![$($element::output_schema()),*])
+                    combine::tuple(vec![$(part_schema::<$element>()),*])
                 }
             }
         )*
@@ -166,9 +185,33 @@ macro_rules! tuples {
 
 tuples! { (A, B) (A, B, C) (A, B, C, D) }
 
+/// Converts an element of a tuple.
+fn part<T: IntoToolResult>(element: T) -> Result<CallToolResult, ToolError> {
+    let mut part = element.into_tool_result()?;
+    if T::IS_SCALAR {
+        part.structured_content = None;
+    }
+    Ok(part)
+}
+
+fn part_schema<T: IntoToolResult>() -> Option<JsonObject> {
+    if T::IS_SCALAR {
+        None
+    } else {
+        T::output_schema()
+    }
+}
+
 fn structured(value: &impl Serialize) -> Result<CallToolResult, ToolError> {
-    CallToolResult::from_json(value)
-        .map_err(|error| ToolError::new(format!("the result is no JSON: {error}")))
+    CallToolResult::from_json(value).map_err(|error| no_json(&error))
+}
+
+fn raw(value: &impl Serialize) -> Result<Box<RawValue>, ToolError> {
+    serde_json::value::to_raw_value(value).map_err(|error| no_json(&error))
+}
+
+fn no_json(error: &serde_json::Error) -> ToolError {
+    ToolError::new(format!("the result is not JSON: {error}"))
 }
 
 fn structured_parts(parts: &[CallToolResult]) -> Vec<&RawValue> {
@@ -210,11 +253,13 @@ impl<T: IntoToolResult, E: Into<ToolError>> IntoToolResult for Result<T, E> {
     fn output_schema() -> Option<JsonObject> {
         T::output_schema()
     }
+
+    const IS_SCALAR: bool = T::IS_SCALAR;
 }
 
-macro_rules! strings {
-    ($($string:ty),*) => {
-        $(impl IntoToolResult for $string {
+macro_rules! texts {
+    ($($text:ty),*) => {
+        $(impl IntoToolResult for $text {
             fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
                 Ok(CallToolResult::from_text(self))
             }
@@ -222,17 +267,52 @@ macro_rules! strings {
     };
 }
 
-macro_rules! displayed {
+macro_rules! integers {
     ($($value:ty),*) => {
         $(impl IntoToolResult for $value {
             fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
-                Ok(CallToolResult::from_text(self.to_string()))
+                structured(&self)
             }
+
+            fn output_schema() -> Option<JsonObject> {
+                Some(schema::of_output::<Self>())
+            }
+
+            const IS_SCALAR: bool = true;
         })*
     };
 }
 
-strings!(String, &str, Box<str>, Cow<'_, str>);
-displayed!(
-    bool, char, f32, f64, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize
+macro_rules! floats {
+    ($($value:ty),*) => {
+        $(impl IntoToolResult for $value {
+            fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
+                if !self.is_finite() {
+                    let text = format!("the result is {self}; expected a finite number");
+                    return Err(ToolError::new(text));
+                }
+                let mut result = CallToolResult::from_text(self.to_string());
+                result.structured_content = Some(raw(&self)?);
+                Ok(result)
+            }
+
+            fn output_schema() -> Option<JsonObject> {
+                Some(schema::of_output::<Self>())
+            }
+
+            const IS_SCALAR: bool = true;
+        })*
+    };
+}
+
+impl IntoToolResult for char {
+    fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
+        self.to_string().into_tool_result()
+    }
+}
+
+texts!(String, &str, Box<str>, Cow<'_, str>);
+integers!(
+    bool, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize
 );
+floats!(f32, f64);

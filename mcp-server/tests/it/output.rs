@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::kit::{call, call_with, server, tool};
+use crate::kit::{call, call_error, call_with, server, tool};
 
 /// A sum.
 #[derive(Serialize, JsonSchema, Output)]
@@ -78,6 +78,41 @@ impl Desk {
     }
 
     #[tool]
+    fn count(&self) -> u8 {
+        5
+    }
+
+    #[tool]
+    fn half(&self, of: f64) -> Result<f64, ToolError> {
+        Ok(of / 2.0)
+    }
+
+    #[tool]
+    fn undefined(&self) -> f64 {
+        f64::NAN
+    }
+
+    #[tool]
+    fn is_open(&self) -> bool {
+        true
+    }
+
+    #[tool]
+    fn numbers(&self, count: u8) -> Vec<f32> {
+        (0..count).map(f32::from).collect()
+    }
+
+    #[tool]
+    fn maybe_number(&self) -> Option<i64> {
+        None
+    }
+
+    #[tool]
+    fn counted(&self) -> (u8, String) {
+        (2, "two".to_owned())
+    }
+
+    #[tool]
     fn value(&self) -> Value {
         json!([1, {"a": null}])
     }
@@ -118,6 +153,56 @@ fn option_of_structured_value_is_value_or_null() {
 fn lists_and_options_of_text_are_content() {
     assert_eq!(result("texts", "{}"), (None, "a\nb".to_owned(), None));
     assert_eq!(result("maybe_text", "{}"), (None, String::new(), None));
+}
+
+// spec: TOOL-14, TOOL-18
+#[test]
+fn numbers_and_bools_are_structured_and_keep_their_text() {
+    let number = || json!({"type": "number"});
+    let byte = json!({"type": "integer", "minimum": 0, "maximum": 255});
+    for (name, arguments, structured, text, schema) in [
+        ("count", "{}", json!(5), "5", byte),
+        ("half", r#"{"of": 6}"#, json!(3.0), "3", number()),
+        (
+            "is_open",
+            "{}",
+            json!(true),
+            "true",
+            json!({"type": "boolean"}),
+        ),
+        (
+            "numbers",
+            r#"{"count": 2}"#,
+            json!([0.0, 1.0]),
+            "0\n1",
+            json!({"type": "array", "items": number()}),
+        ),
+        (
+            "numbers",
+            r#"{"count": 0}"#,
+            json!([]),
+            "",
+            json!({"type": "array", "items": number()}),
+        ),
+        (
+            "maybe_number",
+            "{}",
+            Value::Null,
+            "null",
+            json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+        ),
+    ] {
+        let expected = (Some(structured), text.to_owned(), Some(schema));
+        assert_eq!(result(name, arguments), expected, "{name}");
+    }
+    // A text is not hidden by a number.
+    assert_eq!(result("counted", "{}"), (None, "2\ntwo".to_owned(), None));
+}
+
+#[test]
+fn number_that_json_cannot_contain_is_an_error() {
+    let error = call_error(&server(Desk), "undefined", "{}");
+    assert_eq!(error, "the result is NaN; expected a finite number");
 }
 
 #[test]
