@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `flatten` | alternatives at the root |
 //! | `optional` | optional properties without `null` |
+//! | `portable` | keywords that all models read |
 //! | `generate` | schemas of Rust types |
 //! | `lenient` | conversion of arguments to the types of a schema |
 //! | `explain` | mistakes in arguments, for language models |
@@ -13,9 +14,11 @@ mod flatten;
 mod generate;
 mod lenient;
 mod optional;
+mod portable;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use explain::explain;
 pub(crate) use generate::{ArgumentSchema, generator, into_object, of_arguments, of_output};
 pub(crate) use lenient::{convert_strings, convert_whole_numbers, convert_whole_numbers_in};
+pub(crate) use portable::items_of;

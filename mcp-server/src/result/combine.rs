@@ -3,6 +3,8 @@
 use mcp_types::JsonObject;
 use serde_json::{Value, json};
 
+use crate::schema::items_of;
+
 /// Name of a schema in `$defs` that referred to itself as a whole.
 const WHOLE: &str = "Whole";
 
@@ -34,6 +36,7 @@ pub(super) fn tuple(elements: Vec<Option<JsonObject>>) -> Option<JsonObject> {
     let schema = json!({
         "type": "array",
         "prefixItems": elements,
+        "items": items_of(&elements),
         "minItems": length,
         "maxItems": length,
     });
@@ -156,6 +159,7 @@ mod tests {
             json!({
                 "type": "array",
                 "prefixItems": [{"$ref": "#/$defs/Node"}, {"$ref": "#/$defs/Node2"}],
+                "items": {"anyOf": [{"$ref": "#/$defs/Node"}, {"$ref": "#/$defs/Node2"}]},
                 "minItems": 2,
                 "maxItems": 2,
                 "$defs": {"Node": {"title": "a"}, "Node2": {"title": "b"}},

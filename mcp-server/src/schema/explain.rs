@@ -189,7 +189,8 @@ impl<'a> Explainer<'a> {
     fn has_its_constants(&self, alternative: &'a Value, value: &Value) -> bool {
         let properties = alternative.get("properties").and_then(Value::as_object);
         properties.into_iter().flatten().any(|(name, schema)| {
-            let is_constant = schema.get("const").is_some();
+            let values = schema.as_object().and_then(listed_values);
+            let is_constant = values.is_some_and(|values| values.len() == 1);
             let member = value.get(name).filter(|_| is_constant);
             member.is_some_and(|member| self.expected_instead(schema, member, 0).is_none())
         })
@@ -401,6 +402,10 @@ mod tests {
             "properties": {"kind": {"const": "square"}, "side": {"type": "number"}},
             "required": ["kind", "side"],
         });
+        let disc = json!({"properties": {"kind": {"enum": ["disc"]}}});
+        let tile = json!({
+            "properties": {"kind": {"enum": ["tile"]}, "side": {"type": "number"}},
+        });
         for (schema, value, expected) in [
             (
                 json!({"type": "integer"}),
@@ -455,6 +460,12 @@ mod tests {
             (
                 json!({"oneOf": [circle, square]}),
                 json!({"kind": "square", "side": "x"}),
+                "side`: expected a number, got a string",
+            ),
+            // The first alternative has as many mistakes; the tag tells which one is meant.
+            (
+                json!({"anyOf": [disc, tile]}),
+                json!({"kind": "tile", "side": "x"}),
                 "side`: expected a number, got a string",
             ),
         ] {

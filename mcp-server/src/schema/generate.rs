@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::flatten::flatten;
 use super::optional::{omit_null, remove_null};
+use super::portable::portable;
 use crate::constraints::Constraints;
 
 /// The published schema of a handler's arguments and the constraints that are checked per call.
@@ -101,7 +102,8 @@ fn type_and_properties_first(mut root: JsonObject) -> JsonObject {
     schema
 }
 
-/// Removes keywords that only cost tokens: the name of a Rust type, the width of a Rust number.
+/// Removes keywords that only cost tokens: the name of a Rust type, the width of a Rust number. Replaces
+/// keywords that models do not read.
 fn clean(mut root: JsonObject) -> JsonObject {
     root.shift_remove("title");
     clean_object(&mut root);
@@ -137,6 +139,7 @@ fn clean_object(schema: &mut JsonObject) {
             (_, value) => clean_value(value),
         }
     }
+    portable(schema);
 }
 
 fn clean_value(value: &mut Value) {

@@ -185,11 +185,9 @@ fn optional_property_lists_no_null() {
             "type": "object",
             "properties": {
                 "level": {
-                    "description": "Degree of urgency",
-                    "oneOf": [
-                        {"type": "string", "enum": ["High"]},
-                        {"description": "Not urgent", "type": "string", "const": "Low"},
-                    ],
+                    "description": "Degree of urgency\nLow: Not urgent",
+                    "type": "string",
+                    "enum": ["High", "Low"],
                 },
                 "inner": {
                     "type": "object",
