@@ -3,6 +3,7 @@
 //! Tools with lints conform to the specification. Clients and the language models behind them are known to
 //! refuse them, and one such tool can cost all tools of its server.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use mcp_types::{JsonObject, Tool};
@@ -50,6 +51,10 @@ pub enum LintProfile {
     Copilot,
     /// The editor Zed.
     Zed,
+    /// The Python framework LlamaIndex.
+    LlamaIndex,
+    /// The Python framework smolagents.
+    Smolagents,
 }
 
 /// The severity of a [`Lint`].
@@ -122,8 +127,11 @@ rules! {
         "refuse an object without `properties`", "add `\"properties\": {}`";
     DIALECT = Warning [Claude]: "Claude models",
         "refuse every dialect but 2020-12", "leave `$schema` out";
-    REFERENCE = Warning [Claude, Copilot, Gemini, Zed]: "Claude Code, LM Studio, Copilot and Zed",
+    REFERENCE = Warning [Copilot, Gemini, Zed]: "LM Studio, Copilot in Visual Studio Code and Zed",
         "lose tools whose schema has a `$ref`, or what it refers to", "write the schema in place";
+    RECURSIVE = Warning [LlamaIndex, Smolagents]: "LlamaIndex and smolagents",
+        "lose all tools of a server when a `$ref` leads back to a schema around it",
+        "write the schema in place, to a fixed depth";
     MALFORMED = Warning [Claude]: "Claude Code",
         "loses all tools when a keyword has a value of the wrong type, such as `null`",
         "leave the keyword out";
@@ -131,9 +139,6 @@ rules! {
         "refuse a `format` that JSON Schema does not know", "leave it out, or use `pattern`";
     TYPES = Note [Gemini]: "Gemini models",
         "read only one of several types", "leave the property out of `required` instead of `null`";
-    OUTPUT_TYPE = Note []: "clients older than 2026-07-28",
-        "need structured content that is an object, and get this wrapped into one",
-        "return a struct";
     SECRET = Warning []: "proxies",
         "see and log what headers repeat, and by its name this is a secret",
         "do not repeat it in a header";
@@ -168,9 +173,6 @@ pub fn lint(tool: &Tool) -> Vec<Lint> {
     linter.schema("inputSchema", &tool.input_schema, true);
     linter.headers();
     if let Some(schema) = &tool.output_schema {
-        if schema.get("type").and_then(Value::as_str) != Some("object") {
-            linter.report(OUTPUT_TYPE, "outputSchema");
-        }
         linter.schema("outputSchema", schema, false);
     }
     linter.found
@@ -292,6 +294,15 @@ impl<'a> Linter<'a> {
         if !schema.contains_key("properties") {
             self.report(NO_PROPERTIES, location);
         }
+        let mut references = References {
+            root: schema,
+            open: Vec::new(),
+            closed: HashSet::new(),
+            left: MAX_REFERENCED,
+        };
+        if references.lead_back("", schema) {
+            self.report(RECURSIVE, location);
+        }
         let combinators = ["anyOf", "oneOf", "allOf"];
         if combinators
             .iter()
@@ -335,7 +346,7 @@ impl<'a> Linter<'a> {
     /// Checks the keywords of an input schema that single clients refuse.
     fn input(&mut self, location: &str, schema: &JsonObject) {
         let is_array = schema.get("type").is_some_and(|name| name == "array");
-        if is_array && !schema.contains_key("items") && !schema.contains_key("prefixItems") {
+        if is_array && !schema.contains_key("items") {
             self.report(NO_ITEMS, location);
         }
         let listed = schema.get("enum").and_then(Value::as_array);
@@ -381,6 +392,65 @@ impl<'a> Linter<'a> {
                 self.report(SECRET, &format!("inputSchema/properties/{pointer}"));
             }
         }
+    }
+}
+
+/// Subschemas that the search for recursive references visits at most.
+const MAX_REFERENCED: usize = 20_000;
+/// References in a row that the search follows at most.
+const MAX_OPEN: usize = 64;
+
+/// A search for references that lead back to a schema around them.
+struct References<'a> {
+    root: &'a JsonObject,
+    /// The JSON Pointers of the targets on the current path.
+    open: Vec<String>,
+    closed: HashSet<String>,
+    left: usize,
+}
+
+impl<'a> References<'a> {
+    /// Returns true if a reference inside the schema at `pointer` leads back to a schema on the path.
+    fn lead_back(&mut self, pointer: &str, schema: &'a JsonObject) -> bool {
+        self.open.push(pointer.to_owned());
+        let found = self.inside(schema);
+        self.open.pop();
+        self.closed.insert(pointer.to_owned());
+        found
+    }
+
+    fn inside(&mut self, schema: &'a JsonObject) -> bool {
+        let Some(left) = self.left.checked_sub(1) else {
+            return false;
+        };
+        self.left = left;
+        let reference = schema.get("$ref").and_then(Value::as_str);
+        if let Some(target) = reference.and_then(|reference| reference.strip_prefix('#')) {
+            if self.open.iter().any(|open| open == target) {
+                return true;
+            }
+            let value = match target {
+                "" => Some(self.root),
+                target => self.definition(target),
+            };
+            if let Some(value) = value
+                && !self.closed.contains(target)
+                && self.open.len() < MAX_OPEN
+                && self.lead_back(target, value)
+            {
+                return true;
+            }
+        }
+        subschemas(schema)
+            .filter_map(|sub| sub.schema.as_object())
+            .any(|inner| self.inside(inner))
+    }
+
+    /// Returns the schema at a JSON Pointer below the root.
+    fn definition(&self, pointer: &str) -> Option<&'a JsonObject> {
+        let (first, rest) = pointer.strip_prefix('/')?.split_once('/')?;
+        let value = self.root.get(first)?.pointer(&format!("/{rest}"))?;
+        value.as_object()
     }
 }
 
@@ -498,7 +568,7 @@ mod tests {
             ),
             (
                 with_property(json!({"$ref": "#/$defs/x"})),
-                vec![(property(), Warning, "Claude")],
+                vec![(property(), Warning, "LM")],
             ),
             (
                 with_property(json!({"anyOf": [{"type": "string"}, {"type": "null"}]})),
@@ -518,6 +588,10 @@ mod tests {
             ),
             (
                 with_property(json!({"type": "array"})),
+                vec![(property(), Warning, "Copilot")],
+            ),
+            (
+                with_property(json!({"type": "array", "prefixItems": [{"type": "string"}]})),
                 vec![(property(), Warning, "Copilot")],
             ),
             (
@@ -553,7 +627,7 @@ mod tests {
                     serde_json::from_value::<mcp_types::JsonObject>(json!({"type": "array"}))
                         .unwrap(),
                 ),
-                vec![("outputSchema".to_owned(), Note, "clients")],
+                vec![],
             ),
         ] {
             assert_eq!(lints_of(&tool), expected, "{:?}", tool.input_schema);
@@ -579,8 +653,44 @@ mod tests {
         };
         assert_eq!(
             only.to_string(),
-            "the tool `t`, inputSchema/properties/p: Claude Code, LM Studio, Copilot and Zed lose tools whose \
-         schema has a `$ref`, or what it refers to; write the schema in place"
+            "the tool `t`, inputSchema/properties/p: LM Studio, Copilot in Visual Studio Code and Zed lose tools \
+         whose schema has a `$ref`, or what it refers to; write the schema in place"
         );
+    }
+
+    #[test]
+    fn reference_that_leads_back_is_a_lint_of_its_own() {
+        let recursive = |schema: Value| {
+            let lints = lint(&with_schema(schema));
+            let concerned = |profile| lints.iter().any(|lint| lint.concerns(profile));
+            assert!(!concerned(LintProfile::Claude) && !concerned(LintProfile::OpenAi));
+            assert_eq!(
+                concerned(LintProfile::LlamaIndex),
+                concerned(LintProfile::Smolagents)
+            );
+            concerned(LintProfile::LlamaIndex)
+        };
+        let with = |property: Value, defs: Value| json!({"type": "object", "properties": {"p": property}, "$defs": defs});
+        let a = json!({"$ref": "#/$defs/a"});
+        let b = json!({"$ref": "#/$defs/b"});
+        assert!(recursive(with(json!({"$ref": "#"}), json!({}))));
+        assert!(recursive(with(a.clone(), json!({"a": {"items": a}}))));
+        assert!(recursive(with(
+            a.clone(),
+            json!({"a": {"properties": {"b": b}}, "b": {"anyOf": [a]}})
+        )));
+        let shared = json!({"a": {"allOf": [b, b]}, "b": {"type": "string"}});
+        assert!(!recursive(with(json!({"anyOf": [a, a]}), shared)));
+        assert!(!recursive(with(json!({"$ref": "#/nowhere"}), json!({}))));
+        let chain: serde_json::Map<_, _> = (0..500)
+            .map(|level| {
+                let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+                (format!("d{level}"), json!({"anyOf": [next, next]}))
+            })
+            .collect();
+        assert!(!recursive(with(
+            json!({"$ref": "#/$defs/d0"}),
+            Value::Object(chain)
+        )));
     }
 }
