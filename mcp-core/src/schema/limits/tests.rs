@@ -125,8 +125,10 @@ fn chain(length: usize, part: impl Fn(Value, usize) -> Value) -> Value {
     json!({"$ref": "#/$defs/d0", "$defs": defs})
 }
 
-/// Schemas that grow with a number, by name.
-const SCHEMAS: &[(&str, fn(usize) -> Value)] = &[
+/// The name of a schema that grows with a number.
+type Growing = (&'static str, fn(usize) -> Value);
+
+const SCHEMAS: &[Growing] = &[
     ("two references below unevaluatedProperties", |n| {
         chain(
             n,
