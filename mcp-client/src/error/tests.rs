@@ -171,7 +171,10 @@ fn text_of_server_is_escaped() {
         ErrorKind::Result(UnexpectedResult::ToolFailed(text())),
         ErrorKind::no_common_version(vec![text()], &[]),
     ] {
-        let kind = ErrorKind::MayHaveRun(kind.into());
+        let kind = ErrorKind::MayHaveRun {
+            cause: kind.into(),
+            note: "",
+        };
         let error = Error::for_server(
             "files",
             ErrorKind::Start(Error::in_call("x", &request, kind)),
