@@ -88,12 +88,26 @@ impl Request {
         ))
     }
 
-    /// Returns the state of a request that its client repeats with input: its id, and the lifetime of states.
-    pub(super) fn state(&self) -> Option<(Uuid, Duration)> {
+    /// Returns the state of a request that its client repeats with input.
+    pub(super) fn state(&self) -> Option<RequestState> {
         let ask = self.ask.as_ref()?;
-        let kept: StateId = ask.kept().ok().flatten()?;
-        Some((kept.id, ask.state_lifetime()))
+        let kept: KeptState = ask.kept().ok().flatten()?;
+        Some(RequestState {
+            id: kept.id,
+            lifetime: ask.state_lifetime(),
+            is_parked: kept.is_parked,
+        })
     }
+}
+
+/// The state of a request that its client repeats with input.
+pub(super) struct RequestState {
+    /// A state that is sent again has the same id.
+    pub(super) id: Uuid,
+    /// The time for which states are valid.
+    pub(super) lifetime: Duration,
+    /// The state continues a parked call, which can be taken once. At another node it continues nothing.
+    pub(super) is_parked: bool,
 }
 
 /// Data of one request state. It travels, sealed, through the client.
@@ -101,19 +115,26 @@ impl Request {
 struct Kept {
     /// A state that is sent again has the same id.
     id: Uuid,
+    /// The state continues a parked call.
+    is_parked: bool,
     waiting: Waiting,
 }
 
-/// The id of a request state.
+/// The part of [`Kept`] that is read before the call.
 #[derive(Deserialize)]
-struct StateId {
+struct KeptState {
     id: Uuid,
+    is_parked: bool,
 }
 
 /// Keeps data for the next request of the client, in a new state.
 pub(super) fn keep(ask: &Ask, waiting: Waiting) -> Result<(), Fault> {
-    let id = Uuid::new_v4();
-    ask.keep(&Kept { id, waiting }).map_err(to_fault)
+    let kept = Kept {
+        id: Uuid::new_v4(),
+        is_parked: matches!(waiting, Waiting::Parked { .. }),
+        waiting,
+    };
+    ask.keep(&kept).map_err(to_fault)
 }
 
 /// Data that the gateway needs when the client repeats its request.

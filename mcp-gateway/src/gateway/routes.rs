@@ -77,8 +77,9 @@ async fn call_tool(
             shared.count(caller)?;
         }
         // The answer to a question continues a call that was counted, once.
-        Some((state, lifetime)) if single.has_rate() || shared.has_rate() => {
-            upstream.used_states.count(caller, state, lifetime).await?;
+        Some(state) if !state.is_parked && (single.has_rate() || shared.has_rate()) => {
+            let used = &upstream.used_states;
+            used.count(caller, state.id, state.lifetime).await?;
         }
         Some(_) => {}
     }

@@ -77,6 +77,15 @@ async fn call_of_a_legacy_server_is_refused_by_another_node_and_goes_on_at_its_o
 /// A node that allows one order in an hour, or any number.
 async fn limited(server: &str, store: Option<&Arc<MemoryUsedStates>>, is_limited: bool) -> Client {
     let era = ConnectMode::Pin(ProtocolVersion::LATEST);
+    limited_in(era, server, store, is_limited).await
+}
+
+async fn limited_in(
+    era: ConnectMode,
+    server: &str,
+    store: Option<&Arc<MemoryUsedStates>>,
+    is_limited: bool,
+) -> Client {
     let once = match is_limited {
         true => CallLimits::new().rate(1, Duration::from_secs(3600)),
         false => CallLimits::new(),
@@ -145,4 +154,22 @@ async fn state_without_an_answer_is_replaced_and_its_call_runs_once() {
     assert_eq!(call.await.unwrap().text(), "3 items");
     let call = node.call("shop__order", ()).resume(required, answers);
     assert!(call.await.unwrap().is_error());
+}
+
+#[tokio::test]
+async fn state_of_a_parked_call_is_not_used_up_by_another_node() {
+    let server = http_shop().await;
+    let store = Arc::new(MemoryUsedStates::new());
+    let node = || limited_in(ConnectMode::Legacy, &server, Some(&store), true);
+    let (first, second) = (node().await, node().await);
+    let (required, answers) = question(&first).await;
+    let resume = |node: &Client| {
+        let call = node.call("shop__order", ());
+        call.resume(required.clone(), answers.clone()).into_future()
+    };
+    let error = resume(&second).await.unwrap_err().to_string();
+    assert!(error.contains("another node"), "{error}");
+    assert_eq!(resume(&first).await.unwrap().text(), "3 items");
+    let error = resume(&first).await.unwrap_err().to_string();
+    assert!(error.contains("make it again"), "{error}");
 }
