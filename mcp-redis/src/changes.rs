@@ -439,7 +439,7 @@ mod tests {
         let sent = serde_json::to_string(&changes).unwrap();
         let received: ChangeSet = serde_json::from_str(&sent).unwrap();
         let received = received.notifications.into_iter();
-        let received = received.map(|it| it.caller.map(CallerKey::from));
+        let received = received.map(|notification| notification.caller.map(CallerKey::from));
         assert_eq!(received.collect::<Vec<_>>(), callers, "{sent}");
     }
 }

@@ -62,9 +62,9 @@ impl Drop for AuditEntry {
             item = self.item,
             outcome = self.outcome.as_str(),
             duration_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
-            subject = principal.map(|it| &*it.subject),
-            issuer = principal.map(|it| &*it.issuer),
-            client = principal.and_then(|it| it.client.as_deref()),
+            subject = principal.map(|caller| &*caller.subject),
+            issuer = principal.map(|caller| &*caller.issuer),
+            client = principal.and_then(|caller| caller.client.as_deref()),
             "call"
         );
     }

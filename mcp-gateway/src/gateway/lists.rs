@@ -184,7 +184,7 @@ impl ServerLists {
 
     /// Lets calls run if all servers have answered.
     fn settle(&mut self) {
-        if self.servers.iter().all(|it| !it.is_requested) {
+        if self.servers.iter().all(|server| !server.is_requested) {
             self.settling = None;
         }
     }
@@ -192,15 +192,15 @@ impl ServerLists {
     /// Lets calls run, and names the servers that have not answered.
     fn stop_waiting(&mut self) {
         self.settling = None;
-        for server in self.servers.iter().filter(|it| it.is_requested) {
-            let server = &server.upstream.server;
+        let slow = self.servers.iter().filter(|server| server.is_requested);
+        for server in slow.map(|slow| &slow.upstream.server) {
             tracing::warn!(%server, "a server behind the gateway is still starting; its tools follow when it has started");
         }
     }
 
     /// Passes updates of resources on, if a server offers them or is not known yet. Declares that the gateway does.
     pub(super) fn pass_updates(&mut self, server: &Server) {
-        let offers = |it: &ListedServer| it.is_requested || it.listing.offers_updates();
+        let offers = |server: &ListedServer| server.is_requested || server.listing.offers_updates();
         if self.servers.iter().any(offers) {
             self.updates = Some(Updates::new(server));
             self.update_sources(&[]);
@@ -406,7 +406,7 @@ impl ServerLists {
         self.broadcasts.stop(stopped);
         let servers = self.servers.iter();
         let servers = servers.filter(|it| stopped.contains(&it.upstream.server));
-        servers.for_each(|it| it.upstream.sessions.close_idle());
+        servers.for_each(|server| server.upstream.sessions.close_idle());
     }
 
     /// Stores lists. Returns the kinds that were listed, and those that the server has announced.

@@ -118,12 +118,13 @@ async fn pass_notification(
     let _in_use = upstream.usage.begin();
     let capabilities = upstream.capabilities(&request.facts, true);
     let key = upstream.key(&request.caller, capabilities).await?;
-    let session = match key.caller.is_anonymous() && key.credentials.is_none() {
-        false => upstream.session(&key, false).await?,
-        true => CallSession::Shared {
+    let session = if key.caller.is_anonymous() && key.credentials.is_none() {
+        CallSession::Shared {
             client: upstream.client().await?,
             questions: None,
-        },
+        }
+    } else {
+        upstream.session(&key, false).await?
     };
     let notification = session.client().notify(method, params);
     let mut notification = notification.capabilities(key.capabilities);

@@ -181,12 +181,15 @@ impl Sessions {
     fn take_idle(&self, key: &SessionKey, caller: &CallerSessions) -> Option<OpenSession> {
         let mut idle = self.0.idle.lock();
         let mut closed = idle.remove_where(|session| session.client.close_reason().is_some());
-        let index = idle.sessions.iter().rposition(|it| it.session.key == *key);
+        let index = idle
+            .sessions
+            .iter()
+            .rposition(|idle| idle.session.key == *key);
         let taken = index.map(|index| idle.sessions.remove(index).session);
         if taken.is_none() {
-            let of_caller = |it: &IdleSession| it.session.key.caller == key.caller;
+            let of_caller = |idle: &IdleSession| idle.session.key.caller == key.caller;
             let mut own = self.0.max_of_caller - caller.permits.available_permits();
-            own += idle.sessions.iter().filter(|it| of_caller(it)).count();
+            own += idle.sessions.iter().filter(|idle| of_caller(idle)).count();
             if own > self.0.max_of_caller
                 && let Some(oldest) = idle.sessions.iter().position(of_caller)
             {
@@ -219,7 +222,7 @@ impl Sessions {
         // The session that anonymous callers share receives what is for all of them.
         let broadcast = pool.broadcast.as_ref().filter(|_| !is_anonymous);
         let questions =
-            Questions::new(broadcast.map(|it| it.for_caller(&key.caller, &caller.copies)));
+            Questions::new(broadcast.map(|all| all.for_caller(&key.caller, &caller.copies)));
         let client = pool.client.clone().inbound_layer(questions.layer());
         let client = client.capabilities(key.capabilities.clone());
         let client = match &key.credentials {
@@ -268,13 +271,16 @@ impl SessionPool {
 impl IdleSessions {
     fn remove_where(&mut self, is_removed: impl Fn(&OpenSession) -> bool) -> Vec<IdleSession> {
         let sessions = std::mem::take(&mut self.sessions).into_iter();
-        let (removed, kept) = sessions.partition(|it| is_removed(&it.session));
+        let (removed, kept) = sessions.partition(|idle| is_removed(&idle.session));
         self.sessions = kept;
         removed
     }
 
     fn remove_number(&mut self, number: u64) -> Option<IdleSession> {
-        let index = self.sessions.iter().position(|it| it.number == number)?;
+        let index = self
+            .sessions
+            .iter()
+            .position(|idle| idle.number == number)?;
         Some(self.sessions.remove(index))
     }
 }

@@ -50,9 +50,10 @@ impl Setup {
         let broadcast = self.broadcast(&server);
         let questions = Questions::new(broadcast.clone());
         let connect = self.connect_shared(&server, &questions);
-        let max_of_caller = match server.has_one_session {
-            true => 1,
-            false => MAX_OF_CALLER,
+        let max_of_caller = if server.has_one_session {
+            1
+        } else {
+            MAX_OF_CALLER
         };
         let sessions = Sessions::new(
             server.connect,

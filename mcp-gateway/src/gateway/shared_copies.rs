@@ -101,7 +101,7 @@ impl SharedCopies {
 
 impl Recent {
     fn use_copy(&self, hash: u64, received: Instant, used: &mut HashSet<u64>) -> bool {
-        let oldest = self.copies.front().map_or(0, |it| it.number);
+        let oldest = self.copies.front().map_or(0, |copy| copy.number);
         used.retain(|number| *number >= oldest);
         let mut copies = self.copies.iter();
         let copy = copies.find(|it| {

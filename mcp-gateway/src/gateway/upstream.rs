@@ -63,9 +63,10 @@ impl Upstream {
         capabilities: ClientCapabilities,
     ) -> Result<SessionKey, Fault> {
         Ok(SessionKey {
-            caller: match self.shares_sessions {
-                true => CallerKey::default(),
-                false => caller.key.clone(),
+            caller: if self.shares_sessions {
+                CallerKey::default()
+            } else {
+                caller.key.clone()
             },
             capabilities,
             credentials: self.credentials(caller.token.as_ref()).await?,
