@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use http::HeaderMap;
 use mcp_core::{BoxFuture, ClientProfile};
-use mcp_types::{ClientCapabilities, LogMessage, LoggingLevel, Meta, ProgressUpdate, RawObject};
+use mcp_types::{
+    ClientCapabilities, Implementation, LogMessage, LoggingLevel, Meta, ProgressUpdate, RawObject,
+};
 
 /// Options of a call. [`PreparedCall`](crate::PreparedCall) documents each of them.
 #[derive(Default)]
@@ -23,6 +25,8 @@ pub(crate) struct CallOptions<'a> {
     pub(crate) meta: Option<Meta>,
     /// Capabilities in place of those of the client, in revisions without sessions.
     pub(crate) capabilities: Option<ClientCapabilities>,
+    /// Identity in place of that of the client, in revisions without sessions.
+    pub(crate) identity: Option<Implementation>,
     /// Returns results of extensions to the caller.
     pub(crate) returns_extended: bool,
     /// Does not decode the content of the result.
@@ -37,10 +41,12 @@ pub(crate) struct CallOptions<'a> {
 impl CallOptions<'_> {
     /// Returns the identity and the capabilities of the client for this call.
     pub(crate) fn profile<'p>(&self, own: &'p ClientProfile) -> Cow<'p, ClientProfile> {
-        let Some(capabilities) = &self.capabilities else {
+        if self.capabilities.is_none() && self.identity.is_none() {
             return Cow::Borrowed(own);
-        };
-        let mut profile = ClientProfile::new(own.info.clone());
+        }
+        let identity = self.identity.as_ref().unwrap_or(&own.info);
+        let capabilities = self.capabilities.as_ref().unwrap_or(&own.capabilities);
+        let mut profile = ClientProfile::new(identity.clone());
         profile.capabilities = capabilities.clone();
         Cow::Owned(profile)
     }
@@ -54,6 +60,9 @@ impl CallOptions<'_> {
         }
         if let Some(capabilities) = &self.capabilities {
             part.push_str(&serde_json::to_string(capabilities).unwrap_or_default());
+        }
+        if let Some(identity) = &self.identity {
+            part.push_str(&serde_json::to_string(identity).unwrap_or_default());
         }
         if let Some(meta) = &self.meta {
             part.push_str(&serde_json::to_string(meta).unwrap_or_default());

@@ -11,8 +11,8 @@ use http::{HeaderName, HeaderValue};
 use mcp_core::{BoxFuture, Call, ClientRequest, ResultBody};
 use mcp_types::meta::TraceContext;
 use mcp_types::{
-    ClientCapabilities, InputRequired, InputResponse, LogMessage, LoggingLevel, ProgressUpdate,
-    RawObject,
+    ClientCapabilities, Implementation, InputRequired, InputResponse, LogMessage, LoggingLevel,
+    ProgressUpdate, RawObject,
 };
 
 use crate::call::{ActiveCall, Reader};
@@ -249,6 +249,14 @@ impl<'a, T> PreparedCall<'a, T> {
     /// A session of the revisions before 2026-07-28 keeps the capabilities that it was opened with.
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.options.capabilities = Some(capabilities);
+        self
+    }
+
+    /// Names another client with the request, in place of this one. For gateways, which call for many clients.
+    ///
+    /// A session of the revisions before 2026-07-28 keeps the identity that it was opened with.
+    pub fn identity(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        self.options.identity = Some(Implementation::new(name, version));
         self
     }
 

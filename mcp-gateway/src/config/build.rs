@@ -165,6 +165,9 @@ impl ServerBuilder<'_> {
         if config.one_session {
             server = server.one_session();
         }
+        if config.forward_client_name {
+            server = server.forward_client_name();
+        }
         if config.share_sessions {
             server = server.share_sessions();
         }

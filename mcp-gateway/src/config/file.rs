@@ -165,6 +165,8 @@ pub struct ServerConfig {
     pub one_session: bool,
     /// Lets all callers share the sessions of a server that keeps nothing in them.
     pub share_sessions: bool,
+    /// Calls the server with the name and version of the client that makes the call.
+    pub forward_client_name: bool,
     /// Leaves the server out.
     pub disabled: bool,
     /// The prefix of the names of tools and prompts; without any characters, names stay as they are.

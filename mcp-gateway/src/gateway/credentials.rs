@@ -18,17 +18,28 @@ pub(super) use exchanged::CallerTokens;
 #[cfg(not(feature = "auth"))]
 pub(super) use std::convert::Infallible as CallerTokens;
 
+/// Longest name or version of a client that is passed on, in characters.
+const MAX_CLIENT_NAME: usize = 128;
+
 /// The caller of a request.
 pub(super) struct Caller {
     pub(super) key: CallerKey,
+    /// The name and version that the client claims.
+    pub(super) client: Option<(String, String)>,
     /// The token of the caller, where the endpoint keeps it.
     pub(super) token: Option<AccessToken>,
 }
 
 impl FromCall for Caller {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        let client = call.facts().client_info().map(|info| {
+            let [name, version] = [info.name, info.version]
+                .map(|text| text.chars().take(MAX_CLIENT_NAME).collect::<String>());
+            (name, version)
+        });
         let extensions = call.extensions();
         Ok(Self {
+            client,
             key: CallerKey::new(extensions.get::<Principal>()),
             token: extensions.get().cloned(),
         })

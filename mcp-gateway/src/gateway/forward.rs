@@ -20,7 +20,7 @@ use super::credentials::{AccessToken, Caller};
 use super::questions::Question;
 use super::running::{Context, Step, UpstreamCall};
 use super::task_slot::TaskSlot;
-use super::upstream::{Upstream, with_credentials, with_tasks};
+use super::upstream::{Upstream, with_client, with_credentials, with_tasks};
 
 /// The request of a client, without its arguments.
 pub(super) struct Request {
@@ -361,6 +361,7 @@ where
         };
         let prepare = |client: &Client| {
             let call = (self.prepare)(client).capabilities(capabilities);
+            let call = with_client(call, key.client);
             change(with_credentials(call, key.credentials))
         };
         let extensions = self.upstream.settings.extensions.clone();

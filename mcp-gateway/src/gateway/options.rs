@@ -81,6 +81,8 @@ pub(super) struct ServerSettings {
     denied: Vec<ToolPatterns>,
     hidden: Vec<HiddenTools>,
     visible_to: Vec<Visible>,
+    /// Calls have the name of the client that makes them.
+    pub(super) forwards_client_name: bool,
     /// The tokens of calls. `None`: calls have the credentials of the gateway.
     pub(super) caller_tokens: Option<CallerTokens>,
 }
@@ -172,6 +174,13 @@ impl GatewayServer {
     /// each caller has sessions of its own. A server of 2026-07-28 has no sessions.
     pub fn share_sessions(mut self) -> Self {
         self.shares_sessions = true;
+        self
+    }
+
+    /// Calls the server with the name and version of the client that makes the call, as the client claims them. Default:
+    /// those of the gateway. A server of an older revision has sessions for each of them.
+    pub fn forward_client_name(mut self) -> Self {
+        self.settings.forwards_client_name = true;
         self
     }
 

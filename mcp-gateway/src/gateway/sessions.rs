@@ -95,6 +95,8 @@ struct OpenSession {
 pub(super) struct SessionKey {
     pub(super) caller: CallerKey,
     pub(super) capabilities: ClientCapabilities,
+    /// The name and version of the client of the gateway. `None`: those of the gateway.
+    pub(super) client: Option<(String, String)>,
     /// The header `Authorization` of a caller. `None`: the credentials of the gateway.
     pub(super) credentials: Option<HeaderValue>,
 }
@@ -225,6 +227,10 @@ impl Sessions {
             Questions::new(broadcast.map(|all| all.for_caller(&key.caller, &caller.copies)));
         let client = pool.client.clone().inbound_layer(questions.layer());
         let client = client.capabilities(key.capabilities.clone());
+        let client = match &key.client {
+            Some((name, version)) => client.identity(name, version),
+            None => client,
+        };
         let client = match &key.credentials {
             Some(credentials) => client.authorization(credentials.clone()),
             None => client,

@@ -62,6 +62,7 @@ impl Upstream {
         caller: &Caller,
         capabilities: ClientCapabilities,
     ) -> Result<SessionKey, Fault> {
+        let client = caller.client.clone();
         Ok(SessionKey {
             caller: if self.shares_sessions {
                 CallerKey::default()
@@ -69,6 +70,7 @@ impl Upstream {
                 caller.key.clone()
             },
             capabilities,
+            client: client.filter(|_| self.settings.forwards_client_name),
             credentials: self.credentials(caller.token.as_ref()).await?,
         })
     }
@@ -92,7 +94,8 @@ impl Upstream {
             false => *capabilities != ClientCapabilities::default() || extensions.next().is_some(),
             true => client.is_pipe() && extensions.any(|id| capabilities.has_extension(id)),
         };
-        let is_of_caller = !key.caller.is_anonymous() || key.credentials.is_some();
+        let is_of_caller =
+            !key.caller.is_anonymous() || key.credentials.is_some() || key.client.is_some();
         let waits_for_turn = self.has_one_session || (is_modern && declares_tasks);
         let has_own = (is_of_caller && !is_modern) || (needs_turn && !waits_for_turn);
         if !has_own {
@@ -138,6 +141,7 @@ impl Upstream {
         let key = self.key(caller, ClientCapabilities::default()).await?;
         let session = self.session(&key, false).await?;
         let call = session.client().complete(params);
+        let call = with_client(call, key.client);
         let completed = with_credentials(call, key.credentials).await;
         session.end();
         Ok(completed)
@@ -252,6 +256,17 @@ pub(super) fn with_credentials<R>(
 ) -> PreparedCall<'static, R> {
     match credentials {
         Some(credentials) => call.header(AUTHORIZATION, credentials),
+        None => call,
+    }
+}
+
+/// Names the client of the gateway with a call.
+pub(super) fn with_client<R>(
+    call: PreparedCall<'static, R>,
+    client: Option<(String, String)>,
+) -> PreparedCall<'static, R> {
+    match client {
+        Some((name, version)) => call.identity(name, version),
         None => call,
     }
 }

@@ -405,3 +405,30 @@ async fn parked_call_belongs_to_its_caller() {
     let own = ada.call("shop__order", ()).resume(required, answers);
     assert_eq!(own.await.unwrap().text(), "3 items");
 }
+
+#[tokio::test]
+async fn name_of_the_client_reaches_a_server_that_wants_it() {
+    for mode in [ConnectMode::Legacy, ConnectMode::Auto] {
+        for forwards in [false, true] {
+            let who = |client: ClientInfo| client.implementation().unwrap().name;
+            let inner = Server::new("inner", "1.0.0").tool(Tool::new("who").handler(who));
+            let inner = crate::kit::serve(inner).await;
+            let back = mode.clone();
+            let mut server = GatewayServer::new("inner", move |client| {
+                client.mode(back.clone()).connect(inner.clone())
+            });
+            if forwards {
+                server = server.forward_client_name();
+            }
+            let gateway = Gateway::new("gateway", "1.0.0").with_server(server);
+            let url = crate::kit::serve(gateway.open().await.unwrap().server).await;
+            for name in ["one", "two"] {
+                let client = Client::builder().identity(name, "1.0.0");
+                let client = client.connect(&url).await.unwrap();
+                let called = client.call("inner__who", ()).await.unwrap();
+                let expected = if forwards { name } else { "gateway" };
+                assert_eq!(called.text(), expected, "{mode:?}");
+            }
+        }
+    }
+}
