@@ -17,7 +17,7 @@ use mcp::group::Variables;
 use mcp::middleware::{Next, from_fn};
 use mcp::prelude::*;
 use mcp::tasks::{TaskMode, Tasks};
-use mcp::types::{CompleteParams, CompletionReference, Meta, RawObject};
+use mcp::types::{CacheHint, CompleteParams, CompletionReference, Meta, RawObject};
 use mcp::{Principal, RequestMeta, Serve};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -141,6 +141,11 @@ impl Crm {
             .tool(Tool::new("slow").handler(slow).task(TaskMode::Always))
             .tasks(Tasks::in_memory())
             .resource(Resource::new("crm://me").read(read))
+            .resource(
+                Resource::new("crm://cached")
+                    .read(read)
+                    .cache(CacheHint::public(Duration::from_secs(60))),
+            )
             .prompt(Prompt::new("mail").handler(|Args(mail): Args<Mail>| mail.to))
             .completion_for_prompt(
                 "mail",
@@ -240,6 +245,24 @@ async fn calls_have_tokens_of_their_callers() {
     let log = lines.text();
     assert!(log.contains("eve-is-unknown"), "{log}");
     assert!(!log.contains("crm-of-") && !log.contains("s3cret"), "{log}");
+}
+
+/// The gateway reads for all callers with one client, whose cache must not answer one caller with what another has read.
+#[tokio::test]
+async fn cached_result_of_a_caller_does_not_reach_another() {
+    let issuer = Issuer::start().await;
+    let exchange = TokenExchange::new(&issuer.url, "gateway", "s3cret").unwrap();
+    let crm = Crm::start().await;
+    let gateway = Gateway::new("gateway", "1.0.0");
+    let gateway = gateway.with_server(crm.behind(&ConnectMode::Auto, &exchange));
+    let url = serve(gateway, true).await;
+    for name in ["ada", "bob", "ada"] {
+        let client = client(&url, name).await;
+        let read = client.read_resource("crm://cached").await.unwrap();
+        assert_eq!(read.text(), name);
+    }
+    let callers = crm.callers.lock();
+    assert_eq!(callers.iter().filter(|name| **name == "ada").count(), 1);
 }
 
 #[tokio::test]
