@@ -7,6 +7,7 @@ mod predicates;
 mod tests;
 
 use std::error::Error as StdError;
+use std::fmt::Display;
 use std::io;
 use std::time::Duration;
 
@@ -15,12 +16,15 @@ use mcp_core::extension::InvalidSettings;
 use mcp_core::versioning::newest_common;
 use mcp_core::wire::DecodeError;
 use mcp_core::{ChannelError, ClientRequest, CloseReason, Fault};
-use mcp_types::{ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult};
+use mcp_types::{
+    ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult, escape_line,
+};
 
 use crate::inputs::{BoxError, InputError};
 
 /// The error of a call. Its message names server, method, tool and cause, and never contains a
-/// secret.
+/// secret. Text of the server is escaped: the message is one line, and the last lines of a process's
+/// standard error follow it indented.
 ///
 /// # Examples
 ///
@@ -143,7 +147,7 @@ impl Error {
 pub(crate) enum ErrorKind {
     #[error("{}", with_cause(.0))]
     Channel(ChannelError),
-    #[error("{fault}{}", cure(fault))]
+    #[error("{}{}", one_line(fault), cure(fault))]
     Fault {
         fault: Fault,
         status: Option<StatusCode>,
@@ -165,17 +169,17 @@ pub(crate) enum ErrorKind {
     Cancelled,
     #[error("the stream ended without a response")]
     NoResponse,
-    #[error("the response is no valid message: {0}")]
+    #[error("the response is not a valid message: {}", one_line(.0))]
     InvalidMessage(ParseError),
-    #[error("the response is for another request, {given}")]
+    #[error("the response is for another request, {}", one_line(given))]
     WrongId { given: RequestId },
-    #[error("{0}")]
+    #[error("{}", one_line(.0))]
     Decode(DecodeError),
     #[error("the result is that of another method")]
     WrongResult,
     #[error("{0}")]
     Input(InputError),
-    #[error("the server returned a malformed task: {0}")]
+    #[error("the server returned a malformed task: {}", one_line(.0))]
     MalformedTask(String),
     #[error("the task was cancelled before it was done")]
     TaskCancelled,
@@ -185,7 +189,7 @@ pub(crate) enum ErrorKind {
     UnknownResultType(Box<str>),
     #[error(
         "no common protocol version: the server supports {}, this client {client}",
-        list(server)
+        one_line(&list(server))
     )]
     NoCommonVersion { server: Vec<String>, client: String },
     #[error("the server answers neither server/discover nor initialize: {0}")]
@@ -224,22 +228,27 @@ pub(crate) enum ErrorKind {
     EndedAtStart(Box<Self>),
     #[error("the command is not approved; the `approve` hook of its configuration file refuses it")]
     NotApproved,
-    #[error("the result violates the output schema of the tool: {0}")]
+    #[error("the result violates the output schema of the tool: {}", one_line(.0))]
     OutputSchema(String),
     #[error("the server does not declare the extension `{0}`")]
     NoExtension(&'static str),
     #[error("the extensions of the server are unknown; call `Client::discover` first")]
     UnknownExtensions,
-    #[error("{0}")]
+    #[error("{}", one_line(.0))]
     ExtensionSettings(InvalidSettings),
     #[error("the extensions of this client cannot be used: {0}")]
     Extensions(String),
-    #[error("the result is malformed: {0}")]
+    #[error("the result is malformed: {}", one_line(.0))]
     CustomResult(String),
     #[error("{0}")]
     Result(UnexpectedResult),
     #[error("{0}")]
     Other(BoxError),
+}
+
+/// Formats a cause that may contain text of the server, without line breaks.
+fn one_line(cause: &dyn Display) -> String {
+    escape_line(&cause.to_string()).into_owned()
 }
 
 /// Formats an error with its source, which is more specific.

@@ -187,9 +187,12 @@ async fn invalid_responses_fail_call() {
         ),
         (
             vec![say("<html>")],
-            "the response is no valid message: invalid JSON",
+            "the response is not a valid message: invalid JSON",
         ),
-        (vec![say("[]")], "the response is no valid message: batches"),
+        (
+            vec![say("[]")],
+            "the response is not a valid message: batches",
+        ),
         (
             vec![result(&json!({"content": 7}))],
             "the result of tools/call is malformed",

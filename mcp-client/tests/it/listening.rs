@@ -261,7 +261,7 @@ async fn refused_subscription_fails() {
         (vec![], "the stream ended without a response"),
         (
             vec![say("<html>")],
-            "the response is no valid message: invalid JSON",
+            "the response is not a valid message: invalid JSON",
         ),
     ] {
         let error = subscribe(&Script::new([steps]))

@@ -351,7 +351,6 @@ mod tests {
         let list = Call::ListTools(mcp_types::Page::first()).into();
         assert!(!is_raw(&read(&list, V2025_11_25, r#"{"tools":[]}"#)));
         for sent in [
-            "{}",
             r#"{"content":{}}"#,
             r#"{"content":[],"content":[]}"#,
             r#"{"content":[],"isError":false,"isError":true}"#,

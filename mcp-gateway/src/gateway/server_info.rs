@@ -2,12 +2,12 @@
 //! only, and a client of an older revision shows the metadata to its language model. The wire of 2026-07-28 adds the
 //! identity of the gateway.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
 use mcp_core::ResultBody;
 use mcp_types::meta::keys;
-use mcp_types::{Meta, RawObject};
-use serde_json::value::{RawValue, to_raw_value};
+use mcp_types::{Meta, RawJson, RawObject};
+use serde_json::value::RawValue;
 
 /// Removes the identity of the server from a result.
 pub(super) fn remove(body: &mut ResultBody) {
@@ -32,28 +32,40 @@ pub(super) fn remove_from(meta: &mut Option<Meta>) {
 
 /// Returns the JSON of a result without the identity of the server.
 pub(super) fn without(result: RawObject) -> RawObject {
-    removed(result.as_str())
-        .and_then(|members| RawObject::from_value(&members).ok())
-        .unwrap_or(result)
+    let removed = removed(result.as_raw());
+    let removed = removed.and_then(|json| RawObject::from_text(json).ok());
+    removed.unwrap_or(result)
 }
 
 /// Returns the JSON of a result without the identity of the server. `None`: the JSON has none.
 pub(super) fn without_raw(result: &RawValue) -> Option<Box<RawValue>> {
-    to_raw_value(&removed(result.get())?).ok()
+    let result = RawObject::from_text(result.get()).ok()?;
+    RawValue::from_string(removed(result.as_raw())?).ok()
 }
 
-fn removed(json: &str) -> Option<BTreeMap<Box<str>, Box<RawValue>>> {
-    if !json.contains(keys::SERVER_INFO) {
+/// Writes all members again, in their order and spelling, but for the metadata.
+fn removed(result: RawJson<'_>) -> Option<String> {
+    if !result.as_str().contains(keys::SERVER_INFO) {
         return None;
     }
-    let mut members: BTreeMap<Box<str>, Box<RawValue>> = serde_json::from_str(json).ok()?;
-    let mut meta: Option<Meta> = serde_json::from_str(members.get("_meta")?.get()).ok()?;
-    remove_from(&mut meta);
-    match meta {
-        Some(meta) => members.insert("_meta".into(), to_raw_value(&meta).ok()?),
-        None => members.remove("_meta"),
-    };
-    Some(members)
+    let mut json = "{".to_owned();
+    for (name, value) in result.members() {
+        let mut value = Cow::Borrowed(value.as_str());
+        if name == "_meta" {
+            let mut meta: Option<Meta> = serde_json::from_str(&value).ok()?;
+            remove_from(&mut meta);
+            let Some(meta) = meta else { continue };
+            value = serde_json::to_string(&meta).ok()?.into();
+        }
+        if json.len() > 1 {
+            json.push(',');
+        }
+        json.push_str(&serde_json::to_string(&name).ok()?);
+        json.push(':');
+        json.push_str(&value);
+    }
+    json.push('}');
+    Some(json)
 }
 
 #[cfg(test)]
@@ -66,8 +78,10 @@ mod tests {
     fn other_members_and_metadata_stay_as_they_are() {
         let result = |json: &str| without(RawObject::from_text(json).unwrap());
         let info = r#""io.modelcontextprotocol/serverInfo":{"name":"shop","version":"1"}"#;
-        let both = result(&format!(r#"{{"_meta":{{{info},"a/b":1}},"x":1.50}}"#));
-        assert_eq!(both.as_str(), r#"{"_meta":{"a/b":1},"x":1.50}"#);
+        let both = result(&format!(
+            r#"{{"_meta":{{{info},"a/b":1}},"x":1.50,"a":[ 1 ]}}"#
+        ));
+        assert_eq!(both.as_str(), r#"{"_meta":{"a/b":1},"x":1.50,"a":[ 1 ]}"#);
         let only = result(&format!(r#"{{"_meta":{{{info}}},"x":1.50}}"#));
         assert_eq!(only.as_str(), r#"{"x":1.50}"#);
         // The same key elsewhere is data.
