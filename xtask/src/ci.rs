@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use std::{env, fmt};
 
 use outcome::StepOutcome;
-use programs::build_programs;
+use programs::{build_programs, select_published};
 
 use crate::cluster::has_redis;
 use crate::flags::Flags;
@@ -256,12 +256,6 @@ fn msrv(workspace: &Workspace) -> Result<StepOutcome> {
     Ok(StepOutcome::Passed)
 }
 
-fn select_published(command: &mut Command, workspace: &Workspace) {
-    for package in workspace.published() {
-        command.args(["--package", package.name.as_str()]);
-    }
-}
-
 /// Builds the crates without IO for WebAssembly. Skipped if rustup cannot install the target.
 fn wasm(workspace: &Workspace) -> Result<StepOutcome> {
     if process::run(Command::new("rustup").args(["target", "add", WASM])).is_err() {
@@ -331,8 +325,8 @@ fn gateway(workspace: &Workspace) -> Result<StepOutcome> {
 fn interop(workspace: &Workspace, stage: Stage) -> Result<StepOutcome> {
     build_programs(workspace)?;
     let selection = match stage {
-        Stage::Change => interop::Selection::OnePerPeer,
-        Stage::Release => interop::Selection::All,
+        Stage::Change => interop::CaseSelection::OnePerPeer,
+        Stage::Release => interop::CaseSelection::All,
     };
     let summary = interop::run_cases(workspace, &selection)?;
     if !summary.has_run() {

@@ -64,7 +64,7 @@ const PROGRAMS: [&str; 10] = [
 
 /// The cases to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Selection {
+pub(crate) enum CaseSelection {
     /// The newest revision with one server and one client of each SDK, and all hosts. Only their packages are
     /// installed.
     OnePerPeer,
@@ -77,9 +77,9 @@ pub(crate) enum Selection {
 pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     let only = flags.value::<String>("--only")?;
     let selection = if flags.switch("--one-per-peer") {
-        Selection::OnePerPeer
+        CaseSelection::OnePerPeer
     } else {
-        only.map_or(Selection::All, Selection::Named)
+        only.map_or(CaseSelection::All, CaseSelection::Named)
     };
     flags.finish()?;
     build(workspace)?;
@@ -88,12 +88,12 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
 }
 
 /// Installs the peers and runs the selected cases. Our programs must be built.
-pub(crate) fn run_cases(workspace: &Workspace, selection: &Selection) -> Result<Summary> {
+pub(crate) fn run_cases(workspace: &Workspace, selection: &CaseSelection) -> Result<Summary> {
     let home = peers::home(workspace);
     let out = home.join("out");
     fs::create_dir_all(&out)?;
     let (servers, list) = match selection {
-        Selection::OnePerPeer => {
+        CaseSelection::OnePerPeer => {
             let peers = Peers::install_newest(workspace, &home)?;
             let (mut servers, mut list) = http::newest_cases(workspace, &peers, &out)?;
             list.extend(pipes::newest_cases(workspace, &peers));
@@ -102,8 +102,8 @@ pub(crate) fn run_cases(workspace: &Workspace, selection: &Selection) -> Result<
             list.extend(hosted);
             (servers, list)
         }
-        Selection::All => every_case(workspace, &home, &out)?,
-        Selection::Named(text) => {
+        CaseSelection::All => every_case(workspace, &home, &out)?,
+        CaseSelection::Named(text) => {
             let (servers, mut list) = every_case(workspace, &home, &out)?;
             list.retain(|case| case.name.contains(text));
             (servers, list)

@@ -3,7 +3,7 @@
 
 use mcp::prelude::*;
 
-/// When the order is needed.
+/// The time at which the order is needed.
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Term {

@@ -18,7 +18,7 @@ use crate::http::read_request;
 enum Reaction {
     /// These bytes, and then the end of the connection. `$ID` stands for the id of the request.
     Send(String),
-    /// Nothing, on an open connection.
+    /// An open connection without an answer.
     Stall,
 }
 

@@ -38,7 +38,7 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 const LOAD_SECONDS: &str = "300";
 
 /// Requests of the server.
-struct Row {
+struct ServerRow {
     name: &'static str,
     /// Arguments of the server.
     flags: &'static [&'static str],
@@ -53,8 +53,8 @@ const fn row(
     flags: &'static [&'static str],
     load: &'static [&'static str],
     requests: usize,
-) -> Row {
-    Row {
+) -> ServerRow {
+    ServerRow {
         name,
         flags,
         load,
@@ -64,7 +64,7 @@ const fn row(
 
 const CALL: &[&str] = &["call", "--connections", "16"];
 
-const ROWS: [Row; 10] = [
+const ROWS: [ServerRow; 10] = [
     row("call", &[], CALL, 200),
     row(
         "session",
@@ -191,7 +191,7 @@ fn compare(stored: &Figures, counted: &Figures) -> bool {
 }
 
 /// Counts the instructions of a server per request. The counters are set to zero after a warm-up.
-fn count_server(workspace: &Workspace, row: &Row, folder: &Path) -> Result<u64> {
+fn count_server(workspace: &Workspace, row: &ServerRow, folder: &Path) -> Result<u64> {
     let out = folder.join(format!("callgrind.{}", row.name));
     let mut valgrind = callgrind(&out);
     valgrind

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::outcome::StepOutcome;
-use super::select_published;
+use super::programs::select_published;
 use crate::Result;
 use crate::process;
 use crate::workspace::Workspace;

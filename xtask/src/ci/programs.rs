@@ -1,4 +1,6 @@
-//! The programs that steps run.
+//! The programs that steps run, and the packages that are published.
+
+use std::process::Command;
 
 use crate::Result;
 use crate::process;
@@ -13,4 +15,11 @@ pub(super) fn build_programs(workspace: &Workspace) -> Result<()> {
             .cargo()
             .args(["build", "--quiet", "--workspace", "--bins", "--tests"]),
     )
+}
+
+/// Adds the flags that select the published packages.
+pub(super) fn select_published(command: &mut Command, workspace: &Workspace) {
+    for package in workspace.published() {
+        command.args(["--package", package.name.as_str()]);
+    }
 }

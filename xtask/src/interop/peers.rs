@@ -47,7 +47,7 @@ const NPM: [(&str, &str); 30] = [
     ("tavily-mcp", "0.2.22"),
     ("zod", "4.6.7"),
 ];
-/// The packages of [`Selection::OnePerPeer`](super::Selection::OnePerPeer).
+/// The packages of [`CaseSelection::OnePerPeer`](super::CaseSelection::OnePerPeer).
 const NEWEST_NPM: [&str; 10] = [
     "@google/gemini-cli",
     "@langchain/core",

@@ -9,7 +9,7 @@ use bench::scenario::{Checker, Request, Scenario};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::Load;
+use crate::load::Load;
 use crate::outcome::Outcome;
 use crate::response::ResponseReader;
 use crate::slow::SlowStream;
