@@ -240,7 +240,8 @@ impl Gateway {
     /// slower follow later, and clients are notified.
     ///
     /// With zero, `open` returns at once, so that clients can connect while the servers start. Their first lists and
-    /// calls then wait until all servers have answered, for up to 2 seconds.
+    /// calls then wait until all servers have answered: for half a second after the last answer, and for up to
+    /// 2 seconds.
     pub fn start_limit(mut self, time: Duration) -> Self {
         self.start_limit = time;
         self

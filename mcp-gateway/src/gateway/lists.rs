@@ -38,6 +38,10 @@ const MAX_RETRY: Duration = Duration::from_secs(60);
 /// Longest wait of the first calls for the servers.
 const SETTLE_LIMIT: Duration = Duration::from_secs(2);
 
+/// Longest wait of the first calls for further servers, after one has answered. Codex starts without tools
+/// when a list takes longer than a second.
+const SETTLE_PAUSE: Duration = Duration::from_millis(500);
+
 /// A request of [`GatewayControl`](super::GatewayControl).
 pub(super) enum Command {
     Reload(Reload),
@@ -233,7 +237,12 @@ impl ServerLists {
         mut commands: mpsc::Receiver<Command>,
     ) {
         let announcements = self.setup.announcements.clone();
-        let settled = Instant::now() + SETTLE_LIMIT;
+        let limit = Instant::now() + SETTLE_LIMIT;
+        let has_answered = self.servers.iter().any(|server| !server.is_requested);
+        let mut settled = limit;
+        if has_answered {
+            settled = limit.min(Instant::now() + SETTLE_PAUSE);
+        }
         loop {
             self.request_due();
             let stop = self.stop_idle();
@@ -248,6 +257,7 @@ impl ServerLists {
                 Some(listed) = self.requests.next(), if !self.requests.is_empty() => {
                     self.serve_listed(listed);
                     self.settle();
+                    settled = limit.min(Instant::now() + SETTLE_PAUSE);
                 }
                 Some(command) = commands.recv() => match command {
                     Command::Reload(reload) => self.reload(reload).await,

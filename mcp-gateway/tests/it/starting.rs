@@ -53,7 +53,7 @@ async fn gateway_answers_at_once_and_late_servers_are_announced() {
 
     assert_eq!(names(&client).await, ["good__name"]);
     let waited = begin.elapsed();
-    assert!((1990..=2010).contains(&waited.as_millis()), "{waited:?}");
+    assert!((490..=510).contains(&waited.as_millis()), "{waited:?}");
     let log = lines.text();
     let is_named = |line: &str| line.contains("still starting") && line.contains("server=slow");
     assert_eq!(
@@ -70,6 +70,19 @@ async fn gateway_answers_at_once_and_late_servers_are_announced() {
     let change = timeout(Duration::from_secs(60), changes.next()).await;
     change.unwrap().unwrap().unwrap();
     assert_eq!(names(&client).await, ["good__name", "slow__name"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn first_list_waits_for_two_seconds_at_most() {
+    let gateway = Gateway::new("gateway", "1.0.0")
+        .with_server(slow(&Arc::new(Notify::new())))
+        .start_limit(Duration::ZERO);
+    let opened = gateway.open().await.unwrap();
+    let client = Client::connect(InProcess(opened.server)).await.unwrap();
+    let begin = Instant::now();
+    assert!(names(&client).await.is_empty());
+    let waited = begin.elapsed();
+    assert!((1990..=2010).contains(&waited.as_millis()), "{waited:?}");
 }
 
 #[tokio::test(start_paused = true)]

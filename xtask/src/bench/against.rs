@@ -30,7 +30,7 @@ pub(super) fn run(workspace: &Workspace, commit: &str, mut flags: Flags) -> Resu
     process::run(cargo.args(["build", "--release", "--package", "bench", "--bins"]))?;
     let earlier = build(workspace, commit)?;
     let bench = Bench::new(workspace, None, rounds, seconds)?.with_earlier(earlier);
-    println!("{}\n{}", bench.conditions(), Comparison::HEADING);
+    println!("{}\n{}", bench.conditions(), CommitRow::HEADING);
     let wanted = |scenario: &&Scenario| {
         let names = only.as_deref().map(|only| only.split(','));
         names.is_none_or(|mut names| names.any(|name| name == scenario.group))
@@ -59,7 +59,7 @@ pub(super) fn run(workspace: &Workspace, commit: &str, mut flags: Flags) -> Resu
         let candidates: Vec<&Candidate> = candidates.iter().collect();
         let mut samples = bench.over_http(scenario, &candidates, arguments)?;
         let (now, earlier) = (samples.pop(), samples.pop());
-        let row = Comparison::new(
+        let row = CommitRow::new(
             scenario.label,
             &samples.pop().unwrap_or_default(),
             &earlier.unwrap_or_default(),
@@ -148,7 +148,7 @@ fn rank(count: usize) -> usize {
 
 /// A line of the table. Figures are microseconds of processor time per request.
 #[derive(Debug)]
-struct Comparison {
+struct CommitRow {
     scenario: &'static str,
     limit: Option<f64>,
     earlier: Option<f64>,
@@ -157,7 +157,7 @@ struct Comparison {
     errors: usize,
 }
 
-impl Comparison {
+impl CommitRow {
     const HEADING: &'static str =
         "scenario               limit us  earlier us   now us   ratio  interval         errors";
 
@@ -181,7 +181,7 @@ impl Comparison {
     }
 }
 
-impl fmt::Display for Comparison {
+impl fmt::Display for CommitRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown =
             |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.1}"));

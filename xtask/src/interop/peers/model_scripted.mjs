@@ -6,6 +6,7 @@ import http from 'node:http';
 
 const args = JSON.parse(process.env.ARGS ?? '{}');
 const wanted = process.env.TOOL;
+let answers = 0;
 
 /** Returns the reason why a provider refuses a schema. */
 function refusal(schema, path = '#') {
@@ -54,7 +55,8 @@ function chat(body, response) {
         : name
             ? { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'function', function: { name, arguments: JSON.stringify(args) } }] }
             : { role: 'assistant', content: `no tool ${wanted}` };
-    const base = { id: 'chat_1', created: 1, model: body.model };
+    // LangChain replaces a message by a later one with the same id.
+    const base = { id: `chat_${answers++}`, created: 1, model: body.model };
     const finish_reason = message.tool_calls ? 'tool_calls' : 'stop';
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
     if (!body.stream) {
