@@ -61,7 +61,7 @@ pub async fn connect(server: impl IntoServer) -> Result<Client> {
 }
 
 /// Connects a client whose calls have an identity, as if a layer had authenticated them: a
-/// [`Principal`](mcp::Principal) for tools that take `Identity`, or any other value for `Identity<T>` and
+/// [`Principal`] for tools that take `Identity`, or any other value for `Identity<T>` and
 /// `Extension<T>`. The scopes of a principal are checked: a call that needs further ones is refused.
 ///
 /// # Examples

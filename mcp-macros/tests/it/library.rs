@@ -8,6 +8,7 @@
     unused_qualifications
 )]
 #![forbid(unsafe_code)]
+#![allow(clippy::exhaustive_structs, reason = "a library may do so")]
 
 use std::sync::Arc;
 
