@@ -118,7 +118,11 @@ pub(crate) fn run(workspace: &Workspace, renew: bool) -> Result<bool> {
         return Ok(true);
     }
     let mut cargo = workspace.cargo();
-    process::run(cargo.args(["build", "--release", "--package", "bench", "--bins"]))?;
+    cargo.args(["build", "--release", "--package", "bench"]);
+    for program in [SERVER, LOAD, CALLS] {
+        cargo.args(["--bin", program]);
+    }
+    process::run(&mut cargo)?;
     let folder = workspace.target().join("bench");
     fs::create_dir_all(&folder)?;
     let mut counted = Figures {
