@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::measure::{Sample, median};
-use super::runner::{Bench, PROFILE};
+use super::runner::{Bench, LOAD, PROFILE};
 use super::scenario::{Candidate, Load, Program, SCENARIOS, Scenario};
 use crate::Result;
 use crate::flags::Flags;
@@ -27,7 +27,11 @@ pub(super) fn run(workspace: &Workspace, commit: &str, mut flags: Flags) -> Resu
         return Err(format!("--rounds must be at least {ROUNDS}").into());
     }
     let mut cargo = workspace.cargo();
-    process::run(cargo.args(["build", "--release", "--package", "bench", "--bins"]))?;
+    cargo.args(["build", "--release", "--package", "bench"]);
+    for program in [Program::Limit.binary(), Program::Server.binary(), LOAD] {
+        cargo.args(["--bin", program]);
+    }
+    process::run(&mut cargo)?;
     let earlier = build(workspace, commit)?;
     let bench = Bench::new(workspace, None, rounds, seconds)?.with_earlier(earlier);
     println!("{}\n{}", bench.conditions(), CommitRow::HEADING);

@@ -13,13 +13,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::measure::Sample;
-use super::runner::{PROFILE, port};
+use super::runner::{LOAD, PROFILE, port};
 use crate::Result;
 use crate::process::{self, Server, free_port};
 use crate::workspace::Workspace;
 
 const SERVER: &str = "bench-server";
-const LOAD: &str = "bench-load";
 const CALLS: &str = "bench-calls";
 const FIGURES: &str = "bench/instructions.json";
 /// The token that `bench-server --protected` accepts.

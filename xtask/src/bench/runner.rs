@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 /// The cargo profile of all measured programs.
 pub(crate) const PROFILE: &str = "release";
 
-const LOAD: &str = "bench-load";
+pub(super) const LOAD: &str = "bench-load";
 const WARM_UP_SECONDS: &str = "0.2";
 const START_LIMIT: Duration = Duration::from_secs(10);
 
