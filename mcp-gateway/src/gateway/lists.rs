@@ -11,6 +11,7 @@ use futures_util::{Stream, StreamExt as _};
 use mcp_client::group::{Group, GroupEvent, Health, Naming};
 use mcp_core::BoxFuture;
 use mcp_core::backoff::Backoff;
+use mcp_core::deadline::finite;
 use mcp_server::Server;
 use mcp_types::{Prompt, Resource, ResourceTemplate, Tool};
 use serde_json::Value;
@@ -167,7 +168,7 @@ impl ServerLists {
     ///
     /// Returns [`GatewayError::NameTaken`] when a server lists a tool with the exact name of another one.
     pub(super) async fn load(&mut self, time: Duration) -> Result<(), GatewayError> {
-        let limit = deadline(time);
+        let limit = Instant::now() + finite(time);
         read_manifests(&mut self.servers).await;
         self.request_due();
         while let Ok(Some(listed)) = timeout_at(limit, self.requests.next()).await {
@@ -499,12 +500,6 @@ impl ServerLists {
         // The caller may have gone.
         let _ = done.send(checked);
     }
-}
-
-/// Returns the end of a time, which may be too long to have one.
-fn deadline(time: Duration) -> Instant {
-    const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
-    Instant::now() + time.min(FAR)
 }
 
 /// Waits until clients are subscribed to other resources. Never ends without updates.
