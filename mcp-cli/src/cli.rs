@@ -117,7 +117,7 @@ pub(crate) enum Command {
         after_help = "The exit code is 1 when a change is breaking.\n\nExamples:\n  mcp diff old.json new.json\n  mcp diff shop.json shop\n  mcp diff shop.json --json -- ./shop"
     )]
     Diff(DiffArgs),
-    /// Generate typed Rust code from the catalogue of a server
+    /// Generate typed Rust code from the catalog of a server
     #[command(
         subcommand,
         after_help = "Examples:\n  mcp gen rust shop -o src/shop.rs\n  mcp gen rust shop -o src/shop.rs --check\n  mcp gen rust-server shop.json -o src/shop.rs"

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcp_catalogue::Snapshot;
+use mcp_client::catalog::Snapshot;
 use mcp_gen::Generator;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -32,7 +32,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// ```
 ///
 /// The module contains the struct (named like the module), the types of arguments and results, and the
-/// snapshot as `CATALOGUE`. The module may have attributes and a visibility: `pub mod shop`.
+/// snapshot as `CATALOG`. The module may have attributes and a visibility: `pub mod shop`.
 ///
 /// The guide has the rules: `mcp::guide::typed_clients`.
 #[proc_macro]
@@ -111,8 +111,8 @@ impl Input {
             #[#allow]
             #visibility mod #name {
                 #items
-                /// The catalogue of which this module was generated, as JSON.
-                pub const CATALOGUE: &str = include_str!(#path);
+                /// The catalog of which this module was generated, as JSON.
+                pub const CATALOG: &str = include_str!(#path);
             }
         })
     }

@@ -20,6 +20,7 @@
 //! | version negotiation | [`Negotiation`] |
 //! | errors | [`Error`] |
 //! | several servers, `mcp.json` | [`group`] |
+//! | snapshots of servers, and changes between them | [`catalog`] |
 //!
 //! Modules in layers, lowest first. Each uses only modules above it in the table:
 //!
@@ -51,6 +52,7 @@
 //! | `probe_memory` | servers of a group that do not survive `server/discover` |
 //! | `connect_mode`, `builder`, `connect` | [`ConnectMode`]; [`ClientBuilder`]; connecting |
 //! | `group` | several servers |
+//! | `catalog` | snapshots of servers |
 
 mod api;
 mod attempt;
@@ -58,6 +60,7 @@ mod builder;
 mod cache;
 mod call;
 mod call_timer;
+pub mod catalog;
 mod change;
 mod client;
 mod connect;

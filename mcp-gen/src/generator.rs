@@ -1,6 +1,6 @@
 //! [`Generator`] and [`Generated`].
 
-use mcp_catalogue::Snapshot;
+use mcp_client::catalog::Snapshot;
 use proc_macro2::TokenStream;
 
 use crate::error::GenerateError;
@@ -14,12 +14,12 @@ enum Target {
     Server,
 }
 
-/// Generates Rust code from a catalogue.
+/// Generates Rust code from a catalog.
 ///
 /// # Examples
 ///
 /// ```
-/// use mcp::catalogue::Snapshot;
+/// use mcp::catalog::Snapshot;
 /// use mcp::generate::Generator;
 ///
 /// let snapshot: Snapshot = r#"{"tools": [{"name": "add", "inputSchema": {
@@ -55,7 +55,7 @@ impl Generator {
         }
     }
 
-    /// Generates the code for a catalogue.
+    /// Generates the code for a catalog.
     ///
     /// A schema without a type of Rust becomes any JSON, with the reason in the documentation of the field
     /// and in the [report](Generated::report). A schema has at most 1 MiB, 10,000 parts and 48 levels.
@@ -93,12 +93,12 @@ impl Generated {
         &self.report
     }
 
-    /// Returns the code as tokens, for macros. The constant `CATALOGUE` is not a part of it.
+    /// Returns the code as tokens, for macros. The constant `CATALOG` is not a part of it.
     pub fn tokens(&self) -> TokenStream {
         self.tokens.clone()
     }
 
-    /// Formats the code as a file, with the catalogue as the constant `CATALOGUE`.
+    /// Formats the code as a file, with the catalog as the constant `CATALOG`.
     ///
     /// # Errors
     ///

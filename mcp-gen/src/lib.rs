@@ -1,4 +1,4 @@
-//! Typed Rust code from the catalogue of a server.
+//! Typed Rust code from the catalog of a server.
 //!
 //! [`Generator::client`] generates a struct with a method for each tool, prompt, resource and template.
 //! [`Generator::server`] generates a trait with the same methods, and a function that makes a server of
@@ -11,7 +11,7 @@
 //! | `types` | the types of the generated code |
 //! | `schema` | JSON Schema as types |
 //! | `cycles` | types that contain themselves |
-//! | `model` | the catalogue as methods and types |
+//! | `model` | the catalog as methods and types |
 //! | `emit` | the code |
 //! | `file` | the code as a file |
 //! | `generator` | [`Generator`], [`Generated`] |
@@ -30,6 +30,6 @@ mod template;
 mod types;
 
 pub use error::GenerateError;
-pub use file::catalogue_of;
+pub use file::catalog_of;
 pub use generator::{Generated, Generator};
 pub use report::{Note, Report, ToolReport};

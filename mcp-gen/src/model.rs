@@ -1,6 +1,6 @@
-//! The catalogue as methods and types.
+//! The catalog as methods and types.
 
-use mcp_catalogue::Snapshot;
+use mcp_client::catalog::Snapshot;
 use serde_json::Value;
 
 use crate::cycles;
@@ -12,7 +12,7 @@ use crate::schema;
 use crate::template::variables;
 use crate::types::{Field, Shape, Table, Type};
 
-/// Most tools, prompts, resources and templates of one catalogue.
+/// Most tools, prompts, resources and templates of one catalog.
 const MAX_ITEMS: usize = 20_000;
 /// Names of methods that the generated types have anyway.
 const RESERVED_METHODS: [&str; 4] = ["new", "client", "clone", "fmt"];

@@ -34,7 +34,7 @@ impl ToolReport {
     }
 }
 
-/// The types of all tools of a catalogue.
+/// The types of all tools of a catalog.
 ///
 /// It prints as one line with the numbers, and one line for each part without a full type.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -42,7 +42,7 @@ impl ToolReport {
 pub struct Report(pub(crate) Vec<ToolReport>);
 
 impl Report {
-    /// Returns the tools in the order of the catalogue.
+    /// Returns the tools in the order of the catalog.
     pub fn tools(&self) -> &[ToolReport] {
         &self.0
     }

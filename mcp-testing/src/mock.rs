@@ -4,8 +4,8 @@ mod example;
 
 use std::sync::Arc;
 
-use mcp::catalogue::Snapshot;
-use mcp::typed::CatalogueServer;
+use mcp::catalog::Snapshot;
+use mcp::typed::CatalogServer;
 use mcp::types::{GetPromptResult, ReadResourceResult};
 use mcp::{
     CallContext, CallToolResult, IntoServer, NotFound, ResourceContents, Server, ToolError, user,
@@ -25,7 +25,7 @@ const MAX_CALLS: usize = 10_000;
 ///
 /// ```
 /// use mcp::CallToolResult;
-/// use mcp::catalogue::Snapshot;
+/// use mcp::catalog::Snapshot;
 /// use serde_json::json;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -143,7 +143,7 @@ impl IntoServer for Mock {
     fn into_server(self) -> Server {
         let document = self.snapshot.as_value();
         let json = self.snapshot.to_json();
-        let mut server = CatalogueServer::new("mock", "1.0.0", &json, self.state);
+        let mut server = CatalogServer::new("mock", "1.0.0", &json, self.state);
         for tool in list(document, "tools") {
             let name = text(tool, "name").to_owned();
             let tool = Arc::new(tool.clone());

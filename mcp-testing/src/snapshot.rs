@@ -8,7 +8,7 @@ use std::panic::Location;
 use std::path::{Path, PathBuf};
 
 use mcp::types::ServerCapabilities;
-use mcp::{Client, Result, catalogue};
+use mcp::{Client, Result, catalog};
 use serde_json::{Value, json};
 
 /// Environment variable that updates snapshots instead of comparing them, as for `expect_test`.
@@ -145,14 +145,14 @@ fn compare(file: &Path, snapshot: &ServerSnapshot, update: bool) -> Result<(), S
 
 /// Describes the breaking changes between two snapshots.
 fn breaking(expected: Value, actual: &Value) -> Vec<String> {
-    let old = catalogue::Snapshot::from_value(expected);
-    let new = catalogue::Snapshot::from_value(actual.clone());
+    let old = catalog::Snapshot::from_value(expected);
+    let new = catalog::Snapshot::from_value(actual.clone());
     let (Ok(old), Ok(new)) = (old, new) else {
         return Vec::new();
     };
     let diff = old.diff(&new);
     let differences = diff.differences().iter();
-    let breaking = differences.filter(|it| it.impact == catalogue::Impact::Breaking);
+    let breaking = differences.filter(|it| it.impact == catalog::Impact::Breaking);
     breaking.map(ToString::to_string).collect()
 }
 

@@ -32,7 +32,7 @@
 //! | stores of tokens: files, keychain, several processes, DPoP | [`authorization_tokens`] |
 //! | errors of logins: what to tell the user, what to retry | [`authorization_errors`] |
 //! | servers that demand access tokens: issuers, scopes, proofs of possession | [`protecting`] |
-//! | typed clients and server traits, generated from a catalogue | [`typed_clients`] |
+//! | typed clients and server traits, generated from a catalog | [`typed_clients`] |
 //! | testing a server | [`testing`] |
 //! | traces and metrics with OpenTelemetry, dashboards | [`telemetry`] |
 //! | deployment behind a proxy and on several nodes | [`deployment`] |
@@ -87,7 +87,7 @@ pages! {
     authorization_tokens: "authorization-tokens.md", "auth" "keychain";
     authorization_errors: "authorization-errors.md", "auth";
     protecting: "protecting.md", "auth" "macros" "http-server";
-    typed_clients: "typed_clients.md", "catalogue" "client-macros" "macros" "stdio";
+    typed_clients: "typed_clients.md", "client-macros" "macros" "stdio";
     testing: "testing.md", "macros" "http-server" "http-client";
     telemetry: "telemetry.md", "http-client" "http-server" "macros" "telemetry";
     deployment: "deployment.md", "macros" "stdio" "http-server" "http-client" "redis";

@@ -14,7 +14,6 @@
         feature = "skills",
         feature = "apps",
         feature = "events",
-        feature = "catalogue",
         feature = "openapi",
         feature = "client-macros",
         feature = "gen",
@@ -63,15 +62,11 @@ pub use mcp_auth as auth;
 #[cfg(feature = "apps")]
 pub use mcp_apps as apps;
 
-/// Snapshots of what a server offers, and breaking changes between them.
-#[cfg(feature = "catalogue")]
-pub use mcp_catalogue as catalogue;
-
 /// Events of servers, by poll, stream and webhook (draft of 5 October 2026).
 #[cfg(feature = "events")]
 pub use mcp_events as events;
 
-/// Typed Rust code from the catalogue of a server.
+/// Typed Rust code from the catalog of a server.
 #[cfg(feature = "gen")]
 pub use mcp_gen as generate;
 
@@ -101,7 +96,7 @@ pub use mcp_client::Client;
 #[cfg(feature = "client")]
 pub use mcp_client::ClientBuilder;
 #[cfg(feature = "client")]
-pub use mcp_client::group;
+pub use mcp_client::{catalog, group};
 /// A group of servers: [`Group::load`](LoadGroup::load) reads them from an `mcp.json`,
 /// [`target`](AddServers::target) of a [builder](Group::builder) adds one.
 #[cfg(feature = "client")]

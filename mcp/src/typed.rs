@@ -13,7 +13,7 @@ pub use serde_json::Value;
 #[cfg(feature = "client")]
 pub use call::TypedCall;
 #[cfg(feature = "server")]
-pub use server::CatalogueServer;
+pub use server::CatalogServer;
 
 /// The arguments of tools and prompts without arguments. All members are ignored.
 #[derive(Debug, Clone, Copy, Default, serde::Deserialize)]

@@ -17,8 +17,8 @@ struct Library {
 #[mcp::server]
 impl Library {
     /// All books.
-    #[resource("library://catalogue", cache = "5m public")]
-    fn catalogue(&self) -> Json<Vec<&'static str>> {
+    #[resource("library://catalog", cache = "5m public")]
+    fn catalog(&self) -> Json<Vec<&'static str>> {
         Json(self.books.iter().map(|(title, _)| *title).collect())
     }
 
@@ -78,7 +78,7 @@ async fn main() -> mcp::Result<()> {
         println!("template {}", template.uri_template);
     }
     for uri in [
-        "library://catalogue",
+        "library://catalog",
         "library://picture",
         "library://books/0",
         "library://books/0/1",

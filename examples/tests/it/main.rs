@@ -115,7 +115,7 @@ async fn resources_are_read() {
     for part in [
         "resource library://picture",
         "template library://books/{number}/{page}",
-        r#"library://catalogue: [{"uri":"library://catalogue","mimeType":"application/json""#,
+        r#"library://catalog: [{"uri":"library://catalog","mimeType":"application/json""#,
         r#""blob":"R0lGODlh""#,
         r#""text":"The pool of tears""#,
         "unknown resource: library://books/7",

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mcp::catalogue::{Diff, Impact, Snapshot};
+use mcp::catalog::{Diff, Impact, Snapshot};
 use serde_json::json;
 use tokio::io::AsyncReadExt as _;
 

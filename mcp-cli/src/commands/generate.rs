@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use mcp::catalogue::Impact;
-use mcp::generate::{Generated, Generator, catalogue_of};
+use mcp::catalog::Impact;
+use mcp::generate::{Generated, Generator, catalog_of};
 use serde_json::json;
 
 use super::diff;
@@ -76,10 +76,10 @@ fn report(generated: &Generated, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Compares the server with the catalogue of the file.
+/// Compares the server with the catalog of the file.
 async fn check(args: &GenArgs, file: &Path, output: &Output) -> Result<(), Failure> {
     let source = diff::read_text(file).await?;
-    let old = catalogue_of(&source)
+    let old = catalog_of(&source)
         .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
     let new = diff::newer(&args.target, output).await?;
     let diff = old.diff(&new);

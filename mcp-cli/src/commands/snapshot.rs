@@ -1,6 +1,6 @@
 //! `mcp snapshot`.
 
-use mcp::catalogue::Snapshot;
+use mcp::catalog::Snapshot;
 use mcp::types::escape_json;
 
 use super::support::close;

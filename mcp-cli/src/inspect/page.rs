@@ -22,7 +22,7 @@ files! {
     "forms.js",
     "contents.js",
     "palette.js",
-    "catalogue.js",
+    "catalog.js",
     "server.js",
     "tools.js",
     "prompts.js",

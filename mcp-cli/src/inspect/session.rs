@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use mcp::auth::Authorizer;
-use mcp::catalogue::{Impact, Snapshot};
+use mcp::catalog::{Impact, Snapshot};
 use mcp::core::Channel;
 use mcp::prelude::*;
 use mcp::{Change, ClientBuilder};

@@ -1,6 +1,6 @@
 //! Calls with a client of the macro.
 
-use mcp::catalogue::Snapshot;
+use mcp::catalog::Snapshot;
 
 mcp::client!("tests/shop.json", pub(crate) mod shop);
 mcp::client!(
@@ -11,7 +11,7 @@ mcp::client!(
 
 #[tokio::test]
 async fn client_of_the_macro_calls_a_server() {
-    let snapshot: Snapshot = shop::CATALOGUE.parse().unwrap();
+    let snapshot: Snapshot = shop::CATALOG.parse().unwrap();
     let client = mcp_testing::connect(mcp_testing::mock(snapshot))
         .await
         .unwrap();
@@ -23,5 +23,5 @@ async fn client_of_the_macro_calls_a_server() {
 
 #[test]
 fn constant_is_the_file() {
-    assert_eq!(shop::CATALOGUE, include_str!("../shop.json"));
+    assert_eq!(shop::CATALOG, include_str!("../shop.json"));
 }

@@ -78,8 +78,8 @@ async fn group_lists_and_calls_tools_of_all_servers() {
 
     assert_eq!(health(3).to_string(), "not used: switched off");
 
-    let catalogue = group.list_tools().await;
-    let names: Vec<_> = catalogue
+    let catalog = group.list_tools().await;
+    let names: Vec<_> = catalog
         .items
         .iter()
         .map(|tool| tool.name.as_str())
@@ -93,8 +93,8 @@ async fn group_lists_and_calls_tools_of_all_servers() {
             "my_mail__send"
         ]
     );
-    assert_eq!(catalogue.items[2].item.name, "read");
-    let failures: Vec<_> = catalogue
+    assert_eq!(catalog.items[2].item.name, "read");
+    let failures: Vec<_> = catalog
         .failures
         .iter()
         .map(|(server, error)| (&**server, error.to_string()))

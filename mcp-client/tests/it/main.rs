@@ -7,6 +7,8 @@ mod caching;
 #[cfg(test)]
 mod calls;
 #[cfg(test)]
+mod catalog;
+#[cfg(test)]
 mod connecting;
 #[cfg(test)]
 mod eras;

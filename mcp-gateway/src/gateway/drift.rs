@@ -1,6 +1,6 @@
 //! Changes of the tools of a running server, for the operator of the gateway.
 
-use mcp_catalogue::{Impact, Snapshot};
+use mcp_client::catalog::{Impact, Snapshot};
 use mcp_types::Tool;
 use serde_json::json;
 

@@ -188,7 +188,7 @@ impl GatewayServer {
     /// the server starts with the gateway, and its lists are written to the file. They are written again when the
     /// server lists something else; clients are notified then. The folder of the file is created.
     ///
-    /// The file belongs to this server alone. It has the format of [`Snapshot`](mcp_catalogue::Snapshot), so that
+    /// The file belongs to this server alone. It has the format of [`Snapshot`](mcp_client::catalog::Snapshot), so that
     /// it can be made by `mcp snapshot`. A file that cannot be read is like none, with a warning in the log.
     ///
     /// # Examples

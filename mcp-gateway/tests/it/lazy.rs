@@ -155,7 +155,7 @@ async fn lazy_server_is_listed_from_its_manifest_and_started_once_by_calls() {
         let snapshot = file.written().await;
         assert!(
             snapshot
-                .parse::<mcp::catalogue::Snapshot>()
+                .parse::<mcp::catalog::Snapshot>()
                 .is_ok_and(|it| it.to_json().contains("\"buy\"")),
             "{snapshot}"
         );

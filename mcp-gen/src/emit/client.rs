@@ -1,4 +1,4 @@
-//! The client: a struct with a method for each item of the catalogue.
+//! The client: a struct with a method for each item of the catalog.
 
 use proc_macro2::TokenStream;
 use quote::quote;

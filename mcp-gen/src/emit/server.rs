@@ -1,4 +1,4 @@
-//! The server: a trait with a method for each item of the catalogue, and a function that serves it.
+//! The server: a trait with a method for each item of the catalog, and a function that serves it.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -24,7 +24,7 @@ pub(crate) fn server(model: &Model) -> TokenStream {
         pub fn server<T: #name>(implementation: T) -> ::mcp::Server {
             let name = env!("CARGO_PKG_NAME");
             let version = env!("CARGO_PKG_VERSION");
-            ::mcp::typed::CatalogueServer::new(name, version, CATALOGUE, implementation)
+            ::mcp::typed::CatalogServer::new(name, version, CATALOG, implementation)
                 #(#routes)*
                 .finish()
         }

@@ -173,11 +173,11 @@ async fn typed_calls_work_in_sessions() {
 }
 
 #[tokio::test]
-async fn served_catalogue_is_that_of_the_file() {
+async fn served_catalog_is_that_of_the_file() {
     let client = mcp_testing::connect(shop_server::server(Implementation))
         .await
         .unwrap();
-    let served = mcp_catalogue::Snapshot::capture(&client).await.unwrap();
+    let served = mcp_client::catalog::Snapshot::capture(&client).await.unwrap();
     let stored = crate::files::shop();
     for list in ["tools", "prompts", "resources", "resourceTemplates"] {
         assert_eq!(served.as_value()[list], stored.as_value()[list], "{list}");

@@ -1,18 +1,18 @@
 //! Generated files. `UPDATE_EXPECT=1` writes them.
 
 use expect_test::{ExpectFile, expect_file};
-use mcp_catalogue::Snapshot;
-use mcp_gen::{Generator, catalogue_of};
+use mcp_client::catalog::Snapshot;
+use mcp_gen::{Generator, catalog_of};
 
-/// The catalogue of the tests.
+/// The catalog of the tests.
 pub(crate) fn shop() -> Snapshot {
-    include_str!("catalogues/shop.json").parse().unwrap()
+    include_str!("catalogs/shop.json").parse().unwrap()
 }
 
 fn check(generator: &Generator, expected: ExpectFile) {
     let source = generator.generate(&shop()).unwrap().to_source().unwrap();
     expected.assert_eq(&source);
-    assert_eq!(catalogue_of(&source).unwrap(), shop());
+    assert_eq!(catalog_of(&source).unwrap(), shop());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Generated code of whole catalogues.
+//! Generated code of whole catalogs.
 
 #[cfg(test)]
 mod calls;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use mcp_catalogue::Snapshot;
+use mcp_client::catalog::Snapshot;
 use mcp_gen::{Generated, Generator};
 use serde_json::{Value, json};
 
@@ -249,7 +249,7 @@ fn names_of_every_kind_are_valid() {
 
 /// The bound is generous, for unoptimized code on a busy machine.
 #[test]
-fn catalogue_of_1000_tools_is_generated_soon() {
+fn catalog_of_1000_tools_is_generated_soon() {
     let shop = crate::files::shop();
     let tools = shop.as_value()["tools"].as_array().unwrap();
     let named = |number: usize| {

@@ -1,7 +1,7 @@
 //! Servers from snapshots.
 
 use mcp::CallToolResult;
-use mcp::catalogue::Snapshot;
+use mcp::catalog::Snapshot;
 use serde_json::{Value, json};
 
 fn snapshot(output: &Value) -> Snapshot {

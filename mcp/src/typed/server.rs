@@ -1,4 +1,4 @@
-//! [`CatalogueServer`].
+//! [`CatalogServer`].
 
 use std::fmt;
 use std::future::Future;
@@ -17,20 +17,20 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Builds a server from a catalogue and an implementation of a generated trait. The definitions of the
-/// catalogue are listed as they are.
+/// Builds a server from a catalog and an implementation of a generated trait. The definitions of the
+/// catalog are listed as they are.
 ///
 /// Handlers get the implementation, the typed arguments and the context of the call.
-pub struct CatalogueServer<T> {
+pub struct CatalogServer<T> {
     server: Server,
-    catalogue: Value,
+    catalog: Value,
     implementation: Arc<T>,
 }
 
 /// Defines the methods that add a route.
 macro_rules! routes {
     ($($(#[$doc:meta])* $method:ident: $list:literal, $key:literal, $definition:ident::new, $create:ident, $add:ident, $output:ty, $error:ty;)*) => {
-        impl<T: Send + Sync + 'static> CatalogueServer<T> {
+        impl<T: Send + Sync + 'static> CatalogServer<T> {
             $(
                 $(#[$doc])*
                 #[must_use]
@@ -63,17 +63,17 @@ routes! {
     template: "resourceTemplates", "uriTemplate", ResourceTemplate::new, read, template, ReadResourceResult, ResourceError;
 }
 
-impl<T: Send + Sync + 'static> CatalogueServer<T> {
-    /// Creates a server without routes. The catalogue is the JSON of a snapshot.
+impl<T: Send + Sync + 'static> CatalogServer<T> {
+    /// Creates a server without routes. The catalog is the JSON of a snapshot.
     pub fn new(
         name: impl Into<String>,
         version: impl Into<String>,
-        catalogue: &str,
+        catalog: &str,
         implementation: T,
     ) -> Self {
         Self {
             server: Server::new(name, version),
-            catalogue: serde_json::from_str(catalogue).unwrap_or_default(),
+            catalog: serde_json::from_str(catalog).unwrap_or_default(),
             implementation: Arc::new(implementation),
         }
     }
@@ -98,17 +98,17 @@ impl<T: Send + Sync + 'static> CatalogueServer<T> {
         self.server
     }
 
-    /// Finds the definition of an item in the catalogue.
+    /// Finds the definition of an item in the catalog.
     fn definition<D: DeserializeOwned>(&self, list: &str, key: &str, name: &str) -> Option<D> {
-        let items = self.catalogue.get(list)?.as_array()?;
+        let items = self.catalog.get(list)?.as_array()?;
         let item = items
             .iter()
             .find(|item| item.get(key).and_then(Value::as_str) == Some(name))?;
         serde_json::from_value(item.clone()).ok()
     }
 
-    fn handler<A, F>(&self, function: F) -> CatalogueHandler<T, A, F> {
-        CatalogueHandler {
+    fn handler<A, F>(&self, function: F) -> CatalogHandler<T, A, F> {
+        CatalogHandler {
             implementation: Arc::clone(&self.implementation),
             function,
             arguments: PhantomData,
@@ -116,20 +116,20 @@ impl<T: Send + Sync + 'static> CatalogueServer<T> {
     }
 }
 
-impl<T> fmt::Debug for CatalogueServer<T> {
+impl<T> fmt::Debug for CatalogServer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CatalogueServer").finish_non_exhaustive()
+        f.debug_struct("CatalogServer").finish_non_exhaustive()
     }
 }
 
 /// A function with the whole context of the call.
-struct CatalogueHandler<T, A, F> {
+struct CatalogHandler<T, A, F> {
     implementation: Arc<T>,
     function: F,
     arguments: PhantomData<fn() -> A>,
 }
 
-impl<T, A, F: Clone> Clone for CatalogueHandler<T, A, F> {
+impl<T, A, F: Clone> Clone for CatalogHandler<T, A, F> {
     fn clone(&self) -> Self {
         Self {
             implementation: Arc::clone(&self.implementation),
@@ -139,14 +139,14 @@ impl<T, A, F: Clone> Clone for CatalogueHandler<T, A, F> {
     }
 }
 
-/// Marker of handlers of a [`CatalogueServer`].
+/// Marker of handlers of a [`CatalogServer`].
 enum WithContext {}
 
 /// Implements the traits of handlers.
 macro_rules! handlers {
     ($($handler:ident -> $result:ident;)*) => {
         $(
-            impl<T, A, F, Fut> $handler<WithContext> for CatalogueHandler<T, A, F>
+            impl<T, A, F, Fut> $handler<WithContext> for CatalogHandler<T, A, F>
             where
                 T: Send + Sync + 'static,
                 A: DeserializeOwned + Send + 'static,

@@ -9,7 +9,7 @@ use crate::modules::{Crate, Import, ROOT, Target, crates, definition};
 use crate::sources::{Sources, attributes, is_hidden};
 
 /// The libraries. An item is listed in the first one that exports it by name.
-const LIBRARIES: [&str; 20] = [
+const LIBRARIES: [&str; 19] = [
     "mcp",
     "mcp-types",
     "mcp-core",
@@ -20,7 +20,6 @@ const LIBRARIES: [&str; 20] = [
     "mcp-telemetry",
     "mcp-skills",
     "mcp-apps",
-    "mcp-catalogue",
     "mcp-gen",
     "mcp-client-macros",
     "mcp-events",

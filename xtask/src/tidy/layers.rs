@@ -12,7 +12,7 @@ use crate::workspace::{PREFIX, Workspace, folder_of};
 
 /// The allowed dependencies inside the workspace, by folder. Development dependencies are not
 /// restricted.
-const LAYERS: [(&str, &[&str]); 26] = [
+const LAYERS: [(&str, &[&str]); 25] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
     ("mcp-server", &["mcp-core", "mcp-types"]),
@@ -21,9 +21,8 @@ const LAYERS: [(&str, &[&str]); 26] = [
     ("mcp-auth", &["mcp-core", "mcp-transport-http", "mcp-types"]),
     ("mcp-tasks", &["mcp-core", "mcp-types"]),
     ("mcp-telemetry", &["mcp-core", "mcp-types"]),
-    ("mcp-catalogue", &["mcp-client"]),
-    ("mcp-gen", &["mcp-catalogue", "mcp-types"]),
-    ("mcp-client-macros", &["mcp-catalogue", "mcp-gen"]),
+    ("mcp-gen", &["mcp-client", "mcp-types"]),
+    ("mcp-client-macros", &["mcp-client", "mcp-gen"]),
     (
         "mcp-skills",
         &["mcp-client", "mcp-core", "mcp-server", "mcp-types"],
@@ -46,7 +45,6 @@ const LAYERS: [(&str, &[&str]); 26] = [
         "mcp-gateway",
         &[
             "mcp-auth",
-            "mcp-catalogue",
             "mcp-client",
             "mcp-core",
             "mcp-server",
@@ -68,7 +66,6 @@ const LAYERS: [(&str, &[&str]); 26] = [
             "mcp-telemetry",
             "mcp-skills",
             "mcp-apps",
-            "mcp-catalogue",
             "mcp-client-macros",
             "mcp-gen",
             "mcp-events",

@@ -1,7 +1,7 @@
 // Tools with a user interface, shown in a sandbox of another origin.
 
 import { bus, closeApp, openApp, sendToApp, store } from "./backend.js";
-import { catalogue, listOf } from "./catalogue.js";
+import { catalog, listOf } from "./catalog.js";
 import { button, el, fill } from "./dom.js";
 import { form } from "./forms.js";
 
@@ -10,7 +10,7 @@ const SHOWN = 200;
 
 export function show(root, selected) {
   const leavers = new Set();
-  const leave = catalogue(root, selected, {
+  const leave = catalog(root, selected, {
     name: "apps",
     change: "tools",
     load: async () => {

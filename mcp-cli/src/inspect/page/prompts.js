@@ -1,12 +1,12 @@
 // The prompts, with completion of their arguments.
 
 import { request, store } from "./backend.js";
-import { catalogue, listOf, runner } from "./catalogue.js";
+import { catalog, listOf, runner } from "./catalog.js";
 import { content } from "./contents.js";
 import { el, fill, json } from "./dom.js";
 
 export function show(root, selected) {
-  return catalogue(root, selected, {
+  return catalog(root, selected, {
     name: "prompts",
     change: "prompts",
     load: () => listOf("prompts/list", "prompts", "prompts"),

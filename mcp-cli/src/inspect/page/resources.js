@@ -1,7 +1,7 @@
 // The resources and templates, their contents, and subscriptions.
 
 import { bus, request, watch } from "./backend.js";
-import { catalogue, listOf, runner } from "./catalogue.js";
+import { catalog, listOf, runner } from "./catalog.js";
 import { resource } from "./contents.js";
 import { button, el, json } from "./dom.js";
 import { argumentInputs } from "./prompts.js";
@@ -10,7 +10,7 @@ import { argumentInputs } from "./prompts.js";
 const watched = new Set();
 
 export function show(root, selected) {
-  return catalogue(root, selected, {
+  return catalog(root, selected, {
     name: "resources",
     change: "resources",
     load: async () => [

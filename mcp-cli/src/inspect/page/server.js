@@ -1,7 +1,7 @@
 // The server: who it is, what it offers, and how the revision was negotiated.
 
 import { bus, request, setRoots, store } from "./backend.js";
-import { runner } from "./catalogue.js";
+import { runner } from "./catalog.js";
 import { markdown } from "./contents.js";
 import { button, el, fill, json, link } from "./dom.js";
 

@@ -1,7 +1,7 @@
 // The skills of the server: their instructions and files, verified before they are shown.
 
 import { request, store } from "./backend.js";
-import { catalogue, listOf, runner } from "./catalogue.js";
+import { catalog, listOf, runner } from "./catalog.js";
 import { markdown } from "./contents.js";
 import { button, el, fill, json, size } from "./dom.js";
 
@@ -9,7 +9,7 @@ import { button, el, fill, json, size } from "./dom.js";
 const EXTENSION = "io.modelcontextprotocol/skills";
 
 export function show(root, selected) {
-  return catalogue(root, selected, {
+  return catalog(root, selected, {
     name: "skills",
     change: "skills",
     load: () => (store.state.connected && !store.state.capabilities?.extensions?.[EXTENSION] ? [] : listOf("skills/list", "skills")),

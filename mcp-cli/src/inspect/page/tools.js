@@ -1,13 +1,13 @@
 // The tools: their forms, and the results of calls.
 
 import { compare, request } from "./backend.js";
-import { catalogue, listOf, runner } from "./catalogue.js";
+import { catalog, listOf, runner } from "./catalog.js";
 import { content } from "./contents.js";
 import { el, json } from "./dom.js";
 import { form } from "./forms.js";
 
 export function show(root, selected) {
-  return catalogue(root, selected, {
+  return catalog(root, selected, {
     name: "tools",
     change: "tools",
     load: async () => {

@@ -1,6 +1,6 @@
 //! The impact of schema changes in both directions.
 
-use mcp::catalogue::{Diff, Impact, Snapshot};
+use mcp::catalog::{Diff, Impact, Snapshot};
 use serde_json::{Value, json};
 
 fn diff(field: &str, old: &Value, new: &Value) -> Diff {

@@ -10,8 +10,8 @@ mod items;
 mod recorder;
 mod schema;
 
-use crate::difference::Diff;
-use crate::snapshot::Snapshot;
+use crate::catalog::difference::Diff;
+use crate::catalog::snapshot::Snapshot;
 
 impl Snapshot {
     /// Compares this snapshot, the older one, with a newer one. Descriptions of the differences name the

@@ -8,7 +8,7 @@ import { cards } from "./questions.js";
  * Shows the items of a list. `view` has `name` (of the view), `load` (the items), `key`, `label` and `note`
  * of an item, `detail` (its element), and `change` (the kind of change after which the list is read again).
  */
-export function catalogue(root, selected, view) {
+export function catalog(root, selected, view) {
   const filter = el("input", { type: "search", class: "filter", "aria-label": `Filter ${view.name}`, placeholder: "Filter" });
   const list = el("ul", { class: "items" });
   const status = el("p", { class: "quiet", role: "status" }, "loading");

@@ -1,6 +1,6 @@
 //! The impact of changes of tools, prompts, resources, templates and capabilities.
 
-use mcp::catalogue::{Impact, Snapshot};
+use mcp::catalog::{Impact, Snapshot};
 use serde_json::{Value, json};
 
 /// Returns the impact and the path of the only difference.

@@ -2,9 +2,7 @@
 
 use std::str::FromStr;
 
-#[cfg(feature = "client")]
-use mcp_client::{Client, Error};
-#[cfg(feature = "client")]
+use crate::{Client, Error};
 use serde_json::json;
 use serde_json::{Map, Value};
 
@@ -25,14 +23,14 @@ pub(crate) const LISTS: [(&str, &str); 4] = [
 /// # Examples
 ///
 /// ```
-/// use mcp::catalogue::Snapshot;
+/// use mcp::catalog::Snapshot;
 ///
 /// let old: Snapshot = r#"{"tools": [{"name": "add", "inputSchema": {"type": "object"}}]}"#.parse()?;
 /// let new: Snapshot = r#"{"tools": []}"#.parse()?;
 /// let diff = old.diff(&new);
 /// assert!(diff.is_breaking());
 /// assert_eq!(diff.differences()[0].path, "/tools/add");
-/// # Ok::<(), mcp::catalogue::SnapshotError>(())
+/// # Ok::<(), mcp::catalog::SnapshotError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot(Value);
@@ -62,7 +60,7 @@ impl Snapshot {
     /// # Examples
     ///
     /// ```no_run
-    /// use mcp::catalogue::Snapshot;
+    /// use mcp::catalog::Snapshot;
     /// use mcp::prelude::*;
     ///
     /// # async fn example() -> mcp::Result<()> {
@@ -75,7 +73,6 @@ impl Snapshot {
     /// # Errors
     ///
     /// Returns an error when a list request fails.
-    #[cfg(feature = "client")]
     pub async fn capture(client: &Client) -> Result<Self, Error> {
         if client.server_capabilities().is_none() {
             client.discover().await?;
@@ -161,7 +158,6 @@ impl FromStr for Snapshot {
 }
 
 /// Returns an empty list if the server does not know the method.
-#[cfg(feature = "client")]
 fn known<T>(list: Result<Vec<T>, Error>) -> Result<Vec<T>, Error> {
     match list {
         Err(error) if error.is_unknown_method() => Ok(Vec::new()),

@@ -1,6 +1,6 @@
 //! Snapshots of servers and files.
 
-use mcp::catalogue::{Snapshot, SnapshotError};
+use mcp::catalog::{Snapshot, SnapshotError};
 use mcp::core::{Call, Fault, Reply};
 use mcp::middleware::{Exchange, Next, from_fn};
 use mcp::prelude::*;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// The direction of values of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::diff) enum Direction {
+pub(in crate::catalog::diff) enum Direction {
     /// Clients send the values.
     Input,
     /// Clients receive the values.

@@ -20,7 +20,7 @@ mod view;
 use serde_json::Value;
 
 use super::recorder::{Recorder, brief, join};
-use crate::difference::Impact;
+use crate::catalog::difference::Impact;
 use comparison::{ANNOTATIONS, Comparison, DEFINITIONS, Delta};
 use view::View;
 

@@ -1,6 +1,6 @@
 //! The list of differences, and JSON pointers.
 
-use crate::difference::{Difference, Impact};
+use crate::catalog::difference::{Difference, Impact};
 
 /// Largest number of listed differences.
 const MAX_DIFFERENCES: usize = 1_000;

@@ -52,7 +52,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The differences between two snapshots. Created by [`Snapshot::diff`](crate::Snapshot::diff).
+/// The differences between two snapshots. Created by [`Snapshot::diff`](super::Snapshot::diff).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Diff(pub(crate) Vec<Difference>);

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::recorder::{Recorder, brief, join};
 use super::schema::{Direction, compare_schemas};
-use crate::difference::Impact::{Breaking, Compatible, Cosmetic};
-use crate::snapshot::{LISTS, Snapshot};
+use crate::catalog::difference::Impact::{Breaking, Compatible, Cosmetic};
+use crate::catalog::snapshot::{LISTS, Snapshot};
 
 type Item = Map<String, Value>;
 
