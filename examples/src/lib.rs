@@ -3,3 +3,5 @@
 #![allow(clippy::exhaustive_structs, reason = "examples are not published")]
 
 pub mod budget;
+#[rustfmt::skip]
+pub mod shop;

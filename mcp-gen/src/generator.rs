@@ -93,25 +93,14 @@ impl Generated {
         &self.report
     }
 
-    /// Returns the code as tokens, for macros. The constant `CATALOG` is not a part of it.
-    pub fn tokens(&self) -> TokenStream {
-        self.tokens.clone()
-    }
-
     /// Formats the code as a file, with the catalog as the constant `CATALOG`.
     ///
     /// # Errors
     ///
     /// Returns [`GenerateError::Malformed`] for an error of this library.
     pub fn to_source(&self) -> Result<String, GenerateError> {
-        let allow = emit::allow();
-        let tokens = &self.tokens;
+        let (allow, tokens) = (emit::allow(), &self.tokens);
         let tokens = quote::quote!(#![#allow] #tokens);
         file::write(tokens, self.command, &self.snapshot)
-    }
-
-    /// Returns the attribute `allow(…)` for the module of the [tokens](Self::tokens).
-    pub fn allow(&self) -> TokenStream {
-        emit::allow()
     }
 }

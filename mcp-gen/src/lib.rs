@@ -2,7 +2,7 @@
 //!
 //! [`Generator::client`] generates a struct with a method for each tool, prompt, resource and template.
 //! [`Generator::server`] generates a trait with the same methods, and a function that makes a server of
-//! its implementation. Both need the feature `typed` of the crate `mcp`.
+//! its implementation. The code uses `mcp::typed`.
 //!
 //! | module | contents, lowest first |
 //! |---|---|

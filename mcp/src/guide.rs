@@ -87,7 +87,7 @@ pages! {
     authorization_tokens: "authorization-tokens.md", "auth" "keychain";
     authorization_errors: "authorization-errors.md", "auth";
     protecting: "protecting.md", "auth" "macros" "http-server";
-    typed_clients: "typed_clients.md", "client-macros" "macros" "stdio";
+    typed_clients: "typed_clients.md", "gen" "server" "stdio";
     testing: "testing.md", "macros" "http-server" "http-client";
     telemetry: "telemetry.md", "http-client" "http-server" "macros" "telemetry";
     deployment: "deployment.md", "macros" "stdio" "http-server" "http-client" "redis";

@@ -15,9 +15,7 @@
         feature = "apps",
         feature = "events",
         feature = "openapi",
-        feature = "client-macros",
         feature = "gen",
-        feature = "typed",
         feature = "telemetry"
     )),
     allow(
@@ -45,7 +43,6 @@ mod readme {}
 mod serve;
 #[cfg(feature = "client")]
 mod target;
-#[cfg(feature = "typed")]
 pub mod typed;
 
 pub use mcp_core as core;
@@ -106,8 +103,6 @@ pub use mcp_client::{
     Cache, Change, ConnectMode, ElicitRequest, InputError, Negotiation, PreparedCall,
     PreparedNotification, Rejected, SampleRequest, Subscription, TaskHandle, Turn, UrlRequest,
 };
-#[cfg(feature = "client-macros")]
-pub use mcp_client_macros::client;
 #[cfg(feature = "http-server")]
 pub use mcp_core::store::{EventStore, MemoryEventStore, MemorySessionStore, SessionStore};
 #[cfg(feature = "client")]

@@ -1,5 +1,5 @@
-//! Support for generated code: the clients of [`mcp::client!`](crate::client!) and `mcp gen rust`, and the
-//! servers of `mcp gen rust-server`. See the guide: [`typed_clients`](crate::guide::typed_clients).
+//! Support for generated code: the clients of `mcp gen rust`, and the servers of `mcp gen rust-server`. See
+//! the guide: [`typed_clients`](crate::guide::typed_clients).
 
 #[cfg(feature = "client")]
 mod call;

@@ -1,12 +1,11 @@
-//! A typed client: `cargo run -p examples --bin typed_client`. The macro generates its methods and types from
-//! `shop.json`, which `mcp snapshot` writes. The server is a part of this program.
+//! A typed client: `cargo run -p examples --bin typed_client`. Its methods and types are in `src/shop.rs`, which
+//! `mcp gen rust shop.json -o src/shop.rs` wrote. The server is a part of this program.
 
 #![allow(clippy::print_stdout, reason = "a command line program")]
 
+use examples::shop;
 use mcp::InProcess;
 use mcp::prelude::*;
-
-mcp::client!("shop.json", mod shop);
 
 #[derive(serde::Serialize, schemars::JsonSchema)]
 struct Reservation {

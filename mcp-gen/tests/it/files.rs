@@ -9,24 +9,30 @@ pub(crate) fn shop() -> Snapshot {
     include_str!("catalogs/shop.json").parse().unwrap()
 }
 
-fn check(generator: &Generator, expected: ExpectFile) {
-    let source = generator.generate(&shop()).unwrap().to_source().unwrap();
+fn check(generator: &Generator, snapshot: &Snapshot, expected: ExpectFile) {
+    let source = generator.generate(snapshot).unwrap().to_source().unwrap();
     expected.assert_eq(&source);
-    assert_eq!(catalog_of(&source).unwrap(), shop());
+    assert_eq!(&catalog_of(&source).unwrap(), snapshot);
 }
 
 #[test]
 fn client_of_the_shop_is_the_stored_file() {
-    check(
-        &Generator::client("shop"),
-        expect_file!["generated/shop.rs"],
-    );
+    let file = expect_file!["generated/shop.rs"];
+    check(&Generator::client("shop"), &shop(), file);
+}
+
+#[test]
+fn client_of_the_example_is_the_stored_file() {
+    let snapshot = include_str!("../../../examples/shop.json");
+    let file = expect_file!["../../../examples/src/shop.rs"];
+    check(&Generator::client("shop"), &snapshot.parse().unwrap(), file);
 }
 
 #[test]
 fn server_of_the_shop_is_the_stored_file() {
     let generator = Generator::server("shop");
-    check(&generator, expect_file!["generated/shop_server.rs"]);
+    let file = expect_file!["generated/shop_server.rs"];
+    check(&generator, &shop(), file);
 }
 
 #[test]

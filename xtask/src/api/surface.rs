@@ -9,7 +9,7 @@ use crate::modules::{Crate, Import, ROOT, Target, crates, definition};
 use crate::sources::{Sources, attributes, is_hidden};
 
 /// The libraries. An item is listed in the first one that exports it by name.
-const LIBRARIES: [&str; 19] = [
+const LIBRARIES: [&str; 18] = [
     "mcp",
     "mcp-types",
     "mcp-core",
@@ -21,7 +21,6 @@ const LIBRARIES: [&str; 19] = [
     "mcp-skills",
     "mcp-apps",
     "mcp-gen",
-    "mcp-client-macros",
     "mcp-events",
     "mcp-gateway",
     "mcp-macros",

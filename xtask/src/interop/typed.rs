@@ -81,7 +81,7 @@ fn write_package(workspace: &Workspace, folder: &Path, servers: &[&TypedServer])
     let library = workspace.root().join("mcp");
     let manifest = format!(
         "[package]\nname = \"{PROGRAM}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-         mcp = {{ package = \"omnimcp\", path = {library:?}, default-features = false, features = [\"client\", \"stdio\", \"typed\"] }}\n\
+         mcp = {{ package = \"omnimcp\", path = {library:?}, default-features = false, features = [\"client\", \"stdio\"] }}\n\
          tokio = {{ version = \"1\", features = [\"macros\", \"rt\"] }}\n"
     );
     fs::write(folder.join("Cargo.toml"), manifest)?;

@@ -12,7 +12,7 @@ use crate::workspace::{PREFIX, Workspace, folder_of};
 
 /// The allowed dependencies inside the workspace, by folder. Development dependencies are not
 /// restricted.
-const LAYERS: [(&str, &[&str]); 25] = [
+const LAYERS: [(&str, &[&str]); 24] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
     ("mcp-server", &["mcp-core", "mcp-types"]),
@@ -22,7 +22,6 @@ const LAYERS: [(&str, &[&str]); 25] = [
     ("mcp-tasks", &["mcp-core", "mcp-types"]),
     ("mcp-telemetry", &["mcp-core", "mcp-types"]),
     ("mcp-gen", &["mcp-client", "mcp-types"]),
-    ("mcp-client-macros", &["mcp-client", "mcp-gen"]),
     (
         "mcp-skills",
         &["mcp-client", "mcp-core", "mcp-server", "mcp-types"],
@@ -66,7 +65,6 @@ const LAYERS: [(&str, &[&str]); 25] = [
             "mcp-telemetry",
             "mcp-skills",
             "mcp-apps",
-            "mcp-client-macros",
             "mcp-gen",
             "mcp-events",
             "mcp-gateway",

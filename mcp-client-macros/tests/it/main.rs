@@ -1,4 +1,0 @@
-//! The macro `mcp::client!`.
-
-#[cfg(test)]
-mod calls;

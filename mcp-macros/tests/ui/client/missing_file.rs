@@ -1,5 +1,0 @@
-//! A snapshot that does not exist.
-
-mcp::client!("no-such-file.json", mod shop);
-
-fn main() {}
