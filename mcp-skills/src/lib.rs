@@ -24,15 +24,25 @@
 //! | module | content |
 //! |---|---|
 //! | `digest`, `uri`, `frontmatter` | SHA-256, skill URIs and names, the YAML at the start of a `SKILL.md` |
-//! | [`server`] | folders and skills from code, the methods, [`Skills`] |
+//! | `server` | folders and skills from code, [`Skills`] (feature `server`) |
+//! | `methods` | the requests of the extension |
 //! | `client` | [`SkillsClient`]: listing, verification, approval (feature `client`) |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(any(feature = "client", feature = "server")),
+    allow(
+        dead_code,
+        reason = "without a side, only the types of the protocol are of use"
+    )
+)]
 
 #[cfg(feature = "client")]
 pub mod client;
 mod digest;
 mod frontmatter;
+mod methods;
+#[cfg(feature = "server")]
 pub mod server;
 mod uri;
 
@@ -40,4 +50,5 @@ mod uri;
 pub use client::{ClientSkills, LoadedSkill, SkillError, SkillsClient};
 pub use frontmatter::FrontmatterError;
 pub use mcp_types::ext::skills::{Skill, SkillResource, SkillResources};
+#[cfg(feature = "server")]
 pub use server::{AddSkills, InlineSkill, Skills, SkillsError, SkillsLimits};

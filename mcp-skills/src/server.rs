@@ -8,7 +8,6 @@
 //! | `file`, `catalog` | a file with its digest; all skills, files and directories |
 //! | `state`, `store` | the sources of skills; the current catalog, and its changes |
 //! | `skills` | [`Skills`]: the sources and settings |
-//! | `methods` | the requests of the extension |
 //! | `register` | the handlers, and [`AddSkills`] |
 
 mod catalog;
@@ -18,7 +17,6 @@ mod folder;
 mod generator;
 mod inline;
 mod limits;
-pub(crate) mod methods;
 mod register;
 mod skills;
 mod state;

@@ -32,7 +32,7 @@ enum Kind {
     OpenApi(mcp_gateway::openapi::OpenApiError),
     #[cfg(feature = "gateway")]
     GatewayConfig(mcp_gateway::config::ConfigError),
-    #[cfg(feature = "skills")]
+    #[cfg(all(feature = "server", feature = "skills"))]
     Skills(mcp_skills::SkillsError),
     #[cfg(all(feature = "client", feature = "skills"))]
     Skill(mcp_skills::SkillError),
@@ -161,7 +161,7 @@ impl Error {
             Kind::GatewayConfig(error) => error,
             #[cfg(feature = "openapi")]
             Kind::OpenApi(error) => error,
-            #[cfg(feature = "skills")]
+            #[cfg(all(feature = "server", feature = "skills"))]
             Kind::Skills(error) => error,
             #[cfg(all(feature = "client", feature = "skills"))]
             Kind::Skill(error) => error,
@@ -223,7 +223,7 @@ impl From<Error> for mcp_client::Error {
             Kind::GatewayConfig(error) => Self::other(error),
             #[cfg(feature = "openapi")]
             Kind::OpenApi(error) => Self::other(error),
-            #[cfg(feature = "skills")]
+            #[cfg(all(feature = "server", feature = "skills"))]
             Kind::Skills(error) => Self::other(error),
             #[cfg(feature = "skills")]
             Kind::Skill(error) => Self::other(error),
@@ -297,7 +297,7 @@ impl From<mcp_gateway::openapi::OpenApiError> for Error {
 }
 
 /// Converts mistakes in the skills of a server.
-#[cfg(feature = "skills")]
+#[cfg(all(feature = "server", feature = "skills"))]
 impl From<mcp_skills::SkillsError> for Error {
     fn from(error: mcp_skills::SkillsError) -> Self {
         Self(Box::new(Kind::Skills(error)))

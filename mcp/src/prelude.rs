@@ -16,7 +16,7 @@ pub use crate::DiscoverServers as _;
 pub use crate::Io;
 #[cfg(feature = "http-server")]
 pub use crate::StreamableHttp;
-#[cfg(feature = "skills")]
+#[cfg(all(feature = "server", feature = "skills"))]
 pub use crate::skills::AddSkills as _;
 #[cfg(all(feature = "client", feature = "skills"))]
 pub use crate::skills::ClientSkills as _;

@@ -18,8 +18,7 @@ use super::entry;
 use super::error::SkillError;
 use super::loaded::{LoadedSkill, load_instructions};
 use super::reader::FileReader;
-use crate::server::Skills;
-use crate::server::methods::{GetSkill, ListSkills, ReadDirectory};
+use crate::methods::{GetSkill, ListSkills, ReadDirectory, Skills};
 
 /// Maximum number of approvals that are remembered.
 const MAX_APPROVALS: usize = 10_000;

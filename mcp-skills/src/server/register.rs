@@ -14,9 +14,9 @@ use mcp_types::{CacheHint, Cursor, Resource, ResourceContents};
 use serde::Deserialize;
 
 use super::catalog::Catalog;
-use super::methods::{GetSkill, ListSkills, ReadDirectory};
 use super::skills::Skills;
 use super::store::{FileBytes, ReadError, Store};
+use crate::methods::{GetSkill, ListSkills, ReadDirectory};
 
 /// Number of children on a page of a directory.
 const DIRECTORY_PAGE: usize = 500;

@@ -7,7 +7,12 @@ use mcp_types::ext::skills::{
 };
 use mcp_types::{Method, meta::keys};
 
-use super::skills::Skills;
+#[cfg(feature = "server")]
+pub(crate) use crate::server::Skills;
+
+/// The extension in a program that publishes no skills.
+#[cfg(not(feature = "server"))]
+pub(crate) struct Skills;
 
 // spec: SKILL-01
 impl Extension for Skills {
