@@ -111,7 +111,7 @@ impl ClientBuilder {
 
     /// Declares capabilities in addition to those of the handlers: for example that the language
     /// model can call tools, or that the program answers input requests
-    /// [itself](crate::PreparedCall::manual). The program must support every declared capability.
+    /// [itself](crate::PreparedCall::step). The program must support every declared capability.
     // spec: VER-14
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.profile.capabilities = capabilities;

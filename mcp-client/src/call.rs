@@ -85,23 +85,14 @@ impl<T> Clone for Reader<T> {
 
 impl<T> Copy for Reader<T> {}
 
-/// The outcome of one request.
+/// The outcome of one request: a [`Step`](crate::Step) whose result is not read yet.
 pub(crate) enum CallStep {
     Done(ResultBody),
     InputRequired(InputRound),
-    /// The call has become a task.
-    Task(Box<Task>),
-    /// A result of an extension, for a caller that wants it as it is.
     Extended {
         result_type: Box<str>,
         body: RawObject,
     },
-}
-
-/// The outcome of the requests of a call.
-pub(crate) enum CallEnd {
-    Done(ResultBody),
-    Task(Box<Task>),
 }
 
 impl<'a> ActiveCall<'a> {
@@ -179,18 +170,26 @@ impl<'a> ActiveCall<'a> {
     // spec: TASK-05
     pub(crate) async fn finish(&mut self) -> Result<ResultBody, Error> {
         match self.run_until_task().await? {
-            CallEnd::Done(body) => Ok(body),
-            CallEnd::Task(task) => self.follow_or_cancel(&task).await,
+            Either::Left(body) => Ok(body),
+            Either::Right(task) => self.follow_or_cancel(&task).await,
         }
     }
 
     /// Makes the call until it returns or becomes a task.
-    pub(crate) async fn run_until_task(&mut self) -> Result<CallEnd, Error> {
+    pub(crate) async fn run_until_task(&mut self) -> Result<Either<ResultBody, Task>, Error> {
         loop {
             match self.step().await? {
-                CallStep::Done(body) => return Ok(CallEnd::Done(body)),
-                CallStep::Task(task) => return Ok(CallEnd::Task(task)),
+                CallStep::Done(body) => return Ok(Either::Left(body)),
                 CallStep::InputRequired(round) => self.run_handlers(&round).await?,
+                // spec: TASK-05
+                CallStep::Extended { result_type, body }
+                    if *result_type == *RESULT_TYPE && self.client.declares_tasks() =>
+                {
+                    let task = body.parse();
+                    return task
+                        .map(Either::Right)
+                        .map_err(|error| self.error(ErrorKind::MalformedTask(error.to_string())));
+                }
                 CallStep::Extended { result_type, .. } => {
                     return Err(self.error(ErrorKind::UnknownResultType(result_type)));
                 }
@@ -213,7 +212,7 @@ impl<'a> ActiveCall<'a> {
         self.required_urls.clear();
         let slot = self.cache_slot();
         if let Some(body) = self.read_cache(slot.as_ref()) {
-            return self.done(body);
+            return self.done(body).map(CallStep::Done);
         }
         loop {
             let Some(received) = self.attempt_or_recover().await? else {
@@ -230,7 +229,7 @@ impl<'a> ActiveCall<'a> {
             match reply {
                 Reply::Complete { body, cache } => {
                     self.accept_result(&body, cache, slot.as_ref(), bytes);
-                    return self.done(body);
+                    return self.done(body).map(CallStep::Done);
                 }
                 Reply::Fault(fault) if self.recovers_from(&fault).await => {}
                 Reply::Fault(fault) => {
@@ -344,18 +343,7 @@ impl<'a> ActiveCall<'a> {
     fn other_step(&mut self, reply: Reply) -> Result<CallStep, ErrorKind> {
         match reply {
             Reply::InputRequired(required) => Ok(self.start_input_round(required)?),
-            Reply::Extended { result_type, body } if self.options.returns_extended => {
-                Ok(CallStep::Extended { result_type, body })
-            }
-            // spec: TASK-05
-            Reply::Extended { result_type, body }
-                if *result_type == *RESULT_TYPE && self.client.declares_tasks() =>
-            {
-                let task = body.parse();
-                task.map(CallStep::Task)
-                    .map_err(|error| ErrorKind::MalformedTask(error.to_string()))
-            }
-            Reply::Extended { result_type, .. } => Err(ErrorKind::UnknownResultType(result_type)),
+            Reply::Extended { result_type, body } => Ok(CallStep::Extended { result_type, body }),
             _ => Err(ErrorKind::WrongResult),
         }
     }
@@ -411,12 +399,11 @@ impl<'a> ActiveCall<'a> {
     }
 
     /// Records the result in the tool index and returns it, unless it violates an output schema.
-    fn done(&self, body: ResultBody) -> Result<CallStep, Error> {
+    fn done(&self, body: ResultBody) -> Result<ResultBody, Error> {
         let inner = &self.client.inner;
         let mirrors = inner.mirrors_arguments(inner.version());
         let body = inner.tools.process_result(&self.request, body, mirrors);
-        body.map(CallStep::Done)
-            .map_err(|violation| self.error(ErrorKind::OutputSchema(violation)))
+        body.map_err(|violation| self.error(ErrorKind::OutputSchema(violation)))
     }
 
     /// Returns the place of the response in the cache. A call with input has none.

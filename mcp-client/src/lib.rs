@@ -11,7 +11,7 @@
 //! | settings and connecting | [`ClientBuilder`], [`ConnectMode`] |
 //! | timeout, progress, headers of one call | [`PreparedCall`] |
 //! | elicitation, sampling, roots | [`ElicitRequest`], [`UrlRequest`], [`SampleRequest`] |
-//! | input requests that the caller answers | [`PreparedCall::manual`] |
+//! | one request of a call, for callers that answer input requests | [`PreparedCall::step`] |
 //! | calls that run as tasks | [`ClientBuilder::tasks`], [`TaskHandle`] |
 //! | changes of lists and resources | [`Client::subscribe`] |
 //! | extensions of the protocol | [`ClientExtension`], [`ExtensionClient`] |
@@ -45,7 +45,7 @@
 //! | `prepared_notification` | [`PreparedNotification`] |
 //! | `call` | the path of every call: retries, input rounds, cache |
 //! | `pager` | paginated lists |
-//! | `prepared`, `manual`, `response`, `task` | [`PreparedCall`], [`ManualCall`], [`CallResponse`], [`TaskHandle`] |
+//! | `prepared`, `step`, `task` | [`PreparedCall`], [`Step`], [`TaskHandle`] |
 //! | `api` | the methods of [`Client`], one file per page of the specification |
 //! | `subscriptions` | [`Subscription`] |
 //! | `negotiate` | version negotiation |
@@ -72,7 +72,6 @@ pub mod group;
 mod header;
 mod inputs;
 mod layered;
-mod manual;
 mod negotiate;
 mod negotiation;
 mod notification_queue;
@@ -86,8 +85,8 @@ mod prepared_notification;
 mod probe_memory;
 mod required_urls;
 mod resource_subscriptions;
-mod response;
 mod session;
+mod step;
 mod subscriptions;
 mod task;
 mod tool_index;
@@ -103,11 +102,10 @@ pub use extension::{ClientExtension, ClientSetup};
 pub use inputs::{
     Asker, ElicitRequest, InputError, InputKind, IntoInput, Rejected, SampleRequest, UrlRequest,
 };
-pub use manual::{Asks, ManualCall, Turn};
 pub use negotiation::{Negotiation, Tried};
 pub use prepared::PreparedCall;
 pub use prepared_notification::PreparedNotification;
-pub use response::CallResponse;
+pub use step::{PendingInput, Step};
 pub use subscriptions::{Subscribe, Subscription};
 pub use task::TaskHandle;
 pub use tool_index::DroppedTool;

@@ -27,8 +27,6 @@ pub(crate) struct CallOptions<'a> {
     pub(crate) capabilities: Option<ClientCapabilities>,
     /// Identity in place of that of the client, in revisions without sessions.
     pub(crate) identity: Option<Implementation>,
-    /// Returns results of extensions to the caller.
-    pub(crate) returns_extended: bool,
     /// Does not decode the content of the result.
     pub(crate) returns_raw: bool,
     pub(crate) log_level: Option<LoggingLevel>,

@@ -11,8 +11,8 @@ use http::{HeaderName, HeaderValue};
 use mcp_core::{BoxFuture, Call, ClientRequest, ResultBody};
 use mcp_types::meta::TraceContext;
 use mcp_types::{
-    ClientCapabilities, Implementation, InputRequired, InputResponse, LogMessage, LoggingLevel,
-    ProgressUpdate, RawObject,
+    CallToolResult, ClientCapabilities, GetPromptResult, Implementation, InputRequired,
+    InputResponse, LogMessage, LoggingLevel, ProgressUpdate, RawObject, ReadResourceResult,
 };
 
 use crate::call::{ActiveCall, Reader};
@@ -109,14 +109,8 @@ impl<'a, T> PreparedCall<'a, T> {
         self
     }
 
-    /// Makes the call return results of extensions as they are.
-    pub(crate) fn returning_extended(mut self) -> Self {
-        self.options.returns_extended = true;
-        self
-    }
-
     /// Makes the call return the body of the result without decoding its content.
-    pub(crate) fn returning_raw(self) -> PreparedCall<'a, ResultBody> {
+    fn returning_raw(self) -> PreparedCall<'a, ResultBody> {
         let mut options = self.options;
         options.returns_raw = true;
         PreparedCall {
@@ -223,7 +217,7 @@ impl<'a, T> PreparedCall<'a, T> {
     /// use mcp::types::{ElicitResult, InputRequired};
     ///
     /// # async fn example(client: mcp::Client, required: InputRequired) -> Result<(), mcp::Error> {
-    /// // `required` is `Asks::required` of an earlier call of the same tool with the same arguments.
+    /// // `required` is `PendingInput::required` of an earlier call of the same tool with the same arguments.
     /// let responses = [("confirm", ElicitResult::decline())];
     /// let result = client.call("deploy", ()).resume(required, responses).await?;
     /// # Ok(())
@@ -244,7 +238,7 @@ impl<'a, T> PreparedCall<'a, T> {
     }
 
     /// Declares these capabilities with the request, in place of those of the client. For gateways, which
-    /// call for many clients and pass the server's input requests on ([`manual`](Self::manual)).
+    /// call for many clients and pass the server's input requests on ([`step`](Self::step)).
     ///
     /// A session of the revisions before 2026-07-28 keeps the capabilities that it was opened with.
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
@@ -329,6 +323,32 @@ impl<'a, T> PreparedCall<'a, T> {
         Ok(call)
     }
 }
+
+macro_rules! raw_calls {
+    ($($result:ty),*) => {
+        $(impl<'a> PreparedCall<'a, $result> {
+            /// Makes the call return the result as the server has sent it, without decoding its content, and without
+            /// checking it against the output schema of the tool. For gateways, which pass it on.
+            ///
+            /// # Examples
+            ///
+            /// ```no_run
+            /// use mcp::core::ResultBody;
+            ///
+            /// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
+            /// let body: ResultBody = client.call("export", ()).raw().await?;
+            /// println!("failed: {}", body.is_tool_error());
+            /// # Ok(())
+            /// # }
+            /// ```
+            pub fn raw(self) -> PreparedCall<'a, ResultBody> {
+                self.returning_raw()
+            }
+        })*
+    };
+}
+
+raw_calls!(CallToolResult, ReadResourceResult, GetPromptResult);
 
 /// Calls for whole lists.
 impl<'a, T: Send + 'a> PreparedCall<'a, Vec<T>> {

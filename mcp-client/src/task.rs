@@ -6,13 +6,14 @@ use std::fmt;
 use std::time::Duration;
 
 use futures_core::Stream;
+use futures_util::future::Either;
 use futures_util::stream;
 use http::HeaderMap;
 use mcp_core::{Call, ClientRequest, ResultBody};
 use mcp_types::ext::tasks::{GET, Task, TaskParams, TaskStatus};
 use mcp_types::{CallToolResult, RawObject};
 
-use crate::call::{ActiveCall, CallEnd, Reader, TaskPolls, cancel_task, get_task};
+use crate::call::{ActiveCall, Reader, TaskPolls, cancel_task, get_task};
 use crate::client::Client;
 use crate::error::Error;
 use crate::options::CallOptions;
@@ -64,8 +65,8 @@ impl PreparedCall<'_, CallToolResult> {
         let read = self.reader();
         let mut call = self.activate()?;
         let state = match call.run_until_task().await? {
-            CallEnd::Done(body) => TaskState::Done(Box::new(call.read(body, read)?)),
-            CallEnd::Task(task) => TaskState::Running(task),
+            Either::Left(body) => TaskState::Done(Box::new(call.read(body, read)?)),
+            Either::Right(task) => TaskState::Running(Box::new(task)),
         };
         let (client, request, headers) = call.into_origin();
         Ok(TaskHandle {

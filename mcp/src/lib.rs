@@ -101,7 +101,7 @@ pub use mcp_client::group::Group;
 #[cfg(feature = "client")]
 pub use mcp_client::{
     Cache, Change, ConnectMode, ElicitRequest, InputError, Negotiation, PreparedCall,
-    PreparedNotification, Rejected, SampleRequest, Subscription, TaskHandle, Turn, UrlRequest,
+    PreparedNotification, Rejected, SampleRequest, Step, Subscription, TaskHandle, UrlRequest,
 };
 #[cfg(feature = "http-server")]
 pub use mcp_core::store::{EventStore, MemoryEventStore, MemorySessionStore, SessionStore};

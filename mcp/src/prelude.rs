@@ -32,7 +32,7 @@ pub use crate::{
 };
 #[cfg(feature = "client")]
 pub use crate::{
-    Change, Client, ConnectMode, ElicitRequest, Rejected, SampleRequest, Turn, UrlRequest,
+    Change, Client, ConnectMode, ElicitRequest, Rejected, SampleRequest, Step, UrlRequest,
 };
 #[cfg(feature = "auth")]
 pub use crate::{ClientAuth as _, WithOAuth as _};

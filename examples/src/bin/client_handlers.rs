@@ -69,20 +69,14 @@ async fn main() -> mcp::Result<()> {
     println!("with handlers: {}", booked.text());
 
     // The same call without handlers: the caller answers the requests.
-    let mut turn = client
-        .call("book", json!({"day": "Sunday"}))
-        .manual()
-        .await?;
-    let booked = loop {
-        turn = match turn {
-            Turn::Done(result) => break result,
-            Turn::Asks(asks) => {
-                let keys: Vec<_> = asks.requests().keys().cloned().collect();
-                let answers = keys.into_iter().map(|key| (key, ElicitResult::decline()));
-                asks.answer(answers).await?
-            }
-        }
-    };
-    println!("with `manual`: {}", booked.text());
+    let mut step = client.call("book", json!({"day": "Sunday"})).step().await?;
+    while let Step::InputRequired(input) = step {
+        let keys: Vec<_> = input.requests().keys().cloned().collect();
+        let answers = keys.into_iter().map(|key| (key, ElicitResult::decline()));
+        step = input.answer(answers).await?;
+    }
+    if let Step::Done(booked) = step {
+        println!("with `step`: {}", booked.text());
+    }
     Ok(())
 }

@@ -287,7 +287,7 @@ async fn client_handlers_answer_form() {
         "negotiated: 2026-07-28",
         "requests: How many guests?",
         "with handlers: a table for 2 on Friday",
-        "with `manual`: no table",
+        "with `step`: no table",
     ] {
         assert!(text.contains(part), "{part:?} is missing in:\n{text}");
     }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::{ActiveCall, CallStep, run, unless_cancelled};
+use super::{ActiveCall, run, unless_cancelled};
 use crate::call_timer::deadline_after;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
@@ -237,10 +237,7 @@ impl ActiveCall<'_> {
         });
         let reply = wire::client_for_version(self.version).decode_reply(&request, &response);
         match reply.map_err(|error| self.error(ErrorKind::Decode(error)))? {
-            Reply::Complete { body, .. } => match self.done(body)? {
-                CallStep::Done(body) => Ok(body),
-                _ => Err(self.error(ErrorKind::WrongResult)),
-            },
+            Reply::Complete { body, .. } => self.done(body),
             Reply::Fault(fault) => Err(self.fault(fault)),
             _ => Err(self.error(ErrorKind::WrongResult)),
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
-use mcp_client::{Cache, Client, ClientBuilder, ConnectMode, Turn};
+use mcp_client::{Cache, Client, ClientBuilder, ConnectMode};
 use mcp_types::{Cursor, ProtocolVersion, codes};
 use serde_json::{Value, json};
 use tokio::time::advance;
@@ -103,7 +103,7 @@ async fn result_after_input_is_not_cached() {
     ]);
     let client = script.client().await;
     for _ in 0..2 {
-        let Turn::Asks(asked) = client.read_resource("file:///a").manual().await.unwrap() else {
+        let mcp_client::Step::InputRequired(asked) = client.read_resource("file:///a").step().await.unwrap() else {
             panic!("the answer was kept")
         };
         asked

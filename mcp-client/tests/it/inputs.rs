@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use mcp_client::{
     Client, ClientBuilder, ConnectMode, ElicitRequest, Error, InputError, InputKind, Rejected,
-    SampleRequest, Turn, UrlRequest,
+    SampleRequest, UrlRequest,
 };
 use mcp_types::{ClientCapabilities, CreateMessageResult, ElicitResult, ProtocolVersion, Root};
 use serde_json::{Value, json};
@@ -425,7 +425,7 @@ async fn dropped_call_drops_running_handler() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn manual_call_returns_input_requests() {
+async fn step_returns_input_requests() {
     let script = Script::new([
         asks(&json!({"it": form()}), Some("s1")),
         vec![result(
@@ -437,13 +437,13 @@ async fn manual_call_returns_input_requests() {
     let call = client
         .call("add", ())
         .max_total_timeout(Duration::from_secs(60));
-    let Turn::Asks(asks) = call.manual().await.unwrap() else {
+    let mcp_client::Step::InputRequired(asks) = call.step().await.unwrap() else {
         panic!()
     };
     assert_eq!(asks.requests().keys().collect::<Vec<_>>(), ["it"]);
     assert_eq!(asks.required().request_state.as_deref(), Some("s1"));
     sleep(Duration::from_secs(7200)).await;
-    let Turn::Asks(asks) = asks
+    let mcp_client::Step::InputRequired(asks) = asks
         .answer([("it", ElicitResult::decline())])
         .await
         .unwrap()
@@ -451,7 +451,7 @@ async fn manual_call_returns_input_requests() {
         panic!()
     };
     assert!(asks.requests().is_empty());
-    let Turn::Done(result) = asks.answer([] as [(&str, ElicitResult); 0]).await.unwrap() else {
+    let mcp_client::Step::Done(result) = asks.answer([] as [(&str, ElicitResult); 0]).await.unwrap() else {
         panic!()
     };
     assert_eq!(result.text(), "done");
@@ -462,10 +462,10 @@ async fn manual_call_returns_input_requests() {
 }
 
 #[tokio::test]
-async fn manual_call_with_wrong_responses_fails() {
+async fn step_with_wrong_responses_fails() {
     let script = Script::new([asks(&json!({"it": form()}), None)]);
     let client = client(&script, Client::builder()).await;
-    let Turn::Asks(asks) = client.call("add", ()).manual().await.unwrap() else {
+    let mcp_client::Step::InputRequired(asks) = client.call("add", ()).step().await.unwrap() else {
         panic!()
     };
     let error = asks

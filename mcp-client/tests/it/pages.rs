@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt};
-use mcp_client::Turn;
 use mcp_types::Cursor;
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -234,16 +233,16 @@ async fn total_timeout_spans_all_pages() {
 }
 
 #[tokio::test]
-async fn manual_list_returns_items() {
+async fn step_of_list_returns_items() {
     let script = Script::new([tools(&["a"], json!("1")), tools(&["b"], Value::Null)]);
-    let turn = script
+    let step = script
         .client()
         .await
         .list_all_tools()
-        .manual()
+        .step()
         .await
         .unwrap();
-    let Turn::Done(list) = turn else { panic!() };
+    let mcp_client::Step::Done(list) = step else { panic!() };
     assert_eq!(list.len(), 2);
 }
 

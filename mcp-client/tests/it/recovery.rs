@@ -4,7 +4,7 @@ use std::future::{pending, ready};
 use std::time::Duration;
 
 use futures::StreamExt;
-use mcp_client::{Client, ConnectMode, Turn};
+use mcp_client::{Client, ConnectMode};
 use mcp_core::ChannelError;
 use mcp_types::meta::{TraceContext, TraceParent};
 use mcp_types::{LoggingLevel, ProtocolVersion};
@@ -121,7 +121,7 @@ async fn cancel_signal_fails_call() {
     assert_eq!(error.to_string(), message);
     assert_eq!(script.cancelled(), 1);
 
-    // Cancellation also works while a handler runs, and for manual calls.
+    // Cancellation also works while a handler runs, and for single steps.
     let asks = || {
         vec![result(
             &json!({"resultType": "input_required", "inputRequests": {
@@ -141,7 +141,7 @@ async fn cancel_signal_fails_call() {
     let call = client
         .call("add", ())
         .cancel_on(sleep(Duration::from_secs(3)));
-    let Turn::Asks(asks) = call.manual().await.unwrap() else {
+    let mcp_client::Step::InputRequired(asks) = call.step().await.unwrap() else {
         panic!()
     };
     let answer = mcp_types::CreateMessageResult::new("m", "hi");

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mcp_client::{
-    Client, ClientBuilder, ConnectMode, ElicitRequest, Error, InputError, Turn, UrlRequest,
+    Client, ClientBuilder, ConnectMode, ElicitRequest, Error, InputError, UrlRequest,
 };
 use mcp_core::{Fault, Frame};
 use mcp_types::{ElicitResult, codes};
@@ -176,10 +176,10 @@ async fn declined_or_repeated_visits_fail_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn manual_call_returns_required_urls() {
+async fn step_returns_required_urls() {
     let answers = [visit_first(&["a"]), done()];
     let (client, script, _inbound) = session(agrees(), answers).await;
-    let Turn::Asks(asks) = client.call("pay", ()).manual().await.unwrap() else {
+    let mcp_client::Step::InputRequired(asks) = client.call("pay", ()).step().await.unwrap() else {
         panic!("the server wants a visit first")
     };
     let answers: Vec<_> = asks.requests().keys().cloned().collect();
@@ -187,7 +187,7 @@ async fn manual_call_returns_required_urls() {
         .into_iter()
         .map(|key| (key, ElicitResult::accept_url()));
     let begin = Instant::now();
-    let Turn::Done(result) = asks.answer(answers).await.unwrap() else {
+    let mcp_client::Step::Done(result) = asks.answer(answers).await.unwrap() else {
         panic!("the visit is over")
     };
     // The caller decides when the visit is completed.
@@ -235,7 +235,7 @@ fn never_asked() -> ClientBuilder {
 }
 
 #[tokio::test]
-async fn unsafe_url_never_reaches_handler_or_manual_caller() {
+async fn unsafe_url_never_reaches_handler_or_caller_of_step() {
     for url in UNSAFE_URLS {
         // A round of 2026-07-28 with a harmless request before it.
         let form = json!({"method": "elicitation/create", "params": {
@@ -260,7 +260,7 @@ async fn unsafe_url_never_reaches_handler_or_manual_caller() {
         let error = client.call("pay", ()).await.unwrap_err();
         let is_refused = matches!(error.input(), Some(InputError::UnsafeUrl(_)));
         assert!(is_refused, "{url}: {error}");
-        let error = client.call("pay", ()).manual().await.unwrap_err();
+        let error = client.call("pay", ()).step().await.unwrap_err();
         assert!(error.input().is_some(), "{url}: {error}");
 
         // The error -32042 of 2025-11-25.

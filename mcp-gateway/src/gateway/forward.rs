@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_client::{Client, Error, PreparedCall};
+use mcp_client::{Client, Error, PreparedCall, Step};
 use mcp_core::{BackChannelError, ClientFacts, Fault};
 use mcp_server::{
     Ask, AskError, CallContext, FromCall, Log, Progress, Rejection, RequestMeta, RouteSpec,
@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::audit::AuditEntry;
 use super::credentials::{AccessToken, Caller};
 use super::questions::Question;
-use super::running::{Context, Step, UpstreamCall};
+use super::running::{Context, Next, UpstreamCall};
 use super::task_slot::TaskSlot;
 use super::upstream::{Upstream, with_client, with_credentials, with_tasks};
 
@@ -272,27 +272,30 @@ where
             ResumedCall::Followed(task) => return Ok(Answer::Followed(task)),
         };
         loop {
-            let step = running.next(&self.request.context).await;
-            match step {
+            let next = running.next(&self.request.context).await;
+            match next {
                 Err(error) if self.must_declare_tasks(&error) => {
                     self.declares_tasks = true;
                     drop(running);
                     running = self.start(|call| call).await?;
                 }
                 Err(error) => return Err(self.upstream.fault(&error)),
-                Ok(Step::Done(result)) => return Ok(Answer::Done(result)),
-                Ok(Step::Task(task)) if self.declares_tasks => return Ok(Answer::Task(task)),
+                Ok(Next::Step(Step::Done(result))) => return Ok(Answer::Done(result)),
+                Ok(Next::Step(Step::Extended { body, .. })) if self.declares_tasks => {
+                    return Ok(Answer::Task(body));
+                }
                 // spec: TASK-03
-                Ok(Step::Task(_)) => {
+                Ok(Next::Step(Step::Extended { .. })) => {
                     return Err(Fault::internal(
                         "the server has sent a task that the call does not declare",
                     ));
                 }
-                Ok(Step::Required(required)) => {
-                    drop(running);
+                Ok(Next::Step(Step::InputRequired(input))) => {
+                    let required = input.required().clone();
+                    drop((running, input));
                     running = self.next_round(required).await?;
                 }
-                Ok(Step::Question(question)) => {
+                Ok(Next::Question(question)) => {
                     running = self.pass_question(running, question).await?;
                 }
             }

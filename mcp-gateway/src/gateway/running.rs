@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt as _, StreamExt as _};
-use mcp_client::{CallResponse, Client, Error, PreparedCall};
+use mcp_client::{Client, Error, PreparedCall, Step};
 use mcp_core::{BoxFuture, ClientFacts, Fault, Outlet};
 use mcp_server::{Log, Progress};
-use mcp_types::{InputRequired, LogMessage, LoggingLevel, Meta, RawObject};
+use mcp_types::{LogMessage, LoggingLevel, Meta};
 use tokio::sync::mpsc;
 use tokio::task::yield_now;
 use tokio::time::timeout;
@@ -36,27 +36,17 @@ const LEVELS: [LoggingLevel; 8] = [
     LoggingLevel::Emergency,
 ];
 
-/// The result of a call, or the input that the server requires for it.
-pub(super) enum Outcome<R> {
-    Done(R),
-    Required(InputRequired),
-    Task(RawObject),
-}
-
-/// The next step of a call.
-pub(super) enum Step<R> {
-    Done(R),
-    /// The server requires input with the next request.
-    Required(InputRequired),
-    /// The server has created a task.
-    Task(RawObject),
+/// What a running call comes to next.
+pub(super) enum Next<R> {
+    /// The request has ended.
+    Step(Step<'static, R>),
     /// The server asks while it works.
     Question(Question),
 }
 
 /// A call of a server that runs.
 pub(super) struct UpstreamCall<R> {
-    call: BoxFuture<'static, Result<Outcome<R>, Error>>,
+    call: BoxFuture<'static, Result<Step<'static, R>, Error>>,
     events: mpsc::Receiver<UpstreamEvent>,
     /// The log messages of a session of its own. On a pipe they do not say which call they belong to.
     logs: Option<BoxStream<'static, LogMessage>>,
@@ -109,15 +99,8 @@ impl<R: Send + 'static> UpstreamCall<R> {
         let call = prepare(session.client());
         let logs = session.logs();
         let call = context.apply(call, &sender, (logs.is_none(), &extensions));
-        let call = Box::pin(async move {
-            Ok(match call.response().await? {
-                CallResponse::Required(required) => Outcome::Required(required),
-                CallResponse::Extended { body, .. } => Outcome::Task(body),
-                CallResponse::Done(result) => Outcome::Done(result),
-            })
-        });
         Ok(Self {
-            call,
+            call: Box::pin(call.step()),
             events,
             logs,
             asked: 0,
@@ -128,17 +111,22 @@ impl<R: Send + 'static> UpstreamCall<R> {
         })
     }
 
-    /// Waits for the next step. Passes on progress and log messages meanwhile.
-    pub(super) async fn next(&mut self, context: &Context) -> Result<Step<R>, Error> {
+    /// Waits for the end of the request or the next question. Passes on progress and log messages
+    /// meanwhile.
+    pub(super) async fn next(&mut self, context: &Context) -> Result<Next<R>, Error> {
         loop {
             let event = tokio::select! {
                 biased;
                 Some(event) = self.events.recv() => event,
                 Some(message) = next_log(&mut self.logs) => UpstreamEvent::Log(message),
-                outcome = &mut self.call => return self.end(outcome?, context).await,
+                step = &mut self.call => {
+                    let step = step?;
+                    self.end(context).await;
+                    return Ok(Next::Step(step));
+                }
             };
             if let Some(question) = context.pass(event, &self.extensions).await {
-                return Ok(Step::Question(question));
+                return Ok(Next::Question(question));
             }
         }
     }
@@ -164,7 +152,7 @@ impl<R: Send + 'static> UpstreamCall<R> {
     }
 
     /// Passes on what came before the result.
-    async fn end(&mut self, outcome: Outcome<R>, context: &Context) -> Result<Step<R>, Error> {
+    async fn end(&mut self, context: &Context) {
         self.pass_events(context).await;
         // Another task reads log messages and notifications of extensions. It has read all before the result when the server answers the
         // next message.
@@ -178,11 +166,6 @@ impl<R: Send + 'static> UpstreamCall<R> {
             context.log.send(message);
         }
         self.end_session();
-        Ok(match outcome {
-            Outcome::Done(result) => Step::Done(result),
-            Outcome::Required(required) => Step::Required(required),
-            Outcome::Task(task) => Step::Task(task),
-        })
     }
 
     /// Passes on the notifications that wait in a session of its own.

@@ -391,9 +391,9 @@ async fn parked_call_belongs_to_its_caller() {
         client.connect(&url).await.unwrap()
     };
     let (ada, bob) = (asked("ada").await, asked("bob").await);
-    let turn = ada.call("shop__order", ()).manual().await.unwrap();
-    let Turn::Asks(asks) = turn else {
-        panic!("{turn:?}")
+    let step = ada.call("shop__order", ()).step().await.unwrap();
+    let Step::InputRequired(asks) = step else {
+        panic!("{step:?}")
     };
     let required = asks.required().clone();
     let key = asks.requests().keys().next().unwrap().clone();

@@ -352,8 +352,8 @@ async fn call_that_waits_for_its_client_does_not_block_others() {
     let client = client.connect(url).await.unwrap();
     // The client never answers.
     for _ in 0..3 {
-        let turn = client.call("shop__order", ()).manual().await.unwrap();
-        assert!(matches!(turn, Turn::Asks(_)), "{turn:?}");
+        let step = client.call("shop__order", ()).step().await.unwrap();
+        assert!(matches!(step, Step::InputRequired(_)), "{step:?}");
     }
     let call = client.call("shop__order", ());
     let result = timeout(LIMIT, call.into_future()).await.unwrap().unwrap();
@@ -367,31 +367,31 @@ async fn request_without_an_answer_is_asked_again() {
         let (url, _group) = gateway(back, &seen).await;
         let client = asked_client(&ConnectMode::Pin(ProtocolVersion::LATEST));
         let client = client.connect(url).await.unwrap();
-        let mut turn = client.call("shop__order", ()).manual().await.unwrap();
+        let mut step = client.call("shop__order", ()).step().await.unwrap();
         for _ in 0..3 {
-            let Turn::Asks(asks) = turn else {
-                panic!("{turn:?}")
+            let Step::InputRequired(asks) = step else {
+                panic!("{step:?}")
             };
             // The state is sent back, without the answer.
             let again = InputRequired::again(asks.required().request_state.clone().unwrap());
             let none: [(String, ElicitResult); 0] = [];
             let call = client.call("shop__order", ()).resume(again, none);
-            turn = call.manual().await.unwrap();
+            step = call.step().await.unwrap();
         }
-        let Turn::Asks(asks) = turn else {
-            panic!("{turn:?}")
+        let Step::InputRequired(asks) = step else {
+            panic!("{step:?}")
         };
         let key = asks.requests().keys().next().unwrap().clone();
         let answer = ElicitResult::accept([("count".to_owned(), json!(3))].into_iter().collect());
-        let turn = asks.answer([(key, answer)]).await.unwrap();
-        let Turn::Asks(asks) = turn else {
-            panic!("{turn:?}")
+        let step = asks.answer([(key, answer)]).await.unwrap();
+        let Step::InputRequired(asks) = step else {
+            panic!("{step:?}")
         };
         let key = asks.requests().keys().next().unwrap().clone();
         let roots = mcp::types::ListRootsResult::new([Root::new("file:///home/ada")]);
-        let turn = asks.answer([(key, roots)]).await.unwrap();
-        let Turn::Done(result) = turn else {
-            panic!("{turn:?}")
+        let step = asks.answer([(key, roots)]).await.unwrap();
+        let Step::Done(result) = step else {
+            panic!("{step:?}")
         };
         assert_eq!(result.text(), "3 items into file:///home/ada", "{back:?}");
     }
@@ -445,15 +445,15 @@ async fn answer_to_a_call_that_the_gateway_no_longer_has_is_an_error() {
     let (url, _group) = gateway(&ConnectMode::Legacy, &seen).await;
     let client = asked_client(&ConnectMode::Pin(ProtocolVersion::LATEST));
     let client = client.connect(url).await.unwrap();
-    let turn = client.call("shop__order", ()).manual().await.unwrap();
-    let Turn::Asks(asks) = turn else {
-        panic!("{turn:?}")
+    let step = client.call("shop__order", ()).step().await.unwrap();
+    let Step::InputRequired(asks) = step else {
+        panic!("{step:?}")
     };
     let required = asks.required().clone();
     let key = asks.requests().keys().next().unwrap().clone();
     let answer = ElicitResult::accept(json!({"count": 3}).as_object().unwrap().clone());
     let next = asks.answer([(key.clone(), answer.clone())]).await.unwrap();
-    assert!(matches!(next, Turn::Asks(_)), "{next:?}");
+    assert!(matches!(next, Step::InputRequired(_)), "{next:?}");
     // The call has gone on with the first answer.
     let again = client
         .call("shop__order", ())

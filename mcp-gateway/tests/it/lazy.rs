@@ -284,22 +284,22 @@ async fn server_is_not_stopped_while_its_question_waits() {
         .mode(ConnectMode::Pin(ProtocolVersion::LATEST))
         .on_elicit(|form: ElicitRequest| async move { form.accept(json!({"count": 3})) });
     let opened = open_with(server.idle_timeout(IDLE), client).await;
-    let turn = opened
+    let step = opened
         .client
         .call("shop__order", ())
-        .manual()
+        .step()
         .await
         .unwrap();
-    let Turn::Asks(asks) = turn else {
-        panic!("{turn:?}")
+    let Step::InputRequired(asks) = step else {
+        panic!("{step:?}")
     };
     sleep(IDLE * 3).await;
     assert_eq!(opened.health(), Health::Running);
     let key = asks.requests().keys().next().unwrap().clone();
     let answer = ElicitResult::accept([("count".to_owned(), json!(3))].into_iter().collect());
-    let turn = asks.answer([(key, answer)]).await.unwrap();
-    let Turn::Done(result) = turn else {
-        panic!("{turn:?}")
+    let step = asks.answer([(key, answer)]).await.unwrap();
+    let Step::Done(result) = step else {
+        panic!("{step:?}")
     };
     assert_eq!(result.text(), "3 items");
     sleep(IDLE * 2).await;

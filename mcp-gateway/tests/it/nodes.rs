@@ -40,9 +40,9 @@ async fn serve_node(gateway: Gateway) -> Client {
 
 /// Calls a tool that asks. Returns what the client has to send with its next request.
 async fn question(client: &Client) -> (InputRequired, Vec<(String, ElicitResult)>) {
-    let turn = client.call("shop__order", ()).manual().await.unwrap();
-    let Turn::Asks(asks) = turn else {
-        panic!("{turn:?}")
+    let step = client.call("shop__order", ()).step().await.unwrap();
+    let Step::InputRequired(asks) = step else {
+        panic!("{step:?}")
     };
     let key = asks.requests().keys().next().unwrap().clone();
     let answer = ElicitResult::accept([("count".to_owned(), json!(3))].into_iter().collect());
@@ -99,7 +99,7 @@ async fn limited_in(
     serve_node(gateway).await
 }
 
-/// Sends one state a hundred times, to the nodes in turn. Returns the number of calls that ran.
+/// Sends one state a hundred times, to the nodes in step. Returns the number of calls that ran.
 async fn repeat(nodes: &[Client]) -> usize {
     let (required, answers) = question(&nodes[0]).await;
     let mut ran = 0;
@@ -145,7 +145,7 @@ async fn state_without_an_answer_is_replaced_and_its_call_runs_once() {
     let none: [(String, ElicitResult); 0] = [];
     let again = InputRequired::again(required.request_state.clone().unwrap());
     let call = node.call("shop__order", ()).resume(again, none);
-    let Turn::Asks(asks) = call.manual().await.unwrap() else {
+    let Step::InputRequired(asks) = call.step().await.unwrap() else {
         panic!("the client is asked again");
     };
     let next = asks.required().clone();

@@ -303,8 +303,7 @@ async fn unknown_members_of_a_task_pass() {
     let gateway = open(server_of("studio", server)).await;
     let client = builder().tasks().connect(InProcess(gateway)).await.unwrap();
     let call = client.call("studio__render", ());
-    let mcp::client::CallResponse::Extended { result_type, body } = call.response().await.unwrap()
-    else {
+    let Step::Extended { result_type, body } = call.step().await.unwrap() else {
         panic!("no task");
     };
     assert_eq!(&*result_type, "task");
