@@ -496,7 +496,7 @@ impl Remote {
             .server_capabilities()
             .is_none_or(|has| has.tools.is_some());
         let answered = if has_tools {
-            client.list_all_tools().await.is_ok()
+            client.list_tools().await.is_ok()
         } else {
             client.ping().await.is_ok()
         };

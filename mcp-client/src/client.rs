@@ -53,7 +53,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 ///
 /// # async fn example() -> mcp::Result<()> {
 /// let client = Client::connect("http://127.0.0.1:8000/mcp").await?;
-/// for tool in client.list_all_tools().await? {
+/// for tool in client.list_tools().await? {
 ///     println!("{}: {}", tool.name, tool.description());
 /// }
 /// let sum: f64 = client.call("add", json!({"a": 1, "b": 2})).await?.parse()?;

@@ -47,7 +47,7 @@ use crate::pager::{ListLimits, Pager, Pagination};
 /// # }
 /// ```
 ///
-/// Calls for whole lists ([`Client::list_all_tools`] and others) have the same options. They apply
+/// Calls for whole lists ([`Client::list_tools`] and others) have the same options. They apply
 /// to the request of each page. [`timeout`](Self::timeout) applies to each page,
 /// [`max_total_timeout`](Self::max_total_timeout) to all pages together:
 ///
@@ -56,7 +56,7 @@ use crate::pager::{ListLimits, Pager, Pagination};
 ///
 /// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
 /// let tools = client
-///     .list_all_tools()
+///     .list_tools()
 ///     .timeout(Duration::from_secs(5))
 ///     .max_pages(20)
 ///     .fresh()
@@ -109,16 +109,24 @@ impl<'a, T> PreparedCall<'a, T> {
         self
     }
 
-    /// Makes the call return the body of the result without decoding its content.
-    fn returning_raw(self) -> PreparedCall<'a, ResultBody> {
-        let mut options = self.options;
-        options.returns_raw = true;
+    /// Replaces the call and the conversion of its result, and keeps the options.
+    pub(crate) fn with_call<U>(
+        mut self,
+        call: Call,
+        read: fn(ResultBody) -> Option<U>,
+    ) -> PreparedCall<'a, U> {
+        self.request = call.into();
+        self.reading(read)
+    }
+
+    /// Replaces the conversion of the result.
+    fn reading<U>(self, read: fn(ResultBody) -> Option<U>) -> PreparedCall<'a, U> {
         PreparedCall {
             client: self.client,
             request: self.request,
             error: self.error,
-            options,
-            read: Reader::Plain(Some),
+            options: self.options,
+            read: Reader::Plain(read),
             pagination: None,
             limits: self.limits,
             resumed: self.resumed,
@@ -341,8 +349,9 @@ macro_rules! raw_calls {
             /// # Ok(())
             /// # }
             /// ```
-            pub fn raw(self) -> PreparedCall<'a, ResultBody> {
-                self.returning_raw()
+            pub fn raw(mut self) -> PreparedCall<'a, ResultBody> {
+                self.options.returns_raw = true;
+                self.reading(Some)
             }
         })*
     };

@@ -97,7 +97,7 @@ pub trait CustomRequest: Send + Sync + 'static {
 
 /// A request of an extension for one page of a list. It pages like the lists of the protocol: its
 /// parameters are the `cursor` of a page, and its result has the `nextCursor` of the next one. A client
-/// requests all pages by `ExtensionClient::list_all`.
+/// requests all pages by `ExtensionClient::list`.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination>
 ///

@@ -51,14 +51,14 @@ impl SnapshotExt for Client {
             |feature: fn(&ServerCapabilities) -> bool| capabilities.as_ref().is_none_or(feature);
         let mut lists = json!({});
         if has(|capabilities| capabilities.tools.is_some()) {
-            lists["tools"] = json!(self.list_all_tools().await?);
+            lists["tools"] = json!(self.list_tools().await?);
         }
         if has(|capabilities| capabilities.resources.is_some()) {
-            lists["resources"] = json!(self.list_all_resources().await?);
-            lists["resourceTemplates"] = json!(self.list_all_resource_templates().await?);
+            lists["resources"] = json!(self.list_resources().await?);
+            lists["resourceTemplates"] = json!(self.list_resource_templates().await?);
         }
         if has(|capabilities| capabilities.prompts.is_some()) {
-            lists["prompts"] = json!(self.list_all_prompts().await?);
+            lists["prompts"] = json!(self.list_prompts().await?);
         }
         Ok(ServerSnapshot(lists))
     }

@@ -49,7 +49,7 @@ use crate::{
 /// use mcp::prelude::*;
 ///
 /// # async fn example(client: Client) -> mcp::Result<()> {
-/// for tool in client.list_all_tools().await? {
+/// for tool in client.list_tools().await? {
 ///     println!("{}: {}", tool.display_name(), tool.description());
 /// }
 /// # Ok(())

@@ -36,7 +36,7 @@ pub trait Connect: sealed::Client {
     /// # #[cfg(feature = "http-client")]
     /// # async fn run() -> mcp::Result<()> {
     /// let client = Client::connect("http://127.0.0.1:8000/mcp").await?;
-    /// for tool in client.list_all_tools().await? {
+    /// for tool in client.list_tools().await? {
     ///     println!("{}: {}", tool.name, tool.description());
     /// }
     /// # Ok(())

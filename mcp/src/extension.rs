@@ -8,7 +8,7 @@
 //! | [`Extension`], [`CustomRequest`], [`CustomNotification`] | the definition, which both sides share |
 //! | [`ServerExtension`], [`ServerSetup`], [`Server::extension`](crate::Server::extension) | handlers, layers and requirements of a server |
 //! | [`ClientExtension`], [`ClientSetup`], [`ClientBuilder::extension`](crate::ClientBuilder::extension) | handlers, layers and requirements of a client |
-//! | [`ListRequest`], [`ExtensionClient::list_all`] | a list with pages, and its items |
+//! | [`ListRequest`], [`ExtensionClient::list`] | a list with pages, and its items |
 //! | [`ExtensionClient`], [`Client::extension`](crate::Client::extension) | settings of the server, requests and notifications to it |
 //! | [`Declared`], [`Notifier`], [`Ask::request`](crate::Ask::request) | extractors of the server's handlers |
 //! | [`RawExtension`], [`Client::request`](crate::Client::request), [`Client::notify`](crate::Client::notify) | extensions of other programs, as JSON |

@@ -166,7 +166,7 @@ mod stdio {
 /// let server = Server::new("clock", "1.0.0")
 ///     .tool(Tool::new("now").describe("The time").handler(|| "half past"));
 /// let client = Client::connect(InProcess(server)).await?;
-/// assert_eq!(client.list_all_tools().await?.len(), 1);
+/// assert_eq!(client.list_tools().await?.len(), 1);
 /// # Ok(())
 /// # }
 /// ```

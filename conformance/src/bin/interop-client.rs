@@ -123,7 +123,7 @@ fn contains_all(text: &str, parts: &[&str]) -> CheckResult {
 }
 
 async fn tools(client: &Client) -> CheckResult {
-    let tools = client.list_all_tools().await?;
+    let tools = client.list_tools().await?;
     if !tools.iter().any(|tool| tool.name == "test_simple_text") {
         return Err(format!(
             "test_simple_text is not among the {} listed tools",
@@ -137,7 +137,7 @@ async fn tools(client: &Client) -> CheckResult {
 
 async fn resources(client: &Client) -> CheckResult {
     let uri = "test://static-text";
-    let resources = client.list_all_resources().await?;
+    let resources = client.list_resources().await?;
     if !resources.iter().any(|resource| resource.uri == uri) {
         return Err(format!(
             "{uri} is not among the {} listed resources",
@@ -151,7 +151,7 @@ async fn resources(client: &Client) -> CheckResult {
 
 async fn prompts(client: &Client) -> CheckResult {
     let name = "test_prompt_with_arguments";
-    let prompts = client.list_all_prompts().await?;
+    let prompts = client.list_prompts().await?;
     if !prompts.iter().any(|prompt| prompt.name == name) {
         return Err(format!("{name} is not among the {} listed prompts", prompts.len()).into());
     }

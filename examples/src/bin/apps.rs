@@ -40,7 +40,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let client = builder.connect(mcp::InProcess(server)).await?;
 
     // The model receives the tools that are for it.
-    let tools = model_tools(client.list_all_tools().await?);
+    let tools = model_tools(client.list_tools().await?);
     let tool = tools.first().ok_or("no tool")?;
     println!("the model may call: {}", tool.name);
 

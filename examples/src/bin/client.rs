@@ -23,7 +23,7 @@ async fn main() -> mcp::Result<()> {
     let client = Client::connect(url).await?;
 
     let Some(tool) = arguments.next() else {
-        for tool in client.list_all_tools().await? {
+        for tool in client.list_tools().await? {
             println!("{}: {}", tool.name, tool.description());
         }
         return Ok(());

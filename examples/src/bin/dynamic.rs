@@ -36,7 +36,7 @@ fn lamp(room: &'static str) -> ToolRoute {
 }
 
 async fn print_tools(client: &Client) -> mcp::Result<()> {
-    let tools = client.list_all_tools().await?;
+    let tools = client.list_tools().await?;
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     println!("tools: {}", names.join(", "));
     Ok(())

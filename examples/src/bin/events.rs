@@ -43,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .connect(url)
         .await?;
     let client = EventClient::new(&client)?;
-    for event in client.list_all().await? {
+    for event in client.list().await? {
         println!("{}: {}", event.name, event.description.unwrap_or_default());
     }
     let query = EventQuery::new("order.placed").argument("amount", 100);

@@ -22,7 +22,7 @@ async fn main() -> mcp::Result<()> {
         .oauth(OAuth::client_credentials(id.expose(), secret))
         .connect(url)
         .await?;
-    for tool in client.list_all_tools().await? {
+    for tool in client.list_tools().await? {
         println!("{}: {}", tool.name, tool.description());
     }
     client.close().await?;

@@ -39,7 +39,7 @@ async fn main() -> mcp::Result<()> {
         return Ok(());
     }
     let client = Client::connect(&authorizer).await?;
-    for tool in client.list_all_tools().await? {
+    for tool in client.list_tools().await? {
         println!("{}: {}", tool.name, tool.description());
     }
     client.close().await?;

@@ -70,7 +70,7 @@ async fn main() -> mcp::Result<()> {
     tokio::spawn(mcp::serve_http(reviews, listener));
 
     let client = Client::connect(&url).await?;
-    for prompt in client.list_all_prompts().await? {
+    for prompt in client.list_prompts().await? {
         println!("prompt {}:", prompt.display_name());
         for argument in &prompt.arguments {
             let required = if argument.is_required() {

@@ -56,7 +56,7 @@ async fn main() -> mcp::Result<()> {
     let client = Client::connect(&url).await?;
     println!("connected to {url}, protocol {}", client.protocol_version());
 
-    for tool in client.list_all_tools().await? {
+    for tool in client.list_tools().await? {
         println!("tool {}: {}", tool.name, tool.description());
     }
 

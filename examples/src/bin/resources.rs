@@ -71,10 +71,10 @@ async fn main() -> mcp::Result<()> {
     tokio::spawn(mcp::serve_http(Library { books }, listener));
 
     let client = Client::connect(&url).await?;
-    for resource in client.list_all_resources().await? {
+    for resource in client.list_resources().await? {
         println!("resource {}", resource.uri);
     }
-    for template in client.list_all_resource_templates().await? {
+    for template in client.list_resource_templates().await? {
         println!("template {}", template.uri_template);
     }
     for uri in [

@@ -24,7 +24,7 @@ async fn main() -> mcp::Result<()> {
     };
     let client = Client::connect(Command::new(program).args(arguments)).await?;
 
-    for tool in client.list_all_tools().await? {
+    for tool in client.list_tools().await? {
         println!("{}: {}", tool.name, tool.description());
     }
     if let Some([tool, input @ ..]) = parts.next() {

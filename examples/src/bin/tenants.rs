@@ -110,7 +110,7 @@ async fn main() -> mcp::Result<()> {
     for (token, note) in [("token-of-ada", "buy iron"), ("token-of-bob", "sell iron")] {
         let client = Client::builder().bearer_token(token).connect(&url).await?;
         client.call("add", json!({ "text": note })).await?;
-        let tools = client.list_all_tools().await?;
+        let tools = client.list_tools().await?;
         let tools: Vec<_> = tools.into_iter().map(|tool| tool.name).collect();
         let notes = client.call("read", ()).await?.text();
         println!("{token}: tools {}; notes {notes}", tools.join(" "));

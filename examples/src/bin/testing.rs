@@ -101,7 +101,7 @@ mod tests {
     #[tokio::test]
     async fn tools_have_descriptions() -> mcp::Result<()> {
         let client = mcp_testing::connect(Cart::default()).await?;
-        let tools = client.list_all_tools().await?;
+        let tools = client.list_tools().await?;
         let tools: Vec<_> = tools
             .iter()
             .map(|it| (&*it.name, it.description()))

@@ -255,7 +255,7 @@ async fn file_with_an_openapi_document_is_served() {
     let gateway = config.gateway_with_http(&variables, connect, http).unwrap();
     let opened = gateway.open().await.unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
-    let tools = client.list_all_tools().await.unwrap();
+    let tools = client.list_tools().await.unwrap();
     let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
     assert_eq!(names, ["menu__get_dish"]);
     let called = client.call("menu__get_dish", json!({"name": "soup"})).await;

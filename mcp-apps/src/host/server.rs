@@ -100,7 +100,7 @@ pub(super) async fn call_tool(
 #[cfg(feature = "client")]
 impl AppServer for mcp_client::Client {
     fn list_tools(&self) -> BoxFuture<'static, Result<Vec<Tool>, Refusal>> {
-        let call = self.list_all_tools();
+        let call = self.list_tools();
         Box::pin(async move { call.await.map_err(refused) })
     }
 
@@ -114,12 +114,12 @@ impl AppServer for mcp_client::Client {
     }
 
     fn list_resources(&self) -> BoxFuture<'static, Result<Vec<Resource>, Refusal>> {
-        let call = self.list_all_resources();
+        let call = self.list_resources();
         Box::pin(async move { call.await.map_err(refused) })
     }
 
     fn list_templates(&self) -> BoxFuture<'static, Result<Vec<ResourceTemplate>, Refusal>> {
-        let call = self.list_all_resource_templates();
+        let call = self.list_resource_templates();
         Box::pin(async move { call.await.map_err(refused) })
     }
 

@@ -38,7 +38,7 @@ fn server() -> Server {
 #[tokio::test]
 async fn tool_of_macro_is_linked_to_its_app() {
     let client = Client::connect(mcp::InProcess(server())).await.unwrap();
-    let tools = client.list_all_tools().await.unwrap();
+    let tools = client.list_tools().await.unwrap();
     let chart = tools.iter().find(|tool| tool.name == "chart").unwrap();
     assert_eq!(
         ToolUi::of(chart).unwrap().resource_uri.as_deref(),
@@ -54,7 +54,7 @@ async fn tool_of_macro_is_linked_to_its_app() {
 #[tokio::test]
 async fn app_has_metadata_in_list_and_contents() {
     let client = Client::connect(mcp::InProcess(server())).await.unwrap();
-    let listed = client.list_all_resources().await.unwrap();
+    let listed = client.list_resources().await.unwrap();
     assert_eq!(listed[0].mime_type.as_deref(), Some(MIME_TYPE));
     let read = client.read_resource("ui://chart").await.unwrap();
     for listed in [None, Some(&listed[0])] {
@@ -112,7 +112,7 @@ async fn unlisted_app_is_found_by_its_tool_only() {
         .extension(Apps::new().app(chart));
     server.check().unwrap();
     let client = Client::connect(mcp::InProcess(server)).await.unwrap();
-    let listed = client.list_all_resources().await.unwrap();
+    let listed = client.list_resources().await.unwrap();
     let uris: Vec<_> = listed.iter().map(|it| &*it.uri).collect();
     assert_eq!(uris, ["data://1"]);
     let read = client.read_resource("ui://chart").await.unwrap();

@@ -75,7 +75,7 @@ async fn call(
 }
 
 async fn find(client: &Client, name: &str, flags: &CallArgs) -> Result<Tool, Failure> {
-    let tools = client.list_all_tools().await?;
+    let tools = client.list_tools().await?;
     Names::update(&flags.content.target.server, |names| {
         names.set_tools(&tools)
     });

@@ -24,13 +24,10 @@ async fn list(client: &Client, args: &TargetArgs, output: &Output) -> Result<(),
     }
     let has = client.server_capabilities().unwrap_or_default();
     let (tools, prompts, resources, templates) = try_join4(
-        when(has.tools.is_some(), client.list_all_tools()),
-        when(has.prompts.is_some(), client.list_all_prompts()),
-        when(has.resources.is_some(), client.list_all_resources()),
-        when(
-            has.resources.is_some(),
-            client.list_all_resource_templates(),
-        ),
+        when(has.tools.is_some(), client.list_tools()),
+        when(has.prompts.is_some(), client.list_prompts()),
+        when(has.resources.is_some(), client.list_resources()),
+        when(has.resources.is_some(), client.list_resource_templates()),
     )
     .await?;
     Names::update(&args.server, |names| {

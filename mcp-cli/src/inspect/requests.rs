@@ -64,7 +64,7 @@ pub(super) async fn send(
     }
     match Method::from_name(method) {
         Some(Method::ListTools) => {
-            let tools = client.list_all_tools().fresh().cancel_on(cancelled);
+            let tools = client.list_tools().fresh().cancel_on(cancelled);
             let tools = tools.await.map_err(describe)?;
             let lints: Vec<Value> = tools
                 .iter()
@@ -73,10 +73,10 @@ pub(super) async fn send(
                 .collect();
             Ok(json!({"tools": tools, "lints": lints}))
         }
-        Some(Method::ListPrompts) => list!(list_all_prompts, "prompts"),
-        Some(Method::ListResources) => list!(list_all_resources, "resources"),
+        Some(Method::ListPrompts) => list!(list_prompts, "prompts"),
+        Some(Method::ListResources) => list!(list_resources, "resources"),
         Some(Method::ListResourceTemplates) => {
-            list!(list_all_resource_templates, "resourceTemplates")
+            list!(list_resource_templates, "resourceTemplates")
         }
         Some(Method::CallTool) => call_tool(client, read(params)?, &token, history).await,
         // The result of a task that was started before.

@@ -63,7 +63,7 @@ impl Views {
     /// Reads the document of a tool, calls the tool, and connects the host with the view to come.
     pub(super) async fn open(&self, client: Client, opened: Opened) -> Result<Value, String> {
         let failed = |error: mcp::client::Error| error.to_string();
-        let tools = client.list_all_tools().await.map_err(failed)?;
+        let tools = client.list_tools().await.map_err(failed)?;
         let tool = tools.into_iter().find(|it| it.name == opened.tool);
         let tool = tool.ok_or("the server has no such tool")?;
         let uri = ToolUi::of(&tool).and_then(|ui| ui.resource_uri);

@@ -162,7 +162,7 @@ async fn servers_of_a_file_are_one_server() {
     let served = start(&words);
     for mode in modes() {
         let client = client(mode).connect(&*served.url).await.unwrap();
-        let tools = client.list_all_tools().await.unwrap();
+        let tools = client.list_tools().await.unwrap();
         let has = |name: &str| tools.iter().any(|tool| tool.name == name);
         assert!(has("near__add") && has("far__add") && has("near__fail") && !has("far__fail"));
         for server in ["near", "far"] {
@@ -193,7 +193,7 @@ fn toml(name: &str, content: &str) -> String {
 }
 
 async fn names(client: &Client) -> Vec<String> {
-    let tools = client.list_all_tools().fresh().await.unwrap();
+    let tools = client.list_tools().fresh().await.unwrap();
     tools.into_iter().map(|tool| tool.name).collect()
 }
 

@@ -63,7 +63,7 @@ async fn ignored_tools_are_hidden() {
     ]))
     .await
     .unwrap();
-    let tools = client.list_all_tools().await.unwrap();
+    let tools = client.list_tools().await.unwrap();
     let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
     assert_eq!(names, ["add", "escape", "order", "wait"]);
     assert!(client.call("fail", ()).await.is_err());

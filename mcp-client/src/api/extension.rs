@@ -132,7 +132,7 @@ impl<E: Extension> ExtensionClient<E> {
     }
 
     /// Lists the items of all pages. The limits of a whole list apply, as for
-    /// [`Client::list_all_tools`]: [`max_pages`](PreparedCall::max_pages),
+    /// [`Client::list_tools`]: [`max_pages`](PreparedCall::max_pages),
     /// [`max_items`](PreparedCall::max_items) and [`max_list_bytes`](PreparedCall::max_list_bytes). A page
     /// is requested again when the connection breaks, unless [`idempotent`](PreparedCall::idempotent)
     /// forbids it.
@@ -145,13 +145,13 @@ impl<E: Extension> ExtensionClient<E> {
     /// #     client: mcp::Client,
     /// # ) -> Result<(), mcp::Error> {
     /// let extension = client.extension::<E>()?;
-    /// let items = extension.list_all::<R>().max_pages(20).await?;
+    /// let items = extension.list::<R>().max_pages(20).await?;
     /// println!("{} items", items.len());
     /// # Ok(())
     /// # }
     /// ```
     // spec: PAG-02
-    pub fn list_all<'a, R>(&self) -> PreparedCall<'a, Vec<R::Item>>
+    pub fn list<'a, R>(&self) -> PreparedCall<'a, Vec<R::Item>>
     where
         R: ListRequest<Extension = E>,
     {

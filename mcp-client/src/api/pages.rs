@@ -1,4 +1,4 @@
-//! Paginated lists: one page, or all pages.
+//! Paginated lists: all pages, or one page.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination>
 
@@ -54,6 +54,16 @@ macro_rules! list_page {
                     _ => None,
                 }
             }
+        }
+
+        impl<'a> crate::PreparedCall<'a, Vec<mcp_types::$item>> {
+            /// Lists one page: the first one, or the one at a cursor.
+            pub fn page(
+                self,
+                cursor: impl Into<Option<mcp_types::Cursor>>,
+            ) -> crate::PreparedCall<'a, mcp_types::$page> {
+                super::pages::one_page(self, cursor.into())
+            }
         })*
     };
 }
@@ -65,15 +75,18 @@ pub(super) fn into_page<T: Clone>(page: Arc<Listing<T>>) -> T {
     Arc::try_unwrap(page).map_or_else(|page| T::clone(&page), Listing::into_page)
 }
 
-impl Client {
-    /// Prepares the call for one page: the first one, or the one at a cursor.
-    pub(super) fn page<'a, P: ListPage>(&self, cursor: Option<Cursor>) -> PreparedCall<'a, P> {
-        let page = cursor.map_or_else(Page::first, Page::at);
-        PreparedCall::new(self, P::call(page), P::read)
-    }
+/// Makes the call for a list request one page only.
+pub(super) fn one_page<P: ListPage>(
+    list: PreparedCall<'_, Vec<P::Item>>,
+    cursor: Option<Cursor>,
+) -> PreparedCall<'_, P> {
+    let page = cursor.map_or_else(Page::first, Page::at);
+    list.with_call(P::call(page), P::read)
+}
 
+impl Client {
     /// Prepares the call for all pages.
-    pub(super) fn all<'a, P: ListPage>(&self) -> PreparedCall<'a, Vec<P::Item>> {
+    pub(super) fn list<'a, P: ListPage>(&self) -> PreparedCall<'a, Vec<P::Item>> {
         let read = |body| P::read(body).map(P::into_items);
         PreparedCall::new(self, P::call(Page::first()), read).paginated(Pagination {
             empty: Vec::new,

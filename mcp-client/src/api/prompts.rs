@@ -2,15 +2,13 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/prompts>
 
-use futures_core::Stream;
 use mcp_core::{Call, ResultBody};
-use mcp_types::{Cursor, GetPromptParams, GetPromptResult, ListPromptsResult, Prompt};
+use mcp_types::{GetPromptParams, GetPromptResult, ListPromptsResult, Prompt};
 use serde::Serialize;
 
 use super::arguments::with_arguments;
 use super::pages::list_page;
 use crate::client::Client;
-use crate::error::Error;
 use crate::prepared::PreparedCall;
 
 list_page! {
@@ -31,21 +29,8 @@ impl Client {
         })
     }
 
-    /// Returns the prompts of all pages as a stream, like [`list_tools`](Self::list_tools).
-    pub fn list_prompts(&self) -> impl Stream<Item = Result<Prompt, Error>> + Send + Unpin + use<> {
-        self.list_all_prompts().stream()
-    }
-
-    /// Lists the prompts of all pages, like [`list_all_tools`](Self::list_all_tools).
-    pub fn list_all_prompts<'a>(&self) -> PreparedCall<'a, Vec<Prompt>> {
-        self.all::<ListPromptsResult>()
-    }
-
-    /// Lists one page of prompts: the first one, or the one at a cursor.
-    pub fn list_prompts_page<'a>(
-        &self,
-        cursor: impl Into<Option<Cursor>>,
-    ) -> PreparedCall<'a, ListPromptsResult> {
-        self.page(cursor.into())
+    /// Lists the prompts, like [`list_tools`](Self::list_tools).
+    pub fn list_prompts<'a>(&self) -> PreparedCall<'a, Vec<Prompt>> {
+        self.list::<ListPromptsResult>()
     }
 }

@@ -2,15 +2,13 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools>
 
-use futures_core::Stream;
 use mcp_core::{Call, ResultBody};
-use mcp_types::{CallToolParams, CallToolResult, Cursor, ListToolsResult, Tool};
+use mcp_types::{CallToolParams, CallToolResult, ListToolsResult, Tool};
 use serde::Serialize;
 
 use super::arguments::with_arguments;
 use super::pages::list_page;
 use crate::client::Client;
-use crate::error::Error;
 use crate::prepared::PreparedCall;
 
 list_page! {
@@ -50,21 +48,14 @@ impl Client {
         })
     }
 
-    /// Returns the tools of all pages as a stream. A page is requested when its first tool is
-    /// needed. An error ends the stream.
-    ///
-    /// To set options, use [`stream`](PreparedCall::stream) of
-    /// [`list_all_tools`](Self::list_all_tools).
-    pub fn list_tools(&self) -> impl Stream<Item = Result<Tool, Error>> + Send + Unpin + use<> {
-        self.list_all_tools().stream()
-    }
-
-    /// Lists the tools of all pages. [`max_pages`](PreparedCall::max_pages) limits their number.
+    /// Lists the tools. Awaited, the call requests all pages; [`max_pages`](PreparedCall::max_pages)
+    /// limits their number. [`stream`](PreparedCall::stream) returns the tools one by one and requests
+    /// each page when its first tool is needed. [`page`](PreparedCall::page) requests one page.
     ///
     /// # Errors
     ///
     /// The call returns an error when a request fails, when the server repeats a cursor, or when the
-    /// list has too many pages.
+    /// list exceeds a limit.
     ///
     /// # Examples
     ///
@@ -72,21 +63,15 @@ impl Client {
     /// use std::time::Duration;
     ///
     /// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
-    /// for tool in client.list_all_tools().timeout(Duration::from_secs(5)).await? {
+    /// for tool in client.list_tools().timeout(Duration::from_secs(5)).await? {
     ///     println!("{}: {}", tool.name, tool.description());
     /// }
+    /// let first = client.list_tools().page(None).await?;
+    /// println!("{} tools on the first page", first.tools.len());
     /// # Ok(())
     /// # }
     /// ```
-    pub fn list_all_tools<'a>(&self) -> PreparedCall<'a, Vec<Tool>> {
-        self.all::<ListToolsResult>()
-    }
-
-    /// Lists one page of tools: the first one, or the one at a cursor.
-    pub fn list_tools_page<'a>(
-        &self,
-        cursor: impl Into<Option<Cursor>>,
-    ) -> PreparedCall<'a, ListToolsResult> {
-        self.page(cursor.into())
+    pub fn list_tools<'a>(&self) -> PreparedCall<'a, Vec<Tool>> {
+        self.list::<ListToolsResult>()
     }
 }

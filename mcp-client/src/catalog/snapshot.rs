@@ -80,14 +80,14 @@ impl Snapshot {
         let has = client.server_capabilities().unwrap_or_default();
         let mut lists = json!({ "capabilities": has });
         if has.tools.is_some() {
-            lists["tools"] = json!(known(client.list_all_tools().await)?);
+            lists["tools"] = json!(known(client.list_tools().await)?);
         }
         if has.prompts.is_some() {
-            lists["prompts"] = json!(known(client.list_all_prompts().await)?);
+            lists["prompts"] = json!(known(client.list_prompts().await)?);
         }
         if has.resources.is_some() {
-            lists["resources"] = json!(known(client.list_all_resources().await)?);
-            let templates = known(client.list_all_resource_templates().await)?;
+            lists["resources"] = json!(known(client.list_resources().await)?);
+            let templates = known(client.list_resource_templates().await)?;
             lists["resourceTemplates"] = json!(templates);
         }
         Ok(Self(canonical(lists)))

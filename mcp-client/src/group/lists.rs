@@ -41,7 +41,7 @@ impl Group {
     /// failures. A server without tools is not asked.
     pub async fn list_tools(&self) -> GroupList<Tool> {
         let lists = self
-            .gather(|it| it.tools.is_some(), Client::list_all_tools)
+            .gather(|it| it.tools.is_some(), Client::list_tools)
             .await;
         let list = self.with_unique_names(lists, &self.inner.tools, |tool| &tool.name);
         update_routes(&self.inner.tools, &list, |tool| &tool.name);
@@ -51,7 +51,7 @@ impl Group {
     /// Lists the prompts of all servers, like [`list_tools`](Self::list_tools).
     pub async fn list_prompts(&self) -> GroupList<Prompt> {
         let offers = |it: &ServerCapabilities| it.prompts.is_some();
-        let lists = self.gather(offers, Client::list_all_prompts).await;
+        let lists = self.gather(offers, Client::list_prompts).await;
         let list = self.with_unique_names(lists, &self.inner.prompts, |prompt| &prompt.name);
         update_routes(&self.inner.prompts, &list, |prompt| &prompt.name);
         list
@@ -59,7 +59,7 @@ impl Group {
 
     /// Lists the resources of all servers. Each is named `server__uri`, regardless of [`Naming`].
     pub async fn list_resources(&self) -> GroupList<Resource> {
-        let list = Client::list_all_resources;
+        let list = Client::list_resources;
         let lists = self.gather(offers_resources, list).await;
         lists.into_list(|member, resource| prefixed(&member.prefix, &resource.uri))
     }
@@ -67,7 +67,7 @@ impl Group {
     /// Lists the resource templates of all servers. Each is named `server__uri_template`. With
     /// values in place of its variables, the name is that of a resource.
     pub async fn list_resource_templates(&self) -> GroupList<ResourceTemplate> {
-        let list = Client::list_all_resource_templates;
+        let list = Client::list_resource_templates;
         let lists = self.gather(offers_resources, list).await;
         lists.into_list(|member, template| prefixed(&member.prefix, &template.uri_template))
     }

@@ -143,7 +143,7 @@ impl Client {
     /// while let Some(change) = changes.try_next().await? {
     ///     match change {
     ///         Change::Resource { uri } => println!("{uri} has changed"),
-    ///         Change::Tools => println!("{} tools", client.list_all_tools().await?.len()),
+    ///         Change::Tools => println!("{} tools", client.list_tools().await?.len()),
     ///         Change::Missed(these) => println!("any of {these:?} may have changed"),
     ///         _ => {}
     ///     }

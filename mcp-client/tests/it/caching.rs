@@ -30,12 +30,13 @@ async fn fresh_result_is_returned_from_cache() {
     let client = script.client().await;
     for (wait, sent) in [(0, 1), (999, 1), (1, 2)] {
         advance(Duration::from_millis(wait)).await;
-        assert_eq!(client.list_all_tools().await.unwrap().len(), 1);
+        assert_eq!(client.list_tools().await.unwrap().len(), 1);
         assert_eq!(script.sent().len(), sent);
     }
-    client.list_tools_page(None).fresh().await.unwrap();
+    client.list_tools().page(None).fresh().await.unwrap();
     client
-        .list_tools_page(None)
+        .list_tools()
+        .page(None)
         .header("x-tenant", "a")
         .await
         .unwrap();
@@ -47,7 +48,7 @@ async fn result_without_ttl_is_not_cached() {
     let script = Script::new([tools("public", 0), tools("public", -5), tools("public", 0)]);
     let client = script.client().await;
     for _ in 0..3 {
-        client.list_all_tools().await.unwrap();
+        client.list_tools().await.unwrap();
     }
     assert_eq!(script.sent().len(), 3);
 }
@@ -71,17 +72,13 @@ async fn shared_cache_serves_public_results_and_same_principal() {
         (None, 4),
     ] {
         let client = client(&script, with(who)).await;
-        client.list_all_tools().await.unwrap();
+        client.list_tools().await.unwrap();
         assert_eq!(script.sent().len(), sent, "{who:?}");
     }
     let script = Script::new([tools("public", 60_000)]);
     cache.clear();
     for who in [Some("ada"), Some("bob"), None] {
-        client(&script, with(who))
-            .await
-            .list_all_tools()
-            .await
-            .unwrap();
+        client(&script, with(who)).await.list_tools().await.unwrap();
     }
     assert_eq!(script.sent().len(), 1);
 }
@@ -103,7 +100,9 @@ async fn result_after_input_is_not_cached() {
     ]);
     let client = script.client().await;
     for _ in 0..2 {
-        let mcp_client::Step::InputRequired(asked) = client.read_resource("file:///a").step().await.unwrap() else {
+        let mcp_client::Step::InputRequired(asked) =
+            client.read_resource("file:///a").step().await.unwrap()
+        else {
             panic!("the answer was kept")
         };
         asked
@@ -124,10 +123,10 @@ async fn changes_invalidate_cached_results() {
         tools("private", 60_000),
     ]);
     let client = script.client().await;
-    client.list_all_tools().await.unwrap();
+    client.list_tools().await.unwrap();
     let mut changes = client.changes().tools_changed().await.unwrap();
     changes.next().await.unwrap().unwrap();
-    client.list_all_tools().await.unwrap();
+    client.list_tools().await.unwrap();
     assert_eq!(script.sent().len(), 3);
 }
 
@@ -136,10 +135,10 @@ async fn refused_cursor_invalidates_all_pages() {
     let refused = vec![say(error(codes::INVALID_PARAMS, &Value::Null))];
     let script = Script::new([tools("private", 60_000), refused, tools("private", 60_000)]);
     let client = script.client().await;
-    client.list_all_tools().await.unwrap();
-    let page = client.list_tools_page(Cursor::new("old")).await;
+    client.list_tools().await.unwrap();
+    let page = client.list_tools().page(Cursor::new("old")).await;
     assert!(page.unwrap_err().fault().is_some());
-    client.list_all_tools().await.unwrap();
+    client.list_tools().await.unwrap();
     assert_eq!(script.sent().len(), 3);
 }
 
@@ -149,8 +148,8 @@ async fn clients_of_one_builder_have_separate_caches() {
     let scripts = [0, 1].map(|_| Script::new([tools("public", 60_000)]));
     for script in &scripts {
         let client = client(script, builder.clone()).await;
-        client.list_all_tools().await.unwrap();
-        client.list_all_tools().await.unwrap();
+        client.list_tools().await.unwrap();
+        client.list_tools().await.unwrap();
         assert_eq!(script.sent().len(), 1);
     }
 }
@@ -163,7 +162,7 @@ async fn shared_cache_separates_servers_with_the_same_name() {
     for script in &scripts {
         for _ in 0..2 {
             let client = client(script, builder.clone()).await;
-            client.list_all_tools().await.unwrap();
+            client.list_tools().await.unwrap();
         }
         assert_eq!(script.sent().len(), 1);
     }

@@ -348,11 +348,7 @@ async fn input_rounds_over_limit_fail_call() {
     assert!(strict.call("add", ()).await.unwrap_err().input().is_some());
 
     let script = Script::new([asks(&json!({"it": form()}), None)]);
-    let error = client(&script, ada())
-        .await
-        .list_all_tools()
-        .await
-        .unwrap_err();
+    let error = client(&script, ada()).await.list_tools().await.unwrap_err();
     assert!(
         error
             .to_string()
@@ -451,7 +447,9 @@ async fn step_returns_input_requests() {
         panic!()
     };
     assert!(asks.requests().is_empty());
-    let mcp_client::Step::Done(result) = asks.answer([] as [(&str, ElicitResult); 0]).await.unwrap() else {
+    let mcp_client::Step::Done(result) =
+        asks.answer([] as [(&str, ElicitResult); 0]).await.unwrap()
+    else {
         panic!()
     };
     assert_eq!(result.text(), "done");

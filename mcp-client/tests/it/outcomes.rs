@@ -280,7 +280,7 @@ async fn call_that_may_run_twice_is_repeated_after_lost_connections() {
     let checks = lost.map(async |reaction| {
         let server = Server::start(vec![reaction.clone(), reaction.clone()]).await;
         let client = server.client().await;
-        client.list_all_tools().await.unwrap();
+        client.list_tools().await.unwrap();
         assert_eq!(client.call("look", ()).await.unwrap().text(), "done");
         assert_eq!(server.calls(), 3);
 

@@ -27,7 +27,7 @@ async fn stream_yields_items_of_all_pages() {
     ]);
     let client = script.client().await;
     let names: Vec<_> = client
-        .list_all_tools()
+        .list_tools()
         .await
         .unwrap()
         .into_iter()
@@ -45,7 +45,7 @@ async fn stream_yields_items_of_all_pages() {
 #[tokio::test]
 async fn stream_requests_pages_lazily() {
     let script = Script::new([tools(&["a"], json!("1")), tools(&["b"], json!("2"))]);
-    let mut stream = script.client().await.list_tools();
+    let mut stream = script.client().await.list_tools().stream();
     assert!(script.sent().is_empty());
     assert_eq!(stream.try_next().await.unwrap().unwrap().name, "a");
     assert_eq!(script.sent().len(), 1);
@@ -60,13 +60,14 @@ async fn page_by_cursor_is_requested() {
     let script = Script::new([tools(&["a"], json!("1")), tools(&["b"], Value::Null)]);
     let client = script.client().await;
     let first = client
-        .list_tools_page(None)
+        .list_tools()
+        .page(None)
         .header("x-a", "1")
         .await
         .unwrap();
     let cursor = first.next_cursor.unwrap();
     assert_eq!(cursor, Cursor::new("1"));
-    let second = client.list_tools_page(cursor).await.unwrap();
+    let second = client.list_tools().page(cursor).await.unwrap();
     assert_eq!((second.tools.len(), second.next_cursor), (1, None));
 }
 
@@ -78,7 +79,7 @@ async fn repeated_cursor_fails_list() {
         tools(&["c"], json!("1")),
     ]);
     let client = script.client().await;
-    let found: Vec<_> = client.list_tools().collect().await;
+    let found: Vec<_> = client.list_tools().stream().collect().await;
     assert_eq!(found.len(), 3);
     let error = found.into_iter().next_back().unwrap().unwrap_err();
     assert_eq!(
@@ -91,7 +92,7 @@ async fn repeated_cursor_fails_list() {
 #[tokio::test]
 async fn list_over_default_page_limit_fails() {
     let script = Script::new((0..2000).map(|number| tools(&[], json!(number.to_string()))));
-    let error = script.client().await.list_all_tools().await.unwrap_err();
+    let error = script.client().await.list_tools().await.unwrap_err();
     assert!(
         error
             .to_string()
@@ -107,7 +108,7 @@ async fn error_ends_stream() {
         tools(&["a"], json!("1")),
         vec![say(error(-1, &Value::Null))],
     ]);
-    let found: Vec<_> = script.client().await.list_tools().collect().await;
+    let found: Vec<_> = script.client().await.list_tools().stream().collect().await;
     assert!(found[0].is_ok() && found[1].is_err());
     assert_eq!(found.len(), 2);
 }
@@ -122,12 +123,12 @@ async fn other_lists_are_paginated() {
         vec![result(&json!({"prompts": [{"name": "a"}]}))],
     ]);
     let client = script.client().await;
-    assert_eq!(client.list_all_resources().await.unwrap()[0].uri, "a:");
+    assert_eq!(client.list_resources().await.unwrap()[0].uri, "a:");
     assert_eq!(
-        client.list_all_resource_templates().await.unwrap()[0].uri_template,
+        client.list_resource_templates().await.unwrap()[0].uri_template,
         "a:{b}"
     );
-    assert_eq!(client.list_all_prompts().await.unwrap()[0].name, "a");
+    assert_eq!(client.list_prompts().await.unwrap()[0].name, "a");
 }
 
 #[tokio::test]
@@ -145,7 +146,7 @@ async fn list_options_apply_to_each_page() {
     let client = script.client().await;
     let mut steps = Vec::new();
     let list = client
-        .list_all_tools()
+        .list_tools()
         .header("x-a", "1")
         .meta("com.example/a", 1)
         .on_progress(|step| steps.push(step.progress));
@@ -155,7 +156,7 @@ async fn list_options_apply_to_each_page() {
         assert_eq!(sent.headers["x-a"], "1");
         assert_eq!(sent.meta("com.example/a"), &json!(1));
     }
-    let error = client.list_all_tools().header("x a", "1").await;
+    let error = client.list_tools().header("x a", "1").await;
     assert!(error.unwrap_err().to_string().contains("x a"));
     assert_eq!(script.sent().len(), 2);
 }
@@ -171,7 +172,7 @@ async fn max_pages_limits_list() {
     };
     for (max_pages, outcome) in [(2, Err("the list has more than 2 pages")), (3, Ok(3))] {
         let client = Script::new(pages()).client().await;
-        let list = client.list_all_tools().max_pages(max_pages).await;
+        let list = client.list_tools().max_pages(max_pages).await;
         match (list, outcome) {
             (Ok(list), Ok(count)) => assert_eq!(list.len(), count),
             (Err(error), Err(text)) => assert!(error.to_string().ends_with(text), "{error}"),
@@ -179,12 +180,7 @@ async fn max_pages_limits_list() {
         }
     }
     let client = Script::new(pages()).client().await;
-    let found: Vec<_> = client
-        .list_all_tools()
-        .max_pages(2)
-        .stream()
-        .collect()
-        .await;
+    let found: Vec<_> = client.list_tools().max_pages(2).stream().collect().await;
     assert_eq!(
         (found[0].is_ok(), found[1].is_err(), found.len()),
         (true, true, 2)
@@ -208,14 +204,11 @@ async fn total_timeout_spans_all_pages() {
     let limit = Duration::from_secs(7);
 
     let client = Script::new(pages()).client().await;
-    assert_eq!(
-        client.list_all_tools().timeout(limit).await.unwrap().len(),
-        3
-    );
+    assert_eq!(client.list_tools().timeout(limit).await.unwrap().len(), 3);
 
     let client = Script::new(pages()).client().await;
     let error = client
-        .list_all_tools()
+        .list_tools()
         .max_total_timeout(limit)
         .await
         .unwrap_err();
@@ -224,7 +217,7 @@ async fn total_timeout_spans_all_pages() {
     // The time of the caller between two pages does not count.
     let client = Script::new(pages()).client().await;
     let mut stream = client
-        .list_all_tools()
+        .list_tools()
         .max_total_timeout(Duration::from_secs(10))
         .stream();
     while stream.try_next().await.unwrap().is_some() {
@@ -235,14 +228,10 @@ async fn total_timeout_spans_all_pages() {
 #[tokio::test]
 async fn step_of_list_returns_items() {
     let script = Script::new([tools(&["a"], json!("1")), tools(&["b"], Value::Null)]);
-    let step = script
-        .client()
-        .await
-        .list_all_tools()
-        .step()
-        .await
-        .unwrap();
-    let mcp_client::Step::Done(list) = step else { panic!() };
+    let step = script.client().await.list_tools().step().await.unwrap();
+    let mcp_client::Step::Done(list) = step else {
+        panic!()
+    };
     assert_eq!(list.len(), 2);
 }
 
@@ -252,7 +241,7 @@ async fn list_over_item_or_byte_limit_fails() {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let pages = || (0..4).map(|page| tools(&names, json!(page.to_string())));
     let script = Script::new(pages());
-    let error = script.client().await.list_all_tools().await.unwrap_err();
+    let error = script.client().await.list_tools().await.unwrap_err();
     let text = error.to_string();
     assert!(
         text.ends_with("the list has more than 10000 items"),
@@ -261,13 +250,13 @@ async fn list_over_item_or_byte_limit_fails() {
     assert_eq!(script.sent().len(), 3);
 
     let client = Script::new(pages()).client().await;
-    let list = client.list_all_tools().max_items(3999).await;
+    let list = client.list_tools().max_items(3999).await;
     assert!(list.unwrap_err().to_string().ends_with("3999 items"));
 
     // One page of 4,000 tools has more than 100,000 bytes, and two have more than 300,000.
     let script = Script::new(pages());
     let client = script.client().await;
-    let list = client.list_all_tools().max_list_bytes(300_000).await;
+    let list = client.list_tools().max_list_bytes(300_000).await;
     assert!(list.unwrap_err().to_string().ends_with("300000 bytes"));
     assert_eq!(script.sent().len(), 2);
 }

@@ -30,12 +30,12 @@ async fn broken_read_is_repeated_twice() {
         vec![broken()],
     ]);
     let client = script.client().await;
-    assert_eq!(client.list_all_tools().await.unwrap().len(), 0);
+    assert_eq!(client.list_tools().await.unwrap().len(), 0);
     let sent = script.sent();
     let ids: Vec<_> = sent.iter().map(|sent| &sent.body["id"]).collect();
     assert_eq!(ids, [1, 2, 3]);
     // After two repetitions the call fails.
-    let error = client.list_all_tools().await.unwrap_err();
+    let error = client.list_tools().await.unwrap_err();
     assert!(error.is_closed() && error.is_retryable() && error.may_have_run());
     // A reader of the message does not ask whether a list was requested twice.
     assert!(!error.to_string().contains("may have executed"), "{error}");
@@ -83,7 +83,7 @@ async fn annotated_tool_is_idempotent() {
     let answers = [list].into_iter().chain(again()).chain(again());
     let script = Script::new(answers.chain([vec![broken()]]));
     let client = script.client().await;
-    client.list_all_tools().await.unwrap();
+    client.list_tools().await.unwrap();
     assert_eq!(client.call("look", ()).await.unwrap().text(), "done");
     assert_eq!(client.call("set", ()).await.unwrap().text(), "done");
     assert!(client.call("pay", ()).await.unwrap_err().may_have_run());
@@ -104,7 +104,8 @@ async fn repetition_respects_total_timeout() {
     let client = script.client().await;
     let start = Instant::now();
     let call = client
-        .list_tools_page(None)
+        .list_tools()
+        .page(None)
         .max_total_timeout(Duration::from_secs(10));
     assert!(call.await.unwrap_err().is_timeout());
     assert_eq!(start.elapsed().as_secs(), 10);

@@ -81,7 +81,7 @@ async fn listed_tool_mirrors_arguments_in_headers() {
     let client = client(&script).await;
     let arguments = json!({"region": "eu", "count": 3.0, "query": "q"});
     client.call("sql", &arguments).await.unwrap();
-    client.list_all_tools().await.unwrap();
+    client.list_tools().await.unwrap();
     client.call("sql", &arguments).await.unwrap();
     client.call("sql", json!({"region": null})).await.unwrap();
     let both = vec![pair("Region", "eu"), pair("Count", "3")];
@@ -102,7 +102,7 @@ async fn tool_with_invalid_annotation_is_dropped() {
     let client = client(&script).await;
     let names =
         |tools: Vec<mcp_types::Tool>| tools.into_iter().map(|tool| tool.name).collect::<Vec<_>>();
-    assert_eq!(names(client.list_all_tools().await.unwrap()), ["good"]);
+    assert_eq!(names(client.list_tools().await.unwrap()), ["good"]);
     let dropped = client.dropped_tools();
     let told: Vec<_> = dropped.iter().map(ToString::to_string).collect();
     assert!(
@@ -110,7 +110,7 @@ async fn tool_with_invalid_annotation_is_dropped() {
         "{told:?}"
     );
     assert!(told[1].contains("is used twice"), "{told:?}");
-    let page = client.list_tools_page(None).fresh().await.unwrap();
+    let page = client.list_tools().page(None).fresh().await.unwrap();
     assert_eq!(names(page.tools), ["bad"]);
     // The latest list contains no invalid tool.
     assert_eq!(client.dropped_tools(), []);
@@ -122,7 +122,7 @@ async fn channel_without_headers_ignores_annotations() {
     let tools = json!([annotated("bad", ""), annotated("good", "Region")]);
     let script = Script::new([list(tools, None), vec![text("x")]]);
     let client = script.client().await;
-    assert_eq!(client.list_all_tools().await.unwrap().len(), 2);
+    assert_eq!(client.list_tools().await.unwrap().len(), 2);
     client.call("good", json!({"region": "eu"})).await.unwrap();
     assert_eq!(params(&script), [vec![], vec![]]);
     assert_eq!(client.dropped_tools(), []);
@@ -205,7 +205,7 @@ async fn result_violating_output_schema_fails_call() {
         structured(json!(null)),
     ]);
     let client = client(&script).await;
-    client.list_all_tools().await.unwrap();
+    client.list_tools().await.unwrap();
     client.call("add", ()).await.unwrap();
     let error = client.call("add", ()).await.unwrap_err().to_string();
     assert!(
@@ -230,7 +230,7 @@ async fn many_invalid_tools_cost_linear_time() {
     let script = Script::new(pages);
     let client = client(&script).await;
     for _ in 0..3 {
-        let page = client.list_tools_page(None).fresh().await.unwrap();
+        let page = client.list_tools().page(None).fresh().await.unwrap();
         // Of two definitions with one name, an invalid one removes both.
         assert!(page.tools.is_empty());
     }

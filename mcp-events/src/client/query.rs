@@ -140,19 +140,16 @@ impl EventClient {
 
     /// Lists the event types of all pages. The limits of a whole list apply, such as
     /// [`max_list_bytes`](PreparedCall::max_list_bytes).
-    pub fn list_all<'a>(&self) -> PreparedCall<'a, Vec<EventDescriptor>> {
-        self.extension.list_all::<ListEvents>()
+    pub fn list<'a>(&self) -> PreparedCall<'a, Vec<EventDescriptor>> {
+        self.extension.list::<ListEvents>()
     }
 
-    /// Lists the event types: the first page.
-    pub fn list<'a>(&self) -> PreparedCall<'a, ListEventsResult> {
-        self.extension
-            .request::<ListEvents>(&ListEventsParams::default())
-    }
-
-    /// Lists the event types after a page, whose `next_cursor` is the cursor.
-    pub fn list_page<'a>(&self, cursor: impl Into<String>) -> PreparedCall<'a, ListEventsResult> {
-        let cursor = Some(cursor.into());
+    /// Lists one page of event types: the first one, or the one at a cursor.
+    pub fn list_page<'a>(
+        &self,
+        cursor: impl Into<Option<String>>,
+    ) -> PreparedCall<'a, ListEventsResult> {
+        let cursor = cursor.into();
         self.extension
             .request::<ListEvents>(&ListEventsParams { cursor })
     }

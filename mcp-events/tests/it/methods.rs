@@ -32,7 +32,7 @@ async fn capability_is_declared_in_both_places() {
 #[tokio::test]
 async fn types_are_listed_with_their_schemas() {
     let client = client_of(server(&plain_events())).await;
-    let list = client.list().await.unwrap();
+    let list = client.list_page(None).await.unwrap();
     let order = &list.events[0];
     assert_eq!(order.name, "order.placed");
     assert_eq!(
@@ -174,7 +174,7 @@ async fn long_list_of_event_types_has_pages() {
         events = events.event(event.meta("com.example/rank", number));
     }
     let client = client_of(server(&events)).await;
-    let mut page = client.list().await.unwrap();
+    let mut page = client.list_page(None).await.unwrap();
     let mut sizes = vec![page.events.len()];
     while let Some(cursor) = page.next_cursor {
         page = client.list_page(cursor).await.unwrap();
@@ -184,7 +184,7 @@ async fn long_list_of_event_types_has_pages() {
     let last = page.events.last().unwrap();
     assert_eq!(last.name, "ping.249");
     assert_eq!(last.meta.as_ref().unwrap()["com.example/rank"], 249);
-    let error = client.list_page("unknown").await.unwrap_err();
+    let error = client.list_page("unknown".to_owned()).await.unwrap_err();
     assert_eq!(code(&error), -32602);
 }
 

@@ -78,7 +78,7 @@ async fn callers_see_what_their_token_permits_and_servers_never_see_the_token() 
         ("token-of-eve", &[]),
     ] {
         let client = client(&url, token).await;
-        let tools = client.list_all_tools().await.unwrap();
+        let tools = client.list_tools().await.unwrap();
         let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
         assert_eq!(names, expected, "{token}");
         let read = client

@@ -230,15 +230,15 @@ async fn cancelled_call_is_cancelled_at_its_server() {
 async fn resources_prompts_and_completions_pass() {
     for_all_eras(|front, url, _| async move {
         let client = client(&front).connect(url).await.unwrap();
-        let resources = client.list_all_resources().await.unwrap();
+        let resources = client.list_resources().await.unwrap();
         assert_eq!(resources[0].uri, "shop://hours");
         let hours = client.read_resource("shop://hours").await.unwrap();
         assert_eq!(hours.text(), "9 to 5");
-        let templates = client.list_all_resource_templates().await.unwrap();
+        let templates = client.list_resource_templates().await.unwrap();
         assert_eq!(templates[0].uri_template, "shop://items/{id}");
         let item = client.read_resource("shop://items/7").await.unwrap();
         assert_eq!(item.text(), "7");
-        let prompts = client.list_all_prompts().await.unwrap();
+        let prompts = client.list_prompts().await.unwrap();
         assert_eq!(prompts[0].name, "shop__review");
         let prompt = client
             .get_prompt("shop__review", json!({"id": "7"}))
@@ -302,7 +302,7 @@ async fn change_of_one_server_changes_the_list_of_the_gateway() {
             matches!(change, Change::Tools | Change::Missed(_)),
             "{change:?}"
         );
-        let names = client.list_all_tools().fresh().await.unwrap();
+        let names = client.list_tools().fresh().await.unwrap();
         assert!(
             names.iter().any(|tool| tool.name == "shop__new"),
             "{names:?}"
@@ -326,7 +326,7 @@ async fn server_that_fails_harms_no_other() {
     let group = opened.group.clone();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
     let names: Vec<_> = client
-        .list_all_tools()
+        .list_tools()
         .await
         .unwrap()
         .into_iter()
@@ -432,7 +432,7 @@ async fn hidden_tools_are_neither_listed_nor_called() {
         .await
         .unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
-    let tools = client.list_all_tools().await.unwrap();
+    let tools = client.list_tools().await.unwrap();
     let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
     assert_eq!(names, ["shop__greet"]);
     let refused = client.call("shop__order", ()).await.unwrap_err();

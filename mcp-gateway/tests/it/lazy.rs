@@ -140,7 +140,7 @@ async fn open_with(server: GatewayServer, client: mcp::ClientBuilder) -> Opened 
 }
 
 async fn names(client: &Client) -> Vec<String> {
-    let tools = client.list_all_tools().fresh().await.unwrap();
+    let tools = client.list_tools().fresh().await.unwrap();
     tools.into_iter().map(|tool| tool.name).collect()
 }
 
@@ -165,10 +165,7 @@ async fn lazy_server_is_listed_from_its_manifest_and_started_once_by_calls() {
         let second = open(server.lazy(&file.0)).await;
         let client = &second.client;
         assert_eq!(names(client).await, expected);
-        assert_eq!(
-            client.list_all_prompts().await.unwrap()[0].name,
-            "shop__help"
-        );
+        assert_eq!(client.list_prompts().await.unwrap()[0].name, "shop__help");
         assert_eq!(starts.count(), 0);
         assert_eq!(second.health(), Health::Idle);
         let calls = (0..5).map(|_| async { client.call("shop__buy", ()).await.unwrap().text() });
@@ -284,12 +281,7 @@ async fn server_is_not_stopped_while_its_question_waits() {
         .mode(ConnectMode::Pin(ProtocolVersion::LATEST))
         .on_elicit(|form: ElicitRequest| async move { form.accept(json!({"count": 3})) });
     let opened = open_with(server.idle_timeout(IDLE), client).await;
-    let step = opened
-        .client
-        .call("shop__order", ())
-        .step()
-        .await
-        .unwrap();
+    let step = opened.client.call("shop__order", ()).step().await.unwrap();
     let Step::InputRequired(asks) = step else {
         panic!("{step:?}")
     };

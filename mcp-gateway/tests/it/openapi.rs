@@ -141,7 +141,7 @@ async fn operations_are_tools_with_schemas() {
             |lint: &mcp::schema::Lint| lint.to_string().contains("no type checks it");
         assert!(!lints.iter().any(is_unchecked), "{lints:?}");
         let client = Client::connect(InProcess(server)).await.unwrap();
-        let tools = client.list_all_tools().await.unwrap();
+        let tools = client.list_tools().await.unwrap();
         let mut names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
         names.sort_unstable();
         assert_eq!(names, ["addPet", "delete_pet", "get_pets_id", "listPets"]);
@@ -168,7 +168,7 @@ async fn operations_are_selected_by_tag_and_method() {
     let names = async |api: OpenApi| {
         let server = api.server(http(&Log::default())).unwrap();
         let client = Client::connect(InProcess(server)).await.unwrap();
-        let tools = client.list_all_tools().await.unwrap();
+        let tools = client.list_tools().await.unwrap();
         let mut names: Vec<_> = tools.into_iter().map(|tool| tool.name).collect();
         names.sort_unstable();
         names
@@ -446,7 +446,7 @@ async fn values_of_the_operator_are_the_only_ones() {
         .await
         .unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
-    let listed = client.list_all_tools().await.unwrap();
+    let listed = client.list_tools().await.unwrap();
     let names = listed[0].input_schema["properties"].as_object().unwrap();
     let names: Vec<_> = names.keys().collect();
     assert_eq!(names, ["q", "filter", "filter[owner]"]);
@@ -505,7 +505,7 @@ async fn headers_of_the_request_are_no_arguments() {
     let get = json!({"operationId": "get", "parameters": parameters, "responses": {}});
     let api = document_of(json!({"/a": {"get": get}}));
     let (client, log) = connect(api.header("X-Key", "k").unwrap()).await;
-    let tools = client.list_all_tools().await.unwrap();
+    let tools = client.list_tools().await.unwrap();
     assert_eq!(tools[0].input_schema["properties"], json!({}));
     let evil = names.iter().map(|name| ((*name).to_owned(), json!("evil")));
     client.call("get", Value::from_iter(evil)).await.unwrap();
@@ -603,7 +603,7 @@ async fn output_schema_is_that_of_the_response() {
     });
     let api = OpenApi::parse(&document.to_string()).unwrap();
     let (client, _) = connect(api.base_url("https://a/v1").unwrap()).await;
-    let tools = client.list_all_tools().await.unwrap();
+    let tools = client.list_tools().await.unwrap();
     let output = |name: &str| {
         let tool = tools.iter().find(|tool| tool.name == name).unwrap();
         tool.output_schema.clone().unwrap()

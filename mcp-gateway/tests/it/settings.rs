@@ -57,7 +57,7 @@ async fn open(gateway: Gateway) -> Opened {
 }
 
 async fn names(client: &Client) -> Vec<String> {
-    let tools = client.list_all_tools().fresh().await.unwrap();
+    let tools = client.list_tools().fresh().await.unwrap();
     tools.into_iter().map(|tool| tool.name).collect()
 }
 
@@ -87,7 +87,7 @@ async fn names_descriptions_and_arguments_are_those_of_the_settings() {
         .deny_tools(["delete"])
         .tool("search", search);
     let Opened { client, .. } = open(Gateway::new("gateway", "1.0.0").with_server(server)).await;
-    let tools = client.list_all_tools().await.unwrap();
+    let tools = client.list_tools().await.unwrap();
     let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
     assert_eq!(names, ["handbook", "s__search_all"]);
     assert_eq!(tools[0].description(), "Searches the handbook.");
@@ -110,7 +110,7 @@ async fn names_descriptions_and_arguments_are_those_of_the_settings() {
         Err(error) => error.to_string(),
     };
     assert!(refused.contains("index"), "{refused}");
-    let prompts = client.list_all_prompts().await.unwrap();
+    let prompts = client.list_prompts().await.unwrap();
     assert_eq!(prompts[0].name, "s__help");
 }
 

@@ -30,7 +30,7 @@ fn slow(started: &Arc<Notify>) -> GatewayServer {
 }
 
 async fn names(client: &Client) -> Vec<String> {
-    let tools = client.list_all_tools().fresh().await.unwrap();
+    let tools = client.list_tools().fresh().await.unwrap();
     tools.into_iter().map(|tool| tool.name).collect()
 }
 

@@ -153,7 +153,7 @@ impl SkillsClient {
     /// 10,000 skills, 1,000 pages or 64 MiB.
     // spec: SKILL-16, SKILL-17, SKILL-25
     pub async fn list(&self) -> Result<Vec<Skill>, SkillError> {
-        Ok(self.extension.list_all::<ListSkills>().await?)
+        Ok(self.extension.list::<ListSkills>().await?)
     }
 
     /// Lists one page of skills: the first one, or the one at a cursor.

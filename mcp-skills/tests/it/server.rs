@@ -148,7 +148,7 @@ async fn directory_read_returns_direct_children() {
 #[tokio::test]
 async fn resources_list_contains_the_instructions() {
     let client = in_process(server()).await;
-    let resources = client.list_all_resources().await.unwrap();
+    let resources = client.list_resources().await.unwrap();
     let rows: Vec<_> = resources.iter().map(|it| (&*it.uri, &*it.name)).collect();
     assert_eq!(
         rows,
@@ -187,7 +187,7 @@ async fn file_with_a_nul_is_a_blob() {
         assert_eq!(read.get("text").and_then(|text| text.as_str()), text);
         assert_eq!(read.get("blob").is_some(), text.is_none(), "{read}");
         assert_eq!(read["mimeType"], mime_type);
-        let resources = client.list_all_resources().await.unwrap();
+        let resources = client.list_resources().await.unwrap();
         let listed = resources.iter().find(|resource| resource.uri == uri);
         if let Some(listed) = listed {
             assert_eq!(listed.mime_type.as_deref(), Some(mime_type));

@@ -17,7 +17,7 @@ async fn check(pair: impl Fn(mcp::Server) -> Pair, version: ProtocolVersion, exp
         .revision(version);
     let pair = pair.start().await.unwrap();
     let client = &pair.client;
-    client.list_all_tools().await.unwrap();
+    client.list_tools().await.unwrap();
     client.call("add", json!({})).await.unwrap();
     assert!(client.call("fail", json!({})).await.unwrap().is_error());
     client.call("missing", json!({})).await.unwrap_err();

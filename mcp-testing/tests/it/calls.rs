@@ -31,7 +31,7 @@ async fn client_knows_server_info_and_capabilities() {
 async fn lists_have_stable_order() {
     for connection in CONNECTIONS {
         let (client, _server) = connect(connection, &Running::default()).await;
-        let tools = client.list_all_tools().await.unwrap();
+        let tools = client.list_tools().await.unwrap();
         let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(
             names,
@@ -40,7 +40,7 @@ async fn lists_have_stable_order() {
         );
         assert_eq!(tools[0].description(), "Add two numbers.");
         assert_eq!(tools[0].input_schema["required"], json!(["a", "b"]));
-        let streamed: Vec<Tool> = client.list_tools().try_collect().await.unwrap();
+        let streamed: Vec<Tool> = client.list_tools().stream().try_collect().await.unwrap();
         assert_eq!(streamed, tools);
     }
 }

@@ -35,7 +35,7 @@ async fn client_receives_subscribed_changes_only() {
         "two changes are combined"
     );
     let names: Vec<_> = client
-        .list_all_tools()
+        .list_tools()
         .await
         .unwrap()
         .into_iter()
@@ -81,7 +81,7 @@ async fn pages_skip_nothing_while_list_changes() {
     let server = Server::new("s", "1").page_size(3).merge(tools.collect());
     let handle = server.tools();
     let client = connect(server).await.unwrap();
-    let mut listed = std::pin::pin!(client.list_tools());
+    let mut listed = std::pin::pin!(client.list_tools().stream());
     let mut seen = Vec::new();
     while let Some(tool) = listed.next().await {
         let name = tool.unwrap().name;

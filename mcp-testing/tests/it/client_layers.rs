@@ -332,7 +332,7 @@ async fn inbound_layer_passes_changes_of_a_session_on() {
         .client(builder)
         .revision(ProtocolVersion::V2025_11_25);
     let pair = pair.start().await.unwrap();
-    assert!(pair.client.list_all_tools().await.unwrap().is_empty());
+    assert!(pair.client.list_tools().await.unwrap().is_empty());
     tools.add(Tool::new("new").handler(|| "new")).unwrap();
     let method = "in notifications/tools/list_changed".to_owned();
     let arrived = async {

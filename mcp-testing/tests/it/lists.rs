@@ -28,22 +28,22 @@ fn counted<T, E: ToString>(list: Result<Vec<T>, E>) -> Result<usize, String> {
 /// Every method that requests all pages of a list, by the method of the protocol.
 const LISTS: [(&str, List); 6] = [
     ("tools/list", |client| {
-        Box::pin(async move { counted(client.list_all_tools().await) })
+        Box::pin(async move { counted(client.list_tools().await) })
     }),
     ("prompts/list", |client| {
-        Box::pin(async move { counted(client.list_all_prompts().await) })
+        Box::pin(async move { counted(client.list_prompts().await) })
     }),
     ("resources/list", |client| {
-        Box::pin(async move { counted(client.list_all_resources().await) })
+        Box::pin(async move { counted(client.list_resources().await) })
     }),
     ("resources/templates/list", |client| {
-        Box::pin(async move { counted(client.list_all_resource_templates().await) })
+        Box::pin(async move { counted(client.list_resource_templates().await) })
     }),
     ("skills/list", |client| {
         Box::pin(async move { counted(client.skills().await.unwrap().list().await) })
     }),
     ("events/list", |client| {
-        Box::pin(async move { counted(EventClient::new(client).unwrap().list_all().await) })
+        Box::pin(async move { counted(EventClient::new(client).unwrap().list().await) })
     }),
 ];
 

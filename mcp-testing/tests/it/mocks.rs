@@ -81,7 +81,7 @@ async fn examples_match_their_schemas() {
     for schema in schemas {
         let mock = mcp_testing::mock(snapshot(&schema));
         let client = mcp_testing::connect(mock).await.unwrap();
-        client.list_all_tools().await.unwrap();
+        client.list_tools().await.unwrap();
         let result = client.call("find", ()).await;
         let result = result.unwrap_or_else(|error| panic!("{schema}: {error}"));
         let value = result.structured().unwrap();

@@ -96,7 +96,7 @@ fn client() -> mcp::client::ClientBuilder {
 async fn script(pair: Pair, version: ProtocolVersion) -> mcp::Result<String> {
     let pair = pair.client(client()).revision(version).start().await?;
     let client = &pair.client;
-    assert_eq!(client.list_all_tools().await?.len(), 2);
+    assert_eq!(client.list_tools().await?.len(), 2);
     let mut reports = Vec::new();
     let call = client.call("bake", json!({ "loaves": 2 }));
     let call = call.on_progress(|report| reports.push(report.progress));

@@ -115,7 +115,7 @@ async fn connected_client_logs_out_and_in() {
     let is_logged_in =
         |client: &Client| matches!(client.auth_status(), Some(AuthStatus::LoggedIn { .. }));
     assert!(is_logged_in(&client.clone()));
-    client.list_all_tools().await.unwrap();
+    client.list_tools().await.unwrap();
     client.login().await.unwrap();
     assert_eq!(issued.count(), 1);
 

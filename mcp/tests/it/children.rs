@@ -79,7 +79,7 @@ async fn child_that_exits_at_discover_is_started_again() {
     let command = ServerCommand::new("sh").args(["-c", LEGACY_SERVER, "server"]);
     let client = Client::connect(command.arg(&marker));
     let client = timeout(LIMIT, client).await.unwrap().unwrap();
-    assert!(client.list_all_tools().await.unwrap().is_empty());
+    assert!(client.list_tools().await.unwrap().is_empty());
     assert_eq!(client.negotiation().tried.len(), 2);
     client.close().await.unwrap();
     std::fs::remove_file(marker).unwrap();

@@ -88,7 +88,7 @@ async fn within<W: IntoFuture>(work: W) -> W::Output {
 }
 
 async fn names(client: &Client) -> Vec<String> {
-    let tools = within(client.list_all_tools()).await.unwrap();
+    let tools = within(client.list_tools()).await.unwrap();
     tools.into_iter().map(|tool| tool.name).collect()
 }
 

@@ -130,7 +130,7 @@ fn servers(workspace: &Workspace, peers: &Peers) -> Vec<TypedServer> {
     let git_status = format!("git_status(git::GitStatusInput::new({repository:?}))");
     let database = vec![PathBuf::from("--db-path"), files.join("test.db")];
     // The tools of some servers need a network, an account or a browser.
-    let listed = |name, program, tool| server(name, program, "client().list_all_tools()", tool);
+    let listed = |name, program, tool| server(name, program, "client().list_tools()", tool);
     let mut servers = vec![
         listed(
             "playwright",

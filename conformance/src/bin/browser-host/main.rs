@@ -81,7 +81,7 @@ async fn client() -> Result<Client, Failure> {
 
 /// Reads the app of the tool.
 async fn document(client: &Client) -> Result<AppDocument, Failure> {
-    let tools = client.list_all_tools().await?;
+    let tools = client.list_tools().await?;
     let uri = ToolUi::of(&tools[0]).and_then(|ui| ui.resource_uri);
     let uri = uri.ok_or("the tool has no app")?;
     let read = client.read_resource(&*uri).await?;

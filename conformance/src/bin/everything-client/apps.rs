@@ -15,7 +15,7 @@ pub(crate) async fn run(url: &str, mode: ConnectMode) -> Result<()> {
         .identity("everything-client", env!("CARGO_PKG_VERSION"))
         .extension(Apps::new());
     let client = builder.mode(mode).connect(url).await?;
-    let tools = client.list_all_tools().await?;
+    let tools = client.list_tools().await?;
     for tool in model_tools(tools.clone()) {
         if let Some(uri) = ToolUi::of(&tool).and_then(|ui| ui.resource_uri) {
             show(&client, &tools, &tool, &uri).await?;

@@ -46,7 +46,7 @@ pub(crate) async fn run(client: &Client, scenario: &str) -> Result<()> {
 
 async fn list(client: &Client) -> Result<()> {
     let events = EventClient::new(client)?;
-    for event in events.list_all().await? {
+    for event in events.list().await? {
         println!("{}: {:?}", event.name, event.delivery);
     }
     Ok(())
@@ -54,7 +54,7 @@ async fn list(client: &Client) -> Result<()> {
 
 /// Selects the events of the first type with a delivery.
 async fn select(events: &EventClient, delivery: DeliveryMode) -> Result<EventQuery> {
-    let types = events.list_all().await?;
+    let types = events.list().await?;
     let found = types.iter().find(|it| it.delivery.contains(&delivery));
     let found = found.ok_or_else(|| Error::other(format!("no event type with {delivery:?}")))?;
     let mut query = EventQuery::new(&found.name);
@@ -68,7 +68,7 @@ async fn select(events: &EventClient, delivery: DeliveryMode) -> Result<EventQue
 
 /// Calls the tool that publishes an event, if the server has it.
 async fn publish(client: &Client) -> Result<()> {
-    let tools = client.list_all_tools().await?;
+    let tools = client.list_tools().await?;
     if tools.iter().any(|tool| tool.name == "test_publish_event") {
         client.call("test_publish_event", ()).await?;
     }
@@ -160,7 +160,7 @@ async fn without_extension(client: &Client) -> Result<()> {
     if EventClient::new(client).is_ok() {
         return Err(Error::other("the server declares events").into());
     }
-    client.list_all_tools().await?;
+    client.list_tools().await?;
     Ok(())
 }
 

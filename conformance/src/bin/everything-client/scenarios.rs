@@ -81,14 +81,14 @@ pub(crate) fn mode() -> ConnectMode {
 }
 
 async fn list_tools(client: &Client) -> Result<()> {
-    for tool in client.list_all_tools().await? {
+    for tool in client.list_tools().await? {
         println!("{}: {}", tool.name, tool.description());
     }
     Ok(())
 }
 
 pub(crate) async fn call_every_tool(client: &Client) -> Result<()> {
-    for tool in client.list_all_tools().await? {
+    for tool in client.list_tools().await? {
         let result = client
             .call(&tool.name, arguments::for_schema(&tool.input_schema))
             .await?;
@@ -99,10 +99,10 @@ pub(crate) async fn call_every_tool(client: &Client) -> Result<()> {
 
 async fn request_all_features(client: &Client) -> Result<()> {
     call_every_tool(client).await?;
-    for resource in client.list_all_resources().await? {
+    for resource in client.list_resources().await? {
         client.read_resource(&resource.uri).await?;
     }
-    for prompt in client.list_all_prompts().await? {
+    for prompt in client.list_prompts().await? {
         client.get_prompt(&prompt.name, ()).await?;
     }
     Ok(())
@@ -154,7 +154,7 @@ async fn call_listed_in_context(client: &Client) -> Result<()> {
 
 /// Sends the schema of a tool back to the server.
 async fn echo_schema(client: &Client) -> Result<()> {
-    let tools = client.list_all_tools().await?;
+    let tools = client.list_tools().await?;
     let tool = tools
         .iter()
         .find(|tool| tool.name == "json_schema_2020_12_tool");

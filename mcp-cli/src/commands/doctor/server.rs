@@ -59,7 +59,7 @@ pub(super) async fn examine_tools(client: &Client, report: &mut Report) {
         report.add(Step::ok("tools", "the server has none"));
         return;
     }
-    let tools = match client.list_all_tools().await {
+    let tools = match client.list_tools().await {
         Ok(tools) => tools,
         Err(error) => {
             let cure = header_mismatch(error.fault())

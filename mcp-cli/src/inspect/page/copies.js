@@ -48,7 +48,7 @@ function call({ method, params }) {
     case "resources/read":
       return `client.read_resource(${literal(own.uri)})`;
     case "tools/list":
-      return "client.list_all_tools()";
+      return "client.list_tools()";
     default:
       return `client.request(${literal(method)}, ${values(own)})`;
   }
