@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::challenge::{Challenge, Scheme};
+use crate::challenge::Challenge;
 use crate::dpop::{DPOP, Dpop};
 use crate::error::{AuthError, printable, shown};
 use crate::event::AuthEvents;
@@ -26,7 +26,7 @@ use crate::scope::Scopes;
 use crate::secret::Secret;
 use crate::source::Source;
 use crate::state::State;
-use crate::token::is_token;
+use crate::token::{TokenType, is_token};
 
 /// Tokens for the requests to one MCP server. Clones share them.
 ///
@@ -325,7 +325,7 @@ impl Authorizer {
     ) -> Result<bool, AuthError> {
         let demands_nonce = challenge
             .as_ref()
-            .is_some_and(|one| one.scheme == Scheme::Dpop && one.is_use_dpop_nonce());
+            .is_some_and(|one| one.scheme == TokenType::Dpop && one.is_use_dpop_nonce());
         let is_dpop = used.is_some_and(|token| token.is_dpop());
         if demands_nonce && is_dpop && !std::mem::replace(&mut budget.nonce_used, true) {
             return Ok(true);

@@ -8,6 +8,7 @@ use http::HeaderMap;
 use http::header::WWW_AUTHENTICATE;
 
 use crate::scope::Scopes;
+use crate::token::TokenType;
 
 /// Number of header lines that are read.
 const MAX_LINES: usize = 16;
@@ -18,17 +19,10 @@ const MAX_CHALLENGES: usize = 16;
 /// Number of parameters of a challenge that are kept.
 const MAX_PARAMETERS: usize = 32;
 
-/// The scheme of a challenge that this crate can answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scheme {
-    Bearer,
-    Dpop,
-}
-
 /// The challenge that is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Challenge {
-    pub(crate) scheme: Scheme,
+    pub(crate) scheme: TokenType,
     pub(crate) resource_metadata: Option<String>,
     pub(crate) scope: Option<Scopes>,
     pub(crate) error: Option<String>,
@@ -42,15 +36,16 @@ impl Challenge {
             let found = all.iter().find(|one| one.scheme.eq_ignore_ascii_case(name));
             found.map(|one| Self::from_raw(one, scheme))
         };
-        let bearer = || find("Bearer", Scheme::Bearer);
-        let dpop = || find("DPoP", Scheme::Dpop);
-        match prefers_dpop {
-            true => dpop().or_else(bearer),
-            false => bearer().or_else(dpop),
+        let bearer = || find("Bearer", TokenType::Bearer);
+        let dpop = || find("DPoP", TokenType::Dpop);
+        if prefers_dpop {
+            dpop().or_else(bearer)
+        } else {
+            bearer().or_else(dpop)
         }
     }
 
-    fn from_raw(raw: &RawChallenge, scheme: Scheme) -> Self {
+    fn from_raw(raw: &RawChallenge, scheme: TokenType) -> Self {
         let scope = raw.get("scope").map(Scopes::parse);
         Self {
             scheme,
@@ -227,7 +222,7 @@ mod tests {
     use http::{HeaderMap, HeaderValue};
     use proptest::prelude::*;
 
-    use super::{Challenge, Scheme, parse_headers};
+    use super::{Challenge, TokenType, parse_headers};
 
     fn headers(lines: &[&str]) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -284,7 +279,7 @@ mod tests {
             "Bearer error=\"invalid_token\", DPoP scope=\"other\", algs=\"ES256\"",
         ]);
         assert_eq!(challenge.scope, None);
-        assert_eq!(challenge.scheme, Scheme::Bearer);
+        assert_eq!(challenge.scheme, TokenType::Bearer);
     }
 
     #[test]
@@ -294,7 +289,7 @@ mod tests {
         assert_eq!(dpop.scope.unwrap().to_string(), "b");
         let only = headers(&["DPoP resource_metadata=\"https://h/p\""]);
         let found = Challenge::select(&only, false).unwrap();
-        assert_eq!(found.scheme, Scheme::Dpop);
+        assert_eq!(found.scheme, TokenType::Dpop);
         assert_eq!(found.resource_metadata.as_deref(), Some("https://h/p"));
         assert_eq!(
             Challenge::select(&headers(&["Basic realm=\"x\""]), true),

@@ -7,6 +7,7 @@ use url::{Position, Url};
 
 use crate::error::{printable, shown};
 use crate::metadata::server::ServerMetadata;
+use crate::site::is_site_of;
 
 /// A function of the program that confirms a login.
 pub(crate) type ConfirmLogin = Arc<dyn Fn(LoginPrompt) -> BoxFuture<'static, bool> + Send + Sync>;
@@ -41,9 +42,9 @@ impl LoginPrompt {
             issuer: printable(&server.issuer),
             login_host: printable(&page[Position::BeforeHost..Position::AfterPort]),
             token_endpoint: shown(&server.token_endpoint),
-            is_other_issuer: !server.is_own_site(mcp_server),
-            is_other_endpoint: !server.is_own_site(page)
-                || !server.is_own_site(&server.token_endpoint),
+            is_other_issuer: !is_site_of(&server.issuer, mcp_server),
+            is_other_endpoint: !is_site_of(&server.issuer, page)
+                || !is_site_of(&server.issuer, &server.token_endpoint),
         }
     }
 }

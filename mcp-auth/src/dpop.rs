@@ -25,6 +25,7 @@ pub(crate) const ALGORITHM: &str = "ES256";
 const MAX_ORIGINS: usize = 64;
 
 /// Setting of proofs of possession: tokens that are bound to a key.
+#[cfg(feature = "client")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Dpop {

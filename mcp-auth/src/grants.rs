@@ -20,6 +20,7 @@ use crate::redirect::LoginPage;
 use crate::registration::Registration;
 use crate::scope::Scopes;
 use crate::secret::Secret;
+use crate::site::is_site_of;
 use crate::source::Source;
 use crate::state::{State, record_of};
 use crate::token::{TokenEndpoint, TokenType, Tokens};
@@ -115,7 +116,7 @@ impl State {
         endpoint: &'static str,
         url: &Url,
     ) -> Result<(), AuthError> {
-        if self.oauth.issuer.is_some() || server.is_own_site(url) {
+        if self.oauth.issuer.is_some() || is_site_of(&server.issuer, url) {
             return Ok(());
         }
         Err(AuthError::ForeignEndpoint {

@@ -1,96 +1,135 @@
 //! Authorization of the Model Context Protocol: OAuth for clients, and servers that demand access tokens.
 //!
-//! # Servers
+//! Each half has a feature. A server that checks tokens compiles no login: no browser, no keychain, no
+//! list of public suffixes.
+//!
+//! # Servers (feature `server`)
 //!
 //! [`ResourceServer`] has the settings of a protected server. [`Protection`] checks each request, as a
-//! tower layer around an endpoint. The modules are below `server`; they use those of the client for
-//! requests to issuers, for signatures and for challenges.
+//! tower layer around an endpoint. The modules are below `server`.
 //!
-//! # Clients
+//! # Clients (feature `client`)
 //!
 //! [`OAuth`] has the settings: a login of the user, or a grant without a user. An [`Authorizer`]
 //! obtains and renews the tokens for one server. An [`AuthService`] adds them to the requests of an
 //! HTTP client, and answers responses that demand authorization.
 //!
-//! Modules in layers, lowest first. Each uses only modules above it in the table:
+//! Modules in layers, lowest first. Each uses only modules above it in the table. Both halves use those
+//! marked with *:
 //!
 //! | module | contents |
 //! |---|---|
-//! | `error`, `secret`, `clock`, `limits`, `scope`, `site` | basic types |
-//! | `source`, `challenge`, `egress` | functions of the program, headers, URL rules |
-//! | `fetch`, `key` | the HTTP client of the login, signatures |
+//! | `error`*, `secret`*, `clock`*, `limits`*, `scope`*, `site` | basic types |
+//! | `source`, `egress`* | functions of the program, URL rules |
+//! | `fetch`*, `flight`*, `key`* | the HTTP client of requests to issuers, one task for many callers, signatures |
 //! | `document`, `event` | documents of servers without secrets, events |
-//! | `metadata` | documents of servers |
-//! | `client`, `dpop`, `registration`, `token` | requests to an authorization server |
+//! | `metadata`* | documents of servers |
+//! | `client`*, `dpop`*, `token`*, `registration` | requests to an authorization server |
+//! | `challenge` | headers of responses that demand authorization |
 //! | `store`, `redirect`, `consent`, `login`, `device`, `enterprise` | stores, the user's browser and decision, the parts of grants |
 //! | `oauth`, `discovery` | settings, and the order in which documents are fetched |
 //! | `record`, `state` | stored tokens, the state of an authorizer |
-//! | `grants`, `renewal`, `flight` | obtaining and renewing tokens, once for all callers |
+//! | `grants`, `renewal` | obtaining and renewing tokens |
 //! | `authorizer`, `service` | [`Authorizer`], [`AuthService`] |
 //! | `__private` | the parser of challenges, for its fuzz target |
 //! | `server` | the protected server; see its module documentation |
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization>
 
+// A half alone uses a part of what both share; a build with both finds dead code.
+#![cfg_attr(
+    not(all(feature = "client", feature = "server")),
+    allow(dead_code, reason = "shared with the other half")
+)]
+
+#[cfg(feature = "client")]
 #[doc(hidden)]
 pub mod __private;
+#[cfg(feature = "client")]
 mod authorizer;
+#[cfg(feature = "client")]
 mod challenge;
 mod client;
 mod clock;
+#[cfg(feature = "client")]
 mod consent;
+#[cfg(feature = "client")]
 mod device;
+#[cfg(feature = "client")]
 mod discovery;
+#[cfg(feature = "client")]
 mod document;
 mod dpop;
 mod egress;
+#[cfg(feature = "client")]
 mod enterprise;
 mod error;
+#[cfg(feature = "client")]
 mod event;
 mod fetch;
 mod flight;
+#[cfg(feature = "client")]
 mod grants;
 mod key;
 mod limits;
+#[cfg(feature = "client")]
 mod login;
 mod metadata;
+#[cfg(feature = "client")]
 mod oauth;
+#[cfg(feature = "client")]
 mod record;
+#[cfg(feature = "client")]
 mod redirect;
+#[cfg(feature = "client")]
 mod registration;
+#[cfg(feature = "client")]
 mod renewal;
 mod scope;
 mod secret;
+#[cfg(feature = "server")]
 mod server;
+#[cfg(feature = "client")]
 mod service;
+#[cfg(feature = "client")]
 mod site;
+#[cfg(feature = "client")]
 mod source;
+#[cfg(feature = "client")]
 mod state;
+#[cfg(feature = "client")]
 mod store;
 mod token;
 
-pub use authorizer::{AuthStatus, Authorizer};
-pub use consent::LoginPrompt;
-pub use device::DeviceLogin;
-pub use document::{AuthDocument, DocumentKind};
-pub use dpop::Dpop;
 pub use egress::{Egress, Zone};
-pub use enterprise::EnterpriseIdp;
 pub use error::{AuthError, OAuthCode};
-pub use event::{AuthEvent, AuthEvents};
 pub use key::PrivateKey;
 pub use limits::Limits;
 pub use metadata::server::IssuerMatch;
-pub use oauth::OAuth;
-pub use redirect::{LoginPage, LoopbackRedirect, ManualRedirect, Redirect, RedirectSession};
 pub use scope::Scopes;
 pub use secret::Secret;
+
+#[cfg(feature = "client")]
+pub use {
+    authorizer::{AuthStatus, Authorizer},
+    consent::LoginPrompt,
+    device::DeviceLogin,
+    document::{AuthDocument, DocumentKind},
+    dpop::Dpop,
+    enterprise::EnterpriseIdp,
+    event::{AuthEvent, AuthEvents},
+    oauth::OAuth,
+    redirect::{LoginPage, LoopbackRedirect, ManualRedirect, Redirect, RedirectSession},
+    service::{AuthFuture, AuthService},
+    store::{CredentialStore, FileStore, MemoryStore, StoreKey, StoreLock},
+};
+
+#[cfg(feature = "keychain")]
+pub use store::KeychainStore;
+
+#[cfg(feature = "server")]
 pub use server::{
     AccessToken, Algorithm, Claims, DpopPolicy, Introspection, MetadataService, NonceKey,
     Protected, ProtectedBody, ProtectedFuture, Protection, ResourceServer, StaticTokens,
     TokenExchange, TokenVerifier, VerifiedToken, VerifyError,
 };
-pub use service::{AuthFuture, AuthService};
-#[cfg(feature = "keychain")]
-pub use store::KeychainStore;
-pub use store::{CredentialStore, FileStore, MemoryStore, StoreKey, StoreLock};

@@ -2,12 +2,17 @@
 
 use url::{Host, Url};
 
+/// Returns whether a URL is at the site of an issuer.
+pub(crate) fn is_site_of(issuer: &str, url: &Url) -> bool {
+    Url::parse(issuer).is_ok_and(|issuer| is_same_site(&issuer, url))
+}
+
 /// Returns whether two URLs are of one site: the same origin, or the same scheme and the same
 /// registrable domain, such as `api.example.com` and `www.example.com`.
 ///
 /// Tenants of a host such as `github.io`, addresses and names without a registrable domain are sites of
 /// their own.
-pub(crate) fn is_same_site(one: &Url, other: &Url) -> bool {
+fn is_same_site(one: &Url, other: &Url) -> bool {
     if one.origin() == other.origin() {
         return true;
     }

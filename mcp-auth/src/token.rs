@@ -17,7 +17,7 @@ use crate::metadata::server::ServerMetadata;
 use crate::scope::Scopes;
 use crate::secret::Secret;
 
-/// The scheme of an access token.
+/// The scheme of an access token, and of the challenge that demands one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenType {
     Bearer,

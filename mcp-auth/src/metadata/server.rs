@@ -9,7 +9,6 @@ use super::resource::at;
 use crate::error::{AuthError, printable};
 use crate::fetch::Fetcher;
 use crate::scope::Scopes;
-use crate::site::is_same_site;
 
 /// Rule for comparing the issuer of a document with the expected one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -144,11 +143,6 @@ impl ServerDocument {
 }
 
 impl ServerMetadata {
-    /// Returns whether a URL is at the site of the issuer.
-    pub(crate) fn is_own_site(&self, url: &Url) -> bool {
-        Url::parse(&self.issuer).is_ok_and(|issuer| is_same_site(&issuer, url))
-    }
-
     /// The endpoints of revision 2025-03-26 for servers without metadata.
     pub(crate) fn at_origin(server: &Url) -> Self {
         Self {

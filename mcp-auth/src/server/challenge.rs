@@ -8,9 +8,9 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use super::jwt::Algorithm;
 use super::proof::DpopPolicy;
-use crate::challenge::Scheme;
 use crate::dpop::DPOP_NONCE;
 use crate::scope::Scopes;
+use crate::token::TokenType;
 
 /// Seconds after which a client may ask again when tokens cannot be checked.
 const RETRY_SECONDS: u64 = 5;
@@ -23,12 +23,12 @@ pub(super) enum Refusal {
     /// The header cannot be read, or there are several.
     Malformed,
     /// The token is not valid, in the scheme in which it was sent.
-    InvalidToken(Scheme),
+    InvalidToken(TokenType),
     InvalidProof,
     /// The proof needs a nonce.
     UseNonce,
     /// The token lacks scopes.
-    InsufficientScope(Scheme, Scopes),
+    InsufficientScope(TokenType, Scopes),
     /// The token cannot be checked now.
     Unavailable,
 }
@@ -51,7 +51,7 @@ impl Refusal {
     }
 
     /// The error code, a text for developers, and the scheme that the error is about.
-    fn error(&self) -> (Option<&'static str>, &'static str, Option<Scheme>) {
+    fn error(&self) -> (Option<&'static str>, &'static str, Option<TokenType>) {
         match self {
             Self::NoToken => (None, "this server needs an access token", None),
             Self::Malformed => (
@@ -67,12 +67,12 @@ impl Refusal {
             Self::InvalidProof => (
                 Some("invalid_dpop_proof"),
                 "the DPoP proof is not valid for this request",
-                Some(Scheme::Dpop),
+                Some(TokenType::Dpop),
             ),
             Self::UseNonce => (
                 Some("use_dpop_nonce"),
                 "the DPoP proof needs the nonce of this response",
-                Some(Scheme::Dpop),
+                Some(TokenType::Dpop),
             ),
             Self::InsufficientScope(scheme, _) => (
                 Some("insufficient_scope"),
@@ -123,10 +123,10 @@ impl Challenges {
     /// Replaces the challenges of a response.
     pub(super) fn add(&self, headers: &mut HeaderMap, refusal: &Refusal) {
         headers.remove(WWW_AUTHENTICATE);
-        let schemes: &[Scheme] = match self.policy {
-            DpopPolicy::Off => &[Scheme::Bearer],
-            DpopPolicy::Accepted => &[Scheme::Bearer, Scheme::Dpop],
-            DpopPolicy::Required => &[Scheme::Dpop],
+        let schemes: &[TokenType] = match self.policy {
+            DpopPolicy::Off => &[TokenType::Bearer],
+            DpopPolicy::Accepted => &[TokenType::Bearer, TokenType::Dpop],
+            DpopPolicy::Required => &[TokenType::Dpop],
         };
         let (code, description, about) = refusal.error();
         // A scheme that is not offered cannot have the error.
@@ -150,8 +150,8 @@ impl Challenges {
                 parameters.push(format!(r#"scope="{scopes}""#));
             }
             let name = match scheme {
-                Scheme::Bearer => "Bearer",
-                Scheme::Dpop => {
+                TokenType::Bearer => "Bearer",
+                TokenType::Dpop => {
                     let names = Algorithm::DEFAULT.map(Algorithm::name).join(" ");
                     parameters.push(format!(r#"algs="{names}""#));
                     "DPoP"
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn client_parser_reads_what_the_server_writes() {
-        let refusal = Refusal::InsufficientScope(Scheme::Bearer, Scopes::parse("a b"));
+        let refusal = Refusal::InsufficientScope(TokenType::Bearer, Scopes::parse("a b"));
         let headers = headers(DpopPolicy::Accepted, &refusal);
         let challenge = Challenge::select(&headers, false).unwrap();
         assert!(challenge.is_insufficient_scope());
@@ -202,7 +202,7 @@ mod tests {
         let url = "https://mcp.example/.well-known/x";
         assert_eq!(challenge.resource_metadata.as_deref(), Some(url));
         let other = Challenge::select(&headers, true).unwrap();
-        assert_eq!((other.scheme, other.error), (Scheme::Dpop, None));
+        assert_eq!((other.scheme, other.error), (TokenType::Dpop, None));
     }
 
     #[test]
@@ -220,7 +220,7 @@ mod tests {
             ),
             (
                 DpopPolicy::Required,
-                Refusal::InvalidToken(Scheme::Bearer),
+                Refusal::InvalidToken(TokenType::Bearer),
                 &[r#"DPoP error="invalid_token", "#],
             ),
             (

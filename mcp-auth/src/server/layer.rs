@@ -14,7 +14,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::protection::{Credentials, Protection, ProtectionState};
-use crate::challenge::Scheme;
+use crate::token::TokenType;
 
 impl Protection {
     /// Wraps a service, such as an MCP endpoint: requests without a valid token do not reach it. Requests
@@ -151,7 +151,7 @@ pin_project! {
     #[project = ProtectedStateProjection]
     enum ProtectedState<F, R, E> {
         Refused { response: Option<Response<Bytes>> },
-        Admitted { #[pin] future: F, scheme: Scheme, protection: Arc<ProtectionState> },
+        Admitted { #[pin] future: F, scheme: TokenType, protection: Arc<ProtectionState> },
         Verifying { future: BoxFuture<'static, Result<Response<ProtectedBody<R>>, E>> },
     }
 }

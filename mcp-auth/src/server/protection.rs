@@ -24,12 +24,12 @@ use super::metadata::MetadataService;
 use super::proof::{DpopPolicy, ProofChecker, ProofError};
 use super::static_tokens::StaticTokens;
 use super::verifier::{TokenVerifier, VerifiedToken, VerifyError};
-use crate::challenge::Scheme;
 use crate::clock;
 use crate::dpop::DPOP;
 use crate::limits::MAX_TOKEN;
 use crate::metadata::server::IssuerMatch;
 use crate::scope::Scopes;
+use crate::token::TokenType;
 
 /// Seconds for which a verified JSON Web Token is remembered. Its key may be withdrawn meanwhile.
 const SIGNED_SECONDS: u64 = 300;
@@ -99,7 +99,7 @@ pub(super) struct Caller {
 /// The credentials of a request.
 #[derive(Clone)]
 pub(super) struct Credentials {
-    pub(super) scheme: Scheme,
+    pub(super) scheme: TokenType,
     token: AccessToken,
     digest: Digest,
 }
@@ -174,9 +174,9 @@ impl ProtectionState {
         };
         let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
         let scheme = match scheme {
-            name if name.eq_ignore_ascii_case("Bearer") => Scheme::Bearer,
+            name if name.eq_ignore_ascii_case("Bearer") => TokenType::Bearer,
             name if name.eq_ignore_ascii_case("DPoP") && self.policy != DpopPolicy::Off => {
-                Scheme::Dpop
+                TokenType::Dpop
             }
             _ => return Err(Refusal::NoToken),
         };
@@ -377,13 +377,13 @@ impl ProtectionState {
         }
         // spec: DPOP-03
         match (&caller.key_thumbprint, scheme) {
-            (None, Scheme::Bearer) if self.policy == DpopPolicy::Required => {
+            (None, TokenType::Bearer) if self.policy == DpopPolicy::Required => {
                 return invalid("it is not bound to a key");
             }
-            (None, Scheme::Bearer) => {}
-            (None, Scheme::Dpop) => return invalid("it is not bound to a key"),
-            (Some(_), Scheme::Bearer) => return invalid("it is bound to a key"),
-            (Some(thumbprint), Scheme::Dpop) => {
+            (None, TokenType::Bearer) => {}
+            (None, TokenType::Dpop) => return invalid("it is not bound to a key"),
+            (Some(_), TokenType::Bearer) => return invalid("it is bound to a key"),
+            (Some(thumbprint), TokenType::Dpop) => {
                 let token = credentials.token.expose();
                 match self.proofs.check(head, token, thumbprint) {
                     Ok(()) => {}
@@ -417,7 +417,7 @@ impl ProtectionState {
 
     /// Completes the response of the protected service: the challenge for scopes of a call, and the nonce
     /// for the next proof.
-    pub(super) fn complete<B>(&self, scheme: Scheme, response: &mut Response<B>) {
+    pub(super) fn complete<B>(&self, scheme: TokenType, response: &mut Response<B>) {
         if let Some(required) = response.extensions_mut().remove::<RequiredScopes>() {
             let names = required.scopes.iter().map(String::as_str);
             let scopes = self.required.union(&Scopes::from_names(names));
@@ -425,7 +425,7 @@ impl ProtectionState {
             self.decisions.refuse(&refusal);
             self.challenges.add(response.headers_mut(), &refusal);
         }
-        if scheme == Scheme::Dpop {
+        if scheme == TokenType::Dpop {
             set_nonce(response.headers_mut(), self.proofs.nonce());
         }
     }
