@@ -39,7 +39,7 @@ const EXAMPLES: &str = "examples/src/bin/";
 /// The rules that prevent most mistakes of generated programs.
 const RULES: &str = "\
 - The package is `omnimcp`, the library `mcp`. It is not published yet: \
-`omnimcp = { git = \"https://github.com/mcp-rust/mcp\" }`.
+`omnimcp = { path = \"CLONE/mcp\" }`.
 - Features: servers are enabled by default. Clients need the feature `client`, clients over HTTP `http-client`.
 - Import `use mcp::prelude::*;`. Do not depend on `omnimcp-types`, `omnimcp-core` and so on: `mcp` exports their items.
 - Types of arguments derive `serde::Deserialize` and `schemars::JsonSchema` (packages `serde` with `derive`, `schemars` 1).
