@@ -1,5 +1,5 @@
-//! User interfaces of tools: MCP Apps (extension `io.modelcontextprotocol/ui`), for servers and for the
-//! hosts that display them.
+//! Unstable: user interfaces of tools, MCP Apps (extension `io.modelcontextprotocol/ui`), for servers and for
+//! the hosts that display them.
 //!
 //! A server has [`App`]s, which are HTML documents at `ui://` URIs, and tools that name them. A host
 //! shows the document in a sandboxed frame, the view, and speaks JSON-RPC with it: [`HostBridge`] is
@@ -18,7 +18,7 @@
 //! # Ok::<(), mcp::SetupError>(())
 //! ```
 //!
-//! Status: stable, version 2026-01-26 of the specification, with the parts of the draft that version 2.0.4
+//! Version 2026-01-26 of the specification, with the parts of the draft that version 2.0.4
 //! of its TypeScript package implements.
 //!
 //! Spec: <https://github.com/modelcontextprotocol/ext-apps>

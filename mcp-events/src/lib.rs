@@ -1,8 +1,8 @@
-//! Events of servers (extension `io.modelcontextprotocol/events`): clients poll them, stream them, or
-//! receive them by webhooks.
+//! Unstable: events of servers (extension `io.modelcontextprotocol/events`), which clients poll, stream, or
+//! receive by webhooks.
 //!
-//! **Status: draft** SEP-3415 of 5 October 2026. Names, error codes and messages follow that text and may
-//! change with it, in any release.
+//! The protocol is the draft SEP-3415 of 5 October 2026. Names, error codes and messages follow that text and
+//! may change with it.
 //!
 //! ```
 //! use mcp::events::{EventType, Events};

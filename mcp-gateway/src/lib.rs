@@ -1,4 +1,4 @@
-//! Programs between clients and servers.
+//! Unstable: programs between clients and servers.
 //!
 //! A [`Gateway`] is many servers behind one, and translates between the revisions of the protocol.
 //!

@@ -1,4 +1,4 @@
-//! Typed Rust code from the catalog of a server.
+//! Unstable: typed Rust code from the catalog of a server.
 //!
 //! [`Generator::client`] generates a struct with a method for each tool, prompt, resource and template.
 //! [`Generator::server`] generates a trait with the same methods, and a function that makes a server of

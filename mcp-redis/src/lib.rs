@@ -1,4 +1,4 @@
-//! Several nodes of a server behind one address, on Redis.
+//! Unstable: several nodes of a server behind one address, on Redis.
 //!
 //! [`Redis`] is the connection. It provides a [`SessionStore`](mcp_core::store::SessionStore), an
 //! [`EventStore`](mcp_core::store::EventStore), a [`TaskStore`](mcp_core::store::TaskStore), a

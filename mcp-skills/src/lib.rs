@@ -1,5 +1,5 @@
-//! Skills (extension `io.modelcontextprotocol/skills`): folders with instructions for language models,
-//! which servers publish and clients verify.
+//! Unstable: skills (extension `io.modelcontextprotocol/skills`), folders with instructions for language
+//! models, which servers publish and clients verify.
 //!
 //! A skill is a folder with a `SKILL.md`. The server computes digests and sizes of all files; the client
 //! verifies each file before it is used.

@@ -1,4 +1,4 @@
-//! Traces and metrics of servers and clients, by the OpenTelemetry conventions for MCP.
+//! Unstable: traces and metrics of servers and clients, by the OpenTelemetry conventions for MCP.
 //!
 //! Modules, each of which uses only those above it:
 //!

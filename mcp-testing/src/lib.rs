@@ -1,4 +1,4 @@
-//! Test kit for Model Context Protocol servers and clients.
+//! Unstable: test kit for Model Context Protocol servers and clients.
 //!
 //! | task | item |
 //! |---|---|

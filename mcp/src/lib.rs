@@ -55,19 +55,19 @@ pub use error::{Error, Result};
 #[cfg(feature = "auth")]
 pub use mcp_auth as auth;
 
-/// User interfaces of tools (MCP Apps).
+/// Unstable: user interfaces of tools (MCP Apps).
 #[cfg(feature = "apps")]
 pub use mcp_apps as apps;
 
-/// Events of servers, by poll, stream and webhook (draft of 5 October 2026).
+/// Unstable: events of servers, by poll, stream and webhook (draft of 5 October 2026).
 #[cfg(feature = "events")]
 pub use mcp_events as events;
 
-/// Typed Rust code from the catalog of a server.
+/// Unstable: typed Rust code from the catalog of a server.
 #[cfg(feature = "gen")]
 pub use mcp_gen as generate;
 
-/// Programs between clients and servers.
+/// Unstable: programs between clients and servers.
 #[cfg(feature = "gateway")]
 pub use mcp_gateway as gateway;
 
@@ -75,11 +75,11 @@ pub use mcp_gateway as gateway;
 #[cfg(feature = "tasks")]
 pub use mcp_tasks as tasks;
 
-/// Skills: folders of instructions for language models.
+/// Unstable: skills, folders of instructions for language models.
 #[cfg(feature = "skills")]
 pub use mcp_skills as skills;
 
-/// Traces and metrics by the OpenTelemetry conventions.
+/// Unstable: traces and metrics by the OpenTelemetry conventions.
 #[cfg(feature = "telemetry")]
 pub use mcp_telemetry as telemetry;
 
@@ -111,7 +111,7 @@ pub use mcp_core::versioning::Verdict;
 pub use mcp_core::{ChangeBus, Gate, Principal, StreamControl, SubscribedResources};
 #[cfg(feature = "macros")]
 pub use mcp_macros::{Elicit, Output, completion, prompt, resource, server, tool, tools};
-/// Sessions, events and changes on Redis, for several nodes behind one address.
+/// Unstable: sessions, events and changes on Redis, for several nodes behind one address.
 #[cfg(feature = "redis")]
 pub use mcp_redis as redis;
 #[cfg(feature = "server")]

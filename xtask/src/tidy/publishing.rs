@@ -1,10 +1,25 @@
 //! Rule: every published package has the metadata that the registry shows, and depends on the exact
-//! version of the other packages of the release.
+//! version of the stable packages.
 
 use cargo_metadata::{Dependency, DependencyKind, Package};
 
 use crate::finding::Finding;
 use crate::workspace::{self, Workspace};
+
+/// The packages that are released together, in folders of these names. All others are unstable, and
+/// have versions of their own.
+const STABLE: [&str; 10] = [
+    "mcp",
+    "mcp-auth",
+    "mcp-client",
+    "mcp-core",
+    "mcp-macros",
+    "mcp-server",
+    "mcp-tasks",
+    "mcp-transport-http",
+    "mcp-transport-stdio",
+    "mcp-types",
+];
 
 pub(crate) fn check(workspace: &Workspace) -> Vec<Finding> {
     let published = workspace.published();
@@ -25,12 +40,12 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Finding> {
         }
         for dependency in &package.dependencies {
             let other = published.iter().find(|it| *it.name == *dependency.name);
-            if let Some(other) = other
-                && !is_exact(dependency, &other.version.to_string())
-            {
+            let Some(other) = other else { continue };
+            let required = requirement(&other.name, &other.version.to_string());
+            if !accepts(dependency, &required) {
                 report(format!(
-                    "{} depends on {} {}; depend on the exact version, `={}`",
-                    package.name, dependency.name, dependency.req, other.version
+                    "{} depends on {} {}; depend on `{required}`",
+                    package.name, dependency.name, dependency.req
                 ));
             }
         }
@@ -39,43 +54,51 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Finding> {
 }
 
 /// The fields that a package needs, and whether it has them.
-fn fields(package: &Package) -> [(&'static str, bool); 6] {
+fn fields(package: &Package) -> [(&'static str, bool); 5] {
     [
         ("description", package.description.is_some()),
         ("license", package.license.is_some()),
-        ("repository", package.repository.is_some()),
         ("rust-version", package.rust_version.is_some()),
         ("keywords", !package.keywords.is_empty()),
         ("categories", !package.categories.is_empty()),
     ]
 }
 
-/// Returns true if the dependency accepts one version only. Cargo removes development dependencies
-/// without a version from the published package.
-fn is_exact(dependency: &Dependency, version: &str) -> bool {
+/// Returns the requirement of dependencies on a package: the exact version of a stable one.
+fn requirement(package: &str, version: &str) -> String {
+    let is_stable = STABLE.contains(&workspace::folder_of(package));
+    format!("{}{version}", if is_stable { '=' } else { '^' })
+}
+
+/// Returns true if the dependency has this requirement. Cargo removes development dependencies without
+/// a version from the published package.
+fn accepts(dependency: &Dependency, requirement: &str) -> bool {
     let required = dependency.req.to_string();
     let is_removed = dependency.kind == DependencyKind::Development && required == "*";
-    is_removed || required == format!("={version}")
+    is_removed || required == requirement
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{check, is_exact};
+    use super::{accepts, check, requirement};
     use crate::workspace::Workspace;
 
     #[test]
-    fn only_exact_versions_and_removed_dependencies_are_accepted() {
+    fn stable_packages_are_required_exactly() {
         let workspace = Workspace::find().unwrap();
         assert_eq!(check(&workspace), []);
+        assert_eq!(requirement("omnimcp-types", "1.2.3"), "=1.2.3");
+        assert_eq!(requirement("omnimcp-gateway", "1.2.3"), "^1.2.3");
         let facade = workspace.member("omnimcp").unwrap();
         let named = |name: &str| {
             let mut found = facade.dependencies.iter().filter(|it| it.name == name);
             found.next().unwrap()
         };
-        let version = facade.version.to_string();
-        assert!(is_exact(named("omnimcp-types"), &version));
-        assert!(!is_exact(named("omnimcp-types"), "99.0.0"));
-        assert!(is_exact(named("omnimcp-testing"), &version));
-        assert!(!is_exact(named("serde_json"), &version));
+        let exact = format!("={}", facade.version);
+        assert!(accepts(named("omnimcp-types"), &exact));
+        assert!(!accepts(named("omnimcp-types"), "=99.0.0"));
+        assert!(!accepts(named("omnimcp-gateway"), &exact));
+        assert!(accepts(named("omnimcp-testing"), "^0.1.0"));
+        assert!(!accepts(named("serde_json"), &exact));
     }
 }
