@@ -30,6 +30,7 @@ mod until_closed;
 pub use channel::HttpChannel;
 pub use discovery::{DiscoveredServer, DiscoveryError, discover_domain, fetch_card};
 pub use http_client::{HttpBody, HttpClient};
+pub use request::ChannelService;
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, Uri};
 use http_body::Body;
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::{
@@ -19,7 +19,7 @@ use tower_service::Service;
 use super::http_client::HttpClient;
 use super::legacy::{ChannelSessions, SessionSettings};
 use super::modern;
-use super::request::{self, RequestSender};
+use super::request::{self, ChannelService, RequestSender};
 use super::server_url::ServerUrl;
 use super::until_closed::UntilClosed;
 use crate::sse::SseLimits;
@@ -223,6 +223,39 @@ impl HttpChannel {
         self
     }
 
+    /// Returns the URL without credentials. Its query may contain secrets.
+    pub fn url(&self) -> &Uri {
+        &self.http.server_url.uri
+    }
+
+    /// Wraps the HTTP client of the channel in another service, as a tower layer does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::HttpChannel;
+    /// use mcp::auth::OAuth;
+    ///
+    /// let url = "https://mcp.example.com/mcp";
+    /// let authorizer = OAuth::interactive("My Agent").authorizer(url)?;
+    /// let channel = HttpChannel::new(url)?.map_service(|http| authorizer.service(http));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn map_service<S, B>(mut self, wrap: impl FnOnce(ChannelService) -> S) -> Self
+    where
+        S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + 'static,
+        S::Future: Send + 'static,
+        S::Error: Into<Box<dyn Error + Send + Sync>>,
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        self.http().map_service(wrap);
+        self.identity = None;
+        self
+    }
+
     fn http(&mut self) -> &mut RequestSender {
         Arc::make_mut(&mut self.http)
     }
@@ -233,6 +266,19 @@ impl HttpChannel {
             let (http, closing) = (Arc::clone(&self.http), self.closing.clone());
             ChannelSessions::new(http, closing, self.settings)
         })
+    }
+}
+
+/// A clone has the same URL and settings, and sessions of its own.
+impl Clone for HttpChannel {
+    fn clone(&self) -> Self {
+        Self {
+            http: Arc::clone(&self.http),
+            settings: self.settings,
+            closing: CloseSignal::default(),
+            sessions: OnceLock::new(),
+            identity: self.identity,
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use reqwest::redirect::Policy;
 use tower_service::Service;
 
-use super::body::BoxError;
+use super::body::{BoxError, BoxResponseBody};
 use super::tls;
 
 /// An HTTP/1.1 client with a connection pool, as a [`tower_service::Service`]. To add layers, wrap
@@ -163,7 +163,9 @@ impl Service<http::Request<Bytes>> for HttpClient {
                 Err(error) => Err(error),
             };
             match response {
-                Ok(response) => Ok(http::Response::from(response).map(HttpBody)),
+                Ok(response) => {
+                    Ok(http::Response::from(response).map(|body| HttpBody(Kind::Reqwest(body))))
+                }
                 Err(error) => Err(request_error(&error, &uri)),
             }
         })
@@ -231,8 +233,19 @@ impl fmt::Debug for HttpClient {
     }
 }
 
-/// The body of a response of [`HttpClient`].
-pub struct HttpBody(reqwest::Body);
+/// The body of a response of [`HttpClient`] or [`ChannelService`](super::ChannelService).
+pub struct HttpBody(Kind);
+
+enum Kind {
+    Reqwest(reqwest::Body),
+    Boxed(BoxResponseBody),
+}
+
+impl From<BoxResponseBody> for HttpBody {
+    fn from(body: BoxResponseBody) -> Self {
+        Self(Kind::Boxed(body))
+    }
+}
 
 impl Body for HttpBody {
     type Data = Bytes;
@@ -245,15 +258,24 @@ impl Body for HttpBody {
         let broken = |error: reqwest::Error| ChannelError::Broken {
             source: Some(error.without_url().into()),
         };
-        Pin::new(&mut self.0).poll_frame(cx).map_err(broken)
+        match &mut self.0 {
+            Kind::Reqwest(body) => Pin::new(body).poll_frame(cx).map_err(broken),
+            Kind::Boxed(body) => Pin::new(body).poll_frame(cx),
+        }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0.is_end_stream()
+        match &self.0 {
+            Kind::Reqwest(body) => body.is_end_stream(),
+            Kind::Boxed(body) => body.is_end_stream(),
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.0.size_hint()
+        match &self.0 {
+            Kind::Reqwest(body) => body.size_hint(),
+            Kind::Boxed(body) => body.size_hint(),
+        }
     }
 }
 

@@ -1,26 +1,24 @@
 //! Sending requests: the HTTP client behind a trait object, and the headers of every request.
 
+use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 
 use bytes::{Buf, Bytes};
 use http::{HeaderMap, HeaderName, Method, Request, Response, Uri};
 use http_body::Body as _;
 use http_body_util::BodyExt;
-use http_body_util::combinators::UnsyncBoxBody;
 use mcp_core::{BoxFuture, ChannelError, ConnectionState};
 use parking_lot::Mutex;
 use tower_service::Service;
 
-use super::body::{BoxError, broken};
-use super::http_client::is_loopback;
+use super::body::{BoxError, BoxResponseBody, broken};
+use super::http_client::{HttpBody, is_loopback};
 use super::server_url::ServerUrl;
 use crate::headers::names;
 use crate::sse::SseLimits;
-
-/// The body of a response of any HTTP client.
-pub(super) type BoxResponseBody = UnsyncBoxBody<Bytes, ChannelError>;
 
 type SendFuture = BoxFuture<'static, Result<Response<BoxResponseBody>, ChannelError>>;
 
@@ -88,6 +86,19 @@ impl RequestSender {
             warned_about_reserved: Arc::default(),
             service: Arc::new(TowerService(Mutex::new(service))),
         }
+    }
+
+    pub(super) fn map_service<S, B>(&mut self, wrap: impl FnOnce(ChannelService) -> S)
+    where
+        S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + 'static,
+        S::Future: Send + 'static,
+        S::Error: Into<BoxError>,
+        B: http_body::Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<BoxError>,
+    {
+        let service = wrap(ChannelService(Arc::clone(&self.service)));
+        self.service = Arc::new(TowerService(Mutex::new(service)));
     }
 
     /// Sends a request. Among headers with the same name the protocol's wins, then the call's, then
@@ -245,6 +256,31 @@ where
                     .boxed_unsync()
             }))
         })
+    }
+}
+
+/// The HTTP client of a channel, given to [`HttpChannel::map_service`](super::HttpChannel::map_service).
+#[derive(Clone)]
+pub struct ChannelService(Arc<dyn HttpService>);
+
+impl Service<Request<Bytes>> for ChannelService {
+    type Response = Response<HttpBody>;
+    type Error = ChannelError;
+    type Future = BoxFuture<'static, Result<Self::Response, ChannelError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ChannelError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Bytes>) -> Self::Future {
+        let sending = self.0.send(request);
+        Box::pin(async move { Ok(sending.await?.map(HttpBody::from)) })
+    }
+}
+
+impl fmt::Debug for ChannelService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChannelService").finish_non_exhaustive()
     }
 }
 

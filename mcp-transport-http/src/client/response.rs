@@ -8,8 +8,8 @@ use http_body_util::BodyDataStream;
 use mcp_core::{ChannelError, Frame};
 use mcp_types::{Message, RequestId};
 
-use super::body;
-use super::request::{BoxResponseBody, RequestSender, exceeds};
+use super::body::{self, BoxResponseBody};
+use super::request::{RequestSender, exceeds};
 use crate::headers::names;
 use crate::sse::{SseError, SseStream, SseStreamError};
 

@@ -15,7 +15,7 @@ use super::resumable_stream::ResumableStream;
 use super::session::{PendingCall, Session};
 use super::sse_2024;
 use super::task::{self, BackgroundStream};
-use crate::client::request::BoxResponseBody;
+use crate::client::body::BoxResponseBody;
 use crate::client::response::{self, ResponseBody};
 
 /// Returns the frames of a call. The request is sent when the stream is first polled.

@@ -20,7 +20,8 @@ use tokio::sync::{Notify, OnceCell, mpsc, watch};
 use tokio::time::timeout;
 
 use super::frame_queue::FrameQueue;
-use crate::client::request::{BoxResponseBody, RequestParts, RequestSender};
+use crate::client::body::BoxResponseBody;
+use crate::client::request::{RequestParts, RequestSender};
 use crate::client::response::{self, ResponseBody, ResponseEvents};
 use crate::headers::names;
 
