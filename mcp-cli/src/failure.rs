@@ -3,6 +3,7 @@
 use std::fmt;
 
 use mcp::auth::AuthError;
+use mcp::client::Error;
 use mcp::core::Fault;
 
 /// The cure where the server demands a login.
@@ -78,7 +79,7 @@ impl Failure {
     }
 
     /// Creates the failure of a connection attempt.
-    pub(crate) fn connect(error: &mcp::Error) -> Self {
+    pub(crate) fn connect(error: &Error) -> Self {
         let kind = match error {
             _ if error.is_auth() => FailureKind::Login,
             _ => FailureKind::Unreachable,
@@ -88,8 +89,8 @@ impl Failure {
 }
 
 /// Classifies the error of a call.
-impl From<mcp::client::Error> for Failure {
-    fn from(error: mcp::client::Error) -> Self {
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
         let kind = match &error {
             _ if error.is_cancelled() => FailureKind::Cancelled,
             _ if error.is_auth() => FailureKind::Login,
@@ -104,11 +105,11 @@ impl From<mcp::client::Error> for Failure {
             let message = format!("{fault}; pass `--sample-with COMMAND`");
             return Self::new(kind, message);
         }
-        Self::new(kind, with_cure(kind, &error.into()))
+        Self::new(kind, with_cure(kind, &error))
     }
 }
 
-fn with_cure(kind: FailureKind, error: &mcp::Error) -> String {
+fn with_cure(kind: FailureKind, error: &Error) -> String {
     if kind != FailureKind::Login {
         return error.to_string();
     }

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body::Body;
 use mcp::auth::Authorizer;
+use mcp::client::Error;
 use mcp::core::{BoxFuture, Channel, ChannelError};
 use mcp::gateway::Relay;
 use mcp::group::{ServerEntry, ServerSpec};
@@ -89,13 +90,11 @@ pub(crate) async fn connect<'a>(
     let connected = match server {
         Server::Command(command) => builder.connect(command).await,
         Server::Http(remote) => {
-            let authorizer = remote.authorizer()?;
-            let channel = remote.channel(authorizer.as_ref())?;
-            let builder = match authorizer {
-                Some(authorizer) => builder.attach(authorizer),
+            let builder = match remote.authorizer()? {
+                Some(authorizer) => builder.authorizer(&authorizer),
                 None => builder,
             };
-            builder.connect(channel).await
+            builder.connect(remote.channel(None)?).await
         }
     };
     let client = connected.map_err(|error| Failure::connect(&error))?;
@@ -354,7 +353,7 @@ impl Logins {
         self,
         client: ClientBuilder,
         spec: ServerSpec,
-    ) -> mcp::Result<Client> {
+    ) -> Result<Client, Error> {
         let ServerSpec::Url { url, headers, .. } = spec else {
             return client.connect(spec).await;
         };
@@ -364,7 +363,7 @@ impl Logins {
             given: Vec::new(),
         };
         let channel = self.channel(&remote);
-        let channel = channel.map_err(|failure| mcp::client::Error::other(failure.to_string()))?;
+        let channel = channel.map_err(|failure| Error::other(failure.to_string()))?;
         client.connect(channel).await
     }
 
@@ -388,7 +387,7 @@ impl Logins {
 
 /// A function that connects to a server, each time anew.
 pub(crate) type Connector =
-    Box<dyn Fn(ClientBuilder) -> BoxFuture<'static, mcp::Result<Client>> + Send + Sync>;
+    Box<dyn Fn(ClientBuilder) -> BoxFuture<'static, Result<Client, Error>> + Send + Sync>;
 
 impl Server {
     /// Returns a function that connects to the server, without a login page.
@@ -404,8 +403,8 @@ impl Server {
                 Box::new(move |client| {
                     let channel = remote.channel(authorizer.as_ref());
                     Box::pin(async move {
-                        let channel = channel
-                            .map_err(|failure| mcp::client::Error::other(failure.to_string()))?;
+                        let channel =
+                            channel.map_err(|failure| Error::other(failure.to_string()))?;
                         client.connect(channel).await
                     })
                 })
@@ -430,7 +429,7 @@ impl Server {
         match self {
             Self::Command(command) => {
                 let channel = ChildChannel::spawn(command.clone());
-                let channel = channel.map_err(|error| Failure::connect(&error.into()))?;
+                let channel = channel.map_err(|error| Failure::connect(&Error::from(error)))?;
                 Ok((Box::new(channel), None))
             }
             Self::Http(remote) => {
@@ -452,7 +451,7 @@ impl Server {
         match self {
             Self::Command(command) => {
                 let channel = ChildChannel::spawn(command);
-                let channel = channel.map_err(|error| Failure::connect(&error.into()))?;
+                let channel = channel.map_err(|error| Failure::connect(&Error::from(error)))?;
                 Ok(Relay::new(channel))
             }
             Self::Http(remote) => {

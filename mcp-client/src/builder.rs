@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
+#[cfg(feature = "auth")]
+use mcp_auth::{Authorizer, OAuth};
+use mcp_core::ClientProfile;
 use mcp_core::extension::Registration;
 use mcp_core::mrtr::Mrtr;
 use mcp_core::schema::Validator;
 use mcp_core::tower::{LayerStack, Middleware};
-use mcp_core::{ClientProfile, Extensions};
 use mcp_types::ext::tasks::TasksSettings;
 use mcp_types::meta::keys;
 use mcp_types::{
@@ -26,6 +28,8 @@ use crate::connect_mode::ConnectMode;
 use crate::extension::{ClientExtension, ClientSetup, NotificationHandlers};
 use crate::header::{InvalidHeader, insert_header};
 use crate::inputs::{ElicitRequest, Inputs, IntoInput, SampleRequest, UrlRequest};
+#[cfg(feature = "auth")]
+use crate::login::Login;
 
 /// Settings of a [`Client`](crate::Client), created by [`Client::builder`](crate::Client::builder).
 ///
@@ -46,7 +50,7 @@ use crate::inputs::{ElicitRequest, Inputs, IntoInput, SampleRequest, UrlRequest}
 /// # }
 /// ```
 #[derive(Debug, Clone)]
-#[must_use = "connects with `over`"]
+#[must_use = "connects with `connect`"]
 pub struct ClientBuilder {
     pub(crate) profile: ClientProfile,
     pub(crate) mode: ConnectMode,
@@ -63,7 +67,8 @@ pub struct ClientBuilder {
     pub(crate) authorization: Option<HeaderValue>,
     /// The name of the first invalid header.
     pub(crate) invalid_header: Option<Box<str>>,
-    pub(crate) attached: Extensions,
+    #[cfg(feature = "auth")]
+    pub(crate) login: Option<Login>,
     pub(crate) extensions: Vec<Registration<ClientCapabilities>>,
     /// The layers around calls.
     pub(crate) layers: LayerStack,
@@ -88,7 +93,8 @@ impl Default for ClientBuilder {
             headers: HeaderMap::new(),
             authorization: None,
             invalid_header: None,
-            attached: Extensions::new(),
+            #[cfg(feature = "auth")]
+            login: None,
             extensions: Vec::new(),
             layers: LayerStack::default(),
             inbound_layers: LayerStack::default(),
@@ -162,7 +168,7 @@ impl ClientBuilder {
     /// Adds an extension of the protocol: publishes its settings, and adds its handlers and layers.
     ///
     /// The layers of the extension are added here, as if by [`layer`](Self::layer) and
-    /// [`inbound_layer`](Self::inbound_layer). [`over`](Self::over) fails when two extensions have the
+    /// [`inbound_layer`](Self::inbound_layer). [`connect`](Self::connect) fails when two extensions have the
     /// same identifier, when a method has two handlers, or when a requirement of an extension is not
     /// met.
     ///
@@ -223,7 +229,7 @@ impl ClientBuilder {
     /// [`extension`](Self::extension), which follows: around the layers that were added before, and
     /// inside of those that are added later. `id` is the identifier of the extension.
     ///
-    /// [`over`](Self::over) fails when the extension is not registered, or was registered before.
+    /// [`connect`](Self::connect) fails when the extension is not registered, or was registered before.
     ///
     /// # Examples
     ///
@@ -297,33 +303,6 @@ impl ClientBuilder {
     /// ```
     pub fn inbound_layer(mut self, layer: impl Middleware) -> Self {
         self.inbound_layers.add(layer);
-        self
-    }
-
-    /// Attaches a value to the client, found by its type with [`Client::attached`](crate::Client::attached). Replaces a value
-    /// of the same type. Use this in crates that extend clients, for state that all clones of a client
-    /// share.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// use mcp::Client;
-    /// use mcp::HttpChannel;
-    ///
-    /// #[derive(Clone)]
-    /// struct Tenant(String);
-    ///
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let client = Client::builder()
-    ///     .attach(Tenant("acme".to_owned()))
-    ///     .over(HttpChannel::new("http://127.0.0.1:8000/mcp")?)
-    ///     .await?;
-    /// assert_eq!(client.attached::<Tenant>().map(|tenant| tenant.0.as_str()), Some("acme"));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn attach<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
-        self.attached.insert(value);
         self
     }
 
@@ -430,7 +409,7 @@ impl ClientBuilder {
     /// ignore it. It replaces a header of the channel with the same name. A header of a
     /// [call](crate::PreparedCall::header) replaces it. Headers that the transport writes
     /// (`Accept`, `Content-Type`, `Host`, `Mcp-Session-Id`, …) are ignored with a warning in the log. An invalid header makes
-    /// [`over`](Self::over) fail.
+    /// [`connect`](Self::connect) fail.
     ///
     /// # Examples
     ///
@@ -462,6 +441,60 @@ impl ClientBuilder {
     pub fn authorization(mut self, mut credentials: HeaderValue) -> Self {
         credentials.set_sensitive(true);
         self.authorization = Some(credentials);
+        self
+    }
+
+    /// Sets authorization: the client logs in when the server demands it, adds the token to its
+    /// requests, and renews it. [`connect`](Self::connect) waits for the user to log in if that is
+    /// necessary. Default: no authorization.
+    ///
+    /// Replaces an [`authorizer`](Self::authorizer). A token of [`authorization`](Self::authorization)
+    /// or of a header wins over the login. The target must be a URL or an `HttpChannel`; with other
+    /// targets, connecting fails.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    ///
+    /// use mcp::auth::{FileStore, OAuth};
+    /// use mcp::prelude::*;
+    ///
+    /// # async fn run() -> mcp::Result<()> {
+    /// let client = Client::builder()
+    ///     .oauth(OAuth::interactive("My Agent").store(FileStore::new("tokens")))
+    ///     .timeout(Duration::from_secs(20))
+    ///     .connect("https://mcp.example.com/mcp")
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "auth")]
+    pub fn oauth(mut self, oauth: OAuth) -> Self {
+        self.login = Some(Login::Settings(Box::new(oauth)));
+        self
+    }
+
+    /// Sets authorization with tokens that several clients of one server share. The target must be
+    /// the [server](Authorizer::server) of the authorizer. Replaces [`oauth`](Self::oauth).
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::auth::OAuth;
+    /// use mcp::prelude::*;
+    ///
+    /// # async fn run() -> mcp::Result<()> {
+    /// let url = "https://mcp.example.com/mcp";
+    /// let authorizer = OAuth::interactive("My Agent").authorizer(url)?;
+    /// authorizer.login().await?;
+    /// let client = Client::builder().authorizer(&authorizer).connect(url).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "auth")]
+    pub fn authorizer(mut self, authorizer: &Authorizer) -> Self {
+        self.login = Some(Login::Shared(authorizer.clone()));
         self
     }
 

@@ -10,12 +10,14 @@ use std::time::Duration;
 use futures_core::Stream;
 use futures_util::future::select;
 use futures_util::{FutureExt, stream};
+#[cfg(feature = "auth")]
+use mcp_auth::Authorizer;
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::extension::Registration;
 use mcp_core::tower::Layers;
 use mcp_core::wire::{self, ClientWire};
 use mcp_core::{
-    Channel, ClientFacts, ClientProfile, ClientRequest, CloseReason, Extensions, ServerIdentity,
+    Channel, ClientFacts, ClientProfile, ClientRequest, CloseReason, ServerIdentity,
     ServerNotification,
 };
 use mcp_types::meta::keys;
@@ -98,8 +100,8 @@ pub(crate) struct ClientInner {
     pub(crate) layers: Layers,
     pub(crate) notifications: NotificationQueue,
     pub(crate) observed: ObserverState,
-    /// The values of [`ClientBuilder::attach`](crate::ClientBuilder::attach).
-    pub(crate) attached: Extensions,
+    #[cfg(feature = "auth")]
+    pub(crate) authorizer: Option<Authorizer>,
 }
 
 /// Counts requests of a legacy server that a handler is answering.
@@ -367,12 +369,6 @@ impl Client {
         timeout(CLOSE_TIMEOUT, closing)
             .await
             .map_err(|_| ErrorKind::TimedOut(CLOSE_TIMEOUT).into())
-    }
-
-    /// Returns the value of this type that was
-    /// [attached](crate::ClientBuilder::attach) to the client.
-    pub fn attached<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.inner.attached.get()
     }
 
     /// Removes all results from the [cache](crate::ClientBuilder::cache) of this client, also those of

@@ -32,99 +32,103 @@ use crate::resource_subscriptions::ResourceSubscriptions;
 use crate::session;
 use crate::tool_index::ToolIndex;
 
-impl ClientBuilder {
-    /// Connects over a channel.
-    ///
-    /// # Errors
-    ///
-    /// Returns an [`Error`] when the server does not answer, when there is no common revision
-    /// ([`Error::supported_versions`] returns those of the server), when a root is no `file://` URI,
-    /// or when a header is invalid.
-    pub async fn over(mut self, mut channel: impl Channel) -> Result<Client, Error> {
-        if let Some(name) = self.invalid_header {
-            return Err(ErrorKind::Header(name).into());
-        }
-        if let Some(credentials) = self.authorization {
-            self.headers.insert(AUTHORIZATION, credentials);
-        }
-        if !self.headers.is_empty() {
-            channel.set_headers(self.headers);
-        }
-        if let Some(uri) = self
-            .inputs
-            .roots()
-            .and_then(|roots| first_invalid_root(&roots.read()))
-        {
-            return Err(ErrorKind::Root(uri).into());
-        }
-        self.profile.capabilities = self.inputs.declare(self.profile.capabilities);
-        let stacks = [&self.layers, &self.inbound_layers];
-        publish(&self.extensions, &mut self.profile.capabilities, stacks)?;
-        self.inputs.layers = self.inbound_layers.compose();
-        let handlers = self.notification_handlers;
-        let (notifications, queue) = NotificationQueue::new(handlers, self.inputs.layers.clone());
-        let memory = ProbeMemory::current();
-        let mode = match self.mode {
-            // spec: COMPAT-12
-            ConnectMode::Auto if channel.is_pipe() && memory.skips_probe() => ConnectMode::Legacy,
-            mode => mode,
-        };
-        let ConnectPlan {
-            versions,
-            verdict,
-            negotiates,
-        } = ConnectPlan::new(mode);
-        let identity = channel.identity();
-        let client = Client {
-            inner: Arc::new(ClientInner {
-                channel: Box::new(channel),
-                profile: self.profile,
-                inputs: self.inputs.for_new_client(),
-                max_input_rounds: self.max_input_rounds,
-                timeouts: self.timeouts,
-                versions,
-                state: RwLock::new(ConnectionState {
-                    version: verdict.version(),
-                    server: server_info(&verdict),
-                    log_level: self.log_level,
-                    negotiation: Negotiation::new(Vec::new(), verdict).into(),
-                    session_number: 0,
-                }),
-                last_id: AtomicI64::new(0),
-                closing: CloseSignal::default(),
-                cache: self.cache.unwrap_or_default(),
-                identity: identity.unwrap_or_else(ServerIdentity::unique),
-                principal: self.principal.unwrap_or_else(unique_principal),
-                events: Events::default(),
-                tools: ToolIndex::new(self.validator),
-                probe_timeout: self.probe_timeout,
-                dispatcher: Mutex::default(),
-                renewal: tokio::sync::Mutex::default(),
-                resource_subscriptions: ResourceSubscriptions::default(),
-                open_requests: OpenRequests::default(),
-                attached: self.attached,
-                extensions: self.extensions,
-                layers: self.layers.compose(),
-                notifications,
-                observed: ObserverState::default(),
-            }),
-        };
-        if let Some(queue) = queue {
-            notification_task::spawn(&client, queue);
-        }
-        if negotiates {
-            negotiate(&client, &memory).await?;
-        } else {
-            client.inner.channel.set_version(client.protocol_version());
-        }
-        let inner = &client.inner;
-        // On a pipe, notifications of a call do not name it. A session has its dispatcher already.
-        if inner.notifications.is_needed() && inner.channel.is_pipe() && inner.version().is_modern()
-        {
-            session::watch_notifications(&client);
-        }
-        Ok(client)
+/// Connects over a channel.
+pub(crate) async fn open(
+    mut builder: ClientBuilder,
+    mut channel: impl Channel,
+) -> Result<Client, Error> {
+    #[cfg(feature = "auth")]
+    let authorizer = builder
+        .login
+        .map(|login| login.applied(&channel.peer()))
+        .transpose()?;
+    if let Some(name) = builder.invalid_header {
+        return Err(ErrorKind::Header(name).into());
     }
+    if let Some(credentials) = builder.authorization {
+        builder.headers.insert(AUTHORIZATION, credentials);
+    }
+    if !builder.headers.is_empty() {
+        channel.set_headers(builder.headers);
+    }
+    if let Some(uri) = builder
+        .inputs
+        .roots()
+        .and_then(|roots| first_invalid_root(&roots.read()))
+    {
+        return Err(ErrorKind::Root(uri).into());
+    }
+    builder.profile.capabilities = builder.inputs.declare(builder.profile.capabilities);
+    let stacks = [&builder.layers, &builder.inbound_layers];
+    publish(
+        &builder.extensions,
+        &mut builder.profile.capabilities,
+        stacks,
+    )?;
+    builder.inputs.layers = builder.inbound_layers.compose();
+    let handlers = builder.notification_handlers;
+    let (notifications, queue) = NotificationQueue::new(handlers, builder.inputs.layers.clone());
+    let memory = ProbeMemory::current();
+    let mode = match builder.mode {
+        // spec: COMPAT-12
+        ConnectMode::Auto if channel.is_pipe() && memory.skips_probe() => ConnectMode::Legacy,
+        mode => mode,
+    };
+    let ConnectPlan {
+        versions,
+        verdict,
+        negotiates,
+    } = ConnectPlan::new(mode);
+    let identity = channel.identity();
+    let client = Client {
+        inner: Arc::new(ClientInner {
+            channel: Box::new(channel),
+            profile: builder.profile,
+            inputs: builder.inputs.for_new_client(),
+            max_input_rounds: builder.max_input_rounds,
+            timeouts: builder.timeouts,
+            versions,
+            state: RwLock::new(ConnectionState {
+                version: verdict.version(),
+                server: server_info(&verdict),
+                log_level: builder.log_level,
+                negotiation: Negotiation::new(Vec::new(), verdict).into(),
+                session_number: 0,
+            }),
+            last_id: AtomicI64::new(0),
+            closing: CloseSignal::default(),
+            cache: builder.cache.unwrap_or_default(),
+            identity: identity.unwrap_or_else(ServerIdentity::unique),
+            principal: builder.principal.unwrap_or_else(unique_principal),
+            events: Events::default(),
+            tools: ToolIndex::new(builder.validator),
+            probe_timeout: builder.probe_timeout,
+            dispatcher: Mutex::default(),
+            renewal: tokio::sync::Mutex::default(),
+            resource_subscriptions: ResourceSubscriptions::default(),
+            open_requests: OpenRequests::default(),
+            #[cfg(feature = "auth")]
+            authorizer,
+            extensions: builder.extensions,
+            layers: builder.layers.compose(),
+            notifications,
+            observed: ObserverState::default(),
+        }),
+    };
+    if let Some(queue) = queue {
+        notification_task::spawn(&client, queue);
+    }
+    if negotiates {
+        negotiate(&client, &memory).await?;
+    } else {
+        client.inner.channel.set_version(client.protocol_version());
+    }
+    let inner = &client.inner;
+    // On a pipe, notifications of a call do not name it. A session has its dispatcher already.
+    if inner.notifications.is_needed() && inner.channel.is_pipe() && inner.version().is_modern() {
+        session::watch_notifications(&client);
+    }
+    Ok(client)
 }
 
 /// Adds the settings of extensions to the capabilities, and checks the extensions and the positions of
@@ -177,15 +181,6 @@ impl Client {
     /// Creates a builder with default settings.
     pub fn builder() -> ClientBuilder {
         ClientBuilder::default()
-    }
-
-    /// Connects over a channel, with the defaults of [`Client::builder`].
-    ///
-    /// # Errors
-    ///
-    /// See [`ClientBuilder::over`].
-    pub async fn over(channel: impl Channel) -> Result<Self, Error> {
-        Self::builder().over(channel).await
     }
 
     /// Sends `server/discover`, and stores the server's identity, capabilities and versions.

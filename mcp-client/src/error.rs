@@ -12,6 +12,8 @@ use std::io;
 use std::time::Duration;
 
 use http::StatusCode;
+#[cfg(feature = "auth")]
+use mcp_auth::AuthError;
 use mcp_core::extension::InvalidSettings;
 use mcp_core::versioning::newest_common;
 use mcp_core::wire::DecodeError;
@@ -82,6 +84,14 @@ impl From<ChannelError> for Error {
     }
 }
 
+/// For functions that log in and connect.
+#[cfg(feature = "auth")]
+impl From<AuthError> for Error {
+    fn from(error: AuthError) -> Self {
+        ChannelError::from(error).into()
+    }
+}
+
 /// For `client.call(…).await?.parse()?`.
 impl From<UnexpectedResult> for Error {
     fn from(error: UnexpectedResult) -> Self {
@@ -134,8 +144,8 @@ impl Error {
     }
 
     /// Adds the end of the server's standard error to the message.
-    #[must_use]
-    pub fn with_stderr_tail(mut self, stderr: impl Into<Box<str>>) -> Self {
+    #[cfg(any(feature = "stdio", test))]
+    pub(crate) fn with_stderr_tail(mut self, stderr: impl Into<Box<str>>) -> Self {
         self.inner.stderr_tail = Some(stderr.into()).filter(|stderr| !stderr.is_empty());
         self
     }

@@ -14,6 +14,7 @@
 //! | `member` | one server: start, restart, close |
 //! | `handle` | [`Group`] |
 //! | `builder` | [`GroupBuilder`] |
+//! | `servers` | servers by their target, and by the entries of a file |
 //! | `lists`, `calls` | lists and calls of a group |
 
 mod builder;
@@ -26,6 +27,7 @@ mod lists;
 mod member;
 mod names;
 mod routes;
+mod servers;
 
 pub use builder::GroupBuilder;
 pub use config::{

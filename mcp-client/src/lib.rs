@@ -1,14 +1,14 @@
 //! The client of the Model Context Protocol: typed calls to a server, in every protocol revision.
 //!
-//! A [`Client`] calls one server over a [`Channel`](mcp_core::Channel), which a transport crate
-//! provides. Each call runs on the task that awaits it, inside of a tokio runtime with a timer.
+//! A [`Client`] calls one server: the [`Target`] of [`Client::connect`]. Each call runs on the task that awaits it, inside of a tokio runtime with a timer.
 //! Dropping the future cancels the call. Tokio tasks are spawned only for legacy sessions, for
 //! [groups](group), and to cancel the task of a dropped call.
 //!
 //! | topic | item |
 //! |---|---|
 //! | calls, and the description of the server | [`Client`] |
-//! | settings and connecting | [`ClientBuilder`], [`ConnectMode`] |
+//! | connecting | [`Client::connect`], [`Target`] |
+//! | settings | [`ClientBuilder`], [`ConnectMode`] |
 //! | timeout, progress, headers of one call | [`PreparedCall`] |
 //! | elicitation, sampling, roots | [`ElicitRequest`], [`UrlRequest`], [`SampleRequest`] |
 //! | one request of a call, for callers that answer input requests | [`PreparedCall::step`] |
@@ -21,6 +21,12 @@
 //! | errors | [`Error`] |
 //! | several servers, `mcp.json` | [`group`] |
 //! | snapshots of servers, and changes between them | [`catalog`] |
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `http` | URLs and `HttpChannel` as targets |
+//! | `stdio` | commands and pairs of byte streams as targets |
+//! | `auth` | logins with OAuth: `ClientBuilder::oauth` |
 //!
 //! Modules in layers, lowest first. Each uses only modules above it in the table:
 //!
@@ -50,12 +56,16 @@
 //! | `subscriptions` | [`Subscription`] |
 //! | `negotiate` | version negotiation |
 //! | `probe_memory` | servers of a group that do not survive `server/discover` |
-//! | `connect_mode`, `builder`, `connect` | [`ConnectMode`]; [`ClientBuilder`]; connecting |
+//! | `connect_mode`, `login`, `builder`, `connect` | [`ConnectMode`]; authorization; [`ClientBuilder`]; connecting over a channel |
+//! | `authorization` | connecting with authorization, logins of connected clients |
+//! | `target` | [`Target`] |
 //! | `group` | several servers |
 //! | `catalog` | snapshots of servers |
 
 mod api;
 mod attempt;
+#[cfg(feature = "auth")]
+mod authorization;
 mod builder;
 mod cache;
 mod call;
@@ -72,6 +82,8 @@ pub mod group;
 mod header;
 mod inputs;
 mod layered;
+#[cfg(feature = "auth")]
+mod login;
 mod negotiate;
 mod negotiation;
 mod notification_queue;
@@ -88,6 +100,7 @@ mod resource_subscriptions;
 mod session;
 mod step;
 mod subscriptions;
+mod target;
 mod task;
 mod tool_index;
 
@@ -107,5 +120,8 @@ pub use prepared::PreparedCall;
 pub use prepared_notification::PreparedNotification;
 pub use step::{PendingInput, Step};
 pub use subscriptions::{Subscribe, Subscription};
+#[cfg(feature = "stdio")]
+pub use target::Io;
+pub use target::{InProcess, Over, Target};
 pub use task::TaskHandle;
 pub use tool_index::DroppedTool;

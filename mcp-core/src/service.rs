@@ -1,5 +1,6 @@
 //! The trait of everything that answers calls.
 
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
@@ -66,6 +67,16 @@ pub trait Service: Send + Sync + 'static {
         _facts: &ClientFacts,
         _extensions: &Extensions,
     ) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Checks that the service can answer calls. A client in the same process calls it before it connects.
+    /// A service that wraps another one should forward it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the mistakes in the settings of the service. Default: none.
+    fn check(&self) -> Result<(), Box<dyn Error + Send + Sync>> {
         Ok(())
     }
 
@@ -146,6 +157,10 @@ impl<S: Service + ?Sized> Service for Arc<S> {
         extensions: &Extensions,
     ) -> Result<(), Fault> {
         (**self).check_scopes(call, facts, extensions)
+    }
+
+    fn check(&self) -> Result<(), Box<dyn Error + Send + Sync>> {
+        (**self).check()
     }
 
     fn scoped_item(&self) -> Option<ScopedItem> {

@@ -40,10 +40,10 @@ mod snapshot;
 use std::any::Any;
 use std::io;
 
-use mcp::client::ClientBuilder;
+use mcp::client::{ClientBuilder, Error};
 use mcp::core::Service as _;
 use mcp::middleware::{Exchange, Next, from_fn};
-use mcp::{Client, IntoServer, Principal, Result, Server};
+use mcp::{Client, InProcess, IntoServer, Principal, Server};
 
 pub use mcp::core::InProcessChannel;
 pub use mock::{Mock, MockCalls, mock};
@@ -56,7 +56,7 @@ pub use snapshot::{ServerSnapshot, SnapshotExt, assert_snapshot};
 ///
 /// Returns an error when [`Server::check`](mcp::Server::check) finds a mistake, and when a route needs
 /// scopes: use [`connect_as`] with a caller that has scopes.
-pub async fn connect(server: impl IntoServer) -> Result<Client> {
+pub async fn connect(server: impl IntoServer) -> Result<Client, Error> {
     connect_with(server, Client::builder()).await
 }
 
@@ -89,7 +89,7 @@ pub async fn connect(server: impl IntoServer) -> Result<Client> {
 pub async fn connect_as<T: Clone + Send + Sync + 'static>(
     server: impl IntoServer,
     identity: T,
-) -> Result<Client> {
+) -> Result<Client, Error> {
     let has_caller = (&identity as &dyn Any).is::<Principal>();
     let server = server.into_server();
     check(&server, has_caller)?;
@@ -97,8 +97,7 @@ pub async fn connect_as<T: Clone + Send + Sync + 'static>(
         exchange.extensions.insert(identity.clone());
         async move { next.run(exchange).await }
     });
-    let channel = InProcessChannel::new(server.layer(layer));
-    Ok(Client::builder().over(channel).await?)
+    Client::connect(InProcess(server.layer(layer))).await
 }
 
 /// Connects a client with custom settings, such as handlers for requests of the server.
@@ -107,15 +106,18 @@ pub async fn connect_as<T: Clone + Send + Sync + 'static>(
 ///
 /// Returns an error when [`Server::check`](mcp::Server::check) finds a mistake, when a route needs scopes, or
 /// when a setting of `builder` is invalid.
-pub async fn connect_with(server: impl IntoServer, builder: ClientBuilder) -> Result<Client> {
+pub async fn connect_with(
+    server: impl IntoServer,
+    builder: ClientBuilder,
+) -> Result<Client, Error> {
     let server = server.into_server();
     check(&server, false)?;
-    Ok(builder.over(InProcessChannel::new(server)).await?)
+    builder.connect(InProcess(server)).await
 }
 
 /// Checks a server before a client connects, as its start over HTTP does.
-fn check(server: &Server, has_caller: bool) -> Result<()> {
-    server.check()?;
+fn check(server: &Server, has_caller: bool) -> Result<(), Error> {
+    server.check().map_err(Error::other)?;
     match server.scoped_item() {
         Some(item) if !has_caller => {
             let error = format!(
@@ -123,7 +125,10 @@ fn check(server: &Server, has_caller: bool) -> Result<()> {
                  `connect_as(server, Principal::new(issuer, subject).scopes([…]))` or \
                  `Pair::principal`"
             );
-            Err(io::Error::new(io::ErrorKind::InvalidInput, error).into())
+            Err(Error::other(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                error,
+            )))
         }
         _ => Ok(()),
     }

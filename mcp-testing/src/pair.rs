@@ -7,10 +7,10 @@ mod transcript;
 
 use std::fmt;
 
-use mcp::client::ClientBuilder;
+use mcp::client::{ClientBuilder, Error};
 use mcp::http::HttpChannel;
 use mcp::prelude::*;
-use mcp::stdio::{PipeChannel, StdioServer};
+use mcp::stdio::StdioServer;
 use mcp::{IntoServer, Principal, Result};
 use tokio::io::{duplex, split};
 use tokio::task::JoinHandle;
@@ -133,7 +133,7 @@ impl Pair {
     ///
     /// Returns an error when the server has a configuration mistake, when a route needs scopes and there is
     /// no [caller](Self::principal), or when a fault prevents the connection.
-    pub async fn start(mut self) -> Result<Connected> {
+    pub async fn start(mut self) -> Result<Connected, Error> {
         crate::check(&self.server, self.principal.is_some())?;
         if let Some(revision) = self.revision {
             self.client = self.client.mode(ConnectMode::Pin(revision));
@@ -149,10 +149,9 @@ impl Pair {
                     self.response_faults,
                     transcript.clone(),
                 );
-                let channel = HttpChannel::with_service("http://localhost/mcp", service)
-                    .map_err(mcp::client::Error::from)?;
+                let channel = HttpChannel::with_service("http://localhost/mcp", service)?;
                 Ok(Connected {
-                    client: self.client.over(channel).await?,
+                    client: self.client.connect(channel).await?,
                     transcript,
                     server: None,
                 })
@@ -160,7 +159,7 @@ impl Pair {
         }
     }
 
-    async fn start_pipe(self, transcript: Transcript) -> Result<Connected> {
+    async fn start_pipe(self, transcript: Transcript) -> Result<Connected, Error> {
         let (client, client_peer) = duplex(PIPE_CAPACITY);
         let (server, server_peer) = duplex(PIPE_CAPACITY);
         relay::start(
@@ -177,7 +176,7 @@ impl Pair {
         }
         let server = tokio::spawn(server.serve(reader, writer));
         let (reader, writer) = split(client);
-        let connected = self.client.over(PipeChannel::new(reader, writer)).await;
+        let connected = self.client.connect(Io(reader, writer)).await;
         if connected.is_err() {
             server.abort();
         }

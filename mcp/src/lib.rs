@@ -24,16 +24,8 @@
     )
 )]
 
-#[cfg(feature = "auth")]
-mod authorize;
-#[cfg(feature = "client")]
-mod connect;
-#[cfg(feature = "http-client")]
-mod discovery;
 mod error;
 pub mod extension;
-#[cfg(feature = "client")]
-mod groups;
 pub mod guide;
 pub mod prelude;
 #[cfg(doctest)]
@@ -41,8 +33,6 @@ pub mod prelude;
 mod readme {}
 #[cfg(all(feature = "server", any(feature = "http-server", feature = "stdio")))]
 mod serve;
-#[cfg(feature = "client")]
-mod target;
 pub mod typed;
 
 pub use mcp_core as core;
@@ -85,24 +75,27 @@ pub use mcp_telemetry as telemetry;
 
 #[cfg(feature = "client")]
 pub use mcp_client as client;
-/// A client of one server: [`Client::connect`](Connect::connect) opens it, and
-/// [`Client::builder`] with [`connect`](ConnectWith::connect) opens one with settings and handlers.
+/// A client of one server: [`Client::connect`] opens it, and [`Client::builder`] with
+/// [`connect`](ClientBuilder::connect) opens one with settings and handlers.
 #[cfg(feature = "client")]
 pub use mcp_client::Client;
-/// Settings of a [`Client`]: [`connect`](ConnectWith::connect) opens it with them.
+/// Settings of a [`Client`]: [`connect`](ClientBuilder::connect) opens it with them.
 #[cfg(feature = "client")]
 pub use mcp_client::ClientBuilder;
-#[cfg(feature = "client")]
-pub use mcp_client::{catalog, group};
-/// A group of servers: [`Group::load`](LoadGroup::load) reads them from an `mcp.json`,
-/// [`target`](AddServers::target) of a [builder](Group::builder) adds one.
+#[cfg(all(feature = "client", feature = "stdio"))]
+pub use mcp_client::Io;
+/// A group of servers: [`Group::load`] reads them from an `mcp.json`,
+/// [`target`](group::GroupBuilder::target) of a [builder](Group::builder) adds one.
 #[cfg(feature = "client")]
 pub use mcp_client::group::Group;
 #[cfg(feature = "client")]
 pub use mcp_client::{
-    Cache, Change, ConnectMode, ElicitRequest, InputError, Negotiation, PreparedCall,
-    PreparedNotification, Rejected, SampleRequest, Step, Subscription, TaskHandle, UrlRequest,
+    Cache, Change, ConnectMode, ElicitRequest, InProcess, InputError, Negotiation, Over,
+    PreparedCall, PreparedNotification, Rejected, SampleRequest, Step, Subscription, Target,
+    TaskHandle, UrlRequest,
 };
+#[cfg(feature = "client")]
+pub use mcp_client::{catalog, group};
 #[cfg(feature = "http-server")]
 pub use mcp_core::store::{EventStore, MemoryEventStore, MemorySessionStore, SessionStore};
 #[cfg(feature = "client")]
@@ -163,23 +156,9 @@ pub use mcp_types::{
     PromptMessage, ProtocolVersion, ResourceContents,
 };
 
-#[cfg(feature = "auth")]
-pub use authorize::{ClientAuth, OAuthBuilder, WithOAuth};
-#[cfg(feature = "client")]
-pub use connect::{Connect, ConnectWith};
-#[cfg(feature = "http-client")]
-pub use discovery::DiscoverServers;
-#[cfg(feature = "client")]
-pub use groups::{AddServers, LoadGroup};
 #[cfg(all(feature = "server", feature = "stdio"))]
 pub use serve::serve_stdio;
 #[cfg(feature = "http-server")]
 pub use serve::{Address, IntoServe, Serve, serve_http};
 #[cfg(all(feature = "auth", feature = "http-server"))]
 pub use serve::{Authorize, AuthorizedServer};
-#[cfg(all(feature = "client", feature = "server"))]
-pub use target::InProcess;
-#[cfg(all(feature = "client", feature = "stdio"))]
-pub use target::Io;
-#[cfg(feature = "client")]
-pub use target::Target;

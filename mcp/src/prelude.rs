@@ -10,8 +10,6 @@ pub use crate::{
 
 #[cfg(all(feature = "auth", feature = "http-server"))]
 pub use crate::Authorize as _;
-#[cfg(feature = "http-client")]
-pub use crate::DiscoverServers as _;
 #[cfg(all(feature = "client", feature = "stdio"))]
 pub use crate::Io;
 #[cfg(feature = "http-server")]
@@ -20,8 +18,6 @@ pub use crate::StreamableHttp;
 pub use crate::skills::AddSkills as _;
 #[cfg(all(feature = "client", feature = "skills"))]
 pub use crate::skills::ClientSkills as _;
-#[cfg(feature = "client")]
-pub use crate::{AddServers as _, Connect as _, ConnectWith as _, LoadGroup as _};
 #[cfg(feature = "server")]
 pub use crate::{
     Answer, Args, Ask, Async, Cancel, ClientInfo, Elicit, Extension, FromHeader, Header, Headers,
@@ -34,7 +30,5 @@ pub use crate::{
 pub use crate::{
     Change, Client, ConnectMode, ElicitRequest, Rejected, SampleRequest, Step, UrlRequest,
 };
-#[cfg(feature = "auth")]
-pub use crate::{ClientAuth as _, WithOAuth as _};
 #[cfg(feature = "macros")]
 pub use crate::{completion, prompt, resource, tool};

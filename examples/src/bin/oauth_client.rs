@@ -33,12 +33,11 @@ async fn main() -> mcp::Result<()> {
         }
     });
 
-    let authorizer = oauth.authorizer(&url)?;
     if arguments.next().as_deref() == Some("logout") {
-        authorizer.logout().await?;
+        oauth.authorizer(&url)?.logout().await?;
         return Ok(());
     }
-    let client = Client::connect(&authorizer).await?;
+    let client = Client::builder().oauth(oauth).connect(&url).await?;
     for tool in client.list_tools().await? {
         println!("{}: {}", tool.name, tool.description());
     }

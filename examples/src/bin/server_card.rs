@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, reason = "a command line program")]
 
 use mcp::http::Serve;
+use mcp::http::client::discover_domain;
 use mcp::http::server::CardService;
 use mcp::prelude::*;
 use mcp::types::ext::server_card::{CardRemote, ServerCard};
@@ -22,7 +23,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let serve = serve.cards(CardService::new(&card, "/mcp")?);
     let serving = tokio::spawn(serve.into_future());
 
-    for found in Client::discover_domain(&domain).await? {
+    for found in discover_domain(&domain).await? {
         println!("{found}");
         for remote in found.card?.remotes {
             let client = Client::connect(remote.url).await?;

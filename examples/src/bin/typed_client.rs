@@ -34,7 +34,7 @@ impl Disks {
 
 #[tokio::main]
 async fn main() -> mcp::Result<()> {
-    let shop = shop::Shop::new(Client::connect(InProcess(Disks)).await?);
+    let shop = shop::Shop::new(Client::connect(InProcess(Server::of(Disks))).await?);
     let disks = shop::ReserveInput::new(2, "Kind of Blue")
         .with_delivery(shop::ReserveInputDelivery::PickUp);
     // The fields are `count`, `delivery` and `title`; a missing or misspelled one does not compile.

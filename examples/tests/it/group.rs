@@ -211,7 +211,7 @@ async fn silent_process_is_timeout_with_its_stderr() {
     let spec = config.servers[0].spec.clone().unwrap();
     let connect = move || client.clone().connect(spec.clone());
     let group = Group::builder().server("silent", connect).build();
-    let error = mcp::Error::from(group.client("silent").await.unwrap_err());
+    let error = group.client("silent").await.unwrap_err();
     assert!(error.is_timeout() && !error.is_closed(), "{error}");
     drop(directory);
 }

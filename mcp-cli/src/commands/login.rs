@@ -2,7 +2,6 @@
 
 use futures_util::FutureExt as _;
 use mcp::auth::{AuthError, AuthEvent, AuthStatus, Authorizer};
-use mcp::prelude::*;
 use serde_json::{Value, json};
 
 use super::support::close;

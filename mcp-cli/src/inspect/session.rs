@@ -9,7 +9,7 @@ use mcp::auth::Authorizer;
 use mcp::catalog::{Impact, Snapshot};
 use mcp::core::Channel;
 use mcp::prelude::*;
-use mcp::{Change, ClientBuilder};
+use mcp::{Change, ClientBuilder, Over};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -167,11 +167,10 @@ impl Session {
         let steps = authorizer.as_ref();
         let steps = steps.map(|it| login::follow(it.events(), self.history.clone()));
         *self.lock_login_steps() = steps;
-        let builder = match authorizer {
-            Some(authorizer) => builder.attach(authorizer),
-            None => builder,
-        };
-        let client = builder.over(tap).await.map_err(|it| it.to_string())?;
+        let client = builder
+            .connect(Over(tap))
+            .await
+            .map_err(|it| it.to_string())?;
         if client.server_capabilities().is_none() {
             client.discover().await.map_err(|it| it.to_string())?;
         }

@@ -2,6 +2,7 @@
 
 use futures_util::StreamExt as _;
 use mcp::TaskHandle;
+use mcp::client::Error;
 use mcp::types::CallToolResult;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -14,7 +15,7 @@ pub(super) async fn finish(
     tool: Option<&str>,
     cancelled: &CancellationToken,
     history: &History,
-) -> mcp::Result<CallToolResult> {
+) -> Result<CallToolResult, Error> {
     let Some(mut last) = task.task().cloned() else {
         return Ok(task.result().await?);
     };

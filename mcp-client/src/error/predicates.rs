@@ -1,9 +1,10 @@
 //! Methods of [`Error`] that classify it.
 
-use std::error::Error as StdError;
 use std::time::Duration;
 
 use http::StatusCode;
+#[cfg(feature = "auth")]
+use mcp_auth::AuthError;
 use mcp_core::{ChannelError, Fault};
 use mcp_types::{UnexpectedResult, codes};
 
@@ -76,9 +77,10 @@ impl Error {
 
     /// Returns whether the server requires authentication or denies access (HTTP 401, 403).
     pub fn is_auth(&self) -> bool {
-        self.authorization().is_some()
+        let kind = self.inner.kind.root();
+        matches!(kind, ErrorKind::Channel(ChannelError::Unauthorized { .. }))
             || matches!(
-                self.inner.kind.status(),
+                kind.status(),
                 Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
             )
     }
@@ -107,11 +109,27 @@ impl Error {
         }
     }
 
-    /// Returns the reason why a login failed that the server demanded: with the feature `auth`, an
-    /// `AuthError`.
-    pub fn authorization(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
+    /// Returns the reason why a login failed, or why it could not start.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::auth::{AuthError, OAuth};
+    /// use mcp::prelude::*;
+    ///
+    /// # async fn run() {
+    /// let builder = Client::builder().oauth(OAuth::interactive("My Agent"));
+    /// if let Err(error) = builder.connect("https://mcp.example.com/mcp").await
+    ///     && let Some(AuthError::Denied(code)) = error.authorization()
+    /// {
+    ///     println!("you refused the login: {code}");
+    /// }
+    /// # }
+    /// ```
+    #[cfg(feature = "auth")]
+    pub fn authorization(&self) -> Option<&AuthError> {
         match self.inner.kind.root() {
-            ErrorKind::Channel(ChannelError::Unauthorized { source }) => Some(&**source),
+            ErrorKind::Channel(ChannelError::Unauthorized { source }) => source.downcast_ref(),
             _ => None,
         }
     }

@@ -199,6 +199,14 @@ fn text_of_server_is_escaped() {
 }
 
 #[test]
+fn parse_error_of_failed_tool_has_its_message() {
+    let error = Error::from(UnexpectedResult::ToolFailed("no such file".to_owned()));
+    assert_eq!(error.tool_error(), Some("no such file"));
+    let error = Error::from(ErrorKind::Cancelled);
+    assert_eq!(error.tool_error(), None);
+}
+
+#[test]
 fn error_is_send_and_pointer_sized() {
     fn assert_send<T: Send + Sync + 'static>() {}
     assert_send::<Error>();

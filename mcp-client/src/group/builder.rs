@@ -50,17 +50,12 @@ impl GroupBuilder {
     /// Adds a server with a function that connects to it. The function is called each time the
     /// server starts. A server with the same name is replaced. Wrap foreign errors with
     /// [`Error::other`].
-    pub fn server<F, Fut, E>(self, name: &str, connect: F) -> Self
+    pub fn server<F, Fut>(self, name: &str, connect: F) -> Self
     where
         F: Fn() -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Client, E>> + Send + 'static,
-        E: Into<Error>,
+        Fut: Future<Output = Result<Client, Error>> + Send + 'static,
     {
-        let member = Member::new(name, move || {
-            let connecting = connect();
-            Box::pin(async move { connecting.await.map_err(Into::into) })
-        });
-        self.add(member)
+        self.add(Member::new(name, move || Box::pin(connect())))
     }
 
     /// Adds a disabled server with the reason: for example, its configuration is invalid. It appears

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
-use mcp_client::{Cache, Client, ClientBuilder, ConnectMode};
+use mcp_client::{Cache, Client, ClientBuilder, ConnectMode, Over};
 use mcp_types::{Cursor, ProtocolVersion, codes};
 use serde_json::{Value, json};
 use tokio::time::advance;
@@ -21,7 +21,11 @@ fn tools(scope: &str, ttl: i64) -> Vec<Step> {
 
 async fn client(script: &Arc<Script>, builder: ClientBuilder) -> Client {
     let mode = ConnectMode::Pin(ProtocolVersion::LATEST);
-    builder.mode(mode).over(script.channel()).await.unwrap()
+    builder
+        .mode(mode)
+        .connect(Over(script.channel()))
+        .await
+        .unwrap()
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,11 +1,15 @@
 //! Version negotiation with modern servers.
 
-use mcp_client::{Client, Error};
+use std::sync::Arc;
+
+use mcp::ToolExt as _;
+use mcp::prelude::{Server, Tool};
+use mcp_client::{Client, ClientBuilder, Error, InProcess, Over, Target};
 use mcp_core::{ChannelError, Fault};
 use mcp_types::{ProtocolVersion, codes};
 use serde_json::{Value, json};
 
-use crate::script::{Script, Step, error, refuse, result, say, text, unsupported};
+use crate::script::{Script, Scripted, Step, error, refuse, result, say, text, unsupported};
 
 fn discovered(versions: &[&str]) -> Step {
     result(&json!({
@@ -20,7 +24,7 @@ fn discovered(versions: &[&str]) -> Step {
 }
 
 async fn connect(answers: impl IntoIterator<Item = Vec<Step>>) -> Result<Client, Error> {
-    Client::over(Script::new(answers).channel()).await
+    Client::connect(Over(Script::new(answers).channel())).await
 }
 
 #[tokio::test]
@@ -31,7 +35,7 @@ async fn auto_mode_discovers_and_stores_server() {
     ]);
     let client = Client::builder()
         .identity("my-agent", "1.2.3")
-        .over(script.channel())
+        .connect(Over(script.channel()))
         .await
         .unwrap();
     assert_eq!(client.protocol_version(), ProtocolVersion::LATEST);
@@ -76,7 +80,7 @@ async fn unsupported_version_is_retried_with_common_one() {
         vec![unsupported(&["2025-11-25", "2026-07-28"])],
         vec![text("3")],
     ]);
-    let client = Client::over(script.channel()).await.unwrap();
+    let client = Client::connect(Over(script.channel())).await.unwrap();
     assert_eq!(client.call("add", ()).await.unwrap().text(), "3");
     let sent = script.sent();
     assert_eq!(sent.len(), 4);
@@ -92,7 +96,7 @@ async fn unsupported_version_is_retried_with_common_one() {
 async fn unsupported_version_is_retried_once_only() {
     let again = || vec![unsupported(&["2026-07-28"])];
     let script = Script::new([again(), again(), again()]);
-    let error = Client::over(script.channel()).await.unwrap_err();
+    let error = Client::connect(Over(script.channel())).await.unwrap_err();
     assert!(
         matches!(error.fault(), Some(Fault::UnsupportedVersion { .. })),
         "{error:?}"
@@ -162,7 +166,7 @@ async fn unknown_discover_falls_back_to_initialize() {
     ] {
         let no = vec![refuse(400, error(-32000, &Value::Null))];
         let script = Script::new([vec![answer], no]);
-        let error = Client::over(script.channel()).await.unwrap_err();
+        let error = Client::connect(Over(script.channel())).await.unwrap_err();
         let sent = script.sent();
         assert_eq!(sent.len(), 1 + usize::from(is_legacy), "{error}");
         if is_legacy {
@@ -174,4 +178,37 @@ async fn unknown_discover_falls_back_to_initialize() {
             assert_eq!(error.to_string(), text);
         }
     }
+}
+
+/// A target of a program: a scripted server that expects a header.
+struct Tenant(Scripted);
+
+impl Target for Tenant {
+    async fn connect(self, builder: ClientBuilder) -> Result<Client, Error> {
+        builder
+            .header("x-tenant", "acme")
+            .connect(Over(self.0))
+            .await
+    }
+}
+
+#[tokio::test]
+async fn program_can_implement_target() {
+    let script = Script::new([vec![discovered(&["2026-07-28"])]]);
+    let builder = Client::builder().identity("my-agent", "1.2.3");
+    let client = builder.connect(Tenant(script.channel())).await.unwrap();
+    assert_eq!(client.server_info().unwrap().name, "calculator");
+}
+
+#[tokio::test]
+async fn mistake_of_a_server_in_process_is_an_error_of_connect() {
+    let tool = || Tool::new("now").handler(|| "half past");
+    let server = || Server::new("clock", "1.0.0").tool(tool());
+    let client = Client::connect(InProcess(Arc::new(server())))
+        .await
+        .unwrap();
+    assert_eq!(client.call("now", ()).await.unwrap().text(), "half past");
+    let error = Client::connect(InProcess(server().tool(tool()))).await;
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("now"), "{error}");
 }

@@ -1,6 +1,6 @@
 //! Detection of legacy servers.
 
-use mcp_client::{Client, ConnectMode};
+use mcp_client::{Client, ConnectMode, Over};
 use mcp_core::versioning::Verdict;
 use mcp_core::{ChannelError, CloseReason};
 use mcp_types::ProtocolVersion::{self, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
@@ -17,7 +17,7 @@ async fn auto_mode_with_legacy_server_opens_session() {
     let client = Client::builder()
         .identity("me", "1")
         .roots(["file:///a"])
-        .over(script.channel())
+        .connect(Over(script.channel()))
         .await
         .unwrap();
     assert_eq!(client.protocol_version(), V2025_06_18);
@@ -90,7 +90,7 @@ async fn connect_modes_send_expected_requests() {
         let (script, _inbound) = Script::session(answers);
         let client = Client::builder()
             .mode(mode.clone())
-            .over(script.channel())
+            .connect(Over(script.channel()))
             .await
             .unwrap();
         assert_eq!(methods(&script), asked, "{mode:?}");
@@ -101,7 +101,7 @@ async fn connect_modes_send_expected_requests() {
     let mode = ConnectMode::Pin(V2025_06_18);
     let error = Client::builder()
         .mode(mode)
-        .over(script.channel())
+        .connect(Over(script.channel()))
         .await
         .unwrap_err();
     assert_eq!(error.supported_versions().unwrap(), ["2025-03-26"]);
@@ -114,12 +114,12 @@ async fn prior_verdict_skips_discover() {
         "instructions": "Hi.", "ttlMs": 0, "cacheScope": "private",
     });
     let script = Script::new([vec![result(&found)]]);
-    let first = Client::over(script.channel()).await.unwrap();
+    let first = Client::connect(Over(script.channel())).await.unwrap();
     let kept = serde_json::to_string(first.negotiation().verdict()).unwrap();
     let prior: Verdict = serde_json::from_str(&kept).unwrap();
     let again = Client::builder()
         .mode(ConnectMode::Prior(prior))
-        .over(script.channel())
+        .connect(Over(script.channel()))
         .await
         .unwrap();
     assert_eq!(again.instructions().as_deref(), Some("Hi."));
@@ -132,7 +132,7 @@ async fn silent_or_ended_pipe_counts_as_legacy() {
     // The server answers only `initialize`.
     let script = Script::pipe([vec![wait(900)], opened("2025-11-25")]);
     let start = Instant::now();
-    let client = Client::over(script.channel()).await.unwrap();
+    let client = Client::connect(Over(script.channel())).await.unwrap();
     assert_eq!(start.elapsed().as_secs(), 5);
     assert_eq!(
         (client.protocol_version(), script.reopened()),
@@ -145,14 +145,14 @@ async fn silent_or_ended_pipe_counts_as_legacy() {
         vec![Step::Fail(ChannelError::Closed(CloseReason::Remote))],
     ] {
         let script = Script::pipe([end, opened("2025-11-25")]);
-        Client::over(script.channel()).await.unwrap();
+        Client::connect(Over(script.channel())).await.unwrap();
         assert_eq!(script.reopened(), 1);
     }
     // Over HTTP neither silence nor a lost connection counts as evidence.
     let cut = Step::Fail(ChannelError::Broken { source: None });
     for answer in [vec![wait(900)], vec![cut]] {
         let script = Script::new([answer, opened("2025-11-25")]);
-        let error = Client::over(script.channel()).await.unwrap_err();
+        let error = Client::connect(Over(script.channel())).await.unwrap_err();
         assert!(error.is_timeout() || error.is_closed(), "{error}");
         assert_eq!(script.sent().len(), 1);
     }
@@ -175,7 +175,7 @@ async fn unusable_answer_to_discover_leads_to_initialize() {
     for answer in UNUSABLE {
         for script in [Script::pipe, Script::new] {
             let script = script([vec![say(answer)], opened("2025-11-25")]);
-            let client = Client::over(script.channel()).await;
+            let client = Client::connect(Over(script.channel())).await;
             let client = client.unwrap_or_else(|error| panic!("{answer}: {error}"));
             assert_eq!(client.protocol_version(), V2025_11_25, "{answer}");
             assert_eq!(methods(&script), ["server/discover", "initialize"]);
@@ -184,7 +184,7 @@ async fn unusable_answer_to_discover_leads_to_initialize() {
     }
     // Over HTTP a response without any message, as with status 202.
     let script = Script::new([vec![], opened("2025-11-25")]);
-    assert!(Client::over(script.channel()).await.is_ok());
+    assert!(Client::connect(Over(script.channel())).await.is_ok());
 }
 
 #[tokio::test]
@@ -196,7 +196,7 @@ async fn slow_discover_is_retried_after_initialize() {
         "ttlMs": 0, "cacheScope": "private",
     });
     let script = Script::new([no_method(), vec![refused], vec![result(&found)]]);
-    let client = Client::over(script.channel()).await.unwrap();
+    let client = Client::connect(Over(script.channel())).await.unwrap();
     assert_eq!(client.protocol_version(), ProtocolVersion::LATEST);
     assert_eq!(
         methods(&script),
@@ -215,7 +215,7 @@ async fn server_that_refuses_initialize_after_discover_is_started_again() {
     let exits = || end("exit status: 1");
     for spoiled in [refused(), exits(), vec![]] {
         let script = Script::pipe([no_method(), spoiled, opened("2025-06-18")]);
-        let client = Client::over(script.channel()).await.unwrap();
+        let client = Client::connect(Over(script.channel())).await.unwrap();
         assert_eq!(client.protocol_version(), V2025_06_18);
         assert_eq!(script.reopened(), 1);
         let expected = ["server/discover", "initialize", "initialize"];
@@ -223,13 +223,13 @@ async fn server_that_refuses_initialize_after_discover_is_started_again() {
     }
     // A fresh process that refuses `initialize` as well is not started a third time.
     let script = Script::pipe([no_method(), refused(), refused()]);
-    let error = Client::over(script.channel()).await.unwrap_err();
+    let error = Client::connect(Over(script.channel())).await.unwrap_err();
     assert!(error.fault().is_some(), "{error}");
     assert_eq!((script.reopened(), script.sent().len()), (1, 3));
     // Without a probe nothing is started again.
     let script = Script::pipe([refused()]);
     let legacy = Client::builder().mode(ConnectMode::Legacy);
-    assert!(legacy.over(script.channel()).await.is_err());
+    assert!(legacy.connect(Over(script.channel())).await.is_err());
     assert_eq!(script.reopened(), 0);
 }
 
@@ -237,7 +237,7 @@ async fn server_that_refuses_initialize_after_discover_is_started_again() {
 async fn server_that_ends_at_its_start_is_reported_with_its_last_lines_once() {
     let reason = "the server has ended with exit status: 1; its standard error ends with:\nno key";
     let script = Script::pipe([end(reason), end(reason)]);
-    let error = Client::over(script.channel()).await.unwrap_err();
+    let error = Client::connect(Over(script.channel())).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         format!("initialize at script:: before its first response, {reason}").replace('\n', "\n  ")

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::{FutureExt, StreamExt};
 use mcp_client::group::{Group, GroupBuilder, GroupEvent, Health, Naming};
-use mcp_client::{Change, Client, ConnectMode, Error};
+use mcp_client::{Change, Client, ConnectMode, Error, Over};
 use mcp_core::{ChannelError, CloseReason};
 use mcp_types::{CompleteParams, CompletionReference, ProtocolVersion, codes};
 use serde_json::json;
@@ -25,7 +25,10 @@ fn tools(names: &[&str]) -> Vec<Step> {
 
 async fn connect(script: Arc<Script>) -> Result<Client, Error> {
     let mode = ConnectMode::Pin(ProtocolVersion::LATEST);
-    Client::builder().mode(mode).over(script.channel()).await
+    Client::builder()
+        .mode(mode)
+        .connect(Over(script.channel()))
+        .await
 }
 
 /// Creates a group without subscriptions, so that only calls are sent.
@@ -427,7 +430,10 @@ fn session_with(capabilities: serde_json::Value, lists: Vec<Vec<Step>>) -> Arc<S
 
 async fn connect_session(script: Arc<Script>) -> Result<Client, Error> {
     let mode = ConnectMode::Legacy;
-    Client::builder().mode(mode).over(script.channel()).await
+    Client::builder()
+        .mode(mode)
+        .connect(Over(script.channel()))
+        .await
 }
 
 #[tokio::test]
@@ -472,7 +478,7 @@ async fn group_remembers_server_that_does_not_survive_discover() {
     let group = quiet()
         .server("old", move || {
             let script = starting[count.fetch_add(1, Ordering::SeqCst)].clone();
-            async move { Client::over(script.channel()).await }
+            async move { Client::connect(Over(script.channel())).await }
         })
         .build();
     for (script, is_started) in scripts.iter().zip([true, true, false, true]) {

@@ -132,7 +132,7 @@ pub(crate) async fn read_request(stream: &mut TcpStream) -> Option<Value> {
 }
 
 async fn connect(url: &str) -> Result<Client, Error> {
-    Client::over(HttpChannel::new(url)?).await
+    Client::connect(HttpChannel::new(url)?).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use mcp_client::{
-    Client, ClientBuilder, ConnectMode, ElicitRequest, Error, InputError, InputKind, Rejected,
-    SampleRequest, UrlRequest,
+    Client, ClientBuilder, ConnectMode, ElicitRequest, Error, InputError, InputKind, Over,
+    Rejected, SampleRequest, UrlRequest,
 };
 use mcp_types::{ClientCapabilities, CreateMessageResult, ElicitResult, ProtocolVersion, Root};
 use serde_json::{Value, json};
@@ -52,7 +52,11 @@ fn sampling(tools: &Value) -> Value {
 
 async fn client(script: &Arc<Script>, builder: ClientBuilder) -> Client {
     let mode = ConnectMode::Pin(ProtocolVersion::LATEST);
-    builder.mode(mode).over(script.channel()).await.unwrap()
+    builder
+        .mode(mode)
+        .connect(Over(script.channel()))
+        .await
+        .unwrap()
 }
 
 /// Makes a call that requires one input, and returns its result.
@@ -321,7 +325,7 @@ async fn invalid_answer_or_request_fails_call() {
 
     let error = Client::builder()
         .roots(["https://example.com"])
-        .over(Script::new([]).channel())
+        .connect(Over(Script::new([]).channel()))
         .await
         .unwrap_err();
     assert_eq!(

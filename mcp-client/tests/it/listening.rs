@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use http::StatusCode;
-use mcp_client::{Change, Client, ConnectMode, Error, Subscription};
+use mcp_client::{Change, Client, ConnectMode, Error, Over, Subscription};
 use mcp_core::{ChannelError, CloseReason};
 use mcp_types::{ProtocolVersion, SubscriptionFilter, codes};
 use serde_json::{Value, json};
@@ -308,7 +308,7 @@ async fn close_ends_subscriptions() {
     let mode = ConnectMode::Pin(ProtocolVersion::LATEST);
     let client = Client::builder()
         .mode(mode)
-        .over(script.channel())
+        .connect(Over(script.channel()))
         .await
         .unwrap();
     let mut changes = client.changes().tools_changed().await.unwrap();

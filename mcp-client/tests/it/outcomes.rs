@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use mcp_client::{Client, ConnectMode, Error};
+use mcp_client::{Client, ConnectMode, Error, Over};
 use mcp_transport_http::HttpChannel;
 use mcp_types::ProtocolVersion;
 use serde_json::{Value, json};
@@ -56,7 +56,10 @@ impl Server {
 async fn pinned(url: &str) -> Client {
     let mode = ConnectMode::Pin(ProtocolVersion::LATEST);
     let builder = Client::builder().mode(mode);
-    builder.over(HttpChannel::new(url).unwrap()).await.unwrap()
+    builder
+        .connect(HttpChannel::new(url).unwrap())
+        .await
+        .unwrap()
 }
 
 async fn serve(mut stream: TcpStream, reactions: &[Reaction], calls: &AtomicUsize) {
@@ -376,7 +379,7 @@ async fn lost_session_tells_whether_call_may_have_run() {
         let server = Server::start(vec![reaction.clone(), reaction]).await;
         let builder = Client::builder().mode(ConnectMode::Legacy);
         let channel = HttpChannel::new(&server.url).unwrap();
-        let client = builder.over(channel).await.unwrap();
+        let client = builder.connect(Over(channel)).await.unwrap();
         let error = client.call("pay", ()).await.unwrap_err();
         assert_eq!(outcome(&error), expected, "{error}");
     }
@@ -436,7 +439,7 @@ async fn success_without_answer_is_not_modern_and_a_lost_connection_is_an_error(
                 serve(stream, &[], &AtomicUsize::new(0)).await;
             }
         });
-        let connected = Client::over(HttpChannel::new(&url).unwrap()).await;
+        let connected = Client::connect(HttpChannel::new(&url).unwrap()).await;
         match connected {
             Ok(client) => {
                 assert!(is_legacy, "{answer}");

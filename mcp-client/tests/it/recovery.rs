@@ -4,7 +4,7 @@ use std::future::{pending, ready};
 use std::time::Duration;
 
 use futures::StreamExt;
-use mcp_client::{Client, ConnectMode};
+use mcp_client::{Client, ConnectMode, Over};
 use mcp_core::ChannelError;
 use mcp_types::meta::{TraceContext, TraceParent};
 use mcp_types::{LoggingLevel, ProtocolVersion};
@@ -134,7 +134,7 @@ async fn cancel_signal_fails_call() {
     let slow = |_| pending::<mcp_types::CreateMessageResult>();
     let mode = ConnectMode::Pin(ProtocolVersion::LATEST);
     let builder = Client::builder().mode(mode).on_sample(slow);
-    let client = builder.over(script.channel()).await.unwrap();
+    let client = builder.connect(Over(script.channel())).await.unwrap();
     let call = client
         .call("add", ())
         .cancel_on(sleep(Duration::from_secs(3)));
@@ -183,7 +183,7 @@ async fn logs_yield_messages_of_all_calls() {
     ]);
     let mode = ConnectMode::Pin(ProtocolVersion::LATEST);
     let builder = Client::builder().mode(mode).log_level(LoggingLevel::Info);
-    let client = builder.over(script.channel()).await.unwrap();
+    let client = builder.connect(Over(script.channel())).await.unwrap();
     let logs = client.logs();
     client.call("add", ()).await.unwrap();
     client

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures::stream;
 use http::{HeaderMap, StatusCode};
-use mcp_client::{Client, ConnectMode};
+use mcp_client::{Client, ConnectMode, Over};
 use mcp_core::{
     BoxFuture, Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
     OutgoingRequest, ServerIdentity,
@@ -173,7 +173,7 @@ impl Script {
     pub(crate) async fn client(self: &Arc<Self>) -> Client {
         Client::builder()
             .mode(ConnectMode::Pin(ProtocolVersion::LATEST))
-            .over(self.channel())
+            .connect(Over(self.channel()))
             .await
             .unwrap()
     }

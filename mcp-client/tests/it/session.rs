@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use mcp_client::{
-    Change, Client, ClientBuilder, ConnectMode, ElicitRequest, Error, Rejected, Subscription,
+    Change, Client, ClientBuilder, ConnectMode, ElicitRequest, Error, Over, Rejected, Subscription,
 };
 use mcp_core::{ChannelError, CloseReason, Frame};
 use mcp_types::ProtocolVersion::V2025_06_18;
@@ -54,7 +54,7 @@ pub(crate) async fn session(
     let (script, inbound) = Script::session(answers);
     let client = builder
         .mode(ConnectMode::Legacy)
-        .over(script.channel())
+        .connect(Over(script.channel()))
         .await
         .unwrap();
     (client, script, inbound)

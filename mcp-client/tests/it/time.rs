@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_client::{Client, ConnectMode, Error};
+use mcp_client::{Client, ConnectMode, Error, Over};
 use mcp_types::{CallToolResult, ProtocolVersion};
 use tokio::time::Instant;
 
@@ -107,7 +107,7 @@ async fn client_timeouts_apply_to_calls() {
         .mode(ConnectMode::Pin(ProtocolVersion::LATEST))
         .timeout(seconds(10))
         .max_total_timeout(seconds(15))
-        .over(script.channel())
+        .connect(Over(script.channel()))
         .await
         .unwrap();
     timed_out(

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use mcp_client::{Client, ConnectMode, Error};
+use mcp_client::{Client, ConnectMode, Error, Over};
 use mcp_core::schema::JsonSchema;
 use mcp_core::{Channel, Fault, Frames, OutgoingRequest};
 use mcp_types::{ProtocolVersion, codes};
@@ -32,7 +32,7 @@ async fn client(script: &Arc<Script>) -> Client {
     Client::builder()
         .mode(ConnectMode::Pin(ProtocolVersion::LATEST))
         .validate_with(JsonSchema)
-        .over(Repeating(script.channel()))
+        .connect(Over(Repeating(script.channel())))
         .await
         .unwrap()
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mcp_client::{
-    Client, ClientBuilder, ConnectMode, ElicitRequest, Error, InputError, UrlRequest,
+    Client, ClientBuilder, ConnectMode, ElicitRequest, Error, InputError, Over, UrlRequest,
 };
 use mcp_core::{Fault, Frame};
 use mcp_types::{ElicitResult, codes};
@@ -52,7 +52,7 @@ async fn session(
 ) -> (Client, Arc<Script>, UnboundedSender<Frame>) {
     let (script, inbound) = Script::session([opened()].into_iter().chain(answers));
     let builder = builder.mode(ConnectMode::Legacy);
-    let client = builder.over(script.channel()).await.unwrap();
+    let client = builder.connect(Over(script.channel())).await.unwrap();
     (client, script, inbound)
 }
 
@@ -256,7 +256,11 @@ async fn unsafe_url_never_reaches_handler_or_caller_of_step() {
         });
         let mode = ConnectMode::Pin(mcp_types::ProtocolVersion::LATEST);
         let script = Script::new([round(), round()]);
-        let client = builder.mode(mode).over(script.channel()).await.unwrap();
+        let client = builder
+            .mode(mode)
+            .connect(Over(script.channel()))
+            .await
+            .unwrap();
         let error = client.call("pay", ()).await.unwrap_err();
         let is_refused = matches!(error.input(), Some(InputError::UnsafeUrl(_)));
         assert!(is_refused, "{url}: {error}");

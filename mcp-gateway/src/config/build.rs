@@ -46,15 +46,10 @@ impl GatewayConfig {
     /// # Errors
     ///
     /// Returns [`ConfigError::Invalid`] with the key of a value that cannot be used.
-    pub fn gateway<F, Fut, E>(
-        &self,
-        variables: &Variables,
-        connect: F,
-    ) -> Result<Gateway, ConfigError>
+    pub fn gateway<F, Fut>(&self, variables: &Variables, connect: F) -> Result<Gateway, ConfigError>
     where
         F: Fn(ClientBuilder, ServerSpec) -> Fut + Clone + Send + Sync + 'static,
-        Fut: Future<Output = Result<Client, E>> + Send + 'static,
-        E: Into<Error>,
+        Fut: Future<Output = Result<Client, Error>> + Send + 'static,
     {
         self.build(variables, connect, None)
     }
@@ -85,7 +80,7 @@ impl GatewayConfig {
     /// # }
     /// ```
     #[cfg(feature = "openapi")]
-    pub fn gateway_with_http<F, Fut, E, S, B>(
+    pub fn gateway_with_http<F, Fut, S, B>(
         &self,
         variables: &Variables,
         connect: F,
@@ -93,8 +88,7 @@ impl GatewayConfig {
     ) -> Result<Gateway, ConfigError>
     where
         F: Fn(ClientBuilder, ServerSpec) -> Fut + Clone + Send + Sync + 'static,
-        Fut: Future<Output = Result<Client, E>> + Send + 'static,
-        E: Into<Error>,
+        Fut: Future<Output = Result<Client, Error>> + Send + 'static,
         S: tower_service::Service<http::Request<bytes::Bytes>, Response = http::Response<B>>
             + Clone
             + Send
@@ -108,7 +102,7 @@ impl GatewayConfig {
         self.build(variables, connect, Some(&super::service::creator(http)))
     }
 
-    fn build<F, Fut, E>(
+    fn build<F, Fut>(
         &self,
         variables: &Variables,
         connect: F,
@@ -116,8 +110,7 @@ impl GatewayConfig {
     ) -> Result<Gateway, ConfigError>
     where
         F: Fn(ClientBuilder, ServerSpec) -> Fut + Clone + Send + Sync + 'static,
-        Fut: Future<Output = Result<Client, E>> + Send + 'static,
-        E: Into<Error>,
+        Fut: Future<Output = Result<Client, Error>> + Send + 'static,
     {
         let naming = match self.naming {
             NamingConfig::Prefixed => Naming::Prefixed,
@@ -153,11 +146,10 @@ struct ServerBuilder<'a> {
 }
 
 impl ServerBuilder<'_> {
-    fn server<F, Fut, E>(&self, name: &str, connect: F) -> Result<GatewayServer, ConfigError>
+    fn server<F, Fut>(&self, name: &str, connect: F) -> Result<GatewayServer, ConfigError>
     where
         F: Fn(ClientBuilder, ServerSpec) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Client, E>> + Send + 'static,
-        E: Into<Error>,
+        Fut: Future<Output = Result<Client, Error>> + Send + 'static,
     {
         let config = self.config;
         let mut server = self.connection(name, connect)?;
@@ -207,11 +199,10 @@ impl ServerBuilder<'_> {
     }
 
     /// Returns the server with its connection only.
-    fn connection<F, Fut, E>(&self, name: &str, connect: F) -> Result<GatewayServer, ConfigError>
+    fn connection<F, Fut>(&self, name: &str, connect: F) -> Result<GatewayServer, ConfigError>
     where
         F: Fn(ClientBuilder, ServerSpec) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Client, E>> + Send + 'static,
-        E: Into<Error>,
+        Fut: Future<Output = Result<Client, Error>> + Send + 'static,
     {
         let spec = self.spec()?;
         #[cfg(feature = "openapi")]

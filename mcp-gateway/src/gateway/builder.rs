@@ -173,11 +173,10 @@ impl Gateway {
     /// Adds a server with a function that connects to it with the settings of the gateway. Settings may
     /// be added to them, such as headers, layers and timeouts. The function is called each time the
     /// server starts. A server with the same name is replaced.
-    pub fn server<F, Fut, E>(self, name: &str, connect: F) -> Self
+    pub fn server<F, Fut>(self, name: &str, connect: F) -> Self
     where
         F: Fn(ClientBuilder) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Client, E>> + Send + 'static,
-        E: Into<Error>,
+        Fut: Future<Output = Result<Client, Error>> + Send + 'static,
     {
         self.with_server(GatewayServer::new(name, connect))
     }

@@ -90,18 +90,14 @@ pub(super) struct ServerSettings {
 impl GatewayServer {
     /// A server that `connect` connects to, with the settings of the gateway. Settings may be added to them,
     /// such as headers, layers and timeouts. The function is called each time the server starts.
-    pub fn new<F, Fut, E>(name: &str, connect: F) -> Self
+    pub fn new<F, Fut>(name: &str, connect: F) -> Self
     where
         F: Fn(ClientBuilder) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Client, E>> + Send + 'static,
-        E: Into<Error>,
+        Fut: Future<Output = Result<Client, Error>> + Send + 'static,
     {
         Self {
             name: name.into(),
-            connect: Arc::new(move |client| {
-                let connecting = connect(client);
-                Box::pin(async move { connecting.await.map_err(Into::into) })
-            }),
+            connect: Arc::new(move |client| Box::pin(connect(client))),
             connection_id: None,
             has_one_session: false,
             shares_sessions: false,
@@ -131,11 +127,10 @@ impl GatewayServer {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn from_spec<F, Fut, E>(name: &str, spec: ServerSpec, connect: F) -> Self
+    pub fn from_spec<F, Fut>(name: &str, spec: ServerSpec, connect: F) -> Self
     where
         F: Fn(ClientBuilder, ServerSpec) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Client, E>> + Send + 'static,
-        E: Into<Error>,
+        Fut: Future<Output = Result<Client, Error>> + Send + 'static,
     {
         let id = spec_id(&spec);
         Self::new(name, move |client| connect(client, spec.clone())).connection_id(id)

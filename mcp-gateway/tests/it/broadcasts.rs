@@ -150,9 +150,7 @@ fn echo(id: &'static str, prefix: &'static str) -> GatewayServer {
     );
     let server = Server::new("echo", "1.0.0").raw_extension(requests);
     let server = Arc::new(server);
-    let connect = move |client: mcp::ClientBuilder| {
-        client.over(mcp::core::InProcessChannel::new(server.clone()))
-    };
+    let connect = move |client: mcp::ClientBuilder| client.connect(mcp::InProcess(server.clone()));
     GatewayServer::new("echo", connect).extension(id, [format!("{prefix}*")])
 }
 

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use mcp::core::InProcessChannel;
 use mcp::gateway::{Gateway, OpenGateway};
 use mcp::prelude::*;
 use mcp::types::{ElicitResult, InputRequired, LoggingLevel, ProtocolVersion, Root};
@@ -260,7 +259,7 @@ async fn completions_of_a_server_that_a_reload_adds_pass() {
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
     let shop = Arc::new(shop(Arc::default()));
     let added = empty().server("shop", move |client| {
-        client.over(InProcessChannel::new(shop.clone()))
+        client.connect(InProcess(shop.clone()))
     });
     let mut changes = client.changes().prompts_changed().await.unwrap();
     opened.control.reload(added).await.unwrap();

@@ -6,10 +6,9 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use futures::channel::mpsc;
 use futures::{SinkExt as _, StreamExt as _};
-use mcp::HttpChannel;
-use mcp::core::InProcessChannel;
 use mcp::gateway::{GatewayServer, Relay};
 use mcp::prelude::*;
+use mcp::{HttpChannel, InProcess};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -85,7 +84,7 @@ pub(crate) async fn serve(server: Server) -> String {
 pub(crate) fn server_of(name: &str, server: Server) -> GatewayServer {
     let server = Arc::new(server);
     GatewayServer::new(name, move |client| {
-        client.over(InProcessChannel::new(server.clone()))
+        client.connect(InProcess(server.clone()))
     })
 }
 

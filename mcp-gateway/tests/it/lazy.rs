@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::future::join_all;
-use mcp::core::InProcessChannel;
 use mcp::gateway::config::GatewayConfig;
 use mcp::gateway::{Gateway, GatewayServer, OpenGateway};
 use mcp::group::{Group, Health, ServerSpec, Variables};
@@ -311,7 +310,7 @@ async fn lazy_server_of_a_file_has_its_manifest_in_the_folder() {
         let (server, count) = (Arc::new(shop(&["buy"])), starts.clone());
         let connect = move |client: mcp::ClientBuilder, _: ServerSpec| {
             count.fetch_add(1, Ordering::SeqCst);
-            client.over(InProcessChannel::new(server.clone()))
+            client.connect(InProcess(server.clone()))
         };
         let config = GatewayConfig::parse(&text).unwrap();
         let gateway = config.gateway(&Variables::new(), connect).unwrap();

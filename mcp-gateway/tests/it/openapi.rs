@@ -226,7 +226,7 @@ async fn calls_are_requests_below_the_base_url() {
 async fn responses_are_results_within_limits() {
     let server = Arc::new(api("3.1.0").server(http(&Log::default())).unwrap());
     let api = GatewayServer::new("pets", move |client| {
-        client.over(mcp::core::InProcessChannel::new(server.clone()))
+        client.connect(InProcess(server.clone()))
     });
     let opened = Gateway::new("gateway", "1.0.0")
         .with_server(api)
@@ -434,9 +434,7 @@ async fn values_of_the_operator_are_the_only_ones() {
     let log = Log::default();
     let api = document_of(json!({"/a": {"get": get}})).query("api_key", "k");
     let server = Arc::new(api.server(http(&log)).unwrap());
-    let api = GatewayServer::new("s", move |client| {
-        client.over(mcp::core::InProcessChannel::new(server.clone()))
-    });
+    let api = GatewayServer::new("s", move |client| client.connect(InProcess(server.clone())));
     let hidden = ToolOptions::new()
         .hidden_argument("tenant", json!("acme"))
         .hidden_argument("r", json!({"region": "eu"}));

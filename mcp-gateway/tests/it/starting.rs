@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use mcp::core::InProcessChannel;
+use mcp::InProcess;
+use mcp::client::Error;
 use mcp::gateway::{Gateway, GatewayServer};
 use mcp::prelude::*;
-use mcp::{Error, InProcess};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -24,7 +24,7 @@ fn slow(started: &Arc<Notify>) -> GatewayServer {
         let (server, started) = (server.clone(), started.clone());
         async move {
             started.notified().await;
-            client.over(InProcessChannel::new(server)).await
+            client.connect(InProcess(server)).await
         }
     })
 }
@@ -109,9 +109,7 @@ async fn first_list_waits_no_longer_than_the_servers() {
 async fn broken_server_is_reported_once() {
     let lines = LogLines::default();
     let _guard = lines.record();
-    let broken = GatewayServer::new("broken", |_| async {
-        Err::<Client, _>(Error::from(mcp::client::Error::other("no such program")))
-    });
+    let broken = GatewayServer::new("broken", |_| async { Err(Error::other("no such program")) });
     let gateway = Gateway::new("gateway", "1.0.0").with_server(broken);
     let _opened = gateway.open().await.unwrap();
     sleep(Duration::from_secs(600)).await;

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use mcp::auth::{ResourceServer, StaticTokens};
-use mcp::core::InProcessChannel;
 use mcp::gateway::{CallLimits, Gateway, GatewayServer, ToolOptions};
 use mcp::group::Health;
 use mcp::prelude::*;
@@ -143,7 +142,7 @@ async fn task_goes_on_at_another_node_with_the_same_keys() {
     for secret in ["KrM0ZQpgdAnbqXnrA46gEhQ1uK7JdTQW"; 2] {
         let studio = studio.clone();
         let server = GatewayServer::new("studio", move |client| {
-            client.over(InProcessChannel::new(studio.clone()))
+            client.connect(InProcess(studio.clone()))
         });
         let keys = StateKeys::new(secret).unwrap();
         let gateway = open(server).await.request_state_keys(keys);

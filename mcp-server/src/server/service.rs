@@ -1,5 +1,6 @@
 //! A server as the service of a transport.
 
+use std::error::Error;
 use std::sync::Arc;
 
 use mcp_core::{
@@ -52,6 +53,10 @@ impl Service for Server {
         let caller = Caller::new(facts, extensions);
         self.registry
             .read(|registry| registry.check_scopes(call, &caller))
+    }
+
+    fn check(&self) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(Self::check(self)?)
     }
 
     fn scoped_item(&self) -> Option<ScopedItem> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use mcp::core::tower::{Next, from_fn};
-use mcp::core::{Call, Exchange, InProcessChannel, Reply};
+use mcp::core::{Call, Exchange, Reply};
 use mcp::prelude::*;
 use mcp::tasks::{TaskMode, TaskStatus, Tasks};
 use mcp::types::RawObject;
@@ -157,10 +157,7 @@ async fn started_task_is_taken_up_by_another_client() {
     let (log, server) = studio(TaskMode::Always);
     let server = Arc::new(server);
     let builder = || Client::builder().tasks();
-    let first = builder()
-        .over(InProcessChannel::new(server.clone()))
-        .await
-        .unwrap();
+    let first = builder().connect(InProcess(server.clone())).await.unwrap();
     let task = first
         .call("slow", json!({"ms": 7000}))
         .start()
@@ -170,7 +167,7 @@ async fn started_task_is_taken_up_by_another_client() {
     assert_eq!(task.status().await.unwrap(), TaskStatus::Working);
     drop(task);
     first.close().await.unwrap();
-    let second = builder().over(InProcessChannel::new(server)).await.unwrap();
+    let second = builder().connect(InProcess(server)).await.unwrap();
     let task: TaskHandle = second.task(&id).await.unwrap();
     let updates: Vec<_> = task.updates().map(|it| it.unwrap().status).collect().await;
     // Before and after the report of progress, and the end.

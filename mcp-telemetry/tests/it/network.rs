@@ -3,7 +3,7 @@
 use mcp::core::Transport;
 use mcp::stdio::PipeChannel;
 use mcp::telemetry::opentelemetry::trace::SpanKind;
-use mcp::{Client, HttpChannel, StdioServer};
+use mcp::{Client, HttpChannel, Over, StdioServer};
 use serde_json::json;
 use tokio::io::{duplex, split};
 use tokio::net::TcpListener;
@@ -18,7 +18,10 @@ async fn server_knows_the_address_and_the_port_of_its_client() {
     let server = server().layer(recorder.server_layer());
     let serving = tokio::spawn(async move { drop(mcp::serve_http(server, listener).await) });
     let client = Client::builder().layer(recorder.client_layer());
-    let client = client.over(HttpChannel::new(&url).unwrap()).await.unwrap();
+    let client = client
+        .connect(HttpChannel::new(&url).unwrap())
+        .await
+        .unwrap();
     client.call("add", json!({})).await.unwrap();
     client.close().await.unwrap();
     serving.abort();
@@ -42,7 +45,7 @@ async fn unix_socket_is_the_transport_of_both_sides() {
     let (reader, writer) = split(ours);
     let channel = PipeChannel::new(reader, writer).transport(Transport::Unix);
     let client = Client::builder().layer(recorder.client_layer());
-    let client = client.over(channel).await.unwrap();
+    let client = client.connect(Over(channel)).await.unwrap();
     client.call("add", json!({})).await.unwrap();
     client.close().await.unwrap();
     serving.await.unwrap().unwrap();

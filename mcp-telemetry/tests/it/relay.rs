@@ -9,7 +9,7 @@ use mcp::gateway::Relay;
 use mcp::prelude::*;
 use mcp::stdio::PipeChannel;
 use mcp::telemetry::opentelemetry::trace::SpanKind;
-use mcp::{Client, ConnectMode, HttpChannel, ProtocolVersion, StdioServer};
+use mcp::{Client, ConnectMode, HttpChannel, Over, ProtocolVersion, StdioServer};
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex, split};
 use tower::ServiceExt;
@@ -40,7 +40,7 @@ async fn check(recorder: &Recorder, channel: impl mcp::core::Channel, version: P
     let client = Client::builder()
         .layer(recorder.client_layer())
         .mode(ConnectMode::Pin(version))
-        .over(PipeChannel::new(reader, writer))
+        .connect(Over(PipeChannel::new(reader, writer)))
         .await
         .unwrap();
     let root = tracing::info_span!("agent");

@@ -10,7 +10,7 @@ use mcp::core::{BoxFuture, Channel, Frame, Frames, OutgoingRequest};
 use mcp::events::EventClient;
 use mcp::prelude::*;
 use mcp::schema::JsonSchema;
-use mcp::{Cache, Client};
+use mcp::{Cache, Client, Over};
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
 
@@ -152,7 +152,7 @@ fn memory(
         items: AtomicUsize::new(0),
     };
     let builder = Client::builder().validate_with(JsonSchema).cache(cache);
-    let client = runtime.block_on(builder.over(server)).unwrap();
+    let client = runtime.block_on(builder.connect(Over(server))).unwrap();
     let memory = measure(|| runtime.block_on(work(&client)));
     let stays = usize::try_from(memory.bytes_current).unwrap_or_default();
     (usize::try_from(memory.bytes_max).unwrap(), stays)

@@ -1,8 +1,8 @@
 //! Servers on a pipe that do not know `server/discover`.
 
-use mcp::Client;
 use mcp::stdio::PipeChannel;
 use mcp::types::ProtocolVersion;
+use mcp::{Client, Over};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex, split};
 
@@ -44,7 +44,7 @@ async fn unusable_answer_on_a_pipe_leads_to_initialize() {
         let (here, there) = duplex(1 << 16);
         tokio::spawn(play(there, answer));
         let (reader, writer) = split(here);
-        let client = Client::over(PipeChannel::new(reader, writer)).await;
+        let client = Client::connect(Over(PipeChannel::new(reader, writer))).await;
         let client = client.unwrap_or_else(|error| panic!("{answer}: {error}"));
         assert_eq!(
             client.protocol_version(),

@@ -5,7 +5,7 @@ use mcp::http::StreamableHttp;
 use mcp::prelude::*;
 use mcp::schema::JsonSchema;
 use mcp::types::JsonObject;
-use mcp::{Json, RawArgs};
+use mcp::{Json, Over, RawArgs};
 use serde_json::{Value, json};
 
 use crate::kit::TestServer;
@@ -96,7 +96,7 @@ async fn unsupported_schema_fails_setup_check() {
     );
     // Without the check, calls of these tools fail instead of skipping validation.
     let channel = mcp::core::InProcessChannel::new(server);
-    let client = Client::builder().over(channel).await.unwrap();
+    let client = Client::builder().connect(Over(channel)).await.unwrap();
     for tool in ["remote", "invalid"] {
         let error = client.call(tool, ()).await.unwrap_err();
         assert!(error.to_string().contains("cannot be checked"), "{error}");

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::StreamExt;
 use futures::future::join_all;
-use mcp::{Change, Client, ConnectMode, ConnectWith as _};
+use mcp::{Change, Client, ConnectMode};
 use mcp_core::store::MemoryEventStore;
 use mcp_core::{
     BoxFuture, ChangeEvent, Changes, Exchange, MemoryBus, Reply, ServerProfile, Service,

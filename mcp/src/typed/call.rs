@@ -4,12 +4,10 @@ use std::fmt;
 use std::future::IntoFuture;
 use std::marker::PhantomData;
 
-use mcp_client::PreparedCall;
+use mcp_client::{Error, PreparedCall};
 use mcp_core::BoxFuture;
 use mcp_types::CallToolResult;
 use serde::de::DeserializeOwned;
-
-use crate::Error;
 
 /// A call of a tool with a typed result, sent when it is awaited. A failure of the tool is an error.
 ///

@@ -2,16 +2,18 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use mcp::auth::{AuthError, AuthStatus, OAuth};
 use mcp::prelude::*;
+use mcp::types::ClientCapabilities;
 use mcp::{ClientBuilder, HttpChannel};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -63,9 +65,15 @@ async fn start() -> (String, Issued) {
         let mut valid = issued.valid.lock().unwrap();
         valid.retain(|token| !form.contains(token));
     };
-    let server = Server::new("protected", "1.0.0").tool(Tool::new("declared").handler(
-        |client: ClientInfo| client.capabilities().has_extension(CREDENTIALS).to_string(),
-    ));
+    let sent = |headers: Headers| {
+        let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        format!("{:?} {:?}", value("authorization"), value("x-tenant"))
+    };
+    let server = Server::new("protected", "1.0.0")
+        .tool(Tool::new("declared").handler(|client: ClientInfo| {
+            client.capabilities().has_extension(CREDENTIALS).to_string()
+        }))
+        .tool(Tool::new("sent").handler(sent));
     let protected = Router::new()
         .route_service("/mcp", StreamableHttp::new(server))
         .layer(from_fn_with_state(issued.clone(), check));
@@ -139,7 +147,8 @@ async fn extension_of_the_grant_is_declared() {
     let authorizer = machine().authorizer(&url).unwrap();
     let own: ClientBuilder = Client::builder().declare_extension("com.example/own", &());
     for mode in [ConnectMode::Auto, ConnectMode::Legacy] {
-        let client = own.clone().mode(mode).connect(&authorizer).await.unwrap();
+        let builder = own.clone().authorizer(&authorizer).mode(mode);
+        let client = builder.connect(&url).await.unwrap();
         assert_eq!(client.call("declared", ()).await.unwrap().text(), "true");
         client.close().await.unwrap();
     }
@@ -164,4 +173,118 @@ async fn client_without_authorization_has_no_status() {
         assert!(matches!(reason, Some(AuthError::Settings(_))), "{error}");
     }
     client.close().await.unwrap();
+}
+
+type Setter = Box<dyn Fn(ClientBuilder) -> ClientBuilder>;
+
+/// Connects with the settings in every order, and returns what the server receives.
+async fn sent_in_every_order(url: &str, setters: &[Setter]) -> HashSet<String> {
+    let mut sent = HashSet::new();
+    for first in 0..setters.len() {
+        for reversed in [false, true] {
+            let mut order: Vec<&Setter> = setters.iter().collect();
+            order.rotate_left(first);
+            if reversed {
+                order.reverse();
+            }
+            let builder = order
+                .into_iter()
+                .fold(Client::builder(), |builder, set| set(builder));
+            let client = builder.connect(url).await.unwrap();
+            let declared = client.call("declared", ()).await.unwrap().text();
+            let headers = client.call("sent", ()).await.unwrap().text();
+            sent.insert(format!("{declared} {headers}"));
+            client.close().await.unwrap();
+        }
+    }
+    sent
+}
+
+#[tokio::test]
+async fn security_settings_hold_in_every_order() {
+    let (url, issued) = start().await;
+    let caller = issued.issue();
+    let authorizer = machine().authorizer(&url).unwrap();
+    authorizer.login().await.unwrap();
+    let login = || -> Setter {
+        let authorizer = authorizer.clone();
+        Box::new(move |builder| builder.authorizer(&authorizer))
+    };
+    let others = || -> [Setter; 3] {
+        [
+            Box::new(|builder| builder.header("x-tenant", "acme")),
+            Box::new(|builder| builder.capabilities(ClientCapabilities::default())),
+            Box::new(|builder| builder.timeout(Duration::from_secs(20)).principal("ada")),
+        ]
+    };
+    let mut setters = vec![login()];
+    setters.extend(others());
+    let sent = sent_in_every_order(&url, &setters).await;
+    let expected = r#"true Some("Bearer token-2") Some("acme")"#;
+    assert_eq!(sent, HashSet::from([expected.to_owned()]));
+
+    // The token of the caller wins over the login, the header and the other token.
+    let credentials = HeaderValue::try_from(format!("Bearer {caller}")).unwrap();
+    let mut setters: Vec<Setter> = vec![
+        login(),
+        Box::new(move |builder| builder.authorization(credentials.clone())),
+        Box::new(|builder| builder.bearer_token("other")),
+    ];
+    setters.extend(others());
+    let sent = sent_in_every_order(&url, &setters).await;
+    let expected = r#"true Some("Bearer token-1") Some("acme")"#;
+    assert_eq!(sent, HashSet::from([expected.to_owned()]));
+}
+
+#[tokio::test]
+async fn login_holds_over_a_channel_with_settings() {
+    let (url, issued) = start().await;
+    let channel = HttpChannel::new(&url).unwrap();
+    let channel = channel.header("x-tenant", "acme").unwrap();
+    let builder = Client::builder().oauth(machine());
+    let client = builder.connect(channel).await.unwrap();
+    let sent = client.call("sent", ()).await.unwrap().text();
+    assert_eq!(sent, r#"Some("Bearer token-1") Some("acme")"#);
+    assert_eq!(issued.count(), 1);
+    client.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn target_without_http_refuses_a_login() {
+    let builder = || Client::builder().oauth(machine());
+    let server = || Server::new("local", "1.0.0");
+    let mark = std::env::temp_dir().join(format!("mcp-login-{}", std::process::id()));
+    let command = mcp::ServerCommand::new("touch").args([mark.as_os_str()]);
+    let (reader, writer) = tokio::io::split(tokio::io::empty());
+    for (connected, peer) in [
+        (builder().connect(command).await, "a command"),
+        (builder().connect(Io(reader, writer)).await, "a pipe"),
+        (
+            builder().connect(mcp::InProcess(server())).await,
+            "a server in this process",
+        ),
+    ] {
+        let error = connected.unwrap_err();
+        let reason = error.authorization();
+        assert!(matches!(reason, Some(AuthError::Settings(_))), "{error}");
+        let text = error.to_string();
+        assert!(
+            text.contains("needs a URL") && text.contains(peer),
+            "{text}"
+        );
+    }
+    assert!(!mark.exists(), "the command was started");
+}
+
+#[tokio::test]
+async fn authorizer_of_another_server_is_refused() {
+    let (url, issued) = start().await;
+    let authorizer = machine().authorizer(&url).unwrap();
+    let other = url.replace("/mcp", "/other?key=hidden");
+    let builder = Client::builder().authorizer(&authorizer);
+    let error = builder.connect(&other).await.unwrap_err();
+    let reason = error.authorization();
+    assert!(matches!(reason, Some(AuthError::Settings(_))), "{error}");
+    assert!(!error.to_string().contains("hidden"), "{error}");
+    assert_eq!(issued.count(), 0);
 }

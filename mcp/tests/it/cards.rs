@@ -1,11 +1,11 @@
-//! Server cards over HTTP: published by `Serve`, found by `Client::discover_domain`.
+//! Server cards over HTTP: published by `Serve`, found by `discover_domain`.
 
 use axum::Router;
 use axum::http::header::{CONTENT_TYPE, LOCATION};
 use axum::response::IntoResponse;
 use axum::routing::get;
 use http::StatusCode;
-use mcp::http::client::DiscoveryError;
+use mcp::http::client::{DiscoveryError, discover_domain, fetch_card};
 use mcp::prelude::*;
 use mcp::types::ext::server_card::{CardRemote, ServerCard};
 use serde_json::{Value, json};
@@ -50,12 +50,12 @@ async fn card_of_served_server_is_found() {
         .card(card())
         .shutdown_on(std::future::pending());
     tokio::spawn(serve.run(listener));
-    let found = Client::discover_domain(&domain).await.unwrap();
+    let found = discover_domain(&domain).await.unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].identifier, "urn:air:example.com:mcp:docs");
     assert_eq!(*found[0].card.as_ref().unwrap(), card());
     let url = format!("http://{domain}/mcp/server-card");
-    assert_eq!(Client::fetch_card(&url).await.unwrap(), card());
+    assert_eq!(fetch_card(&url).await.unwrap(), card());
     // The endpoint itself still answers.
     let client = Client::connect(format!("http://{domain}/mcp"))
         .await
@@ -100,7 +100,7 @@ async fn cards_of_a_catalog_do_not_affect_each_other() {
         )
         .route("/large", json_route(json!("x".repeat(300 * 1024))));
     tokio::spawn(axum::serve(listener, app).into_future());
-    let found = Client::discover_domain(&domain).await.unwrap();
+    let found = discover_domain(&domain).await.unwrap();
     let outcomes: Vec<_> = found.iter().map(|it| it.card.as_ref()).collect();
     assert_eq!(outcomes.len(), 7);
     assert_eq!(*outcomes[0].unwrap(), card());
@@ -124,26 +124,26 @@ async fn catalog_at_the_older_path_is_read() {
     ]});
     let domain =
         web(Router::new().route("/.well-known/mcp/catalog.json", json_route(catalog))).await;
-    let found = Client::discover_domain(&domain).await.unwrap();
+    let found = discover_domain(&domain).await.unwrap();
     assert!(found[0].card.is_ok());
 }
 
 #[tokio::test]
 async fn domain_without_catalog_is_an_error() {
     let domain = web(Router::new()).await;
-    let error = Client::discover_domain(&domain).await.unwrap_err();
+    let error = discover_domain(&domain).await.unwrap_err();
     assert!(
         matches!(error, DiscoveryError::Status { status: 404, .. }),
         "{error}"
     );
     let page = Router::new().route(CATALOG, get(|| async { "<html>" }));
-    let error = Client::discover_domain(&web(page).await).await.unwrap_err();
+    let error = discover_domain(&web(page).await).await.unwrap_err();
     assert!(
         error.to_string().contains("content type is not JSON"),
         "{error}"
     );
     for domain in ["", "example.com/x", "user@example.com"] {
-        let error = Client::discover_domain(domain).await.unwrap_err();
+        let error = discover_domain(domain).await.unwrap_err();
         assert!(matches!(error, DiscoveryError::InvalidDomain(_)), "{error}");
     }
 }
@@ -207,7 +207,7 @@ async fn card_of_a_protected_server_is_public_and_its_endpoint_is_not() {
         assert_eq!(status, 200);
         let found: ServerCard = serde_json::from_str(&body).unwrap();
         assert_eq!(found, card());
-        let found = Client::discover_domain(&domain).await.unwrap();
+        let found = discover_domain(&domain).await.unwrap();
         assert_eq!(*found[0].card.as_ref().unwrap(), card());
         assert_eq!(fetch(&url("/mcp")).await.0, 401);
         let refused = Client::connect(url("/mcp")).await.unwrap_err();

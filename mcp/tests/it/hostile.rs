@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use allocation_counter::measure;
 use mcp::types::ProtocolVersion;
-use mcp::{Client, ConnectMode};
+use mcp::{Client, ConnectMode, Over};
 use mcp_transport_http::client::HttpChannel;
 use mcp_transport_http::sse::SseLimits;
 use serde_json::json;
@@ -84,7 +84,7 @@ async fn client(server: &Server, version: ProtocolVersion, deadline: Duration) -
         .mode(ConnectMode::Pin(version))
         .timeout(deadline);
     builder
-        .over(channel.body_limit(LIMIT).event_limits(limits))
+        .connect(Over(channel.body_limit(LIMIT).event_limits(limits)))
         .await
         .unwrap()
 }

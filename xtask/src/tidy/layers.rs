@@ -16,7 +16,16 @@ const LAYERS: [(&str, &[&str]); 24] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
     ("mcp-server", &["mcp-core", "mcp-types"]),
-    ("mcp-client", &["mcp-core", "mcp-types"]),
+    (
+        "mcp-client",
+        &[
+            "mcp-auth",
+            "mcp-core",
+            "mcp-transport-http",
+            "mcp-transport-stdio",
+            "mcp-types",
+        ],
+    ),
     ("mcp-transport-http", &["mcp-core", "mcp-types"]),
     ("mcp-auth", &["mcp-core", "mcp-transport-http", "mcp-types"]),
     ("mcp-tasks", &["mcp-core", "mcp-types"]),

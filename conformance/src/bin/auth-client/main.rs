@@ -217,7 +217,8 @@ async fn device(server: &str) -> CheckResult {
     });
     let authorizer = oauth.authorizer(server)?;
     authorizer.login().await?;
-    let client = Client::connect(&authorizer).await?;
+    let client = Client::builder().authorizer(&authorizer);
+    let client = client.connect(authorizer.server()).await?;
     token(&client).await?;
     Ok(client.close().await?)
 }

@@ -79,7 +79,9 @@ impl Session {
                 let message = form.message().to_owned();
                 form.accept(json!({ "username": message, "email": "ada@example.com" }))
             });
-        let client = builder.over(HttpChannel::with_service(url, http)?).await?;
+        let client = builder
+            .connect(HttpChannel::with_service(url, http)?)
+            .await?;
         let changed = Arc::<AtomicU64>::default();
         let session = Self {
             number,

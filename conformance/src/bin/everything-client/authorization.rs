@@ -19,11 +19,11 @@ const METADATA_URL: &str = "https://conformance-test.local/client-metadata.json"
 const REDIRECT_URI: &str = "http://127.0.0.1:8765/callback";
 
 pub(crate) async fn run(scenario: &str, url: &str) -> Result<()> {
-    let authorizer = settings(scenario)?.authorizer(url)?;
     let client = Client::builder()
         .identity("everything-client", env!("CARGO_PKG_VERSION"))
         .mode(mode())
-        .connect(&authorizer)
+        .oauth(settings(scenario)?)
+        .connect(url)
         .await?;
     call_every_tool(&client).await?;
     // Some scenarios change between two requests.

@@ -44,7 +44,7 @@ async fn connect(scenario: &str, url: &str) -> Result<Client> {
     // The server of the scenario `sse-retry` assumes that every GET after the call resumes the stream
     // of the call. The client therefore does not open the standalone stream.
     let channel = HttpChannel::new(url)?.standalone_stream(scenario != "sse-retry");
-    Client::builder()
+    let client = Client::builder()
         .identity("everything-client", env!("CARGO_PKG_VERSION"))
         .on_elicit(|form: ElicitRequest| async move { accept(&form) })
         .on_sample(|_| async { CreateMessageResult::new("test-model", "test") })
@@ -52,7 +52,8 @@ async fn connect(scenario: &str, url: &str) -> Result<Client> {
         .extension(Events::new())
         .mode(mode())
         .connect(channel)
-        .await
+        .await?;
+    Ok(client)
 }
 
 /// Accepts a form. Sends a fixed value for every field that has no default.

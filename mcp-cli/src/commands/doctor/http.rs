@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use http::header::{CONTENT_TYPE, DATE, HeaderName, LOCATION, SERVER, VIA};
 use http::{HeaderMap, StatusCode};
+use mcp::client::Error;
 use mcp::core::Fault;
 
 use super::report::{Report, Step};
@@ -29,7 +30,7 @@ const MAX_VALUE: usize = 200;
 pub(super) fn examine_connection<S>(
     url: &str,
     http: &Watched<S>,
-    failure: Option<&mcp::Error>,
+    failure: Option<&Error>,
     report: &mut Report,
 ) {
     let exchanges = http.exchanges();

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use mcp::client::Error;
 use mcp::schema::{Lint, lint};
 use mcp::{Client, Verdict};
 use serde_json::json;
@@ -35,7 +36,7 @@ pub(super) fn examine_negotiation(client: &Client, protocol: &str, report: &mut 
 }
 
 /// Describes a failed negotiation, unless an earlier step explains it.
-pub(super) fn examine_failure(error: &mcp::Error, report: &mut Report) {
+pub(super) fn examine_failure(error: &Error, report: &mut Report) {
     if report.has_failed() {
         return;
     }

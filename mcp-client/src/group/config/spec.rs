@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::{fmt, io};
 
 use super::approval::{Approval, PendingCommand, program_name};
+use crate::error::Error;
 
 /// The servers of a configuration file, in the order of the file.
 #[derive(Debug, Clone)]
@@ -188,6 +189,12 @@ pub enum ConfigError {
         /// The error of the operating system.
         source: io::Error,
     },
+}
+
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        Self::other(error)
+    }
 }
 
 /// The error of one entry of a configuration file.

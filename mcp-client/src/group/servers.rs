@@ -1,44 +1,36 @@
-//! `Group::load`, and groups whose servers are connection targets.
+//! Servers of a group by their connection target, and by the entries of an `mcp.json`.
 
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-#[cfg(feature = "stdio")]
-use mcp_client::group::PendingCommand;
-use mcp_client::group::{Approval, Group, GroupBuilder, GroupConfig, ServerEntry, ServerSpec};
-use mcp_client::{Client, ClientBuilder};
-#[cfg(feature = "http-client")]
-use mcp_transport_http::HttpChannel;
+#[cfg(feature = "http")]
+use mcp_transport_http::client::HttpChannel;
 #[cfg(feature = "stdio")]
 use mcp_transport_stdio::ServerCommand;
 
-use crate::connect::ConnectWith as _;
-use crate::error::Result;
-use crate::target::{self, Target};
+use super::builder::GroupBuilder;
+#[cfg(feature = "stdio")]
+use super::config::PendingCommand;
+use super::config::{Approval, GroupConfig, ServerEntry, ServerSpec};
+use super::handle::Group;
+use crate::builder::ClientBuilder;
+use crate::client::Client;
+use crate::error::Error;
+use crate::target::Target;
 
-mod sealed {
-    #![expect(unnameable_types, reason = "seals the traits")]
-
-    pub trait Group {}
-    pub trait GroupBuilder {}
-    impl Group for mcp_client::group::Group {}
-    impl GroupBuilder for mcp_client::group::GroupBuilder {}
-}
-
-/// Adds `load` to [`Group`].
-pub trait LoadGroup: sealed::Group {
+impl Group {
     /// Builds a group of the servers of an `mcp.json`, with default client settings.
     ///
     /// No server is started; a server starts when it is first needed. For other settings, read the
-    /// file with [`GroupConfig::read`] and pass it to [`config`](AddServers::config).
+    /// file with [`GroupConfig::read`] and pass it to [`GroupBuilder::config`].
     ///
     /// The commands of the file are run without a question, so load only files that the user has
     /// written. For other files set [`GroupConfig::approve`].
     ///
     /// # Errors
     ///
-    /// Returns an error when the file cannot be read or is malformed. An invalid entry is not an
+    /// Returns an [`Error`] when the file cannot be read or is malformed. An invalid entry is not an
     /// error: [`Group::health`] reports its server as unused, with the reason.
     ///
     /// # Examples
@@ -55,27 +47,15 @@ pub trait LoadGroup: sealed::Group {
     /// # Ok(())
     /// # }
     /// ```
-    fn load(path: impl AsRef<Path>) -> Result<Group>;
-}
-
-impl LoadGroup for Group {
-    fn load(path: impl AsRef<Path>) -> Result<Self> {
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let config = GroupConfig::read(path)?;
         Ok(Self::builder().config(config, Client::builder()).build())
     }
 }
 
-/// Adds `config` and `target` to [`GroupBuilder`].
-pub trait AddServers: sealed::GroupBuilder + Sized {
-    /// Adds the servers of a configuration file. Each connection uses the settings of `client`,
-    /// such as its handlers and timeouts.
-    ///
-    /// A disabled or invalid entry becomes an unused server; [`Group::health`] gives the reason.
-    #[must_use]
-    fn config(self, config: GroupConfig, client: ClientBuilder) -> Self;
-
+impl GroupBuilder {
     /// Adds a server by its connection [target](Target). Each connection uses the settings of
-    /// `client`.
+    /// `client`. A server with the same name is replaced.
     ///
     /// # Examples
     ///
@@ -83,30 +63,11 @@ pub trait AddServers: sealed::GroupBuilder + Sized {
     /// use mcp::group::Group;
     /// use mcp::prelude::*;
     ///
-    /// # #[cfg(feature = "http-client")]
     /// let group = Group::builder()
     ///     .target("weather", "https://example.com/mcp", Client::builder())
     ///     .build();
     /// ```
-    #[must_use]
-    fn target(
-        self,
-        name: &str,
-        target: impl Target + Clone + Sync + 'static,
-        client: ClientBuilder,
-    ) -> Self;
-}
-
-impl AddServers for GroupBuilder {
-    fn config(self, config: GroupConfig, client: ClientBuilder) -> Self {
-        let approval = config.approval();
-        let entries = config.servers.into_iter();
-        entries.fold(self, |group, entry| {
-            add_entry(group, entry, client.clone(), approval.clone())
-        })
-    }
-
-    fn target(
+    pub fn target(
         self,
         name: &str,
         target: impl Target + Clone + Sync + 'static,
@@ -117,30 +78,37 @@ impl AddServers for GroupBuilder {
             async move { client.connect(target).await }
         })
     }
-}
 
-fn add_entry(
-    group: GroupBuilder,
-    entry: ServerEntry,
-    client: ClientBuilder,
-    approval: Approval,
-) -> GroupBuilder {
-    let name: Arc<str> = entry.name.into();
-    match entry.spec {
-        _ if entry.is_disabled => group.unused(&name, "it is disabled in the configuration file"),
-        Ok(spec) => group.server(&name.clone(), move || {
-            let name = Some(name.clone());
-            connect_spec(spec.clone(), name, client.clone(), approval.clone())
-        }),
-        Err(error) => group.unused(&name, error.to_string()),
+    /// Adds the servers of a configuration file. Each connection uses the settings of `client`,
+    /// such as its handlers and timeouts.
+    ///
+    /// A disabled or invalid entry becomes an unused server; [`Group::health`] gives the reason.
+    pub fn config(self, config: GroupConfig, client: ClientBuilder) -> Self {
+        let approval = config.approval();
+        let entries = config.servers.into_iter();
+        entries.fold(self, |group, entry| {
+            group.entry(entry, client.clone(), approval.clone())
+        })
+    }
+
+    fn entry(self, entry: ServerEntry, client: ClientBuilder, approval: Approval) -> Self {
+        let name: Arc<str> = entry.name.into();
+        match entry.spec {
+            _ if entry.is_disabled => {
+                self.unused(&name, "it is disabled in the configuration file")
+            }
+            Ok(spec) => self.server(&name.clone(), move || {
+                let name = Some(name.clone());
+                connect(spec.clone(), name, client.clone(), approval.clone())
+            }),
+            Err(error) => self.unused(&name, error.to_string()),
+        }
     }
 }
 
-impl target::sealed::Sealed for ServerSpec {}
-
 impl Target for ServerSpec {
-    async fn connect(self, builder: ClientBuilder) -> Result<Client> {
-        connect_spec(self, None, builder, Approval::default()).await
+    async fn connect(self, builder: ClientBuilder) -> Result<Client, Error> {
+        connect(self, None, builder, Approval::default()).await
     }
 }
 
@@ -153,18 +121,18 @@ impl Target for ServerSpec {
     )
 )]
 #[cfg_attr(
-    not(any(feature = "stdio", feature = "http-client")),
+    not(any(feature = "stdio", feature = "http")),
     expect(
         clippy::unused_async,
         reason = "without a transport nothing is awaited"
     )
 )]
-async fn connect_spec(
+async fn connect(
     spec: ServerSpec,
     name: Option<Arc<str>>,
     builder: ClientBuilder,
     approval: Approval,
-) -> Result<Client> {
+) -> Result<Client, Error> {
     match &spec {
         #[cfg(feature = "stdio")]
         ServerSpec::Command {
@@ -174,7 +142,7 @@ async fn connect_spec(
             let mut pending = PendingCommand::new(server, command);
             pending.args.clone_from(args);
             pending.cwd.clone_from(cwd);
-            pending.env = read_variables(spec.clone()).await?;
+            pending.env = read_variables(spec.clone()).await.map_err(Error::other)?;
             approval.check(pending.clone()).await?;
             // The process receives exactly what was approved.
             let mut command = ServerCommand::new(command).args(args);
@@ -189,7 +157,7 @@ async fn connect_spec(
             }
             builder.connect(command).await
         }
-        #[cfg(feature = "http-client")]
+        #[cfg(feature = "http")]
         ServerSpec::Url { url, headers, .. } => {
             let mut channel = HttpChannel::new(url)?;
             for (name, value) in headers {
@@ -197,9 +165,11 @@ async fn connect_spec(
             }
             builder.connect(channel).await
         }
+        #[cfg(not(all(feature = "stdio", feature = "http")))]
         other => {
             let text = format!("this program was built without the feature to reach {other:?}");
-            Err(io::Error::new(io::ErrorKind::Unsupported, text).into())
+            let error = io::Error::new(io::ErrorKind::Unsupported, text);
+            Err(Error::other(error))
         }
     }
 }

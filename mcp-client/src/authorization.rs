@@ -1,0 +1,114 @@
+//! Connecting with authorization, and logins of connected clients.
+
+use mcp_auth::{AuthError, AuthStatus, Authorizer};
+use mcp_transport_http::client::HttpChannel;
+
+use crate::builder::ClientBuilder;
+use crate::client::Client;
+use crate::connect::open;
+use crate::error::Error;
+use crate::login::Login;
+
+/// Number of attempts to connect. A user may need more time for the login than a call has.
+const ATTEMPTS: usize = 3;
+
+/// Connects over HTTP with authorization.
+pub(crate) async fn open_with_login(
+    mut builder: ClientBuilder,
+    login: Login,
+    channel: HttpChannel,
+) -> Result<Client, Error> {
+    let authorizer = login.authorizer(&channel)?;
+    if let Some(id) = authorizer.extension_id() {
+        let capabilities = std::mem::take(&mut builder.profile.capabilities);
+        builder.profile.capabilities = capabilities.with_extension(id, &());
+    }
+    builder.login = Some(Login::Applied(authorizer.clone()));
+    let mut attempts = 1;
+    loop {
+        let channel = channel.clone();
+        let channel = channel.map_service(|http| authorizer.service(http));
+        let error = match open(builder.clone(), channel).await {
+            Ok(client) => return Ok(client),
+            Err(error) => error,
+        };
+        if !error.is_timeout() || attempts == ATTEMPTS {
+            return Err(error);
+        }
+        // The login continues after the timeout of the call.
+        match authorizer.wait_for_login().await {
+            Some(Ok(())) => {}
+            Some(Err(reason)) => return Err(reason.into()),
+            None => return Err(error),
+        }
+        attempts += 1;
+    }
+}
+
+/// Logins of clients that were connected with [`ClientBuilder::oauth`] or
+/// [`ClientBuilder::authorizer`].
+///
+/// # Examples
+///
+/// ```no_run
+/// use mcp::auth::{AuthStatus, OAuth};
+/// use mcp::prelude::*;
+///
+/// # async fn run() -> mcp::Result<()> {
+/// let client = Client::builder()
+///     .oauth(OAuth::interactive("My Agent"))
+///     .connect("https://mcp.example.com/mcp")
+///     .await?;
+/// if let Some(AuthStatus::LoggedIn { scopes, .. }) = client.auth_status() {
+///     println!("scopes: {scopes}");
+/// }
+/// client.logout().await?;
+/// # Ok(())
+/// # }
+/// ```
+impl Client {
+    /// Logs in unless there is a token that has not expired. With a user this opens the login page.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error whose [`authorization`](Error::authorization) is the [`AuthError`] of the step
+    /// that failed, or [`AuthError::Settings`] when the client was connected without authorization.
+    pub async fn login(&self) -> Result<(), Error> {
+        Ok(self.required()?.login().await?)
+    }
+
+    /// Logs out: revokes the tokens where the authorization server offers that, removes them from
+    /// the store, and clears the cache of the client. The client stays usable: a call that needs
+    /// authorization logs in again.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error whose [`authorization`](Error::authorization) is [`AuthError::Store`] when the
+    /// tokens may still be stored, or [`AuthError::Settings`] when the client was connected without
+    /// authorization.
+    pub async fn logout(&self) -> Result<(), Error> {
+        let logged_out = self.required()?.logout().await;
+        // The next user must not receive private results of this one.
+        self.clear_cache();
+        Ok(logged_out?)
+    }
+
+    /// Returns the state of the login. Sends nothing. `None` when the client was connected without
+    /// authorization.
+    pub fn auth_status(&self) -> Option<AuthStatus> {
+        self.authorizer().map(Authorizer::status)
+    }
+
+    /// Returns the tokens of this client, to watch their [events](Authorizer::events) or to connect
+    /// another client. `None` when the client was connected without authorization.
+    pub fn authorizer(&self) -> Option<&Authorizer> {
+        self.inner.authorizer.as_ref()
+    }
+
+    fn required(&self) -> Result<&Authorizer, AuthError> {
+        self.authorizer().ok_or_else(|| {
+            let message = "the client was connected without authorization; add .oauth(…)";
+            AuthError::Settings(message.to_owned())
+        })
+    }
+}
