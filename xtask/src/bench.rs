@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: speed of the SDK, compared with a minimal HTTP server (the limit) and with
 //! rmcp. The candidates run in turns, so that other load on the machine affects all of them. Every
-//! figure is the median of several rounds.
+//! figure is the median of several rounds. Further measurements are scripts in `bench/programs`.
 //!
 //! | module | responsibility |
 //! |---|---|
@@ -13,21 +13,15 @@
 //! | [`against`] | `--against`: processor time per request, beside that of another commit |
 //! | [`profile`] | `--profile`: processor time by crate |
 //! | [`soak`](mod@soak) | `--soak`: growth of servers and a client under load with faults |
-//! | [`cluster`] | `--cluster`, `--cluster-soak`: several nodes on Redis |
-//! | [`gateway`] | `--gateway`: calls through gateways and proxies |
-//! | [`scale`] | `--scale`: very many sessions and streams |
 //! | [`build`] | `--build`: cost of building an echo server |
 
 mod against;
 mod build;
-mod cluster;
-mod gateway;
 mod instructions;
 mod measure;
 mod memory;
 mod profile;
 mod runner;
-mod scale;
 mod scenario;
 mod soak;
 mod table;
@@ -45,7 +39,6 @@ use crate::flags::Flags;
 use crate::process;
 use crate::workspace::Workspace;
 
-pub(crate) use cluster::{SHORT as SHORT_CLUSTER_SOAK, soak as cluster_soak};
 pub(crate) use soak::{SHORT as SHORT_SOAK, run as soak};
 
 /// Runs the command. Returns true if every response was correct.
@@ -63,18 +56,6 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     }
     if flags.switch("--build") {
         return build::run(workspace, flags);
-    }
-    if flags.switch("--scale") {
-        return scale::run(workspace, flags);
-    }
-    if flags.switch("--gateway") {
-        return gateway::run(workspace, flags);
-    }
-    if flags.switch("--cluster") {
-        return cluster::calls(workspace, flags);
-    }
-    if let Some(seconds) = flags.optional_value("--cluster-soak") {
-        return cluster::soak_command(workspace, &seconds, flags);
     }
     if let Some(seconds) = flags.optional_value("--soak") {
         return soak::command(workspace, &seconds, flags);

@@ -41,8 +41,6 @@ use std::path::Path;
 use cases::{Case, Summary};
 use peers::Peers;
 
-pub(crate) use peers::Proxies;
-
 use crate::Result;
 use crate::flags::Flags;
 use crate::process::{self, Server};
@@ -94,7 +92,7 @@ pub(crate) fn run_cases(workspace: &Workspace, selection: &CaseSelection) -> Res
     fs::create_dir_all(&out)?;
     let (servers, list) = match selection {
         CaseSelection::OnePerPeer => {
-            let peers = Peers::install_newest(workspace, &home)?;
+            let peers = Peers::install(workspace, &home, true)?;
             let (mut servers, mut list) = http::newest_cases(workspace, &peers, &out)?;
             list.extend(pipes::newest_cases(workspace, &peers));
             let (models, hosted) = hosts::cases(workspace, &peers, &out)?;
@@ -118,7 +116,7 @@ pub(crate) fn run_cases(workspace: &Workspace, selection: &CaseSelection) -> Res
 
 /// Returns all cases, and the servers that must run until the cases have ended.
 fn every_case(workspace: &Workspace, home: &Path, out: &Path) -> Result<(Vec<Server>, Vec<Case>)> {
-    let peers = Peers::install(workspace, home)?;
+    let peers = Peers::install(workspace, home, false)?;
     let (mut servers, mut list) = http::cases(workspace, &peers, out)?;
     let (bridges, bridged) = bridges::cases(workspace, &peers, out)?;
     servers.extend(bridges);
@@ -130,11 +128,12 @@ fn every_case(workspace: &Workspace, home: &Path, out: &Path) -> Result<(Vec<Ser
     list.extend(pipes::cases(workspace, &peers));
     list.extend(telemetry::cases(workspace, &peers, home));
     list.extend(extensions::cases(workspace, &peers));
-    list.extend(servers::cases(workspace, &peers)?);
+    let servers_of_users = servers::servers(workspace, &peers)?;
+    list.extend(servers::cases(workspace, &servers_of_users));
     list.extend(commands::cases(workspace, &peers, out)?);
     list.extend(inspector::cases(workspace, &peers)?);
     list.push(admin::case(workspace, &peers));
-    list.extend(typed::cases(workspace, &peers)?);
+    list.extend(typed::cases(workspace, servers_of_users)?);
     Ok((servers, list))
 }
 

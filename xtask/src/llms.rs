@@ -1,5 +1,6 @@
 //! `cargo xtask llms`: the files from which language models learn the SDK, made of the guide, the list
-//! of public items and the examples. `llms.txt` is an index, `llms-full.txt` contains everything.
+//! of public items and the examples. `llms.txt` is an index. `target/doc/llms-full.txt`, beside the
+//! documentation of cargo, contains everything.
 
 mod page;
 
@@ -51,22 +52,23 @@ const RULES: &str = "\
 - Tests use `omnimcp-testing` (library `mcp_testing`): `mcp_testing::connect(server).await?`.
 ";
 
-/// Runs the command. Returns true if both files are up to date. `--update` writes them.
+/// Writes the full file. Returns true if the index is up to date; `--update` writes it.
 pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     let update = flags.switch("--update");
     flags.finish()?;
     let sources = Sources::read(workspace.root())?;
-    let mut is_current = true;
-    for (name, now) in [(INDEX, index(&sources)?), (FULL, full(&sources)?)] {
-        let file = workspace.root().join(name);
-        if update {
-            fs::write(&file, now)?;
-        } else if fs::read_to_string(&file).unwrap_or_default() != now {
-            println!("{name} differs from its sources; run `cargo xtask llms --update`");
-            is_current = false;
-        }
+    let folder = workspace.target().join("doc");
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join(FULL), full(&sources)?)?;
+    let index = index(&sources)?;
+    let file = workspace.root().join(INDEX);
+    if update {
+        fs::write(&file, index)?;
+    } else if fs::read_to_string(&file).unwrap_or_default() != index {
+        println!("{INDEX} differs from its sources; run `cargo xtask llms --update`");
+        return Ok(false);
     }
-    Ok(is_current)
+    Ok(true)
 }
 
 /// Returns the index: a line for each document.
@@ -85,7 +87,7 @@ fn index(sources: &Sources) -> Result<String> {
     text.push_str("\n## Reference\n\n");
     let _ = writeln!(
         text,
-        "- [{FULL}]({FULL}): the guide and the list of items in one file"
+        "- `cargo xtask llms` writes `target/doc/{FULL}`: the guide and the list of items in one file"
     );
     let _ = writeln!(
         text,

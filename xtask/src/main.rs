@@ -62,7 +62,7 @@ const HELP: [Help; 9] = [
     },
     Help {
         name: "tidy",
-        description: "the rules of this repository: layers, names, doc comments, layout, spec ids, …",
+        description: "the rules of this repository: layers, circles, versions, literals, spec ids, …",
         flags: &["--commits BASE: the subjects of the commits after BASE instead"],
     },
     Help {
@@ -72,8 +72,8 @@ const HELP: [Help; 9] = [
     },
     Help {
         name: "llms",
-        description: "llms.txt and llms-full.txt, compared with the guide and docs/api.txt",
-        flags: &["[--update]: write the files"],
+        description: "llms.txt, compared with the guide; target/doc/llms-full.txt with all items",
+        flags: &["[--update]: write llms.txt"],
     },
     Help {
         name: "conformance",
@@ -108,10 +108,6 @@ const HELP: [Help; 9] = [
             "--instructions [--renew]: instructions per request against the stored figures (needs valgrind)",
             "--profile [--only GROUP] [--seconds S]: processor time by crate (needs perf)",
             "--soak [SECONDS] [--release]: memory, open files and tasks under mixed load with faults",
-            "--cluster: calls through one to three nodes on Redis, and Redis commands per call",
-            "--cluster-soak [SECONDS] [--sessions N] [--release]: nodes are killed, Redis restarts",
-            "--scale [--sessions N] [--streams N]: a server with 1,000,000 sessions, one with 50,000 streams",
-            "--gateway [--rounds N] [--seconds S]: calls through our gateway, FastMCP's proxy and mcp-proxy",
             "--build [--without-rmcp]: build time, crates and size of an echo server, with mcp and rmcp",
             "results are also in target/bench/, as JSON; microbenchmarks: cargo bench -p bench",
         ],

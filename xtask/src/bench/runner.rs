@@ -132,11 +132,6 @@ impl<'a> Bench<'a> {
         load(&self.seconds.to_string())
     }
 
-    /// Returns a program that runs on the processor of the servers.
-    pub(super) fn server(&self, program: &Path) -> Command {
-        self.pinned(SERVERS, program)
-    }
-
     fn over_pipes(
         &self,
         candidates: &[&Candidate],

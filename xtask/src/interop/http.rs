@@ -102,70 +102,17 @@ pub(super) fn newest_cases(
     peers: &Peers,
     out: &Path,
 ) -> Result<(Vec<Server>, Vec<Case>)> {
+    let mut pairs = Pairs::new(workspace, out);
     let newest = |peer: &Peer| peer.revisions.contains(&NEWEST);
-    let mut running = Vec::new();
-    let mut cases = Vec::new();
     for peer in clients(peers).into_iter().filter(newest) {
-        let (server, case) = client_case(workspace, &peer, NEWEST, out)?;
-        running.extend(server);
-        cases.push(case);
+        pairs.client(&peer, NEWEST, None)?;
     }
     for peer in servers(peers).into_iter().filter(newest) {
-        let server = start_peer(&peer, out);
-        cases.push(server_case(workspace, peer.name, &server, NEWEST));
-        running.extend(server.ok().and_then(Result::ok));
+        let server = pairs.start_peer(&peer);
+        pairs.server(peer.name, &server, NEWEST, None)?;
+        pairs.running.extend(server.ok());
     }
-    Ok((running, cases))
-}
-
-/// A server of a peer, or the error of its start; or the reason why the peer is not installed.
-type PeerServer = std::result::Result<Result<Server>, String>;
-
-fn start_peer(peer: &Peer, out: &Path) -> PeerServer {
-    let program = peer.program.clone()?;
-    Ok(start(&mut program.command(), peer.name, out))
-}
-
-/// The client of a peer with our server. Returns the server, too.
-fn client_case(
-    workspace: &Workspace,
-    peer: &Peer,
-    revision: &'static str,
-    out: &Path,
-) -> Result<(Option<Server>, Case)> {
-    let name = format!("{} -> our server", peer.name);
-    let (server, start) = match &peer.program {
-        Ok(program) => {
-            // Every case has its own server: change notifications go to all clients.
-            let label = format!("{name} {revision} server");
-            let mut server = Command::new(workspace.binary("debug", SERVER));
-            let server = start(server.env("PORT", "0"), &label, out)?;
-            let mut command = program.command();
-            command.args([server.url(), revision]);
-            (Some(server), Start::Run(command))
-        }
-        Err(reason) => (None, Start::Skip(reason.clone())),
-    };
-    Ok((server, case(&name, revision, &FEATURES, start)))
-}
-
-/// Our client with the server of a peer.
-fn server_case(
-    workspace: &Workspace,
-    name: &str,
-    server: &PeerServer,
-    revision: &'static str,
-) -> Case {
-    let start = match server {
-        Ok(Ok(server)) => {
-            let mut command = Command::new(workspace.binary("debug", CLIENT));
-            command.args([server.url(), revision]);
-            Start::Run(command)
-        }
-        Ok(Err(error)) => Start::Fail(error.to_string()),
-        Err(reason) => Start::Skip(reason.clone()),
-    };
-    case(&format!("our client -> {name}"), revision, &FEATURES, start)
+    Ok((pairs.running, pairs.cases))
 }
 
 /// Returns all cases, and the servers that must run until the cases have ended.
@@ -174,96 +121,128 @@ pub(super) fn cases(
     peers: &Peers,
     out: &Path,
 ) -> Result<(Vec<Server>, Vec<Case>)> {
-    let mut running = Vec::new();
-    let mut cases = Vec::new();
+    let mut pairs = Pairs::new(workspace, out);
     for peer in clients(peers) {
         for revision in peer.revisions {
-            let (server, case) = client_case(workspace, &peer, revision, out)?;
-            running.extend(server);
-            cases.push(case);
-            let (behind, case) = client_behind_gateway(workspace, &peer, revision, out)?;
-            running.extend(behind);
-            cases.push(case);
-        }
-    }
-    for peer in servers(peers) {
-        let server = start_peer(&peer, out);
-        let name = peer.name;
-        let direct = |revision: &&'static str| server_case(workspace, name, &server, revision);
-        cases.extend(peer.revisions.iter().map(direct));
-        for revision in [NEWEST, SESSIONS[1]] {
-            let (gateway, case) = server_behind_gateway(workspace, name, &server, revision, out)?;
-            running.extend(gateway);
-            cases.push(case);
-        }
-        running.extend(server.ok().and_then(Result::ok));
-    }
-    Ok((running, cases))
-}
-
-/// The client of a peer with our gateway in front of our server. Returns both.
-fn client_behind_gateway(
-    workspace: &Workspace,
-    peer: &Peer,
-    revision: &'static str,
-    out: &Path,
-) -> Result<(Vec<Server>, Case)> {
-    let name = format!("{} -> our gateway -> our server", peer.name);
-    let (running, start) = match &peer.program {
-        Ok(program) => {
-            let label = format!("{name} {revision}");
-            let mut server = Command::new(workspace.binary("debug", SERVER));
-            let server = start(server.env("PORT", "0"), &format!("{label} server"), out)?;
             // The gateway has to translate between the eras.
-            let back = if revision == NEWEST {
+            let back = if *revision == NEWEST {
                 "legacy"
             } else {
                 "modern"
             };
-            let gateway = start_gateway(workspace, back, &server, &label, out)?;
-            let mut command = program.command();
-            command.args([gateway.url(), revision]);
-            (vec![gateway, server], Start::Run(command))
+            pairs.client(&peer, revision, None)?;
+            pairs.client(&peer, revision, Some(back))?;
         }
-        Err(reason) => (Vec::new(), Start::Skip(reason.clone())),
-    };
-    Ok((running, case(&name, revision, &FEATURES, start)))
+    }
+    for peer in servers(peers) {
+        let server = pairs.start_peer(&peer);
+        for revision in peer.revisions {
+            pairs.server(peer.name, &server, revision, None)?;
+        }
+        for revision in [NEWEST, SESSIONS[1]] {
+            pairs.server(peer.name, &server, revision, Some("auto"))?;
+        }
+        pairs.running.extend(server.ok());
+    }
+    Ok((pairs.running, pairs.cases))
 }
 
-/// Our client with our gateway in front of the server of a peer. Returns the gateway, too.
-fn server_behind_gateway(
-    workspace: &Workspace,
-    name: &str,
-    server: &PeerServer,
-    revision: &'static str,
-    out: &Path,
-) -> Result<(Option<Server>, Case)> {
-    let (gateway, start) = match server {
-        Ok(Ok(server)) => {
-            let label = format!("{name} {revision}");
-            let gateway = start_gateway(workspace, "auto", server, &label, out)?;
-            let mut command = Command::new(workspace.binary("debug", CLIENT));
-            command.args([gateway.url(), revision]);
-            (Some(gateway), Start::Run(command))
-        }
-        Ok(Err(error)) => (None, Start::Fail(error.to_string())),
-        Err(reason) => (None, Start::Skip(reason.clone())),
-    };
-    let name = format!("our client -> our gateway -> {name}");
-    Ok((gateway, case(&name, revision, &FEATURES, start)))
+/// A server of a peer, or the start of cases without it and the reason.
+type PeerServer = std::result::Result<Server, (fn(String) -> Start, String)>;
+
+/// The cases, and their servers.
+struct Pairs<'a> {
+    workspace: &'a Workspace,
+    out: &'a Path,
+    running: Vec<Server>,
+    cases: Vec<Case>,
 }
 
-/// Starts a gateway in front of a server, which it calls in the era `back`.
-fn start_gateway(
-    workspace: &Workspace,
-    back: &str,
-    server: &Server,
-    label: &str,
-    out: &Path,
-) -> Result<Server> {
-    let mut gateway = Command::new(workspace.binary("debug", GATEWAY));
-    gateway.args([back, server.url()]).env("PORT", "0");
-    start(&mut gateway, &format!("{label} gateway"), out)
+impl<'a> Pairs<'a> {
+    fn new(workspace: &'a Workspace, out: &'a Path) -> Self {
+        Self {
+            workspace,
+            out,
+            running: Vec::new(),
+            cases: Vec::new(),
+        }
+    }
+
+    /// Starts the server of a peer.
+    fn start_peer(&self, peer: &Peer) -> PeerServer {
+        let skip: fn(String) -> Start = Start::Skip;
+        let program = peer.program.clone().map_err(|reason| (skip, reason))?;
+        start(&mut program.command(), peer.name, self.out)
+            .map_err(|error| (Start::Fail as fn(String) -> Start, error.to_string()))
+    }
+
+    /// The client of a peer with our server, and our gateway before it that calls it in the era `back`.
+    fn client(&mut self, peer: &Peer, revision: &'static str, back: Option<&str>) -> Result<()> {
+        let name = format!("{} -> {}our server", peer.name, hop(back));
+        let start = match &peer.program {
+            Ok(program) => {
+                // Every case has its own server: change notifications go to all clients.
+                let label = format!("{name} {revision}");
+                let mut server = Command::new(self.workspace.binary("debug", SERVER));
+                let server = start(
+                    server.env("PORT", "0"),
+                    &format!("{label} server"),
+                    self.out,
+                )?;
+                let url = server.url().to_owned();
+                self.running.push(server);
+                let url = self.behind_gateway(url, back, &label)?;
+                let mut command = program.command();
+                command.args([&*url, revision]);
+                Start::Run(command)
+            }
+            Err(reason) => Start::Skip(reason.clone()),
+        };
+        self.cases.push(case(&name, revision, &FEATURES, start));
+        Ok(())
+    }
+
+    /// Our client with the server of a peer, and our gateway before it.
+    fn server(
+        &mut self,
+        name: &str,
+        server: &PeerServer,
+        revision: &'static str,
+        back: Option<&str>,
+    ) -> Result<()> {
+        let start = match server {
+            Ok(server) => {
+                let label = format!("{name} {revision}");
+                let url = self.behind_gateway(server.url().to_owned(), back, &label)?;
+                let mut command = Command::new(self.workspace.binary("debug", CLIENT));
+                command.args([&*url, revision]);
+                Start::Run(command)
+            }
+            Err((start, reason)) => start(reason.clone()),
+        };
+        let name = format!("our client -> {}{name}", hop(back));
+        self.cases.push(case(&name, revision, &FEATURES, start));
+        Ok(())
+    }
+
+    /// Starts a gateway before `url` if `back` has an era. Returns the URL for clients.
+    fn behind_gateway(&mut self, url: String, back: Option<&str>, label: &str) -> Result<String> {
+        let Some(back) = back else {
+            return Ok(url);
+        };
+        let mut gateway = Command::new(self.workspace.binary("debug", GATEWAY));
+        gateway.args([back, &url]).env("PORT", "0");
+        let gateway = start(&mut gateway, &format!("{label} gateway"), self.out)?;
+        let url = gateway.url().to_owned();
+        // A gateway ends before its server.
+        self.running.insert(0, gateway);
+        Ok(url)
+    }
+}
+
+/// The part of a case's name for the gateway.
+fn hop(back: Option<&str>) -> &'static str {
+    back.map_or("", |_| "our gateway -> ")
 }
 
 pub(super) fn start(command: &mut Command, name: &str, out: &Path) -> Result<Server> {

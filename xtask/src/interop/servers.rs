@@ -6,29 +6,51 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::cases::Case;
-use super::peers::{InstalledProgram, Peers};
+use super::peers::{InstalledProgram, PeerCommand, Peers};
 use super::pipes::{self, CLIENT, COMMAND};
 use crate::Result;
 use crate::process;
 use crate::workspace::Workspace;
 
-/// A server, its arguments, a tool with arguments, and a part of the output of our client.
-struct RealServer {
-    name: &'static str,
-    program: InstalledProgram,
-    arguments: Vec<PathBuf>,
-    call: Vec<String>,
-    expected: &'static str,
+/// A server with the call of one of its tools, and a part of the output.
+pub(super) struct RealServer {
+    /// The name of its typed client.
+    pub(super) name: &'static str,
+    pub(super) program: InstalledProgram,
+    pub(super) arguments: Vec<PathBuf>,
+    /// The tool and its arguments. Without them our client only lists the tools.
+    call: Option<[String; 2]>,
+    expected: String,
+    /// A call of that tool in Rust.
+    pub(super) typed_call: String,
+    pub(super) typed_expected: String,
 }
 
 impl RealServer {
-    fn new(name: &'static str, program: InstalledProgram, expected: &'static str) -> Self {
+    /// A server whose tools need a network, an account or a browser: its list has `tool`.
+    fn listed(name: &'static str, program: InstalledProgram, tool: &str) -> Self {
+        let typed = ("client().list_tools()", &*format!("\"{tool}\""));
+        Self {
+            expected: format!("{tool}: "),
+            call: None,
+            ..Self::new(name, program, ["", "", ""], typed)
+        }
+    }
+
+    fn new(
+        name: &'static str,
+        program: InstalledProgram,
+        [tool, arguments, expected]: [&str; 3],
+        (typed_call, typed_expected): (&str, &str),
+    ) -> Self {
         Self {
             name,
             program,
             arguments: Vec::new(),
-            call: Vec::new(),
-            expected,
+            call: Some([tool.to_owned(), arguments.to_owned()]),
+            expected: expected.to_owned(),
+            typed_call: typed_call.to_owned(),
+            typed_expected: typed_expected.to_owned(),
         }
     }
 
@@ -37,151 +59,223 @@ impl RealServer {
         self
     }
 
-    fn call(mut self, tool: &str, arguments: impl Into<String>) -> Self {
-        self.call = vec![tool.to_owned(), arguments.into()];
-        self
-    }
-}
-
-/// Returns the cases.
-pub(super) fn cases(workspace: &Workspace, peers: &Peers) -> Result<Vec<Case>> {
-    let client = workspace.binary("debug", CLIENT);
-    let mut list = peers_of_npm(peers)?;
-    list.extend(peers_of_python(peers)?);
-    list.extend(large_peers(peers));
-    let mcp = workspace.binary("debug", COMMAND);
-    let mut cases: Vec<Case> = list
-        .iter()
-        .filter_map(|peer| by_command(&mcp, peer))
-        .collect();
-    let case = |peer: RealServer| {
-        let start = peer.program.map(|program| {
-            let mut command = Command::new(&client);
-            command.args(program.words()).args(&peer.arguments);
-            if !peer.call.is_empty() {
-                command.arg("--").args(&peer.call);
-            }
+    /// The case of a program that gets the server and the call from `add`.
+    fn case(
+        &self,
+        client: &str,
+        program: &Path,
+        expected: &str,
+        add: impl FnOnce(&mut Command, &dyn Fn(&mut Command)),
+    ) -> Case {
+        let start = self.program.clone().map(|peer| {
+            let mut command = Command::new(program);
+            add(&mut command, &|command| {
+                command.args(peer.words()).args(&self.arguments);
+            });
             command
         });
-        pipes::case(format!("our client -> {}", peer.name), start, peer.expected)
-    };
-    cases.extend(list.into_iter().map(case));
-    Ok(cases)
+        pipes::case(format!("{client} -> {}", self.name), start, expected)
+    }
 }
 
-/// Returns the case of `mcp call` with the server, if a tool is called.
-fn by_command(mcp: &Path, peer: &RealServer) -> Option<Case> {
-    let [tool, arguments] = peer.call.as_slice() else {
-        return None;
-    };
-    let start = peer.program.as_ref().map(|program| {
-        let mut command = Command::new(mcp);
-        command.args(["call", tool, "--args-json", arguments, "--"]);
-        command.args(program.words()).args(&peer.arguments);
-        command
-    });
-    let start = start.map_err(Clone::clone);
-    let name = format!("mcp call -> {}", peer.name);
-    // Our client prints the tools first, the command the result alone.
-    Some(pipes::case(name, start, peer.expected.trim_start()))
+/// Returns the cases of our client, and of `mcp call` with servers whose tool is called.
+pub(super) fn cases(workspace: &Workspace, servers: &[RealServer]) -> Vec<Case> {
+    let client = workspace.binary("debug", CLIENT);
+    let mcp = workspace.binary("debug", COMMAND);
+    let mut cases = Vec::new();
+    for server in servers {
+        let call = server.call.as_ref();
+        cases.push(
+            server.case("our client", &client, &server.expected, |command, peer| {
+                peer(command);
+                command
+                    .args(call.map(|_| "--"))
+                    .args(call.into_iter().flatten());
+            }),
+        );
+        if let Some([tool, arguments]) = call {
+            // Our client prints the tools first, the command the result alone.
+            let expected = server.expected.trim_start();
+            cases.push(server.case("mcp call", &mcp, expected, |command, peer| {
+                command.args(["call", tool, "--args-json", arguments, "--"]);
+                peer(command);
+            }));
+        }
+    }
+    cases
 }
 
-fn peers_of_npm(peers: &Peers) -> Result<Vec<RealServer>> {
-    let files = peers.folder("files");
+/// Returns the servers, and creates the folders that they use.
+pub(super) fn servers(workspace: &Workspace, peers: &Peers) -> Result<Vec<RealServer>> {
+    let mut servers = listed(peers);
+    servers.extend(called(peers)?);
+    servers.extend(fixtures(workspace, peers));
+    Ok(servers)
+}
+
+fn listed(peers: &Peers) -> Vec<RealServer> {
+    let npm = |package, file| peers.package(package, file);
+    let devtools = npm(
+        "chrome-devtools-mcp",
+        "build/src/bin/chrome-devtools-mcp.js",
+    );
+    [
+        (
+            "playwright",
+            npm("@playwright/mcp", "cli.js"),
+            "browser_close",
+        ),
+        (
+            "context7",
+            npm("@upstash/context7-mcp", "dist/index.js"),
+            "resolve-library-id",
+        ),
+        (
+            "tavily",
+            npm("tavily-mcp", "build/index.js"),
+            "tavily_search",
+        ),
+        ("devtools", devtools, "click"),
+        (
+            "exa",
+            npm("exa-mcp-server", "dist/stdio.cjs"),
+            "web_search_exa",
+        ),
+        ("fetch", peers.python_tool("mcp-server-fetch"), "fetch"),
+        (
+            "wikipedia",
+            peers.python_server("wikipedia-mcp"),
+            "search_wikipedia",
+        ),
+        (
+            "duckduckgo",
+            peers.python_server("duckduckgo-mcp-server"),
+            "search",
+        ),
+    ]
+    .into_iter()
+    .map(|(name, program, tool)| RealServer::listed(name, program, tool))
+    .collect()
+}
+
+fn called(peers: &Peers) -> Result<Vec<RealServer>> {
+    let npm = |name| {
+        peers.package(
+            &format!("@modelcontextprotocol/server-{name}"),
+            "dist/index.js",
+        )
+    };
+    let python = |name| peers.python_tool(&format!("mcp-server-{name}"));
+    let (files, repository) = (peers.folder("files"), peers.folder("repository"));
     fs::create_dir_all(&files)?;
-    let program =
-        |name: &str| peers.package(&format!("@modelcontextprotocol/{name}"), "dist/index.js");
-    let thought =
-        r#"{"thought": "so", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": false}"#;
-    Ok(vec![
-        RealServer::new(
-            "server-filesystem (npm)",
-            program("server-filesystem"),
-            "Allowed directories",
-        )
-        .arguments([&files])
-        .call("list_allowed_directories", "{}"),
-        RealServer::new(
-            "server-memory (npm)",
-            program("server-memory"),
-            "\"entities\"",
-        )
-        .call("read_graph", "{}"),
-        RealServer::new(
-            "server-sequential-thinking (npm)",
-            program("server-sequential-thinking"),
-            "\"thoughtNumber\": 1",
-        )
-        .call("sequentialthinking", thought),
-    ])
-}
-
-fn peers_of_python(peers: &Peers) -> Result<Vec<RealServer>> {
-    let repository = peers.folder("repository");
     if !repository.join(".git").is_dir() {
         fs::create_dir_all(&repository)?;
-        process::capture(
-            Command::new("git")
-                .arg("-C")
-                .arg(&repository)
-                .args(["init", "--quiet"]),
-        )?;
+        let mut git = Command::new("git");
+        process::capture(git.arg("-C").arg(&repository).args(["init", "--quiet"]))?;
     }
+    let database = [PathBuf::from("--db-path"), files.join("test.db")];
     let path = format!("{{\"repo_path\": {:?}}}", repository.display().to_string());
+    let git_status = format!("git_status(git::GitStatusInput::new({repository:?}))");
+    let thought =
+        r#"{"thought": "so", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": false}"#;
+    let thinking =
+        "sequentialthinking(thinking::SequentialthinkingInput::new(false.into(), \"so\", 1, 1))";
     Ok(vec![
         RealServer::new(
-            "mcp-server-time (PyPI)",
-            peers.python_tool("mcp-server-time"),
-            "\"timezone\": \"UTC\"",
+            "filesystem",
+            npm("filesystem"),
+            ["list_allowed_directories", "{}", "Allowed directories"],
+            ("list_allowed_directories()", "Allowed directories"),
         )
-        .call("get_current_time", r#"{"timezone": "UTC"}"#),
+        .arguments([&files]),
         RealServer::new(
-            "mcp-server-fetch (PyPI)",
-            peers.python_tool("mcp-server-fetch"),
-            "fetch: ",
+            "memory",
+            npm("memory"),
+            ["read_graph", "{}", "\"entities\""],
+            ("read_graph()", "ReadGraphOutput { entities: ["),
         ),
         RealServer::new(
-            "mcp-server-git (PyPI)",
-            peers.python_tool("mcp-server-git"),
-            "Repository status",
-        )
-        .call("git_status", path),
+            "thinking",
+            npm("sequential-thinking"),
+            ["sequentialthinking", thought, "\"thoughtNumber\": 1"],
+            (thinking, "thought_number: 1"),
+        ),
         RealServer::new(
-            "mcp-server-sqlite (PyPI)",
-            peers.python_tool("mcp-server-sqlite"),
-            "\n[]\n",
-        )
-        .arguments([
-            PathBuf::from("--db-path"),
-            peers.folder("files").join("test.db"),
-        ])
-        .call("list_tables", "{}"),
+            "time",
+            python("time"),
+            [
+                "get_current_time",
+                r#"{"timezone": "UTC"}"#,
+                "\"timezone\": \"UTC\"",
+            ],
+            (
+                "get_current_time(time::GetCurrentTimeInput::new(\"UTC\"))",
+                "UTC",
+            ),
+        ),
         RealServer::new(
-            "mcp-server-calculator (PyPI)",
-            peers.python_tool("mcp-server-calculator"),
-            "\n42\n",
+            "git",
+            python("git"),
+            ["git_status", &path, "Repository status"],
+            (&git_status, "Repository status"),
+        ),
+        RealServer::new(
+            "sqlite",
+            python("sqlite"),
+            ["list_tables", "{}", "\n[]\n"],
+            ("list_tables()", "[]"),
         )
-        .call("calculate", r#"{"expression": "6*7"}"#),
+        .arguments(database),
+        RealServer::new(
+            "calculator",
+            python("calculator"),
+            ["calculate", r#"{"expression": "6*7"}"#, "\n42\n"],
+            (
+                "calculate(calculator::CalculateInput::new(\"6*7\"))",
+                "CalculateOutput { result: \"42\" }",
+            ),
+        ),
     ])
 }
 
-/// Servers that need a network or a browser for their tools: only their lists are read.
-fn large_peers(peers: &Peers) -> Vec<RealServer> {
+/// Servers with the same tools: those of the SDKs, and ours.
+fn fixtures(workspace: &Workspace, peers: &Peers) -> Vec<RealServer> {
+    let add = ["add", r#"{"a": 1, "b": 2}"#, "\n3\n"];
+    let ours = workspace.binary("debug", super::http::SERVER);
     vec![
         RealServer::new(
-            "playwright (npm)",
-            peers.package("@playwright/mcp", "cli.js"),
-            "browser_close: ",
+            "everything",
+            peers.everything(),
+            ["echo", r#"{"message": "hi"}"#, "Echo: hi"],
+            (
+                "get_sum(everything::GetSumInput::new(1.0, 2.0))",
+                "The sum of 1 and 2 is 3",
+            ),
         ),
         RealServer::new(
-            "context7 (npm)",
-            peers.package("@upstash/context7-mcp", "dist/index.js"),
-            "resolve-library-id: ",
+            "fastmcp",
+            peers.python("server_fastmcp.py"),
+            add,
+            ("add(fastmcp::AddInput::new(1, 2))", "3"),
         ),
         RealServer::new(
-            "tavily (npm)",
-            peers.package("tavily-mcp", "build/index.js"),
-            "tavily_search: ",
+            "python",
+            peers.python("server.py"),
+            add,
+            ("add(python::AddInput::new(1, 2))", "3"),
         ),
+        RealServer::new(
+            "oldest",
+            peers.node("server_oldest.mjs"),
+            add,
+            ("add(oldest::AddInput::new().with_a(1.0).with_b(2.0))", "3"),
+        ),
+        RealServer::new(
+            "ours",
+            Ok(PeerCommand::new(ours)),
+            ["test_simple_text", "{}", "simple text"],
+            ("test_simple_text()", "simple text"),
+        )
+        .arguments(["--stdio"]),
     ]
 }

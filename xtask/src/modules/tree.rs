@@ -27,8 +27,6 @@ pub(crate) struct Module<'a> {
     /// Index of the module that is the whole file: of itself, or of the one around an inline module.
     pub(crate) file_module: usize,
     pub(crate) parent: Option<usize>,
-    /// The `mod` item that declares it; `None` for the root.
-    pub(crate) declaration: Option<&'a ItemMod>,
     /// The items in the source code.
     pub(crate) items: &'a [Item],
     /// The items in the arguments of macro calls, for example `text_enum! { pub enum Role { … } }`.
@@ -151,7 +149,6 @@ impl<'a> Crate<'a> {
                 modules.push(Module {
                     path,
                     parent: Some(next),
-                    declaration: Some(declaration),
                     ..child
                 });
                 folders.push(stem);
@@ -193,7 +190,6 @@ impl<'a> Module<'a> {
             file,
             file_module: ROOT,
             parent: None,
-            declaration: None,
             items,
             macro_items: &[],
             children: BTreeMap::new(),

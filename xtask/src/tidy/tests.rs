@@ -1,9 +1,7 @@
 //! The rules on small good and bad sources, and on the repository itself.
 
 use super::samples::marked;
-use super::{
-    check, check_sources, links, literals, messages, sizes, spec_ids, unfinished, versions,
-};
+use super::{check, check_sources, links, literals, sizes, spec_ids, unfinished, versions};
 use crate::finding::Finding;
 use crate::sources::Sources;
 use crate::workspace::Workspace;
@@ -41,11 +39,11 @@ fn repository_has_no_findings() {
 
 #[test]
 fn every_rule_applies_to_xtask() {
-    let bad = "//! What it is.\nmod door { struct A; }\nstruct A;\n";
+    let bad = "//! What it is.\n/// It does.\nstruct A;\n";
     let sources = Sources::from_texts(&[CHECKLIST, METHOD_TABLE, ("xtask/src/main.rs", bad)]);
     let report = check_sources(&sources);
     let lines: Vec<_> = report.findings.iter().map(|it| it.line).collect();
-    assert_eq!(lines, [1, 2, 2], "{:?}", report.findings);
+    assert_eq!(lines, [1, 2], "{:?}", report.findings);
 }
 
 const COMPARISONS: &str = r"//! Sample.
@@ -250,38 +248,6 @@ fn unfinished_work_is_a_finding() {
     let mark = ["FIX", "ME"].concat();
     let text = format!("one\n{mark}: two\n");
     assert_eq!(lines(unfinished::check, "README.md", &text), [2]);
-    let code =
-        "//! Doc about todo!().\nfn todo() {\n    todo!(\"later\"); // BAD\n    todo();\n}\n";
-    assert_eq!(lines(unfinished::check, "mcp/src/a.rs", code), marked(code));
-    let nested = "//! Doc.\nfn f() -> u8 { g(|| { unimplemented!() }) } // BAD\n";
-    assert_eq!(
-        lines(unfinished::check, "mcp/src/a.rs", nested),
-        marked(nested)
-    );
-}
-
-#[test]
-fn error_message_without_explanation_is_a_finding() {
-    let page = "| the queue is … long; the `request` is\nlost: … | Retry. |";
-    let content = r#"//! Errors.
-#[derive(thiserror::Error)]
-enum E {
-    #[error("the queue is {length} long")]
-    Long { length: u8 },
-    #[error("the {0:?} failed; the request is lost: {}", reason(.0))]
-    Lost(String),
-    #[error("the limit {0} is exceeded")] // BAD
-    Unexplained(u8),
-    #[error(transparent)]
-    Other(Io),
-    #[error("{0}")]
-    Bare(Io),
-}
-"#;
-    let page = ("mcp/src/docs/errors.md", page);
-    let sources = Sources::from_texts(&[page, ("mcp-core/src/e.rs", content)]);
-    let found: Vec<_> = messages::check(&sources).iter().map(|it| it.line).collect();
-    assert_eq!(found, marked(content));
 }
 
 #[test]
@@ -311,13 +277,9 @@ fn files_with_syntax_errors_are_findings() {
 }
 
 #[test]
-fn long_files_and_functions_are_remarks() {
-    let long_function = format!("//! Doc.\nfn f() {{\n{}}}\n", "    g();\n".repeat(79));
-    assert_eq!(lines(sizes::check, "mcp/src/a.rs", &long_function), [2]);
-    let short_function = format!("//! Doc.\nfn f() {{\n{}}}\n", "    g();\n".repeat(78));
-    assert_eq!(lines(sizes::check, "mcp/src/a.rs", &short_function), NONE);
-    let long_file = format!("//! Doc.\n{}", "/// One.\nconst A: u8 = 1;\n\n".repeat(601));
-    assert_eq!(lines(sizes::check, "mcp/src/a.rs", &long_file), [1]);
+fn long_file_is_a_finding() {
+    let long = format!("//! Doc.\n{}", "/// One.\nconst A: u8 = 1;\n\n".repeat(601));
+    assert_eq!(lines(sizes::check, "mcp/src/a.rs", &long), [1]);
     let mostly_tests = format!(
         "//! Doc.\n{}#[cfg(test)]\nmod tests {{\n{}}}\n",
         "// Why.\nconst A: u8 = 1;\n".repeat(300),

@@ -1,12 +1,7 @@
 //! Rules about whole files: each Rust file has a module doc, and no unfinished work is left.
 
-use proc_macro2::{TokenStream, TokenTree};
-
 use crate::finding::Finding;
 use crate::sources::{Sources, TextFile, is_compile_case};
-
-/// Macros that take the place of missing code.
-const MACROS: [&str; 2] = ["todo", "unimplemented"];
 
 pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -15,9 +10,6 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
         if text.path.ends_with(".rs") && !is_compile_case(&text.path) {
             findings.extend(module_doc(text));
         }
-    }
-    for file in sources.rust() {
-        macros(&file.path, file.tokens(), &mut findings);
     }
     findings
 }
@@ -40,23 +32,4 @@ fn marks(text: &TextFile) -> Vec<Finding> {
         Finding::new(&text.path, number + 1, message)
     };
     marked.map(finding).collect()
-}
-
-fn macros(path: &str, tokens: TokenStream, findings: &mut Vec<Finding>) {
-    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    for (at, token) in tokens.iter().enumerate() {
-        match token {
-            TokenTree::Group(group) => macros(path, group.stream(), findings),
-            TokenTree::Ident(name) if MACROS.iter().any(|it| name == it) => {
-                let is_call =
-                    matches!(tokens.get(at + 1), Some(TokenTree::Punct(p)) if p.as_char() == '!');
-                if is_call {
-                    let line = name.span().start().line;
-                    let message = format!("`{name}!` in place of code; write the code");
-                    findings.push(Finding::new(path, line, message));
-                }
-            }
-            _ => {}
-        }
-    }
 }

@@ -120,8 +120,8 @@ async function features(browser) {
     await page.locator(`nav [data-view=${name}][aria-current=page]`).waitFor();
     assert.equal(await page.evaluate(() => document.activeElement.tagName), "BODY", `${name} moves the focus`);
     await accessible(page, name);
-    await shot(page, name);
   }
+  await shot(page, "protocol");
 
   await view(page, "tools/test_simple_text");
   await page.getByRole("button", { name: "Call" }).click();
@@ -171,7 +171,6 @@ async function features(browser) {
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Command" }).fill("tools test_simple_text");
   await accessible(page, "commands");
-  await shot(page, "commands");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "test_simple_text" }).waitFor();
 
@@ -369,7 +368,6 @@ async function look(browser) {
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.ok(overflow <= 0, "the page is wider than 400 pixels");
   await accessible(page, "400 pixels");
-  await shot(page, "narrow");
   assert.deepEqual(page.problems, []);
 
   const dark = await open(browser, await inspect("--", server, "--stdio"), { colorScheme: "dark" });
