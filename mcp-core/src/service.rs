@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::{
     BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, ItemKind, Observer,
-    ParamHeaders, Reply, ServerProfile, TaskSubscriptions,
+    ParamHeaders, Reply, ServerProfile, TaskEngine,
 };
 
 /// Answers calls: a server with handlers, a proxy, a gateway, a test double.
@@ -29,9 +29,10 @@ pub trait Service: Send + Sync + 'static {
         None
     }
 
-    /// Returns the source of the changes of tasks. `None` for a server without tasks.
+    /// Returns the engine of the server's tasks, whose changes clients can subscribe to. `None` for a server
+    /// without tasks.
     // spec: TASK-19
-    fn task_subscriptions(&self) -> Option<Arc<dyn TaskSubscriptions>> {
+    fn task_engine(&self) -> Option<Arc<dyn TaskEngine>> {
         None
     }
 
@@ -138,8 +139,8 @@ impl<S: Service + ?Sized> Service for Arc<S> {
         (**self).changes()
     }
 
-    fn task_subscriptions(&self) -> Option<Arc<dyn TaskSubscriptions>> {
-        (**self).task_subscriptions()
+    fn task_engine(&self) -> Option<Arc<dyn TaskEngine>> {
+        (**self).task_engine()
     }
 
     fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {

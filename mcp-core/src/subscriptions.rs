@@ -108,7 +108,7 @@ pub(crate) fn serve(
         Err(fault) => return Box::pin(ready(fault.into())),
     };
     let tasks = service
-        .task_subscriptions()
+        .task_engine()
         .filter(|_| !filter.task_ids.is_empty())
         .map(|tasks| tasks.subscribe(filter.task_ids.clone(), &facts, &extensions));
     let mut granted = offered(filter, &service.profile().capabilities);

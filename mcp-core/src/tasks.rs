@@ -35,10 +35,11 @@ pub enum TaskMode {
 /// The rest of a call: the handler of a tool.
 pub type TaskCall = Box<dyn FnOnce(Exchange) -> BoxFuture<'static, Reply> + Send>;
 
-/// Runs calls of tools as tasks and answers `tasks/get`, `tasks/update` and `tasks/cancel`.
-pub trait TaskEngine: TaskSubscriptions {
-    /// Runs a call. The reply is that of the call, or the created task. `profile` is the server in the
-    /// metadata of the task's result.
+/// Runs calls of tools as tasks, answers `tasks/get`, `tasks/update` and `tasks/cancel`, and publishes the
+/// changes of tasks. `mcp-tasks` has the engine of servers; a gateway has its own.
+pub trait TaskEngine: Send + Sync + 'static {
+    /// Runs a call: `call` is the handler of the tool. The reply is that of the call, or the created task.
+    /// `profile` is the server in the metadata of the task's result.
     // spec: TASK-02
     fn run(
         &self,
@@ -64,10 +65,7 @@ pub trait TaskEngine: TaskSubscriptions {
         facts: &Arc<ClientFacts>,
         extensions: &Extensions,
     ) -> BoxFuture<'static, Result<RawObject, Fault>>;
-}
 
-/// The source of the changes of tasks.
-pub trait TaskSubscriptions: Send + Sync + 'static {
     /// Subscribes to the changes of tasks. `extensions` are those of the request.
     ///
     /// # Errors

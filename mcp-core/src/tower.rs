@@ -24,7 +24,7 @@ use tower_service::Service as TowerService;
 use crate::exchange::Endpoint;
 use crate::{
     BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, Observer, ParamHeaders,
-    Reply, ScopedItem, ServerProfile, Service, TaskSubscriptions, catch_panic,
+    Reply, ScopedItem, ServerProfile, Service, TaskEngine, catch_panic,
 };
 
 pub use fault::BoxError;
@@ -239,8 +239,12 @@ impl<S: Service> Service for Layered<S> {
         self.service.changes()
     }
 
-    fn task_subscriptions(&self) -> Option<Arc<dyn TaskSubscriptions>> {
-        self.service.task_subscriptions()
+    fn check(&self) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        self.service.check()
+    }
+
+    fn task_engine(&self) -> Option<Arc<dyn TaskEngine>> {
+        self.service.task_engine()
     }
 
     fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {

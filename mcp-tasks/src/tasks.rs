@@ -8,7 +8,7 @@ use std::time::Duration;
 use mcp_core::store::{MemoryTaskStore, TaskStore};
 use mcp_core::{
     BoxFuture, ClientFacts, Exchange, Extensions, Fault, Principal, Reply, ServerProfile, TaskCall,
-    TaskChanges, TaskEngine, TaskMetrics, TaskMode, TaskSubscriptions,
+    TaskChanges, TaskEngine, TaskMetrics, TaskMode,
 };
 use mcp_types::RawObject;
 use tokio::time::Instant;
@@ -144,9 +144,7 @@ impl TaskEngine for Tasks {
             methods::answer(&shared, method, &params, &facts, principal.as_ref()).await
         })
     }
-}
 
-impl TaskSubscriptions for Tasks {
     fn subscribe(
         &self,
         ids: Vec<String>,

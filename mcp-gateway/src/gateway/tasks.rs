@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_core::{
     BoxFuture, CallerKey, ClientFacts, Exchange, Extensions, Fault, Reply, ServerProfile, TaskCall,
-    TaskChanges, TaskEngine, TaskMode, TaskSubscriptions,
+    TaskChanges, TaskEngine, TaskMode,
 };
 use mcp_types::RawObject;
 use mcp_types::ext::tasks::GET;
@@ -110,9 +110,7 @@ impl TaskEngine for GatewayTasks {
             answer
         })
     }
-}
 
-impl TaskSubscriptions for GatewayTasks {
     fn subscribe(
         &self,
         ids: Vec<String>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mcp_core::{
     BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, Observer, ParamHeaders,
-    Reply, ScopedItem, ServerProfile, Service, TaskSubscriptions,
+    Reply, ScopedItem, ServerProfile, Service, TaskEngine,
 };
 
 use super::Server;
@@ -31,7 +31,7 @@ impl Service for Server {
     }
 
     // spec: TASK-19
-    fn task_subscriptions(&self) -> Option<Arc<dyn TaskSubscriptions>> {
+    fn task_engine(&self) -> Option<Arc<dyn TaskEngine>> {
         let registry = self.registry.current();
         let tasks = registry.context.tasks.as_ref()?;
         Some(tasks.engine.clone())

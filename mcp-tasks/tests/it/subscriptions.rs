@@ -18,7 +18,7 @@ async fn subscriber_receives_the_states_of_its_tasks_only() {
         .start(&server, "slow", json!({"ms": 1000}))
         .await
         .task_id;
-    let tasks = server.task_subscriptions().unwrap();
+    let tasks = server.task_engine().unwrap();
     let subscribe = |caller: &Caller| {
         let ids = vec![id.clone(), id.clone(), "unknown".to_owned()];
         tasks.subscribe(ids, &caller.facts(), &caller.extensions())
