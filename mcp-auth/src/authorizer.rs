@@ -25,7 +25,7 @@ use crate::renewal::Need;
 use crate::scope::Scopes;
 use crate::secret::Secret;
 use crate::source::Source;
-use crate::state::State;
+use crate::state::LoginState;
 use crate::token::{TokenType, is_token};
 
 /// Tokens for the requests to one MCP server. Clones share them.
@@ -47,7 +47,7 @@ use crate::token::{TokenType, is_token};
 pub struct Authorizer(Arc<Inner>);
 
 struct Inner {
-    state: Arc<State>,
+    state: Arc<LoginState>,
     flight: Flight,
     restored: AtomicBool,
     step_ups: Mutex<HashMap<String, StepUps>>,
@@ -93,7 +93,7 @@ impl OAuth {
     pub fn authorizer(&self, server: impl AsRef<str>) -> Result<Authorizer, AuthError> {
         self.check()?;
         Ok(Authorizer(Arc::new(Inner {
-            state: Arc::new(State::new(self.clone(), server.as_ref())?),
+            state: Arc::new(LoginState::new(self.clone(), server.as_ref())?),
             flight: Flight::default(),
             restored: AtomicBool::new(false),
             step_ups: Mutex::default(),

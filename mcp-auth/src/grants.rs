@@ -22,7 +22,7 @@ use crate::scope::Scopes;
 use crate::secret::Secret;
 use crate::site::is_site_of;
 use crate::source::Source;
-use crate::state::{State, record_of};
+use crate::state::{LoginState, record_of};
 use crate::token::{TokenEndpoint, TokenType, Tokens};
 
 /// The purpose of a token request.
@@ -39,7 +39,7 @@ pub(crate) struct TokenRequest<'a> {
     pub(crate) previous: Option<&'a TokenRecord>,
 }
 
-impl State {
+impl LoginState {
     /// Obtains a token by the grant of the settings, stores it and uses it.
     ///
     /// # Errors

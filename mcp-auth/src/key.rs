@@ -109,7 +109,7 @@ impl PrivateKey {
     }
 
     /// The name of the signature algorithm, such as `ES256`.
-    pub fn algorithm(&self) -> &'static str {
+    pub(crate) fn algorithm(&self) -> &'static str {
         self.algorithm
     }
 

@@ -13,7 +13,7 @@ use crate::metadata::resource;
 use crate::metadata::server::ServerMetadata;
 use crate::oauth::ResourceIndicator;
 use crate::record::TokenRecord;
-use crate::state::State;
+use crate::state::LoginState;
 use crate::token::{TokenEndpoint, Tokens};
 
 /// The reason for a new token.
@@ -45,7 +45,7 @@ enum Refresh {
 /// Delays between attempts of a refresh that failed for a moment.
 const RETRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];
 
-impl State {
+impl LoginState {
     /// Obtains a token for a need.
     ///
     /// # Errors

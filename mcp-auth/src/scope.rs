@@ -14,7 +14,7 @@ pub struct Scopes(Vec<String>);
 
 impl Scopes {
     /// Reads a list separated by blanks. Parts that are no scope are ignored.
-    pub fn parse(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         Self::from_names(text.split(' '))
     }
 
@@ -34,8 +34,7 @@ impl Scopes {
     }
 
     /// Returns this set with the scopes of another one.
-    #[must_use]
-    pub fn union(&self, other: &Self) -> Self {
+    pub(crate) fn union(&self, other: &Self) -> Self {
         let mut all = self.clone();
         for name in &other.0 {
             all.insert(name);
@@ -49,12 +48,12 @@ impl Scopes {
     }
 
     /// Returns whether every scope of `other` is in this set.
-    pub fn contains_all(&self, other: &Self) -> bool {
+    pub(crate) fn contains_all(&self, other: &Self) -> bool {
         other.0.iter().all(|name| self.contains(name))
     }
 
     /// Returns whether the set is empty.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 

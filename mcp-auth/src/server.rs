@@ -7,7 +7,7 @@
 //! | 3 | `issuer`, `introspection`, `static_tokens`, `proof` | sources of verified tokens, proofs of possession |
 //! | 4 | `challenge`, `metadata` | responses |
 //! | 5 | `protection` | the check of a request |
-//! | 6 | `layer`, `settings`, then `exchange` | the tower layer, the builder, tokens for other services |
+//! | 6 | `layer`, `settings`, then `serve`, `exchange` | the tower layer, the builder, the authorization of `Serve`, tokens for other services |
 
 mod cache;
 mod challenge;
@@ -20,6 +20,7 @@ mod layer;
 mod metadata;
 mod proof;
 mod protection;
+mod serve;
 mod settings;
 mod static_tokens;
 mod verifier;

@@ -19,7 +19,7 @@ use crate::record::{ActiveToken, TokenRecord};
 use crate::store::StoreKey;
 
 /// The state of one authorizer.
-pub(crate) struct State {
+pub(crate) struct LoginState {
     pub(crate) oauth: OAuth,
     pub(crate) server: Url,
     /// Requests to this origin get the token.
@@ -32,7 +32,7 @@ pub(crate) struct State {
     numbers: AtomicU64,
 }
 
-impl State {
+impl LoginState {
     pub(crate) fn new(oauth: OAuth, server: &str) -> Result<Self, AuthError> {
         let url = Url::parse(server.trim()).ok();
         let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));

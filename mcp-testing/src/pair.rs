@@ -174,7 +174,7 @@ impl Pair {
         if let Some(principal) = self.principal {
             server = server.extension(principal);
         }
-        let server = tokio::spawn(server.serve(reader, writer));
+        let server = tokio::spawn(server.run_over(reader, writer));
         let (reader, writer) = split(client);
         let connected = self.client.connect(Io(reader, writer)).await;
         if connected.is_err() {

@@ -17,7 +17,9 @@ mod value;
 
 #[cfg(feature = "server")]
 pub(crate) use mirror::McpHeaders;
-pub use mirror::{emit, verify, version};
+#[cfg(feature = "server")]
+pub(crate) use mirror::version;
+pub use mirror::{emit, verify};
 pub use params::verify_arguments;
 #[cfg(feature = "server")]
 pub(crate) use single::SingleHeader;

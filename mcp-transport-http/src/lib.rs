@@ -3,7 +3,7 @@
 //! | module | contents | feature |
 //! |---|---|---|
 //! | [`server`] | the MCP endpoint as a tower service | `server` |
-//! | `Serve` | a small HTTP server around one endpoint | `serve` |
+//! | `Serve` | a small HTTP server around an endpoint or another tower service | `serve` |
 //! | `client` | the client side of the transport | `client` |
 //! | [`headers`] | header names, encoded values, headers that mirror the body | |
 //! | [`sse`] | server-sent events | |
@@ -42,9 +42,9 @@ pub use health::HealthChecks;
 #[cfg(feature = "server")]
 pub use peer_addr::PeerAddr;
 #[cfg(feature = "serve")]
-pub use serve::{Serve, ServeError};
+pub use serve::{Address, Serve, ServeError};
 #[cfg(feature = "server")]
-pub use server::StreamableHttp;
+pub use server::{Authorization, ProtectedEndpoint, StreamableHttp};
 #[cfg(feature = "server")]
 pub use shutdown::Shutdown;
 #[cfg(feature = "serve")]

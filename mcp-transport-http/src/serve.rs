@@ -1,21 +1,22 @@
-//! A small HTTP server around one endpoint, for programs without a web server.
+//! A small HTTP server, for programs without a web server.
 //!
 //! | layer | module | contents |
 //! |---|---|---|
-//! | 1 | `activity` | timeouts of a connection |
+//! | 1 | `activity`, `address`, `error` | timeouts of a connection, addresses to listen at, errors |
 //! | 2 | `connection` | one connection |
-//! | 3 | this module | the accept loop and the shutdown |
+//! | 3 | `accept` | the accept loop and the shutdown |
+//! | 4 | this module | the settings |
 
+mod accept;
 mod activity;
+mod address;
 mod connection;
+mod error;
 
 use std::any::Any;
 use std::convert::Infallible;
 use std::fmt;
-use std::future::{Future, IntoFuture};
-use std::io;
 use std::net::SocketAddr;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,124 +24,224 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
-use mcp_core::{BoxFuture, ScopedItem};
-use mcp_types::Implementation;
-use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use mcp_core::BoxFuture;
+use mcp_types::ext::server_card::ServerCard;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 use tower_service::Service;
 
 use crate::Shutdown;
-use crate::connection_scope::ConnectionScope;
 use crate::health::HealthChecks;
-use crate::server::{CardService, StreamableHttp};
+use crate::server::{Authorization, CardService, StreamableHttp};
+use crate::shutdown::termination;
+use accept::AcceptLoop;
 use activity::ConnectionTimeouts;
-use connection::{ConnectionSettings, FINAL_FRAMES_TIMEOUT};
+use connection::ConnectionSettings;
 
-/// A small HTTP server around one endpoint, for programs without a web server. `.await` starts it,
-/// and completes when the server has shut down.
+pub use address::Address;
+pub use error::ServeError;
+
+/// A small HTTP server for programs without a web server: serves an MCP server, or any tower service.
+/// [`run`](Self::run) starts it, and completes when the server has shut down.
 ///
-/// An endpoint without [`allowed_hosts`](StreamableHttp::allowed_hosts) serves only this machine. Starting
-/// it with a listener that other machines can reach is an error ([`ServeError::NoAllowedHosts`]). Behind
-/// a router or a layer, the endpoint itself rejects the requests of other machines. An endpoint whose
-/// tools need scopes does not start without a layer that verifies tokens
+/// By default it serves clients on this machine, at the path `/mcp`, until ctrl-c or SIGTERM. An endpoint
+/// without [`allowed_hosts`](Self::allowed_hosts) serves only this machine: running it at an address that
+/// other machines can reach is an error ([`ServeError::NoAllowedHosts`]). Behind a router or a layer, the
+/// endpoint itself rejects the requests of other machines. An endpoint whose tools need scopes does not start
+/// without [`authorize`](Self::authorize) or a layer that verifies tokens
 /// ([`ServeError::ScopesWithoutTokens`]).
 ///
 /// The server disables Nagle's algorithm, limits the number of connections, closes slow and idle
 /// ones, and lets running calls finish when it shuts down. The head of a request may have 100 headers
-/// and 64 KiB. A head with more headers, or of twice this size, is rejected with the status 431.
+/// and 64 KiB. A head with more headers, or of twice this size, is rejected with the status 431. To serve
+/// other paths as well, use a web framework ([guide](https://docs.rs/omnimcp/latest/mcp/guide/http)).
 ///
 /// # Examples
 ///
 /// ```no_run
-/// use mcp::http::{Serve, termination};
-/// # async fn run<S, B>(endpoint: S) -> std::io::Result<()>
-/// # where
-/// #     S: tower_service::Service<http::Request<hyper::body::Incoming>,
-/// #             Response = http::Response<B>, Error = std::convert::Infallible,
-/// #             Future: Send> + Clone + Send + 'static,
-/// #     B: http_body::Body<Data = bytes::Bytes, Error: std::error::Error + Send + Sync> + Send + 'static,
-/// # {
-/// Serve::bind("127.0.0.1:8000", endpoint).await?.shutdown_on(termination()).await
+/// use mcp::http::Serve;
+/// use mcp::prelude::*;
+///
+/// # async fn run() -> mcp::Result<()> {
+/// let server = Server::new("clock", "1.0.0")
+///     .tool(Tool::new("now").describe("The time").handler(|| "half past"));
+/// Serve::new(server)
+///     .allowed_hosts(["mcp.example.com"])
+///     .allowed_origins(["https://app.example.com"])
+///     .run("0.0.0.0:8000")
+///     .await?;
+/// # Ok(())
 /// # }
 /// ```
-#[must_use = "a server does nothing until it is awaited"]
-pub struct Serve<S> {
-    listener: TcpListener,
+#[must_use = "a server does nothing until `run` is awaited"]
+pub struct Serve<S = StreamableHttp> {
     service: S,
-    settings: ConnectionSettings,
-    max_connections: usize,
-    drain_delay: Duration,
-    drain_timeout: Duration,
-    stop: BoxFuture<'static, ()>,
+    protection: Option<Protection<S>>,
+    /// `None`: the path of the public URL, or `/mcp`.
+    path: Option<Arc<str>>,
+    card: Option<ServerCard>,
+    accept: AcceptLoop,
 }
 
-impl<S> fmt::Debug for Serve<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Serve")
-            .field("listener", &self.listener)
-            .field("settings", &self.settings)
-            .field("max_connections", &self.max_connections)
-            .field("drain_delay", &self.drain_delay)
-            .field("drain_timeout", &self.drain_timeout)
-            .finish_non_exhaustive()
+/// An authorization that was set: the defaults that come from its public URL, and the server behind it.
+struct Protection<S> {
+    host: Option<String>,
+    path: Option<String>,
+    run: RunProtected<S>,
+}
+
+type RunProtected<S> = Box<
+    dyn FnOnce(S, AcceptLoop, TcpListener) -> BoxFuture<'static, Result<(), ServeError>> + Send,
+>;
+
+impl Serve {
+    /// Creates a server of `service`, such as a `Server`, for clients on this machine, at the path `/mcp`. For
+    /// further settings of the endpoint use [`Serve::service`].
+    pub fn new(service: impl mcp_core::Service) -> Self {
+        Self::service(StreamableHttp::new(service))
+    }
+
+    /// Sets the host names of this server, see [`StreamableHttp::allowed_hosts`]. Required to serve
+    /// other machines.
+    pub fn allowed_hosts<I: IntoIterator<Item: AsRef<str>>>(mut self, hosts: I) -> Self {
+        self.service = self.service.allowed_hosts(hosts);
+        self
+    }
+
+    /// Sets the origins of web pages that may call this server, see
+    /// [`StreamableHttp::allowed_origins`].
+    pub fn allowed_origins<I: IntoIterator<Item: AsRef<str>>>(mut self, origins: I) -> Self {
+        self.service = self.service.allowed_origins(origins);
+        self
+    }
+
+    /// Demands access tokens, and publishes the metadata of the authorization.
+    ///
+    /// The host of the public URL is the allowed host, unless it is this machine, and its path that of the
+    /// endpoint. Call [`allowed_hosts`](Self::allowed_hosts) or [`path`](Self::path), before or afterwards,
+    /// where a proxy changes them.
+    ///
+    /// Handlers receive the caller as `Identity`, and the claims of its token as `Identity<Claims>`.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::auth::{Claims, ResourceServer};
+    /// use mcp::http::Serve;
+    /// use mcp::prelude::*;
+    ///
+    /// fn whoami(Identity(claims): Identity<Claims>) -> String {
+    ///     claims.subject().to_owned()
+    /// }
+    ///
+    /// # async fn run() -> mcp::Result<()> {
+    /// let auth = ResourceServer::new("https://mcp.example.com/mcp")
+    ///     .issuer("https://login.example.com");
+    /// let server = Server::new("hello", "1.0.0").tool(Tool::new("whoami").handler(whoami));
+    /// Serve::new(server).authorize(auth).run("0.0.0.0:8000").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn authorize<A, B>(mut self, authorization: A) -> Self
+    where
+        A: Authorization,
+        A::Service: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+        A::Service: Clone + Send + 'static,
+        <A::Service as Service<Request<Incoming>>>::Future: Send,
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        self.protection = Some(Protection {
+            host: authorization.host(),
+            path: authorization.path(),
+            run: Box::new(|endpoint, mut accept, listener| {
+                Box::pin(async move {
+                    let protected = authorization.protect(endpoint);
+                    let protected = protected.map_err(ServeError::Authorization)?;
+                    accept.connections.further_paths = protected.paths;
+                    accept.run(listener, protected.service).await;
+                    Ok(())
+                })
+            }),
+        });
+        self
     }
 }
 
 impl<S> Serve<S> {
-    /// Creates a server of `service` for the connections of `listener`, at the path `/mcp`.
-    pub fn new(listener: TcpListener, service: S) -> Self {
+    /// Creates a server of any tower service: an endpoint with settings of its own, or one inside of layers.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    /// use mcp::http::Serve;
+    /// use mcp::prelude::*;
+    ///
+    /// # async fn run() -> mcp::Result<()> {
+    /// let endpoint = StreamableHttp::new(Server::new("clock", "1.0.0"))
+    ///     .ping_interval(Duration::from_secs(5));
+    /// Serve::service(endpoint).run("127.0.0.1:8000").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn service(service: S) -> Self {
         Self {
-            listener,
             service,
-            settings: ConnectionSettings {
-                path: "/mcp".into(),
-                further_paths: Vec::new(),
-                health: None,
-                cards: None,
-                timeouts: ConnectionTimeouts {
-                    head: Duration::from_secs(30),
-                    idle: Duration::from_secs(120),
+            protection: None,
+            path: None,
+            card: None,
+            accept: AcceptLoop {
+                connections: ConnectionSettings {
+                    path: "/mcp".into(),
+                    further_paths: Vec::new(),
+                    health: None,
+                    cards: None,
+                    timeouts: ConnectionTimeouts {
+                        head: Duration::from_secs(30),
+                        idle: Duration::from_secs(120),
+                    },
+                    shutdown: Shutdown::new(),
                 },
-                shutdown: Shutdown::new(),
+                max_connections: 10_000,
+                drain_delay: Duration::ZERO,
+                drain_timeout: Duration::from_secs(10),
+                stop: termination(),
             },
-            max_connections: 10_000,
-            drain_delay: Duration::ZERO,
-            drain_timeout: Duration::from_secs(10),
-            stop: Box::pin(std::future::pending()),
         }
     }
 
-    /// Creates a server with a listener at `addr`. Port 0 selects a free port, see
-    /// [`local_addr`](Self::local_addr).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error when the address is invalid or in use.
-    pub async fn bind(addr: impl ToSocketAddrs, service: S) -> io::Result<Self> {
-        Ok(Self::new(TcpListener::bind(addr).await?, service))
-    }
-
-    /// Returns the address of the listener.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error of the operating system.
-    pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
-    }
-
-    /// Sets the path of the endpoint, `/mcp` by default. The same path with a slash at its end reaches
-    /// the endpoint as well. All other paths are answered with 404.
+    /// Sets the path of the endpoint. Default: that of the public URL of [`authorize`](Serve::authorize), or
+    /// `/mcp`. The same path with a slash at its end reaches the endpoint as well. All other paths are answered
+    /// with 404.
     pub fn path(mut self, path: impl Into<Arc<str>>) -> Self {
-        self.settings.path = path.into();
+        self.path = Some(path.into());
         self
     }
 
-    /// Adds a path whose requests reach the service, too, such as that of the metadata of a protected
-    /// server.
-    pub fn also_at(mut self, path: impl Into<String>) -> Self {
-        self.settings.further_paths.push(path.into());
+    /// Publishes a card of the server at `<path>/server-card`, and in the catalog of the domain at
+    /// `/.well-known/ai-catalog.json`. Everybody may read them, also if the server demands access tokens.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::http::Serve;
+    /// use mcp::prelude::*;
+    /// use mcp::types::ext::server_card::{CardRemote, ServerCard};
+    ///
+    /// # async fn run() -> mcp::Result<()> {
+    /// let card = ServerCard::new("com.example/docs", "1.0.0", "Documents of the company")
+    ///     .remote(CardRemote::streamable_http("https://mcp.example.com/mcp"));
+    /// Serve::new(Server::new("docs", "1.0.0"))
+    ///     .card(card)
+    ///     .allowed_hosts(["mcp.example.com"])
+    ///     .run("0.0.0.0:8000")
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn card(mut self, card: ServerCard) -> Self {
+        self.card = Some(card);
         self
     }
 
@@ -150,40 +251,34 @@ impl<S> Serve<S> {
     ///
     /// ```no_run
     /// use std::time::Duration;
-    /// use mcp::http::{HealthChecks, Serve, termination};
+    /// use mcp::http::{HealthChecks, Serve};
     /// use mcp::prelude::*;
     ///
-    /// # async fn run(endpoint: StreamableHttp) -> std::io::Result<()> {
-    /// Serve::bind("127.0.0.1:8000", endpoint)
-    ///     .await?
+    /// # async fn run() -> mcp::Result<()> {
+    /// Serve::new(Server::new("clock", "1.0.0"))
     ///     .health_checks(HealthChecks::new())
     ///     .drain_delay(Duration::from_secs(5))
-    ///     .shutdown_on(termination())
-    ///     .await
+    ///     .run("127.0.0.1:8000")
+    ///     .await?;
+    /// # Ok(())
     /// # }
     /// ```
     pub fn health_checks(mut self, health: HealthChecks) -> Self {
-        self.settings.health = Some(health);
-        self
-    }
-
-    /// Answers the paths of a server card and of its catalog, unless the service answers them.
-    pub fn cards(mut self, cards: CardService) -> Self {
-        self.settings.cards = Some(cards);
+        self.accept.connections.health = Some(health);
         self
     }
 
     /// Sets the maximum number of connections, 10,000 by default. Further connections wait in the
     /// queue of the operating system.
     pub fn max_connections(mut self, connections: usize) -> Self {
-        self.max_connections = connections.clamp(1, Semaphore::MAX_PERMITS);
+        self.accept.max_connections = connections.clamp(1, Semaphore::MAX_PERMITS);
         self
     }
 
     /// Sets the maximum time to receive the head of a request, 30 s by default. A connection is
     /// closed after this time at the earliest, and after twice this time at the latest.
     pub fn head_timeout(mut self, time: Duration) -> Self {
-        self.settings.timeouts.head = time;
+        self.accept.connections.timeouts.head = time;
         self
     }
 
@@ -191,7 +286,7 @@ impl<S> Serve<S> {
     /// bytes of a response, 120 s by default. A connection is closed after this time at the
     /// earliest, and [`head_timeout`](Self::head_timeout) later at the latest.
     pub fn idle_timeout(mut self, time: Duration) -> Self {
-        self.settings.timeouts.idle = time;
+        self.accept.connections.timeouts.idle = time;
         self
     }
 
@@ -199,88 +294,32 @@ impl<S> Serve<S> {
     /// this time `/ready` answers 503 ([`health_checks`](Self::health_checks)), so that load balancers
     /// stop sending requests here. It should be longer than their interval of checks.
     pub fn drain_delay(mut self, time: Duration) -> Self {
-        self.drain_delay = time;
+        self.accept.drain_delay = time;
         self
     }
 
     /// Sets the maximum time for running calls to finish during a shutdown, 10 s by default. Calls
     /// that still run then are cancelled.
     pub fn drain_timeout(mut self, time: Duration) -> Self {
-        self.drain_timeout = time;
+        self.accept.drain_timeout = time;
         self
     }
 
-    /// Shuts the server down when `stop` completes: no more connections are accepted, running calls
-    /// finish, and streams without an end of their own end. Calls that still run after
-    /// [`drain_timeout`](Self::drain_timeout) are cancelled.
+    /// Shuts the server down when `stop` completes, instead of after ctrl-c or SIGTERM
+    /// ([`termination`]): no more connections are accepted, running calls finish, and streams without an end of
+    /// their own end. Calls that still run after [`drain_timeout`](Self::drain_timeout) are cancelled.
     pub fn shutdown_on(mut self, stop: impl Future<Output = ()> + Send + 'static) -> Self {
-        self.stop = Box::pin(stop);
+        self.accept.stop = Box::pin(stop);
         self
     }
 
     /// Sets the handle for the shutdown. [`Shutdown::drain`] has the same effect as the future of
     /// [`shutdown_on`](Self::shutdown_on).
     pub fn shutdown_with(mut self, shutdown: Shutdown) -> Self {
-        self.settings.shutdown = shutdown;
+        self.accept.connections.shutdown = shutdown;
         self
     }
 }
-
-/// Error of [`Serve`]: the listener and the endpoint do not fit together.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ServeError {
-    /// The listener accepts connections of other machines, but the endpoint serves only this machine,
-    /// because its hosts are not configured.
-    #[error(
-        "cannot serve at {0}: other machines can connect, and the names of this server are not set; \
-         set them with `allowed_hosts`, or listen at a loopback address such as 127.0.0.1"
-    )]
-    NoAllowedHosts(SocketAddr),
-    /// An item needs scopes, but the endpoint demands no token: nobody could call the item.
-    #[error(
-        "cannot serve: {0}, and this endpoint demands no token, so nobody has scopes; demand tokens \
-         (`authorize`, or `Protection::protect`), or remove the scopes"
-    )]
-    ScopesWithoutTokens(ScopedItem),
-}
-
-impl From<ServeError> for io::Error {
-    fn from(error: ServeError) -> Self {
-        Self::new(io::ErrorKind::InvalidInput, error)
-    }
-}
-
-/// Checks that an endpoint which serves only this machine is not reachable by others.
-// spec: HTTP-S-04
-fn check_exposure(endpoint: &StreamableHttp, address: SocketAddr) -> Result<(), ServeError> {
-    let is_loopback = address.ip().to_canonical().is_loopback();
-    match endpoint.is_local_only() && !is_loopback {
-        true => Err(ServeError::NoAllowedHosts(address)),
-        false => Ok(()),
-    }
-}
-
-/// Checks that an endpoint without a layer around it, which could verify tokens, demands no scopes.
-fn check_scopes(endpoint: &StreamableHttp) -> Result<(), ServeError> {
-    match endpoint.scoped_item() {
-        Some(item) => Err(ServeError::ScopesWithoutTokens(item)),
-        None => Ok(()),
-    }
-}
-
-fn log_start(server: Option<&Implementation>, address: SocketAddr, path: &str) {
-    match server {
-        Some(server) => {
-            let (name, version) = (&server.name, &server.version);
-            tracing::info!("serving {name} {version} at http://{address}{path}");
-        }
-        None => tracing::info!("serving at http://{address}{path}"),
-    }
-}
-
-/// Pause after an error of `accept`, for example because of too many open files.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 impl<S, B> Serve<S>
 where
@@ -290,136 +329,100 @@ where
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    async fn run(self) -> io::Result<()> {
-        let address = self.listener.local_addr()?;
-        let endpoint = (&self.service as &dyn Any).downcast_ref::<StreamableHttp>();
-        if let Some(endpoint) = endpoint {
-            check_exposure(endpoint, address)?;
-            check_scopes(endpoint)?;
-        }
-        let server = endpoint.and_then(StreamableHttp::server_info);
-        log_start(server.as_ref(), address, &self.settings.path);
-        let mut settings = self.settings;
-        let shutdown = settings.shutdown.clone();
-        let health = settings.health.take();
-        settings.health = health.map(|health| health.shutdown_with(shutdown));
-        let (settings, stop) = (Arc::new(settings), self.stop);
-        let health = settings.health.clone();
-        let delay = self.drain_delay;
-        let stop = async move {
-            stop.await;
-            if let Some(health) = health {
-                health.stop();
+    /// Serves at `address` until the shutdown. An event of `tracing` (level INFO) tells the URL of the server.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ServeError`] when the server has mistakes, when a setting is invalid, when the address
+    /// cannot be bound, when other machines can reach it and [`allowed_hosts`](Serve::allowed_hosts) was not
+    /// called, or when an item needs scopes without [`authorize`](Serve::authorize).
+    pub async fn run(mut self, address: impl Address) -> Result<(), ServeError> {
+        let protection = self.protection.take();
+        if let Some(endpoint) = endpoint(&mut self.service) {
+            if let Some(service) = endpoint.shared_service() {
+                service.check().map_err(ServeError::Server)?;
             }
-            tokio::time::sleep(delay).await;
-        };
-        let shutdown = &settings.shutdown;
-        // Connections run in tasks of their own: close them when this future is dropped.
-        let close = CloseOnDrop(shutdown.clone());
-        let permits = Arc::new(Semaphore::new(self.max_connections));
-        tokio::select! {
-            biased;
-            () = stop => {}
-            () = shutdown.draining() => {}
-            never = accept_connections(&self.listener, self.service, &settings, &permits) => {
-                match never {}
+            if let Some(host) = protection
+                .as_ref()
+                .and_then(|protection| protection.host.as_ref())
+                && endpoint.is_local_only()
+            {
+                *endpoint = endpoint.clone().allowed_hosts([host]);
             }
         }
-        drop(self.listener);
-        shutdown.drain();
-        let max_connections = u32::try_from(self.max_connections).unwrap_or(u32::MAX);
-        let mut all_closed = pin!(permits.acquire_many(max_connections));
-        if timeout(self.drain_timeout, all_closed.as_mut())
-            .await
-            .is_err()
-        {
-            drop(close);
-            // Connections that are still open then are closed by the end of their tasks.
-            let _ = timeout(FINAL_FRAMES_TIMEOUT * 2, all_closed).await;
+        let public_path = protection
+            .as_ref()
+            .and_then(|protection| protection.path.as_deref());
+        let path = self.path.or_else(|| public_path.map(Into::into));
+        let mut accept = self.accept;
+        accept.connections.path = path.unwrap_or(accept.connections.path);
+        if let Some(card) = &self.card {
+            let cards = CardService::new(card, &accept.connections.path)?;
+            accept.connections.cards = Some(cards);
         }
-        Ok(())
-    }
-}
-
-/// Accepts connections and spawns a task for each.
-async fn accept_connections<S, B>(
-    listener: &TcpListener,
-    service: S,
-    settings: &Arc<ConnectionSettings>,
-    permits: &Arc<Semaphore>,
-) -> Infallible
-where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
-    S: Clone + Send + 'static,
-    S::Future: Send,
-    B: Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    loop {
-        if let Some((stream, permit)) = accept(listener, permits).await {
-            let settings = Arc::clone(settings);
-            let scope = ConnectionScope {
-                shutdown: settings.shutdown.clone(),
-                peer: stream.peer_addr().ok(),
-            };
-            let connection = connection::serve(stream, service.clone(), settings, permit);
-            tokio::spawn(scope.run(connection));
+        let listener = address.listen().await?;
+        let address = listener.local_addr()?;
+        if let Some(endpoint) = endpoint(&mut self.service) {
+            if protection.is_none() {
+                check_exposure(endpoint, address)?;
+                check_scopes(endpoint)?;
+            }
+            log_start(Some(&*endpoint), address, &accept.connections.path);
+        } else {
+            log_start(None, address, &accept.connections.path);
+        }
+        match protection {
+            Some(protection) => (protection.run)(self.service, accept, listener).await,
+            None => {
+                accept.run(listener, self.service).await;
+                Ok(())
+            }
         }
     }
 }
 
-/// Accepts a connection as soon as there is a permit for it. Returns `None` after an error.
-async fn accept(
-    listener: &TcpListener,
-    permits: &Arc<Semaphore>,
-) -> Option<(TcpStream, OwnedSemaphorePermit)> {
-    let permit = Arc::clone(permits).acquire_owned().await.ok()?;
-    match listener.accept().await {
-        Ok((stream, _)) => {
-            // Nagle's algorithm delays the second packet of an event stream until the client has
-            // acknowledged the first one. An error makes the connection slower, but not incorrect.
-            let _ = stream.set_nodelay(true);
-            Some((stream, permit))
-        }
-        Err(error) if is_connection_error(&error) => None,
-        Err(_) => {
-            tokio::time::sleep(ACCEPT_PAUSE).await;
-            None
-        }
+/// Returns the endpoint when it is served without a layer or a router around it.
+fn endpoint<S: 'static>(service: &mut S) -> Option<&mut StreamableHttp> {
+    (service as &mut dyn Any).downcast_mut()
+}
+
+/// Checks that an endpoint which serves only this machine is not reachable by others.
+// spec: HTTP-S-04
+fn check_exposure(endpoint: &StreamableHttp, address: SocketAddr) -> Result<(), ServeError> {
+    let is_loopback = address.ip().to_canonical().is_loopback();
+    if endpoint.is_local_only() && !is_loopback {
+        return Err(ServeError::NoAllowedHosts(address));
+    }
+    Ok(())
+}
+
+/// Checks that an endpoint without a layer around it, which could verify tokens, demands no scopes.
+fn check_scopes(endpoint: &StreamableHttp) -> Result<(), ServeError> {
+    let item = endpoint
+        .shared_service()
+        .and_then(|service| service.scoped_item());
+    item.map_or(Ok(()), |item| Err(ServeError::ScopesWithoutTokens(item)))
+}
+
+fn log_start(endpoint: Option<&StreamableHttp>, address: SocketAddr, path: &str) {
+    let service = endpoint.and_then(StreamableHttp::shared_service);
+    if let Some(service) = service {
+        let profile = service.profile();
+        let (name, version) = (&profile.info().name, &profile.info().version);
+        tracing::info!("serving {name} {version} at http://{address}{path}");
+    } else {
+        tracing::info!("serving at http://{address}{path}");
     }
 }
 
-/// Returns true for errors of `accept` that concern one connection. The next one may succeed.
-fn is_connection_error(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::ConnectionAborted
-            | io::ErrorKind::ConnectionReset
-            | io::ErrorKind::ConnectionRefused
-            | io::ErrorKind::Interrupted
-    )
-}
-
-impl<S, B> IntoFuture for Serve<S>
-where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
-    S: Clone + Send + 'static,
-    S::Future: Send,
-    B: Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    type Output = io::Result<()>;
-    type IntoFuture = BoxFuture<'static, io::Result<()>>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
-    }
-}
-
-struct CloseOnDrop(Shutdown);
-
-impl Drop for CloseOnDrop {
-    fn drop(&mut self) {
-        self.0.close();
+impl<S> fmt::Debug for Serve<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Serve")
+            .field("path", &self.path)
+            .field("connections", &self.accept.connections)
+            .field("max_connections", &self.accept.max_connections)
+            .field("drain_delay", &self.accept.drain_delay)
+            .field("drain_timeout", &self.accept.drain_timeout)
+            .finish_non_exhaustive()
     }
 }

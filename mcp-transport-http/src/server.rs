@@ -15,10 +15,12 @@
 //! | 11 | `endpoint` | state of an endpoint |
 //! | 12 | `handle` | one request from head to response |
 //! | 13 | `service` | the tower service |
-//! | 14 | `card` | documents about the server, beside it (feature `serve`) |
+//! | 14 | `authorization` | the trait of what protects an endpoint |
+//! | 15 | `card` | documents about the server, beside it (feature `serve`) |
 //!
 //! A module uses only modules of lower layers.
 
+mod authorization;
 mod call;
 #[cfg(feature = "serve")]
 mod card;
@@ -43,6 +45,7 @@ mod session;
 mod sse_2024;
 mod store_guard;
 
+pub use authorization::{Authorization, ProtectedEndpoint};
 #[cfg(feature = "serve")]
 pub use card::CardService;
 pub use config::{AnswerMode, SessionEnd, SessionEvent, Sessions};

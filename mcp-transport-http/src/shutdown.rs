@@ -65,7 +65,8 @@ impl Shutdown {
     }
 
     /// Returns true after [`Shutdown::drain`] or [`Shutdown::close`].
-    pub fn is_draining(&self) -> bool {
+    #[cfg(feature = "serve")]
+    pub(crate) fn is_draining(&self) -> bool {
         *self.phase.borrow() != Phase::Open
     }
 

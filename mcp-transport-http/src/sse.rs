@@ -14,4 +14,4 @@ pub use decode::{Decoder, SseError, SseLimits};
 #[cfg(feature = "client")]
 pub use event::{SseEvent, SseItem};
 #[cfg(feature = "client")]
-pub use stream::{SseStream, SseStreamError};
+pub(crate) use stream::{SseStream, SseStreamError};

@@ -198,11 +198,12 @@ mod streams {
             .build()
             .unwrap();
         let shutdown = Shutdown::new();
-        let serve = runtime
-            .block_on(Serve::bind("127.0.0.1:0", endpoint()))
+        let listener = runtime
+            .block_on(tokio::net::TcpListener::bind("127.0.0.1:0"))
             .unwrap();
-        let addr = serve.local_addr().unwrap();
-        let serving = runtime.spawn(serve.shutdown_with(shutdown.clone()).into_future());
+        let addr = listener.local_addr().unwrap();
+        let serve = Serve::service(endpoint()).shutdown_with(shutdown.clone());
+        let serving = runtime.spawn(serve.run(listener));
         let mut opened = Vec::new();
         let mut bytes = 0;
         // The first round allocates what is allocated once.

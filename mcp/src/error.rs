@@ -85,6 +85,8 @@ converts! {
     mcp_client::group::ConfigError,
     #[cfg(feature = "http-client")]
     mcp_transport_http::client::DiscoveryError,
+    #[cfg(feature = "http-server")]
+    mcp_transport_http::ServeError,
     #[cfg(feature = "server")]
     mcp_server::SetupError,
     #[cfg(feature = "server")]

@@ -156,9 +156,7 @@ pub use mcp_types::{
     PromptMessage, ProtocolVersion, ResourceContents,
 };
 
+#[cfg(feature = "http-server")]
+pub use serve::serve_http;
 #[cfg(all(feature = "server", feature = "stdio"))]
 pub use serve::serve_stdio;
-#[cfg(feature = "http-server")]
-pub use serve::{Address, IntoServe, Serve, serve_http};
-#[cfg(all(feature = "auth", feature = "http-server"))]
-pub use serve::{Authorize, AuthorizedServer};

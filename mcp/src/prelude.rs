@@ -8,8 +8,6 @@ pub use crate::{
     ProtocolVersion, Resource, ResourceContents, ResourceTemplate, Tool,
 };
 
-#[cfg(all(feature = "auth", feature = "http-server"))]
-pub use crate::Authorize as _;
 #[cfg(all(feature = "client", feature = "stdio"))]
 pub use crate::Io;
 #[cfg(feature = "http-server")]

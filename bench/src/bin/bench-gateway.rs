@@ -11,6 +11,7 @@ use mcp::gateway::Gateway;
 use mcp::group::Naming;
 use mcp::http::Serve;
 use mcp::prelude::*;
+use tokio::net::TcpListener;
 use tokio::runtime;
 
 const USAGE: &str = "usage: bench-gateway PORT URL | bench-gateway PORT -- COMMAND ARGUMENTS";
@@ -44,13 +45,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 async fn serve(gateway: Gateway, port: u16) -> Result<(), Box<dyn Error>> {
     let opened = gateway.open().await?;
-    let serve = Serve::bind(
-        (Ipv4Addr::LOCALHOST, port),
-        StreamableHttp::new(opened.server),
-    )
-    .await?;
-    eprintln!("listening on http://{}/mcp", serve.local_addr()?);
-    serve.shutdown_on(mcp::http::termination()).await?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+    eprintln!("listening on http://{}/mcp", listener.local_addr()?);
+    Serve::new(opened.server).run(listener).await?;
     opened.group.close().await;
     Ok(())
 }

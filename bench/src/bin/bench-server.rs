@@ -26,6 +26,7 @@ use mcp::http::Serve;
 use mcp::http::server::{AnswerMode, Sessions};
 use mcp::prelude::*;
 use mcp::{MemoryEventStore, MemorySessionStore};
+use tokio::net::TcpListener;
 use tokio::runtime;
 
 const USAGE: &str = "usage: bench-server http PORT [--sse] [--stateless] [--short] [--faulty] [--many] [--protected] [--telemetry|--unsampled|--metrics|--traced] | stdio";
@@ -119,23 +120,13 @@ async fn http(server: Server, port: u16, flags: &[&str]) -> mcp::Result<()> {
         }
         false => endpoint,
     };
-    let address = (Ipv4Addr::LOCALHOST, port);
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+    eprintln!("listening on http://{}/mcp", listener.local_addr()?);
+    let mut serve = Serve::service(endpoint).max_connections(connections);
     if flags.contains(&"--protected") {
         let tokens = StaticTokens::new().token(bench::TOKEN, "ada", ["mcp:use"]);
         let url = format!("http://127.0.0.1:{port}/mcp");
-        let auth = ResourceServer::new(&url).static_tokens(tokens);
-        let endpoint = auth.build()?.protect(endpoint);
-        return run(Serve::bind(address, endpoint).await?, connections).await;
+        serve = serve.authorize(ResourceServer::new(&url).static_tokens(tokens));
     }
-    run(Serve::bind(address, endpoint).await?, connections).await
-}
-
-async fn run<S>(serve: Serve<S>, connections: usize) -> mcp::Result<()>
-where
-    Serve<S>: IntoFuture<Output = std::io::Result<()>>,
-{
-    let serve = serve.max_connections(connections);
-    eprintln!("listening on http://{}/mcp", serve.local_addr()?);
-    serve.shutdown_on(mcp::http::termination()).await?;
-    Ok(())
+    Ok(serve.run(listener).await?)
 }

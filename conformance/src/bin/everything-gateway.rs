@@ -7,7 +7,7 @@
 
 use mcp::gateway::Gateway;
 use mcp::group::Naming;
-use mcp::http::{Serve, termination};
+use mcp::http::Serve;
 use mcp::prelude::*;
 use mcp::redis::Redis;
 use mcp::types::ProtocolVersion;
@@ -62,10 +62,7 @@ async fn main() -> Result<(), Failure> {
         }
     };
     eprintln!("listening on {url}");
-    Serve::new(listener, endpoint)
-        .shutdown_on(termination())
-        .await?;
-    Ok(())
+    Ok(Serve::service(endpoint).run(listener).await?)
 }
 
 /// The endpoint of one of several gateways.

@@ -13,10 +13,10 @@ use std::env;
 use std::io::Error;
 use std::time::Duration;
 
-use mcp::http::HealthChecks;
+use mcp::http::{HealthChecks, Serve};
 use mcp::prelude::*;
 use mcp::redis::Redis;
-use mcp::{Serve, Sessions, StateKeys};
+use mcp::{Sessions, StateKeys};
 
 /// The form for the customer.
 #[derive(Elicit)]
@@ -62,7 +62,9 @@ async fn main() -> mcp::Result<()> {
     let server = Server::of(Shop)
         .request_state_keys(keys)
         .change_bus(redis.bus());
-    let (sessions, events) = (Sessions::shared(redis.sessions()), redis.events());
+    let endpoint = StreamableHttp::new(server)
+        .sessions(Sessions::shared(redis.sessions()))
+        .events(redis.events());
     // A load balancer sends requests to this node while `/ready` answers 200: Redis answers, and the node
     // does not shut down.
     let health = HealthChecks::new().ready(move || {
@@ -72,11 +74,10 @@ async fn main() -> mcp::Result<()> {
     let address = variable("ADDRESS")?;
     println!("http://{address}/mcp");
     // After SIGTERM, streams end, and their clients continue on other nodes; running calls finish.
-    Serve::new(server)
-        .sessions(sessions)
-        .endpoint(|endpoint| endpoint.events(events))
+    Serve::service(endpoint)
         .health_checks(health)
         .drain_delay(Duration::from_secs(2))
         .run(address)
-        .await
+        .await?;
+    Ok(())
 }

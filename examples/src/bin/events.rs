@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .filter(|wanted: &AtLeast, order: &OrderPlaced, _| order.amount >= wanted.amount);
     let events = Events::new().event(placed);
     let server = Server::new("shop", "1.0.0").extension(events.clone());
-    tokio::spawn(Serve::new(listener, StreamableHttp::new(server)).into_future());
+    tokio::spawn(Serve::new(server).run(listener));
 
     let client = Client::builder()
         .extension(Events::new())

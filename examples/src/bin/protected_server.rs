@@ -6,9 +6,10 @@
 
 #![allow(clippy::print_stdout, reason = "example output")]
 
+use mcp::ScopedCall;
 use mcp::auth::{Claims, ResourceServer, StaticTokens};
+use mcp::http::Serve;
 use mcp::prelude::*;
-use mcp::{ScopedCall, Serve};
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -58,7 +59,8 @@ async fn main() -> mcp::Result<()> {
         let auth = ResourceServer::new("http://127.0.0.1:8000/mcp")
             .issuer(issuer)
             .scopes(scopes);
-        return mcp::serve_http(server().authorize(auth), "127.0.0.1:8000").await;
+        let serve = Serve::new(server()).authorize(auth);
+        return Ok(serve.run("127.0.0.1:8000").await?);
     }
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/mcp", listener.local_addr()?);

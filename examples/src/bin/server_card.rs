@@ -6,7 +6,6 @@
 
 use mcp::http::Serve;
 use mcp::http::client::discover_domain;
-use mcp::http::server::CardService;
 use mcp::prelude::*;
 use mcp::types::ext::server_card::{CardRemote, ServerCard};
 use tokio::net::TcpListener;
@@ -19,9 +18,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .title("Clock")
         .remote(CardRemote::streamable_http(format!("http://{domain}/mcp")));
     let server = Server::new("clock", "1.0.0").tool(Tool::new("now").handler(|| "half past"));
-    let serve = Serve::new(listener, StreamableHttp::new(server));
-    let serve = serve.cards(CardService::new(&card, "/mcp")?);
-    let serving = tokio::spawn(serve.into_future());
+    let serving = tokio::spawn(Serve::new(server).card(card).run(listener));
 
     for found in discover_domain(&domain).await? {
         println!("{found}");

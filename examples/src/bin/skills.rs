@@ -20,7 +20,7 @@ async fn main() -> mcp::Result<()> {
     let url = format!("http://{}/mcp", listener.local_addr()?);
     let skills = skills()?;
     let server = Server::new("shop", "1.0.0").skills(skills.clone());
-    let serving = tokio::spawn(Serve::new(listener, StreamableHttp::new(server)).into_future());
+    let serving = tokio::spawn(Serve::new(server).run(listener));
     load(&url).await?;
     // The program changes its own skill; a new load has the new text.
     skills.put(hours("Monday to Thursday, 9 to 17 h.\n"))?;

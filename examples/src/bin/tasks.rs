@@ -36,7 +36,7 @@ async fn main() -> mcp::Result<()> {
     let url = format!("http://{}/mcp", listener.local_addr()?);
     let tasks = Tasks::in_memory().poll_interval(Duration::from_millis(500));
     let server = Server::of(Studio).tasks(tasks);
-    let serving = tokio::spawn(Serve::new(listener, StreamableHttp::new(server)).into_future());
+    let serving = tokio::spawn(Serve::new(server).run(listener));
 
     let id = start(&url).await?;
     println!("the first client has started the task {id} and ends");

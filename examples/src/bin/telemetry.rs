@@ -39,7 +39,7 @@ async fn main() -> mcp::Result<()> {
     let endpoint = StreamableHttp::new(Server::of(Shop).layer(Telemetry::server()));
     let watched = endpoint.clone();
     telemetry::watch_endpoint(move || watched.metrics());
-    let serving = tokio::spawn(Serve::new(listener, endpoint).into_future());
+    let serving = tokio::spawn(Serve::service(endpoint).run(listener));
 
     // The span of the program is the root of the trace.
     let work = async {

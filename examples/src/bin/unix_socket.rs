@@ -35,7 +35,7 @@ mod unix {
             let (reader, writer) = stream.into_split();
             // Telemetry then says `unix` rather than `pipe`.
             let server = StdioServer::new(server.clone()).transport(Transport::Unix);
-            tokio::spawn(server.serve(reader, writer));
+            tokio::spawn(server.run_over(reader, writer));
         }
     }
 

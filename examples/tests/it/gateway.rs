@@ -49,7 +49,7 @@ async fn behind(server: Server, back: Back, era: ConnectMode) -> GatewayServer {
                 let (ours, theirs) = tokio::io::duplex(64 * 1024);
                 let (reader, writer) = tokio::io::split(theirs);
                 let server = StdioServer::new(server.clone());
-                tokio::spawn(async move { drop(server.serve(reader, writer).await) });
+                tokio::spawn(async move { drop(server.run_over(reader, writer).await) });
                 let (reader, writer) = tokio::io::split(ours);
                 client.mode(era.clone()).connect(Io(reader, writer))
             })

@@ -118,7 +118,7 @@ impl Protection {
 
     /// All paths of the metadata: with [`owns_origin`](super::ResourceServer::owns_origin) also that
     /// without the path of the resource.
-    pub fn metadata_paths(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn metadata_paths(&self) -> impl Iterator<Item = &str> {
         self.0.metadata_paths.iter().map(String::as_str)
     }
 
@@ -143,11 +143,6 @@ impl Protection {
         metrics.accepted = decisions.accepted.load(Ordering::Relaxed);
         metrics.refused = decisions.refused.lock().clone();
         metrics
-    }
-
-    /// The identifier of the resource: its public URL.
-    pub fn resource(&self) -> &str {
-        &self.0.resource
     }
 }
 

@@ -37,6 +37,7 @@ const MAX_VERIFIED: usize = 20_000;
 ///
 /// ```no_run
 /// use mcp::auth::ResourceServer;
+/// use mcp::http::Serve;
 /// use mcp::prelude::*;
 ///
 /// # async fn run() -> mcp::Result<()> {
@@ -45,7 +46,8 @@ const MAX_VERIFIED: usize = 20_000;
 ///     .scopes(["files:read", "files:write"]);
 /// let server = Server::new("files", "1.0.0")
 ///     .tool(Tool::new("delete").handler(|| "deleted").scopes(["files:write"]));
-/// mcp::serve_http(server.authorize(auth), "0.0.0.0:8000").await
+/// Serve::new(server).authorize(auth).run("0.0.0.0:8000").await?;
+/// # Ok(())
 /// # }
 /// ```
 ///
@@ -298,7 +300,7 @@ impl ResourceServer {
     }
 
     /// Publishes the metadata also at `/.well-known/oauth-protected-resource`, for a server that has its
-    /// origin for itself. `server.authorize(…)` does so.
+    /// origin for itself. `Serve::authorize` does so.
     pub fn owns_origin(mut self) -> Self {
         self.owns_origin = true;
         self
@@ -400,20 +402,6 @@ impl ResourceServer {
     /// The public URL of the server, if it is valid.
     pub(super) fn url(&self) -> Option<Url> {
         Url::parse(&self.resource).ok()
-    }
-
-    /// The host of the public URL as a `Host` header names it. `None` for a server on this machine, and
-    /// for an invalid URL.
-    pub fn public_host(&self) -> Option<String> {
-        let url = self
-            .url()
-            .filter(|url| zone_of_url(url) != Zone::Loopback)?;
-        url.host_str().map(str::to_owned)
-    }
-
-    /// The path of the public URL.
-    pub fn path(&self) -> Option<String> {
-        self.url().map(|url| url.path().to_owned())
     }
 
     fn check_resource(&self) -> Result<Url, AuthError> {

@@ -4,6 +4,7 @@ use mcp::auth::ResourceServer;
 use mcp::gateway::config::HttpConfig;
 use mcp::gateway::{Gateway, OpenGateway};
 use mcp::group::{Health, Naming};
+use mcp::http::Serve;
 use tokio::net::TcpListener;
 
 use crate::cli::{ListenAddress, ServeArgs};
@@ -71,7 +72,7 @@ pub(super) async fn listen(opened: OpenGateway, front: Front) -> Result<(), Fail
     let listener = TcpListener::bind(&**address).await;
     let listener = listener.map_err(|error| unusable(&error))?;
     let local = listener.local_addr().map_err(|error| unusable(&error))?;
-    let mut serve = mcp::Serve::new(opened.server);
+    let mut serve = Serve::new(opened.server);
     if !front.allowed_hosts.is_empty() {
         serve = serve.allowed_hosts(&front.allowed_hosts);
     }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use mcp::Serve;
 use mcp::auth::{ResourceServer, StaticTokens};
 use mcp::core::Exchange;
 use mcp::gateway::{Gateway, GatewayServer, ToolOptions};
+use mcp::http::Serve;
 use mcp::middleware::{Next, from_fn};
 use mcp::prelude::*;
 use parking_lot::Mutex;

@@ -100,7 +100,7 @@ fn counted(server: Server, era: &ConnectMode) -> (GatewayServer, Starts) {
         count.running.fetch_add(1, Ordering::SeqCst);
         let (running, server) = (count.running.clone(), StdioServer::new(server.clone()));
         tokio::spawn(async move {
-            drop(server.serve(reader, writer).await);
+            drop(server.run_over(reader, writer).await);
             running.fetch_sub(1, Ordering::SeqCst);
         });
         let (reader, writer) = tokio::io::split(ours);

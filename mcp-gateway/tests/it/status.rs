@@ -88,7 +88,7 @@ fn hanging(mode: ConnectMode) -> (GatewayServer, Arc<Notify>) {
         let (hung, server) = (hung.clone(), StdioServer::new(shop.clone()));
         tokio::spawn(async move {
             let (reader, writer) = tokio::io::split(far);
-            drop(server.serve(reader, writer).await);
+            drop(server.run_over(reader, writer).await);
         });
         tokio::spawn(async move {
             tokio::select! {

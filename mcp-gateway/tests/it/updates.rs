@@ -35,7 +35,7 @@ fn pipe(
     let (ours, theirs) = duplex(64 * 1024);
     let (reader, writer) = split(theirs);
     let server = StdioServer::new(server);
-    let running = tokio::spawn(async move { drop(server.serve(reader, writer).await) });
+    let running = tokio::spawn(async move { drop(server.run_over(reader, writer).await) });
     let (reader, writer) = split(ours);
     (Io(reader, writer), running.abort_handle())
 }

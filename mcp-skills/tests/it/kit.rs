@@ -8,6 +8,7 @@ use mcp::http::Serve;
 use mcp::prelude::*;
 use mcp::skills::{InlineSkill, Skills, SkillsClient};
 use mcp::types::ProtocolVersion;
+use tokio::net::TcpListener;
 
 /// A folder that is removed when it is dropped.
 #[derive(Debug)]
@@ -72,11 +73,9 @@ pub(crate) async fn skills(server: Server) -> SkillsClient {
 
 /// A client of `server` over HTTP on a free port of the loopback interface.
 pub(crate) async fn over_http(server: Server, version: ProtocolVersion) -> Client {
-    let serve = Serve::bind("127.0.0.1:0", StreamableHttp::new(server))
-        .await
-        .unwrap();
-    let url = format!("http://{}/mcp", serve.local_addr().unwrap());
-    tokio::spawn(serve.into_future());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(Serve::new(server).run(listener));
     let mode = match version.is_modern() {
         true => ConnectMode::Pin(version),
         false => ConnectMode::Legacy,

@@ -249,8 +249,7 @@ async fn http_client_names_the_task_in_its_header() {
     }));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let endpoint = StreamableHttp::new(server);
-    let serving = tokio::spawn(async move { mcp::http::Serve::new(listener, endpoint).await });
+    let serving = tokio::spawn(mcp::http::Serve::new(server).run(listener));
     let client = Client::builder().tasks().connect(url).await.unwrap();
     let task = client
         .call("slow", json!({"ms": 20}))

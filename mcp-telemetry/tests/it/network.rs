@@ -41,7 +41,7 @@ async fn unix_socket_is_the_transport_of_both_sides() {
     let (ours, theirs) = duplex(64 * 1024);
     let (reader, writer) = split(theirs);
     let server = StdioServer::new(server().layer(recorder.server_layer()));
-    let serving = tokio::spawn(server.transport(Transport::Unix).serve(reader, writer));
+    let serving = tokio::spawn(server.transport(Transport::Unix).run_over(reader, writer));
     let (reader, writer) = split(ours);
     let channel = PipeChannel::new(reader, writer).transport(Transport::Unix);
     let client = Client::builder().layer(recorder.client_layer());

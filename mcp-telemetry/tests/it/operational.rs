@@ -53,7 +53,7 @@ async fn pipe_reports_its_session_and_refused_messages() {
     watch_endpoint_with(&recorder.meter(), pipe.metrics_reader());
     let (ours, theirs) = tokio::io::duplex(64 * 1024);
     let (reader, writer) = tokio::io::split(theirs);
-    let serving = tokio::spawn(pipe.serve(reader, writer));
+    let serving = tokio::spawn(pipe.run_over(reader, writer));
     let (reader, mut writer) = tokio::io::split(ours);
     let mut lines = BufReader::new(reader).lines();
     let mut answers = Vec::new();

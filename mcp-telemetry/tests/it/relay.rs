@@ -85,7 +85,7 @@ async fn relay_to_a_pipe_passes_the_trace_on_in_each_era() {
         let (ours, theirs) = duplex(64 * 1024);
         let (reader, writer) = split(theirs);
         let server = StdioServer::new(server().layer(recorder.server_layer()));
-        let serving = tokio::spawn(server.serve(reader, writer));
+        let serving = tokio::spawn(server.run_over(reader, writer));
         let (reader, writer) = split(ours);
         check(&recorder, PipeChannel::new(reader, writer), version).await;
         serving.await.unwrap().unwrap();

@@ -138,7 +138,7 @@ async fn handler_in_session_runs_once() {
         let counters = Counters::default();
         let (near, far) = tokio::io::duplex(4096);
         let (reader, writer) = tokio::io::split(far);
-        tokio::spawn(StdioServer::new(server(&counters)).serve(reader, writer));
+        tokio::spawn(StdioServer::new(server(&counters)).run_over(reader, writer));
         let (reader, writer) = tokio::io::split(near);
         let builder = client_with_handlers().mode(ConnectMode::Pin(version));
         let client = builder.connect(Io(reader, writer)).await.unwrap();

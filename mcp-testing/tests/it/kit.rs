@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use mcp::client::ClientBuilder;
 use mcp::http::{Serve, Shutdown};
 use mcp::prelude::*;
+use tokio::net::TcpListener;
 
 /// Counts running calls.
 #[derive(Clone, Default)]
@@ -136,10 +137,10 @@ pub(crate) struct TestServer {
 impl TestServer {
     pub(crate) async fn start(endpoint: StreamableHttp) -> Self {
         let shutdown = Shutdown::new();
-        let serve = Serve::bind("127.0.0.1:0", endpoint).await.unwrap();
-        let url = format!("http://{}/mcp", serve.local_addr().unwrap());
-        let serve = serve.shutdown_with(shutdown.clone());
-        tokio::spawn(async move { serve.await.unwrap() });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let serve = Serve::service(endpoint).shutdown_with(shutdown.clone());
+        tokio::spawn(async move { serve.run(listener).await.unwrap() });
         Self { url, shutdown }
     }
 

@@ -42,7 +42,8 @@ pub fn emit(mirrored: &MirroredHeaders, headers: &mut HeaderMap) {
 
 /// Returns the protocol version in the headers of a request. For servers, and for requests whose
 /// body does not contain a version.
-pub fn version(headers: &HeaderMap) -> Option<&str> {
+#[cfg(feature = "server")]
+pub(crate) fn version(headers: &HeaderMap) -> Option<&str> {
     parse_version(headers.get(names::MCP_PROTOCOL_VERSION)?)
 }
 

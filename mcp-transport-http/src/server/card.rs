@@ -21,7 +21,7 @@ use tower_service::Service;
 /// domain at `/.well-known/ai-catalog.json`.
 ///
 /// Both have `Access-Control-Allow-Origin: *`, `Cache-Control: public, max-age=3600` and an `ETag`; they need
-/// no authorization. It is a tower service for routers; [`Serve::cards`](crate::Serve::cards) answers its paths
+/// no authorization. It is a tower service for routers; [`Serve::card`](crate::Serve::card) answers its paths
 /// without one.
 ///
 /// # Examples

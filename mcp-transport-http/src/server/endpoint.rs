@@ -32,18 +32,10 @@ impl EndpointState {
         }
     }
 
-    /// Returns the name and version of the server, or `None` when each request has its own service.
+    /// Returns the service of all requests, or `None` when each request has its own.
     #[cfg(feature = "serve")]
-    pub(super) fn server_info(&self) -> Option<mcp_types::Implementation> {
-        self.services
-            .shared()
-            .map(|service| service.profile().info().clone())
-    }
-
-    /// Returns an item whose calls need scopes. `None` when each request has its own service.
-    #[cfg(feature = "serve")]
-    pub(super) fn scoped_item(&self) -> Option<mcp_core::ScopedItem> {
-        self.services.shared()?.scoped_item()
+    pub(super) fn shared_service(&self) -> Option<&Arc<dyn Service>> {
+        self.services.shared()
     }
 
     pub(super) fn service(&self, head: &Parts) -> Arc<dyn Service> {

@@ -285,16 +285,10 @@ impl StreamableHttp {
         self.state.config.guard.is_local_only
     }
 
-    /// Returns the name and version of the server, or `None` when each request has its own.
+    /// Returns the service of all requests, or `None` when each request has its own.
     #[cfg(feature = "serve")]
-    pub(crate) fn server_info(&self) -> Option<mcp_types::Implementation> {
-        self.state.server_info()
-    }
-
-    /// Returns an item whose calls need scopes.
-    #[cfg(feature = "serve")]
-    pub(crate) fn scoped_item(&self) -> Option<mcp_core::ScopedItem> {
-        self.state.scoped_item()
+    pub(crate) fn shared_service(&self) -> Option<&Arc<dyn Service>> {
+        self.state.shared_service()
     }
 
     fn config(&mut self) -> &mut Config {

@@ -12,8 +12,7 @@ use super::event::SseItem;
 
 /// Error of an [`SseStream`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SseStreamError<E> {
+pub(crate) enum SseStreamError<E> {
     /// Reading the chunks failed.
     #[error("the event stream broke off")]
     Body(#[source] E),
@@ -25,7 +24,7 @@ pub enum SseStreamError<E> {
 pin_project! {
     /// Stream of the events in a stream of chunks, such as the body of a response.
     #[derive(Debug)]
-    pub struct SseStream<S> {
+    pub(crate) struct SseStream<S> {
         #[pin]
         chunks: S,
         chunk: Bytes,
@@ -36,7 +35,7 @@ pin_project! {
 
 impl<S> SseStream<S> {
     /// Creates a stream that decodes `chunks`.
-    pub fn new(chunks: S, limits: SseLimits) -> Self {
+    pub(crate) fn new(chunks: S, limits: SseLimits) -> Self {
         Self {
             chunks,
             chunk: Bytes::new(),
@@ -46,8 +45,7 @@ impl<S> SseStream<S> {
     }
 
     /// Returns the last event id, see [`Decoder::last_event_id`].
-    #[must_use]
-    pub fn last_event_id(&self) -> &str {
+    pub(crate) fn last_event_id(&self) -> &str {
         self.decoder.last_event_id()
     }
 }

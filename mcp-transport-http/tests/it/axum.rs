@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use axum::{Extension, Router};
 use mcp_transport_http::{Serve, Shutdown};
+use tokio::net::TcpListener;
 
 use crate::support::{Running, drained, echo, endless, endpoint, within};
 
 async fn serve(app: Router) -> Running {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (addr, shutdown) = (listener.local_addr().unwrap(), Shutdown::new());
     let handle = shutdown.clone();
     let server =
@@ -16,7 +17,7 @@ async fn serve(app: Router) -> Running {
     Running {
         addr,
         shutdown,
-        task: tokio::spawn(server.into_future()),
+        task: tokio::spawn(async move { Ok(server.await?) }),
     }
 }
 
@@ -38,15 +39,15 @@ async fn draining_serve_ends_streams_behind_a_router() {
     let app = Router::new()
         .nest_service("/mcp", endpoint.commit_after(Duration::ZERO))
         .layer(Extension("of a layer"));
-    let serve = Serve::bind("127.0.0.1:0", app).await.unwrap();
-    let (addr, shutdown) = (serve.local_addr().unwrap(), Shutdown::new());
-    let serve = serve
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (addr, shutdown) = (listener.local_addr().unwrap(), Shutdown::new());
+    let serve = Serve::service(app)
         .drain_timeout(Duration::from_millis(50))
         .shutdown_with(shutdown.clone());
     let server = Running {
         addr,
         shutdown,
-        task: tokio::spawn(serve.into_future()),
+        task: tokio::spawn(serve.run(listener)),
     };
     let rest = drained(&server, &begun).await;
     assert!(rest.contains("shutting down"), "{rest}");

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mcp_transport_http::{HealthChecks, Serve};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::time::{advance, sleep};
 
@@ -87,13 +88,13 @@ async fn check_runs_at_intervals_and_neither_hangs_nor_panics_the_server() {
 #[tokio::test]
 async fn server_that_shuts_down_is_not_ready_and_serves_until_the_delay_ends() {
     let (stop, stopped) = oneshot::channel::<()>();
-    let serve = Serve::bind("127.0.0.1:0", endpoint(echo)).await.unwrap();
-    let address = serve.local_addr().unwrap();
-    let serve = serve
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serve = Serve::service(endpoint(echo))
         .health_checks(HealthChecks::new())
         .drain_delay(Duration::from_millis(500))
         .shutdown_on(async move { drop(stopped.await) });
-    let task = tokio::spawn(serve.into_future());
+    let task = tokio::spawn(serve.run(listener));
     let mut client = Client::connect(address).await;
     assert_eq!(status(&mut client, "GET /ready").await.0, 200);
     stop.send(()).unwrap();
@@ -111,5 +112,5 @@ async fn server_that_shuts_down_is_not_ready_and_serves_until_the_delay_ends() {
     new.call("alive", false).await;
     assert_eq!(new.json().await["result"]["content"][0]["text"], "alive");
     within(task).await.unwrap().unwrap();
-    assert!(tokio::net::TcpStream::connect(address).await.is_err());
+    assert!(TcpStream::connect(address).await.is_err());
 }

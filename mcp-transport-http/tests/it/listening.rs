@@ -8,6 +8,7 @@ use mcp_core::{
 };
 use mcp_transport_http::{Serve, Shutdown, StreamableHttp};
 use mcp_types::{Implementation, ServerCapabilities};
+use tokio::net::TcpListener;
 
 use crate::support::{Client, within};
 
@@ -33,9 +34,10 @@ async fn disconnected_subscriptions_are_removed_and_others_complete_on_drain() {
     let bus = Arc::new(MemoryBus::new());
     let changes = Changes::from(bus.clone());
     let endpoint = StreamableHttp::new(Changing(changes.clone()));
-    let serve = Serve::bind("127.0.0.1:0", endpoint).await.unwrap();
-    let (addr, shutdown) = (serve.local_addr().unwrap(), Shutdown::new());
-    let serving = tokio::spawn(serve.shutdown_with(shutdown.clone()).into_future());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (addr, shutdown) = (listener.local_addr().unwrap(), Shutdown::new());
+    let serve = Serve::service(endpoint).shutdown_with(shutdown.clone());
+    let serving = tokio::spawn(serve.run(listener));
 
     let body = r#"{"jsonrpc":"2.0","id":"s","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
     let request = format!(

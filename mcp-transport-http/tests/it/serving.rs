@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use mcp_transport_http::server::Sessions;
-use mcp_transport_http::{Serve, ServeError};
+use mcp_transport_http::{Authorization, ProtectedEndpoint, Serve, ServeError, StreamableHttp};
+use tokio::net::TcpListener;
 use tracing::Level;
 use tracing::subscriber::{DefaultGuard, set_default};
 
@@ -47,25 +48,82 @@ impl Log {
 async fn listener_for_other_machines_without_allowed_hosts_is_an_error() {
     // spec: HTTP-S-04
     for address in ["0.0.0.0:0", "[::]:0"] {
-        let Ok(serve) = Serve::bind(address, endpoint(echo)).await else {
+        let Ok(listener) = TcpListener::bind(address).await else {
             // This machine has no IPv6.
             continue;
         };
-        let local = serve.local_addr().unwrap();
-        let error = within(serve.into_future()).await.unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+        let local = listener.local_addr().unwrap();
+        let serve = Serve::service(endpoint(echo));
+        let error = within(serve.run(listener)).await.unwrap_err();
         let message = error.to_string();
         let start = format!("cannot serve at {local}: ");
         assert!(message.starts_with(&start), "{message}");
         assert!(message.contains("allowed_hosts"), "{message}");
-        let source = error.into_inner().unwrap();
-        let source = source.downcast_ref::<ServeError>();
-        assert_eq!(source, Some(&ServeError::NoAllowedHosts(local)));
+        assert!(matches!(error, ServeError::NoAllowedHosts(address) if address == local));
     }
     let configured = endpoint(echo).allowed_hosts(["localhost"]);
-    let serve = Serve::bind("0.0.0.0:0", configured).await.unwrap();
-    let stopped = serve.shutdown_on(std::future::ready(()));
-    within(stopped.into_future()).await.unwrap();
+    let stopped = Serve::service(configured).shutdown_on(std::future::ready(()));
+    within(stopped.run("0.0.0.0:0")).await.unwrap();
+}
+
+/// Credentials that are checked by nobody, or cannot be set up.
+struct Key {
+    is_valid: bool,
+}
+
+impl Authorization for Key {
+    type Service = StreamableHttp;
+
+    fn host(&self) -> Option<String> {
+        Some("public.example".to_owned())
+    }
+
+    fn path(&self) -> Option<String> {
+        Some("/public".to_owned())
+    }
+
+    fn protect(
+        self,
+        endpoint: StreamableHttp,
+    ) -> Result<ProtectedEndpoint<StreamableHttp>, Box<dyn std::error::Error + Send + Sync>> {
+        if !self.is_valid {
+            return Err("the key is too short".into());
+        }
+        Ok(ProtectedEndpoint {
+            service: endpoint,
+            paths: vec!["/metadata".to_owned()],
+        })
+    }
+}
+
+#[tokio::test]
+async fn authorization_sets_host_and_paths_or_is_an_error_at_start() {
+    let refused = Serve::service(endpoint(echo)).authorize(Key { is_valid: false });
+    let error = within(refused.run("127.0.0.1:0")).await.unwrap_err();
+    assert!(matches!(&error, ServeError::Authorization(_)), "{error}");
+    assert_eq!(error.to_string(), "the key is too short");
+
+    let server = start(endpoint(echo), |serve| {
+        serve.authorize(Key { is_valid: true })
+    })
+    .await;
+    for (path, host, status) in [
+        ("/public", "public.example", 200),
+        ("/metadata", "public.example", 200),
+        ("/mcp", "public.example", 404),
+        ("/public", "localhost", 403),
+    ] {
+        let mut client = server.connect().await;
+        let (head, call) = (head_of("t"), call_text("t", false));
+        let head = head.replace("/mcp ", &format!("{path} "));
+        let head = head.replace("Host: localhost", &format!("Host: {host}"));
+        let length = call.len();
+        client
+            .send(format!("{head}Content-Length: {length}\r\n\r\n{call}"))
+            .await;
+        assert_eq!(client.head().await.unwrap().status, status, "{host} {path}");
+    }
+    server.stop().await;
 }
 
 #[tokio::test]

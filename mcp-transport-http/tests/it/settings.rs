@@ -212,11 +212,11 @@ async fn each_setting_of_serve_holds_in_every_order() {
         ("drain_timeout: 4s", |serve| {
             serve.drain_timeout(Duration::from_secs(4))
         }),
-        ("path: \"/own\"", |serve| serve.path("/own")),
+        ("path: Some(\"/own\")", |serve| serve.path("/own")),
     ];
     for start in 0..settings.len() {
         for step in 1..settings.len() {
-            let mut serve = Serve::bind("0.0.0.0:0", endpoint()).await.unwrap();
+            let mut serve = Serve::service(endpoint());
             for position in 0..settings.len() {
                 let (_, set) = settings[(start + step * position) % settings.len()];
                 serve = set(serve);
@@ -226,7 +226,7 @@ async fn each_setting_of_serve_holds_in_every_order() {
                 assert!(shown.contains(setting), "{setting} {shown}");
             }
             // The check of the listener's address does not depend on them.
-            let error = within(serve.into_future()).await.unwrap_err();
+            let error = within(serve.run("0.0.0.0:0")).await.unwrap_err();
             assert!(error.to_string().contains("allowed_hosts"), "{error}");
         }
     }

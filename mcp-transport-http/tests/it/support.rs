@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_core::{BoxFuture, Call, Exchange, Reply, ServerProfile, Service};
-use mcp_transport_http::{Serve, Shutdown, StreamableHttp};
+use mcp_transport_http::{Serve, ServeError, Shutdown, StreamableHttp};
 use mcp_types::{CallToolResult, ContentBlock, Implementation, ProtocolVersion};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
@@ -89,20 +89,20 @@ pub(crate) async fn echo(exchange: Exchange) -> Reply {
 pub(crate) struct Running {
     pub(crate) addr: SocketAddr,
     pub(crate) shutdown: Shutdown,
-    pub(crate) task: JoinHandle<std::io::Result<()>>,
+    pub(crate) task: JoinHandle<Result<(), ServeError>>,
 }
 
 pub(crate) async fn start(
     endpoint: StreamableHttp,
     set: impl FnOnce(Serve<StreamableHttp>) -> Serve<StreamableHttp>,
 ) -> Running {
-    let serve = Serve::bind("127.0.0.1:0", endpoint).await.unwrap();
-    let (addr, shutdown) = (serve.local_addr().unwrap(), Shutdown::new());
-    let serve = set(serve).shutdown_with(shutdown.clone());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (addr, shutdown) = (listener.local_addr().unwrap(), Shutdown::new());
+    let serve = set(Serve::service(endpoint)).shutdown_with(shutdown.clone());
     Running {
         addr,
         shutdown,
-        task: tokio::spawn(serve.into_future()),
+        task: tokio::spawn(serve.run(listener)),
     }
 }
 

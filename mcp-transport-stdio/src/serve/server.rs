@@ -34,11 +34,11 @@ use crate::standard;
 ///
 /// # async fn run(service: impl Service, socket: tokio::io::DuplexStream) -> std::io::Result<()> {
 /// let (reader, writer) = tokio::io::split(socket);
-/// StdioServer::new(service).serve(reader, writer).await
+/// StdioServer::new(service).run_over(reader, writer).await
 /// # }
 /// ```
 // spec: COMPAT-01, COMPAT-17, STDIO-13
-#[must_use = "serves when `serve` is awaited"]
+#[must_use = "serves nothing until `run` or `run_over` is awaited"]
 pub struct StdioServer {
     service: Arc<dyn Service>,
     settings: ServerSettings,
@@ -112,7 +112,7 @@ impl StdioServer {
         self
     }
 
-    /// Disables the redirection of the standard streams in [`serve_stdio`](Self::serve_stdio). Other
+    /// Disables the redirection of the standard streams in [`run`](Self::run). Other
     /// output of the program then reaches the client, which tries to parse it as messages.
     pub fn without_guard(mut self) -> Self {
         self.settings.guard = false;
@@ -139,25 +139,37 @@ impl StdioServer {
     }
 
     /// Serves over the standard streams of this process, until the client closes its side. Can be
-    /// called once per process, inside of a tokio runtime with IO enabled.
+    /// called once per process, inside of a tokio runtime with IO enabled. An event of `tracing` (level INFO)
+    /// tells that the server has started.
     ///
     /// On Unix the streams are redirected first: other output of the program goes to standard error,
     /// and child processes do not inherit the streams. Signals are not handled.
     ///
     /// # Errors
     ///
-    /// Returns an error when another server already uses the streams, when they cannot be duplicated, or
-    /// when reading or writing fails. Returns `Ok` when the client closes its side.
+    /// Returns an error when [`Service::check`] finds a mistake, when another server already uses the streams,
+    /// when they cannot be duplicated, or when reading or writing fails. Returns `Ok` when the client closes its
+    /// side.
     // spec: STDIO-03, STDIO-05, STDIO-14
-    pub async fn serve_stdio(self) -> io::Result<()> {
-        let streams = standard::take(self.settings.guard)?;
-        let served = self.serve(streams.reader, streams.writer);
-        tokio::select! {
-            biased;
-            served = served => served,
-            // The client cannot receive responses, so running calls are cancelled.
-            () = streams.hung_up => Ok(()),
-        }
+    pub async fn run(self) -> io::Result<()> {
+        self.check()?;
+        let profile = self.service.profile();
+        let (name, version) = (&profile.info().name, &profile.info().version);
+        tracing::info!("serving {name} {version} at standard input and output");
+        let served = async {
+            let streams = standard::take(self.settings.guard)?;
+            let served = self.run_over(streams.reader, streams.writer);
+            tokio::select! {
+                biased;
+                served = served => served,
+                // The client cannot receive responses, so running calls are cancelled.
+                () = streams.hung_up => Ok(()),
+            }
+        };
+        served.await.map_err(|error: io::Error| {
+            let message = format!("cannot serve at standard input and output: {error}");
+            io::Error::new(error.kind(), message)
+        })
     }
 
     /// Serves over a pair of byte streams, until the client closes its side. Dropping the future
@@ -165,18 +177,25 @@ impl StdioServer {
     ///
     /// # Errors
     ///
-    /// Returns an error when reading or writing fails. Returns `Ok` when the client closes its side.
-    pub async fn serve(
+    /// Returns an error when [`Service::check`] finds a mistake, or when reading or writing fails. Returns `Ok`
+    /// when the client closes its side.
+    pub async fn run_over(
         self,
         reader: impl AsyncRead + Send + 'static,
         writer: impl AsyncWrite + Send + 'static,
     ) -> io::Result<()> {
+        self.check()?;
         let pipe = Pipe::open(reader, writer, self.settings.line_limit);
         let driver = Driver::new(self.service, self.settings, pipe);
         // A separate task runs the driver on the worker threads, like the reader and the writer. If the
         // driver ran on the thread of `block_on`, each message would move between threads twice.
         let mut task = Task::spawn(driver.run(self.shutdown).in_current_span());
         task.ended().await
+    }
+
+    fn check(&self) -> io::Result<()> {
+        let checked = self.service.check();
+        checked.map_err(|mistakes| io::Error::new(io::ErrorKind::InvalidInput, mistakes))
     }
 }
 

@@ -159,7 +159,7 @@ impl Peer {
     pub(crate) fn start_server(room: usize, server: StdioServer) -> Self {
         let (here, there) = duplex(room);
         let (reader, writer) = split(there);
-        let server = tokio::spawn(server.serve(reader, writer));
+        let server = tokio::spawn(server.run_over(reader, writer));
         let (reader, writer) = split(here);
         Self {
             service: ToolNameService::default(),

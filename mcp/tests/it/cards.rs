@@ -46,7 +46,7 @@ fn entry(url: &str) -> Value {
 async fn card_of_served_server_is_found() {
     let (listener, domain) = listener().await;
     let server = Server::new("docs", "1.0.0");
-    let serve = mcp::Serve::new(server)
+    let serve = mcp::http::Serve::new(server)
         .card(card())
         .shutdown_on(std::future::pending());
     tokio::spawn(serve.run(listener));
@@ -67,7 +67,7 @@ async fn card_of_served_server_is_found() {
 async fn invalid_card_is_an_error_at_start() {
     let (listener, _) = listener().await;
     let card = ServerCard::new("docs", "1", "d");
-    let error = mcp::Serve::new(Server::new("docs", "1"))
+    let error = mcp::http::Serve::new(Server::new("docs", "1"))
         .card(card)
         .run(listener)
         .await
@@ -180,7 +180,7 @@ async fn card_of_a_protected_server_is_public_and_its_endpoint_is_not() {
     };
     // Once by the server of this library, and once in a web application.
     let (plain, own_domain) = listener().await;
-    let serve = mcp::Serve::new(Server::new("docs", "1.0.0"))
+    let serve = mcp::http::Serve::new(Server::new("docs", "1.0.0"))
         .authorize(resource(&own_domain))
         .card(card())
         .shutdown_on(std::future::pending());

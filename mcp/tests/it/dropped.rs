@@ -190,7 +190,7 @@ async fn dropped_calls_over_pipe_leave_nothing() {
         let (near, far) = tokio::io::duplex(4096);
         let (reader, writer) = tokio::io::split(far);
         let server = StdioServer::new(server(&handlers));
-        let serving = tokio::spawn(server.serve(reader, writer));
+        let serving = tokio::spawn(server.run_over(reader, writer));
         let (reader, writer) = tokio::io::split(near);
         let client = Client::builder().mode(mode);
         let client = client.connect(Io(reader, writer)).await.unwrap();

@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderValue, Method, Request};
 use mcp::http::headers::cors;
+use mcp::http::{Serve, ServeError};
 use mcp::prelude::*;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -18,10 +19,10 @@ async fn serve_runs_with_its_settings_until_the_shutdown() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/tools", listener.local_addr().unwrap());
         let (stop, stopped) = oneshot::channel::<()>();
-        let serve = mcp::Serve::new(server())
+        let endpoint = StreamableHttp::new(server()).body_limit(1 << 20);
+        let serve = Serve::service(endpoint)
             .allowed_hosts([host])
             .path("/tools")
-            .endpoint(|endpoint| endpoint.body_limit(1 << 20))
             .shutdown_on(async move { drop(stopped.await) });
         let serving = tokio::spawn(serve.run(listener));
         match Client::connect(&*url).await {
@@ -50,8 +51,21 @@ async fn serve_errors_name_the_address() {
         let error = mcp::serve_http(server(), address).await.unwrap_err();
         assert!(error.to_string().contains(&expected), "{error}");
     }
-    let mistaken = server().tool(Tool::new("now").handler(|| "again"));
-    let error = mcp::serve_http(mistaken, "127.0.0.1:0").await.unwrap_err();
+    let mistaken = || server().tool(Tool::new("now").handler(|| "again"));
+    let error = mcp::serve_http(mistaken(), "127.0.0.1:0")
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("now"), "{error}");
+    let error = Serve::new(mistaken()).run("127.0.0.1:0").await;
+    let Err(ServeError::Server(mistakes)) = error else {
+        panic!("{error:?}");
+    };
+    assert!(mistakes.is::<mcp::SetupError>(), "{mistakes}");
+    let (reader, writer) = tokio::io::split(tokio::io::duplex(64).0);
+    let error = mcp::StdioServer::new(mistaken())
+        .run_over(reader, writer)
+        .await;
+    let error = error.unwrap_err();
     assert!(error.to_string().contains("now"), "{error}");
 }
 
@@ -75,7 +89,7 @@ async fn scopes_without_tokens_are_an_error_at_start() {
     // With tokens, the same server starts.
     let tokens = mcp::auth::StaticTokens::new().token("s3cret", "ada", ["files:write"]);
     let auth = mcp::auth::ResourceServer::new("http://localhost:8000/mcp").static_tokens(tokens);
-    mcp::Serve::new(scoped("files:write"))
+    Serve::new(scoped("files:write"))
         .authorize(auth)
         .shutdown_on(std::future::ready(()))
         .run("127.0.0.1:0")
@@ -86,7 +100,7 @@ async fn scopes_without_tokens_are_an_error_at_start() {
 /// The hosts and the path that a program sets hold before and after `authorize`, whose public URL has others.
 #[tokio::test]
 async fn hosts_and_path_hold_before_and_after_authorization() {
-    type Set = fn(mcp::Serve) -> mcp::Serve;
+    type Set = fn(Serve) -> Serve;
     let authorize: Set = |serve| {
         let tokens = mcp::auth::StaticTokens::new().allow_public();
         let tokens = tokens.token("s3cret", "ada", ["a"]);
@@ -94,8 +108,6 @@ async fn hosts_and_path_hold_before_and_after_authorization() {
         serve.authorize(auth.static_tokens(tokens))
     };
     let hosts: Set = |serve| serve.allowed_hosts(["internal.example"]);
-    let endpoint: Set =
-        |serve| serve.endpoint(|endpoint| endpoint.allowed_hosts(["internal.example"]));
     let path: Set = |serve| serve.path("/inner");
     let public = ("public.example", "/tools");
     let own = ("internal.example", "/inner");
@@ -103,15 +115,15 @@ async fn hosts_and_path_hold_before_and_after_authorization() {
         (&[authorize][..], public),
         (&[hosts, path, authorize], own),
         (&[authorize, hosts, path], own),
-        (&[path, authorize, endpoint], own),
-        (&[endpoint, authorize, path], own),
+        (&[path, authorize, hosts], own),
+        (&[hosts, authorize, path], own),
     ] {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         let serve = order
             .iter()
-            .fold(mcp::Serve::new(server()), |serve, set| set(serve));
+            .fold(Serve::new(server()), |serve, set| set(serve));
         let serve = serve.shutdown_on(async move { drop(stopped.await) });
         let serving = tokio::spawn(serve.run(listener));
         for host in ["public.example", "internal.example"] {

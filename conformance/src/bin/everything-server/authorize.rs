@@ -62,8 +62,7 @@ impl Options {
             .issuer(&self.issuer)
             .scopes([USE, WRITE])
             .suggested_scopes([USE])
-            .dpop(self.dpop)
-            .owns_origin();
+            .dpop(self.dpop);
         if !self.introspects {
             return server;
         }

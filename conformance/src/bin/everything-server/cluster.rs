@@ -4,7 +4,7 @@ use std::io::Error;
 use std::time::Duration;
 
 use mcp::events::Events;
-use mcp::http::{HealthChecks, Serve, termination};
+use mcp::http::{HealthChecks, Serve};
 use mcp::prelude::*;
 use mcp::redis::Redis;
 use mcp::tasks::Tasks;
@@ -40,10 +40,10 @@ pub(crate) async fn serve(
         async move { redis.ping().await }
     });
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
-    Serve::new(listener, endpoint)
+    Serve::service(endpoint)
         .health_checks(health)
         .drain_delay(DRAIN_DELAY)
-        .shutdown_on(termination())
+        .run(listener)
         .await?;
     Ok(())
 }

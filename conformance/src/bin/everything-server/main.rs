@@ -45,7 +45,7 @@ use std::time::Duration;
 use mcp::StateKeys;
 use mcp::core::store::MemoryEventStore;
 use mcp::events::Events;
-use mcp::http::{Serve, termination};
+use mcp::http::Serve;
 use mcp::prelude::*;
 use mcp::tasks::Tasks;
 use mcp::telemetry::Telemetry;
@@ -84,12 +84,8 @@ async fn main() -> mcp::Result<()> {
             authorize::protect_tools(server(Tasks::in_memory(), extensions::events_in_memory()?)?)
                 .request_state_keys(keys);
         let endpoint = StreamableHttp::new(server).events(MemoryEventStore::new());
-        let protection = options.resource_server(&url).build()?;
-        let mut serve = Serve::new(listener, protection.protect(endpoint));
-        for path in protection.metadata_paths() {
-            serve = serve.also_at(path);
-        }
-        return Ok(serve.shutdown_on(termination()).await?);
+        let serve = Serve::service(endpoint).authorize(options.resource_server(&url));
+        return Ok(serve.run(listener).await?);
     }
     let tasks = Tasks::in_memory();
     let task_metrics = tasks.metrics_reader();
@@ -99,10 +95,7 @@ async fn main() -> mcp::Result<()> {
         return export.serve(listener, server).await;
     }
     let endpoint = StreamableHttp::new(server).events(MemoryEventStore::new());
-    Serve::new(listener, endpoint)
-        .shutdown_on(termination())
-        .await?;
-    Ok(())
+    Ok(Serve::service(endpoint).run(listener).await?)
 }
 
 /// Returns the argument after `name`.

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use tokio::net::TcpListener;
 
-/// An address for [`serve_http`](crate::serve_http): a string such as `127.0.0.1:8000`, a host and a
+/// An address for [`Serve::run`](crate::Serve::run): a string such as `127.0.0.1:8000`, a host and a
 /// port, a [`SocketAddr`], or a bound [`TcpListener`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an address to serve at",
