@@ -6,7 +6,7 @@ mod task;
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use futures_util::future::{Either, select};
@@ -171,7 +171,8 @@ impl<'a> ActiveCall<'a> {
     pub(crate) async fn finish(&mut self) -> Result<ResultBody, Error> {
         match self.run_until_task().await? {
             Either::Left(body) => Ok(body),
-            Either::Right(task) => self.follow_or_cancel(&task).await,
+            // Boxed, because few calls become tasks.
+            Either::Right(task) => Box::pin(self.follow_or_cancel(&task)).await,
         }
     }
 
@@ -180,7 +181,8 @@ impl<'a> ActiveCall<'a> {
         loop {
             match self.step().await? {
                 CallStep::Done(body) => return Ok(Either::Left(body)),
-                CallStep::InputRequired(round) => self.run_handlers(&round).await?,
+                // Boxed, because few calls require input.
+                CallStep::InputRequired(round) => Box::pin(self.run_handlers(&round)).await?,
                 // spec: TASK-05
                 CallStep::Extended { result_type, body }
                     if *result_type == *RESULT_TYPE && self.client.declares_tasks() =>
@@ -200,7 +202,7 @@ impl<'a> ActiveCall<'a> {
     /// Sends the next request, unless the caller cancels the call.
     pub(crate) async fn step(&mut self) -> Result<CallStep, Error> {
         let mut cancel = self.options.cancel.take();
-        let step = unless_cancelled(&mut cancel, self.send_until_step()).await;
+        let step = unless_cancelled(&mut cancel, pin!(self.send_until_step())).await;
         self.options.cancel = cancel;
         step.unwrap_or_else(|| Err(self.error(ErrorKind::Cancelled)))
     }
@@ -284,7 +286,8 @@ impl<'a> ActiveCall<'a> {
         }
         let is_expired = matches!(kind, ErrorKind::Channel(ChannelError::SessionExpired));
         if is_expired && self.retry.may_renew_session() {
-            let renewed = session::renew(&self.client, self.session).await;
+            // Boxed, because few sessions expire.
+            let renewed = Box::pin(session::renew(&self.client, self.session)).await;
             renewed.map_err(|kind| self.error(kind))?;
             self.version = self.client.inner.version();
             return Ok(None);
@@ -465,7 +468,7 @@ impl<'a> ActiveCall<'a> {
         let responses = inner
             .inputs
             .answer_all(round, &asker, declared, version, observe);
-        let responses = unless_cancelled(&mut self.options.cancel, responses).await;
+        let responses = unless_cancelled(&mut self.options.cancel, pin!(responses)).await;
         let responses = responses.ok_or_else(|| self.error(ErrorKind::Cancelled))?;
         let responses = responses.map_err(|error| self.error(error))?;
         self.set_responses(round, &responses)?;
@@ -474,7 +477,7 @@ impl<'a> ActiveCall<'a> {
             pin!(inner.closing.closed()),
         );
         let waited = select(completed, closed);
-        let waited = unless_cancelled(&mut self.options.cancel, waited).await;
+        let waited = unless_cancelled(&mut self.options.cancel, pin!(waited)).await;
         waited
             .map(drop)
             .ok_or_else(|| self.error(ErrorKind::Cancelled))
@@ -595,15 +598,16 @@ fn list_until<'a>(
     })
 }
 
-/// Awaits `work`. Returns `None` when the caller cancels it first.
+/// Awaits `work`. Returns `None` when the caller cancels it first. `work` is pinned, because an
+/// argument is stored twice in the future of a function.
 async fn unless_cancelled<T>(
     cancel: &mut Option<BoxFuture<'_, ()>>,
-    work: impl Future<Output = T>,
+    work: Pin<&mut impl Future<Output = T>>,
 ) -> Option<T> {
     let Some(cancel) = cancel else {
         return Some(work.await);
     };
-    match select(cancel, pin!(work)).await {
+    match select(cancel, work).await {
         Either::Left(_) => None,
         Either::Right((done, _)) => Some(done),
     }

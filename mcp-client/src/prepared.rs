@@ -285,18 +285,22 @@ impl<'a, T> PreparedCall<'a, T> {
 
 impl<'a, T> PreparedCall<'a, T> {
     pub(crate) async fn run(self) -> Result<T, Error> {
-        if let Some(Pagination { empty, append, .. }) = &self.pagination {
-            let (mut all, append) = (empty(), *append);
-            let mut pager = self.pager()?;
-            while let Some(page) = pager.next_page().await? {
-                append(&mut all, page);
-            }
-            return Ok(all);
+        if let Some(Pagination { empty, append, .. }) = self.pagination {
+            // Boxed so that lists do not enlarge the future of other calls.
+            return Box::pin(self.collect_pages(empty(), append)).await;
         }
         let read = self.read;
         let mut call = self.activate()?;
         let body = call.finish().await?;
         call.read(body, read)
+    }
+
+    async fn collect_pages(self, mut all: T, append: fn(&mut T, T)) -> Result<T, Error> {
+        let mut pager = self.pager()?;
+        while let Some(page) = pager.next_page().await? {
+            append(&mut all, page);
+        }
+        Ok(all)
     }
 
     /// Returns whether the call collects pages.
@@ -410,5 +414,23 @@ impl<T> fmt::Debug for PreparedCall<'_, T> {
             .field("method", &self.request.method_name())
             .field("item", &self.request.item())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_types::CallToolResult;
+
+    use super::PreparedCall;
+
+    fn size_of_future<A, F: Future>(_: impl FnOnce(A) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    /// Each call moves its future once, into a box.
+    #[test]
+    fn future_of_a_call_is_small() {
+        let size = size_of_future(PreparedCall::<'static, CallToolResult>::run);
+        assert!(size <= 3584, "{size} bytes");
     }
 }

@@ -3,6 +3,7 @@
 //! Spec: <https://github.com/modelcontextprotocol/ext-tasks>
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::pin::pin;
 use std::time::Duration;
 
 use futures_util::future::try_join_all;
@@ -140,7 +141,7 @@ impl ActiveCall<'_> {
         };
         let mut polls = TaskPolls::new(&self.client, task, self.options.headers.clone());
         let mut cancel = self.options.cancel.take();
-        let ended = unless_cancelled(&mut cancel, self.poll_to_end(&mut polls)).await;
+        let ended = unless_cancelled(&mut cancel, pin!(self.poll_to_end(&mut polls))).await;
         let ended = ended.unwrap_or_else(|| Err(self.error(ErrorKind::Cancelled)));
         // A refused request for the task says nothing about the call.
         let ended = ended.map_err(Error::mark_may_have_run)?;
