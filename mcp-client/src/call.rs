@@ -235,9 +235,17 @@ impl<'a> ActiveCall<'a> {
                 }
                 Reply::Fault(fault) if self.recovers_from(&fault).await => {}
                 Reply::Fault(fault) => {
+                    let is_unexplained = matches!(
+                        &fault,
+                        Fault::Protocol(error) if error.code == codes::INTERNAL_ERROR
+                    );
                     let step = self.fault_step(fault, status, challenge);
                     let step = step.map_err(|kind| kind.with_retry_after(retry_after));
-                    return step.map_err(|kind| self.error(kind));
+                    let step = step.map_err(|kind| self.error(kind));
+                    return match step {
+                        Err(error) if is_unexplained => Err(self.with_stderr(error).await),
+                        step => step,
+                    };
                 }
                 reply => {
                     let step = self.other_step(reply);
@@ -340,6 +348,17 @@ impl<'a> ActiveCall<'a> {
         self.invalidate_pages(&fault);
         let versions = &self.client.inner.versions;
         Err(ErrorKind::from_fault(fault, status, challenge, versions))
+    }
+
+    /// Adds the end of the server's standard error, which often has the cause of an internal error.
+    fn with_stderr(&self, error: Error) -> BoxFuture<'static, Error> {
+        let stderr = self.client.inner.channel.stderr();
+        Box::pin(async move {
+            match stderr.await {
+                Some(stderr) => error.with_stderr_tail(stderr),
+                None => error,
+            }
+        })
     }
 
     /// Converts a reply that is neither a result nor a fault.

@@ -105,6 +105,13 @@ pub trait Channel: Send + Sync + 'static {
         Box::pin(pending())
     }
 
+    /// Returns the last lines that the server has written to its standard error, for the message of
+    /// an error that the server does not explain (-32603). `None` (default): the transport does not
+    /// see it. A channel waits shortly for lines that the server has written before its response.
+    fn stderr(&self) -> BoxFuture<'static, Option<String>> {
+        Box::pin(ready(None))
+    }
+
     /// Closes the connection and the session. Running calls end with [`ChannelError::Closed`].
     fn close(&self) -> BoxFuture<'static, ()> {
         Box::pin(ready(()))

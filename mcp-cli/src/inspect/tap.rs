@@ -147,6 +147,10 @@ impl Channel for Tap {
         self.inner.closed()
     }
 
+    fn stderr(&self) -> BoxFuture<'static, Option<String>> {
+        self.inner.stderr()
+    }
+
     fn close(&self) -> BoxFuture<'static, ()> {
         self.inner.close()
     }

@@ -81,6 +81,16 @@ fn failed_tool_has_exit_code_5() {
 }
 
 #[test]
+fn internal_error_shows_the_standard_error_of_the_program() {
+    for protocol in ["2026-07-28", "2025-11-25"] {
+        let run = mcp(&["call", "bake", "--protocol", protocol, "--", &stdio_shop()]);
+        assert_eq!(run.code, 5, "{run:?}");
+        assert!(run.err.contains("its standard error ends with:"), "{run:?}");
+        assert!(run.err.contains("the oven burns"), "{run:?}");
+    }
+}
+
+#[test]
 fn wrong_arguments_have_exit_code_1() {
     let url = http_shop();
     for (words, expected) in [

@@ -271,6 +271,21 @@ async fn service_with_an_openapi_document_is_a_server() {
     assert_eq!(pet.text(), "\"k\"");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn internal_error_of_a_program_is_logged_with_its_standard_error() {
+    let file = config("burning");
+    let file = file.to_str().unwrap();
+    let served = start(&["gateway", file, "--listen", "127.0.0.1:0"]);
+    for mode in modes() {
+        let client = client(mode).connect(&*served.url).await.unwrap();
+        let error = client.call("near__bake", ()).await.unwrap_err();
+        let text = error.to_string();
+        assert!(!text.contains("the oven burns"), "{text}");
+    }
+    let line = served.wait_for_line("the oven burns");
+    assert!(line.contains("reports an internal error"), "{line}");
+}
+
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_server_fails_its_calls_only_and_is_started_again() {

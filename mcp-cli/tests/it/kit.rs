@@ -51,6 +51,8 @@ pub(crate) fn mcp_in(folder: &Path, words: &[&str], input: &str) -> Run {
         .env("XDG_CONFIG_HOME", folder.join("home/.config"))
         .env("XDG_CACHE_HOME", folder.join("home/.cache"))
         .env("APPDATA", folder.join("home"))
+        // Servers inherit it. A backtrace would fill the part of standard error that errors show.
+        .env("RUST_BACKTRACE", "0")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -65,7 +65,7 @@ async fn ignored_tools_are_hidden() {
     .unwrap();
     let tools = client.list_tools().await.unwrap();
     let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
-    assert_eq!(names, ["add", "escape", "order", "wait"]);
+    assert_eq!(names, ["add", "escape", "bake", "order", "wait"]);
     assert!(client.call("fail", ()).await.is_err());
     client.close().await.unwrap();
 }

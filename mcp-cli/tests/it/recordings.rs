@@ -22,7 +22,7 @@ async fn use_shop(words: &[&str], mode: ConnectMode) {
         ElicitResult::accept([("count".to_owned(), json!(3))].into_iter().collect())
     });
     let client = client.connect(command(words)).await.unwrap();
-    assert_eq!(client.list_tools().await.unwrap().len(), 6);
+    assert_eq!(client.list_tools().await.unwrap().len(), 7);
     for sum in [3, 5] {
         let mut progress = Vec::new();
         let call = client.call("add", json!({ "a": 1, "b": sum - 1 }));

@@ -42,6 +42,12 @@ impl Shop {
         Err(ToolError::new("sold out"))
     }
 
+    /// Panics.
+    #[tool]
+    fn bake(&self) -> String {
+        panic!("the oven burns")
+    }
+
     /// Orders items.
     #[tool]
     async fn order(&self, ask: Ask) -> Result<String, ToolError> {

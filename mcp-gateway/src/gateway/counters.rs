@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
+use mcp_core::LogLimit;
 use parking_lot::Mutex;
 
 /// Longest text of a failure in characters: a server chooses its length.
@@ -19,6 +20,8 @@ pub(super) struct Counters {
     last_failure: Mutex<Option<LastFailure>>,
     /// A failure is in the log, and the server has not answered since.
     is_reported: AtomicBool,
+    /// Limits the log of internal errors.
+    pub(super) internal_errors: LogLimit,
 }
 
 /// Calls of a server: tools, prompts and resources.

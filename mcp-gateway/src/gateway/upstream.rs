@@ -1,6 +1,7 @@
 //! One server of the gateway, as its requests use it.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use http::HeaderValue;
 use http::header::AUTHORIZATION;
@@ -10,7 +11,7 @@ use mcp_core::{CallerKey, ClientFacts, Fault};
 use mcp_types::meta::keys;
 use mcp_types::{
     ClientCapabilities, CompleteParams, CompleteResult, ExtraFields, Meta, RawObject,
-    SamplingCapability,
+    SamplingCapability, codes,
 };
 use serde_json::json;
 
@@ -157,7 +158,10 @@ impl Upstream {
     /// be those of an inner network.
     pub(super) fn fault(&self, error: &Error) -> Fault {
         match error.fault() {
-            Some(fault) => fault.clone(),
+            Some(fault) => {
+                self.report_internal(fault, error);
+                fault.clone()
+            }
             None if error.is_timeout() => {
                 self.report(error);
                 Fault::Deadline
@@ -229,6 +233,19 @@ impl Upstream {
         let (server, error) = (&self.server, error.to_string());
         if self.counters.add_failure(&error) {
             tracing::warn!(%server, error = %mcp_types::escape_line(&error), "a server behind the gateway does not answer");
+        }
+    }
+
+    /// Logs an internal error of the server with the end of its standard error, which clients do not receive.
+    fn report_internal(&self, fault: &Fault, error: &Error) {
+        let is_internal =
+            matches!(fault, Fault::Protocol(error) if error.code == codes::INTERNAL_ERROR);
+        if !is_internal {
+            return;
+        }
+        if let Some(suppressed) = self.counters.internal_errors.permit(Instant::now()) {
+            let (server, error) = (&self.server, error.to_string());
+            tracing::warn!(%server, suppressed, error = %mcp_types::escape_line(&error), "a server behind the gateway reports an internal error");
         }
     }
 

@@ -35,7 +35,7 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// terminated where Unix sends SIGTERM.
 ///
 /// Output on standard error is no error. Its last lines are part of the close reason when the server
-/// ends by itself.
+/// ends by itself, and of the error of a call that the server answers with an internal error (-32603).
 ///
 /// # Examples
 ///
@@ -71,6 +71,7 @@ struct ChildState {
 struct Child {
     pipe: PipeChannel,
     process: Arc<Process>,
+    capture: StderrCapture,
     close_timeout: Duration,
     term_timeout: Duration,
 }
@@ -128,7 +129,7 @@ impl Child {
             let stderr = ChildStderr::from_std(stderr).map_err(failed)?;
             tokio::spawn(stderr::read(stderr, capture.clone(), peer.to_owned()));
         }
-        let close_reason = close_reason(process.clone(), capture);
+        let close_reason = close_reason(process.clone(), capture.clone());
         let pipe = PipeChannel::with_close_reason(
             ChildStdout::from_std(pipes.stdout).map_err(failed)?,
             ChildStdin::from_std(pipes.stdin).map_err(failed)?,
@@ -139,6 +140,7 @@ impl Child {
         Ok(Self {
             pipe,
             process,
+            capture,
             close_timeout: command.close_timeout,
             term_timeout: command.term_timeout,
         })
@@ -246,6 +248,11 @@ impl Channel for ChildChannel {
 
     fn closed(&self) -> BoxFuture<'static, CloseReason> {
         self.shared.child().pipe.closed()
+    }
+
+    fn stderr(&self) -> BoxFuture<'static, Option<String>> {
+        let capture = self.shared.child().capture.clone();
+        Box::pin(async move { Some(capture.settled_text().await).filter(|text| !text.is_empty()) })
     }
 
     fn close(&self) -> BoxFuture<'static, ()> {

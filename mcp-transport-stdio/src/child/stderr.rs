@@ -18,8 +18,10 @@ const MAX_LINE: usize = 4 * 1024;
 const MAX_LINES: usize = 20;
 /// Bytes of kept lines.
 const MAX_BYTES: usize = 8 * 1024;
-/// Time to read the rest of standard error after the server has ended.
+/// Time to read the rest of standard error after the server has ended or has reported an error.
 const READ_TIMEOUT: Duration = Duration::from_millis(200);
+/// Standard error without a new line for this time is read completely, if the server runs.
+const IDLE: Duration = Duration::from_millis(50);
 
 /// The last lines that a server has written to its standard error: at most 20 lines and 8 KiB.
 /// When the server is started again, the lines of its former process are removed. Clones share the
@@ -40,8 +42,14 @@ pub(super) struct StderrCapture {
     tail: StderrTail,
     /// The number of the process.
     process: u64,
-    /// Becomes true at the end of standard error.
-    ended: Arc<watch::Sender<bool>>,
+    progress: Arc<watch::Sender<Progress>>,
+}
+
+/// What was read of standard error.
+#[derive(Debug, Default)]
+struct Progress {
+    lines: u64,
+    ended: bool,
 }
 
 impl StderrTail {
@@ -78,7 +86,7 @@ impl StderrCapture {
         Self {
             tail,
             process,
-            ended: Arc::default(),
+            progress: Arc::default(),
         }
     }
 
@@ -88,17 +96,33 @@ impl StderrCapture {
         if shared.process == self.process {
             shared.push(line);
         }
+        drop(shared);
+        self.progress.send_modify(|progress| progress.lines += 1);
     }
 
     /// Returns the last lines after the process has ended. Waits shortly for lines that are not read
     /// yet.
     pub(super) async fn final_text(&self) -> String {
-        let mut ended = self.ended.subscribe();
-        let _ = timeout(READ_TIMEOUT, ended.wait_for(|ended| *ended)).await;
+        let mut progress = self.progress.subscribe();
+        let _ = timeout(READ_TIMEOUT, progress.wait_for(|progress| progress.ended)).await;
+        self.text()
+    }
+
+    /// Returns the last lines of a process that runs. Lines that the process writes after this
+    /// function has seen a pause are missing.
+    pub(super) async fn settled_text(&self) -> String {
+        let mut progress = self.progress.subscribe();
+        let settled = async { while let Ok(Ok(())) = timeout(IDLE, progress.changed()).await {} };
+        let _ = timeout(READ_TIMEOUT, settled).await;
+        self.text()
+    }
+
+    fn text(&self) -> String {
         let shared = self.tail.0.lock();
-        match shared.process == self.process {
-            true => shared.text(),
-            false => String::new(),
+        if shared.process == self.process {
+            shared.text()
+        } else {
+            String::new()
         }
     }
 }
@@ -120,7 +144,9 @@ pub(super) async fn read(mut from: impl AsyncRead + Unpin, capture: StderrCaptur
     if let Some(line) = lines.finish() {
         record(line, &capture, &peer);
     }
-    capture.ended.send_replace(true);
+    capture
+        .progress
+        .send_modify(|progress| progress.ended = true);
 }
 
 fn record(line: Line, capture: &StderrCapture, peer: &str) {
@@ -139,9 +165,11 @@ mod tests {
     use std::sync::Arc;
 
     use parking_lot::Mutex;
+    use tokio::io::{AsyncWriteExt, duplex};
+    use tokio::time::sleep;
     use tracing_subscriber::filter::LevelFilter;
 
-    use super::{MAX_BYTES, MAX_LINES, StderrCapture, StderrTail, read};
+    use super::{IDLE, MAX_BYTES, MAX_LINES, StderrCapture, StderrTail, read};
 
     /// A log in memory.
     #[derive(Clone, Default)]
@@ -174,6 +202,23 @@ mod tests {
         let logged = String::from_utf8(log.0.lock().clone()).unwrap();
         let expected = r"a\rb\u{1b}[2J\u{7f}\u{9b}\u{202e}\u{200b}";
         assert!(logged.contains(expected), "{logged:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn settled_text_waits_for_lines_that_come_late() {
+        let capture = StderrCapture::new(StderrTail::default());
+        let (mut server, from) = duplex(64);
+        tokio::spawn(read(from, capture.clone(), String::new()));
+        let write = async {
+            for line in ["one\n", "two\n", "three\n"] {
+                sleep(IDLE / 2).await;
+                server.write_all(line.as_bytes()).await.unwrap();
+            }
+            sleep(IDLE * 2).await;
+            server.write_all(b"late\n").await.unwrap();
+        };
+        let (text, ()) = tokio::join!(capture.settled_text(), write);
+        assert_eq!(text, "one\ntwo\nthree");
     }
 
     #[tokio::test]
