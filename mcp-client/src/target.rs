@@ -59,7 +59,7 @@ pub use stdio::Io;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a connection target",
     label = "expected a URL, a command, a pair of streams, or a server in this process",
-    note = "URLs need the feature `http-client`, commands and `Io` the feature `stdio`; \
+    note = "URLs need the feature `http`, commands and `Io` the feature `stdio`; \
             `InProcess` takes a `Server`, and `Over` a channel"
 )]
 pub trait Target: Send {

@@ -13,7 +13,7 @@ use std::io;
 /// # Examples
 ///
 /// ```no_run
-/// # #[cfg(feature = "http-client")] mod example {
+/// # #[cfg(all(feature = "client", feature = "http"))] mod example {
 /// use mcp::prelude::*;
 ///
 /// #[tokio::main]
@@ -83,9 +83,9 @@ converts! {
     mcp_client::Error,
     #[cfg(feature = "client")]
     mcp_client::group::ConfigError,
-    #[cfg(feature = "http-client")]
+    #[cfg(all(feature = "client", feature = "http"))]
     mcp_transport_http::client::DiscoveryError,
-    #[cfg(feature = "http-server")]
+    #[cfg(all(feature = "http", feature = "server"))]
     mcp_transport_http::ServeError,
     #[cfg(feature = "server")]
     mcp_server::SetupError,

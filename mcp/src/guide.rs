@@ -60,7 +60,7 @@ macro_rules! pages {
 }
 
 pages! {
-    servers: "servers.md", "http-server";
+    servers: "servers.md", "server" "http";
     tools: "tools.md", "macros";
     schemas: "schemas.md", "macros";
     resources: "resources.md", "macros";
@@ -71,32 +71,32 @@ pages! {
     stdio: "stdio.md", "client" "server" "stdio";
     asking: "asking.md", "macros";
     tasks: "tasks.md", "macros" "client" "tasks";
-    skills: "skills.md", "client" "skills";
-    gateways: "gateways.md", "gateway" "http-client" "http-server" "openapi" "stdio";
-    server_cards: "server-cards.md", "http-server" "http-client";
-    apps: "apps.md", "apps" "http-client" "macros";
-    events: "events.md", "events" "http-client" "server";
+    skills: "skills.md", "client" "server" "skills";
+    gateways: "gateways.md", "gateway" "client" "http" "server" "openapi" "stdio";
+    server_cards: "server-cards.md", "server" "http" "client";
+    apps: "apps.md", "apps" "client" "http" "macros";
+    events: "events.md", "events" "client" "http" "server";
     middleware: "middleware.md", "server";
     extensions: "extensions.md", "client" "server";
-    http: "http.md", "http-server";
-    sessions: "sessions.md", "http-server" "server";
-    clients: "clients.md", "http-client" "server";
-    authorization: "authorization.md", "auth";
-    authorization_machines: "authorization-machines.md", "auth";
-    authorization_enterprise: "authorization-enterprise.md", "auth";
-    authorization_tokens: "authorization-tokens.md", "auth" "keychain";
-    authorization_errors: "authorization-errors.md", "auth";
-    protecting: "protecting.md", "auth" "macros" "http-server";
+    http: "http.md", "server" "http";
+    sessions: "sessions.md", "server" "http";
+    clients: "clients.md", "client" "http" "server";
+    authorization: "authorization.md", "auth" "client";
+    authorization_machines: "authorization-machines.md", "auth" "client";
+    authorization_enterprise: "authorization-enterprise.md", "auth" "client";
+    authorization_tokens: "authorization-tokens.md", "auth" "client" "keychain";
+    authorization_errors: "authorization-errors.md", "auth" "client";
+    protecting: "protecting.md", "auth" "client" "macros" "http";
     typed_clients: "typed_clients.md", "gen" "server" "stdio";
-    testing: "testing.md", "macros" "http-server" "http-client";
-    telemetry: "telemetry.md", "http-client" "http-server" "macros" "telemetry";
-    deployment: "deployment.md", "macros" "stdio" "http-server" "http-client" "redis";
-    security: "security.md", "macros" "stdio" "http-server" "http-client";
-    limits: "limits.md", "macros" "stdio" "http-server" "http-client" "redis" "skills";
-    errors: "errors.md", "macros" "stdio" "http-server" "http-client" "redis" "skills";
-    coming_from_rmcp: "coming_from_rmcp.md", "macros" "stdio" "http-server" "http-client";
-    coming_from_fastmcp: "coming_from_fastmcp.md", "macros" "stdio" "http-server" "http-client";
-    coming_from_typescript: "coming_from_typescript.md", "macros" "stdio" "http-server" "http-client";
-    faq: "faq.md", "auth" "macros" "stdio" "http-server" "http-client";
+    testing: "testing.md", "macros" "http" "client";
+    telemetry: "telemetry.md", "client" "http" "macros" "telemetry";
+    deployment: "deployment.md", "macros" "stdio" "http" "client" "redis";
+    security: "security.md", "macros" "stdio" "http" "client";
+    limits: "limits.md", "macros" "stdio" "http" "client" "redis" "skills";
+    errors: "errors.md", "macros" "stdio" "http" "client" "redis" "skills";
+    coming_from_rmcp: "coming_from_rmcp.md", "macros" "stdio" "http" "client";
+    coming_from_fastmcp: "coming_from_fastmcp.md", "macros" "stdio" "http" "client";
+    coming_from_typescript: "coming_from_typescript.md", "macros" "stdio" "http" "client";
+    faq: "faq.md", "auth" "client" "macros" "stdio" "http";
     stability: "stability.md", "client";
 }

@@ -4,8 +4,7 @@
     not(all(
         feature = "macros",
         feature = "stdio",
-        feature = "http-server",
-        feature = "http-client",
+        feature = "http",
         feature = "json-schema",
         feature = "auth",
         feature = "keychain",
@@ -31,7 +30,7 @@ pub mod prelude;
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 mod readme {}
-#[cfg(all(feature = "server", any(feature = "http-server", feature = "stdio")))]
+#[cfg(all(feature = "server", any(feature = "http", feature = "stdio")))]
 mod serve;
 pub mod typed;
 
@@ -96,7 +95,7 @@ pub use mcp_client::{
 };
 #[cfg(feature = "client")]
 pub use mcp_client::{catalog, group};
-#[cfg(feature = "http-server")]
+#[cfg(all(feature = "http", feature = "server"))]
 pub use mcp_core::store::{EventStore, MemoryEventStore, MemorySessionStore, SessionStore};
 #[cfg(feature = "client")]
 pub use mcp_core::versioning::Verdict;
@@ -125,13 +124,13 @@ pub use mcp_server::{
     TemplateRoute, Templates, TokenError, TokenSealer, ToolError, ToolExt, ToolRoute, Tools,
     WeakSecret, assistant, routes, user,
 };
-#[cfg(any(feature = "http-server", feature = "http-client"))]
+#[cfg(feature = "http")]
 pub use mcp_transport_http as http;
-#[cfg(feature = "http-server")]
+#[cfg(all(feature = "http", feature = "server"))]
 pub use mcp_transport_http::StreamableHttp;
-#[cfg(feature = "http-client")]
+#[cfg(all(feature = "client", feature = "http"))]
 pub use mcp_transport_http::client::{HttpChannel, HttpClient};
-#[cfg(feature = "http-server")]
+#[cfg(all(feature = "http", feature = "server"))]
 pub use mcp_transport_http::server::{AnswerMode, SessionEnd, SessionEvent, Sessions};
 #[cfg(feature = "stdio")]
 pub use mcp_transport_stdio as stdio;
@@ -156,7 +155,7 @@ pub use mcp_types::{
     PromptMessage, ProtocolVersion, ResourceContents,
 };
 
-#[cfg(feature = "http-server")]
+#[cfg(all(feature = "http", feature = "server"))]
 pub use serve::serve_http;
 #[cfg(all(feature = "server", feature = "stdio"))]
 pub use serve::serve_stdio;

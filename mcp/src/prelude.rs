@@ -10,7 +10,7 @@ pub use crate::{
 
 #[cfg(all(feature = "client", feature = "stdio"))]
 pub use crate::Io;
-#[cfg(feature = "http-server")]
+#[cfg(all(feature = "http", feature = "server"))]
 pub use crate::StreamableHttp;
 #[cfg(all(feature = "server", feature = "skills"))]
 pub use crate::skills::AddSkills as _;

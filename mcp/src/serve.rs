@@ -1,7 +1,7 @@
 //! Functions that serve a server with the default settings.
 
 use mcp_server::IntoServer;
-#[cfg(feature = "http-server")]
+#[cfg(feature = "http")]
 use mcp_transport_http::{Address, Serve};
 #[cfg(feature = "stdio")]
 use mcp_transport_stdio::StdioServer;
@@ -34,7 +34,7 @@ use crate::error::Result;
 /// mcp::serve_http(server, "127.0.0.1:8000").await
 /// # }
 /// ```
-#[cfg(feature = "http-server")]
+#[cfg(feature = "http")]
 pub async fn serve_http(server: impl IntoServer, address: impl Address) -> Result<()> {
     Ok(Serve::new(server.into_server()).run(address).await?)
 }

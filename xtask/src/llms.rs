@@ -41,7 +41,7 @@ const EXAMPLES: &str = "examples/src/bin/";
 const RULES: &str = "\
 - The package is `omnimcp`, the library `mcp`. It is not published yet: \
 `omnimcp = { path = \"CLONE/mcp\" }`.
-- Features: servers are enabled by default. Clients need the feature `client`, clients over HTTP `http-client`.
+- Features: servers are enabled by default. Clients need the feature `client`.
 - Import `use mcp::prelude::*;`. Do not depend on `omnimcp-types`, `omnimcp-core` and so on: `mcp` exports their items.
 - Types of arguments derive `serde::Deserialize` and `schemars::JsonSchema` (packages `serde` with `derive`, `schemars` 1).
 - A parameter of a `#[tool]` is an argument, unless its type is an extractor (`State`, `Headers`, `Progress`, `Ask`, …).

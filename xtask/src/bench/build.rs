@@ -102,7 +102,7 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
         Project {
             label: "mcp",
             dependencies: format!(
-                "omnimcp = {{ path = {:?}, default-features = false, features = [\"server\", \"stdio\", \"http-server\", \"macros\"] }}\n\
+                "omnimcp = {{ path = {:?}, default-features = false, features = [\"server\", \"stdio\", \"http\", \"macros\"] }}\n\
                  tokio = {{ version = \"1\", features = [\"macros\", \"rt-multi-thread\"] }}",
                 ours.display().to_string()
             ),

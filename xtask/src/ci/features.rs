@@ -8,7 +8,7 @@ use crate::{Result, process};
 
 /// The features of servers and clients, without authorization, extensions and the other capabilities
 /// that have a feature of their own.
-const CORE_FEATURES: &str = "server,macros,stdio,http-server,client,http-client";
+const CORE_FEATURES: &str = "server,macros,stdio,http,client";
 /// The crates of ours that these features compile.
 const CORE_CRATES: [&str; 8] = [
     FACADE,
@@ -21,8 +21,28 @@ const CORE_CRATES: [&str; 8] = [
     "omnimcp-types",
 ];
 
-/// Checks the facade with no feature and with each feature alone, and the quickstart without the
-/// features that other packages of the workspace enable. Clippy denies warnings in the workspace
+/// Features that need more than one to be of use: what has halves, with one side, and the default set.
+/// The packages of extensions do not depend on each other, so one build checks all of them.
+const COMBINATIONS: [&str; 3] = [
+    "server,http,stdio,auth,apps,events,skills,tasks",
+    "client,http,stdio,auth,apps,events,skills,tasks",
+    "default",
+];
+
+/// Features, and the packages that a program with them does not compile.
+const ABSENT: [(&str, &[&str]); 5] = [
+    ("client", &["hyper", "omnimcp-server", "reqwest"]),
+    ("client,apps,events,skills,tasks", &["omnimcp-server"]),
+    ("server,apps,events,skills,tasks", &["omnimcp-client"]),
+    ("default", &["omnimcp-client", "reqwest"]),
+    (
+        "server,http,auth",
+        &["keyring-core", "omnimcp-client", "webbrowser"],
+    ),
+];
+
+/// Checks the facade with no feature, with each feature alone and with the combinations, and the
+/// quickstart without the features that other packages of the workspace enable. Clippy denies warnings in the workspace
 /// only; `RUSTFLAGS` would rebuild every dependency.
 pub(super) fn run(workspace: &Workspace) -> Result<StepOutcome> {
     let package = workspace.member(FACADE)?;
@@ -31,7 +51,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<StepOutcome> {
         .keys()
         .filter(|name| *name != "default")
         .map(String::as_str);
-    for feature in std::iter::once("").chain(named) {
+    for feature in std::iter::once("").chain(named).chain(COMBINATIONS) {
         println!(
             "-- {FACADE} with {}",
             if feature.is_empty() {
@@ -50,7 +70,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<StepOutcome> {
         ]);
         process::run(command.args(["--features", feature, "--", "-D", "warnings"]))?;
     }
-    check_core(workspace)?;
+    check_trees(workspace)?;
     println!("-- quickstart alone");
     let quickstart = [
         "clippy",
@@ -69,25 +89,45 @@ pub(super) fn run(workspace: &Workspace) -> Result<StepOutcome> {
     Ok(StepOutcome::Passed)
 }
 
-/// Checks that a program without the feature of a capability compiles nothing of it.
-fn check_core(workspace: &Workspace) -> Result<()> {
+/// Checks that a program compiles nothing of a capability or of a side whose feature it has not.
+fn check_trees(workspace: &Workspace) -> Result<()> {
     println!("-- crates of {CORE_FEATURES}");
+    let core = tree(workspace, CORE_FEATURES)?;
+    let found = ours(&core);
+    let expected = BTreeSet::from(CORE_CRATES);
+    if found != expected {
+        let message = format!("the features {CORE_FEATURES} compile {found:?}, not {expected:?}");
+        return Err(message.into());
+    }
+    for (features, absent) in ABSENT {
+        println!("-- packages that {features} does not compile");
+        let tree = tree(workspace, features)?;
+        let found = packages(&tree).find(|name| absent.contains(name));
+        if let Some(name) = found {
+            return Err(format!("the features {features} compile {name}").into());
+        }
+    }
+    Ok(())
+}
+
+/// Returns the packages that the facade compiles with these features, one `name vVERSION …` per line.
+fn tree(workspace: &Workspace, features: &str) -> Result<String> {
     let mut command = workspace.cargo();
     command.args(["tree", "--package", FACADE, "--no-default-features"]);
-    command.args(["--features", CORE_FEATURES, "--edges", "normal,build"]);
-    let tree = process::capture(command.args(["--prefix", "none", "--format", "{p}"]))?;
-    let found = ours(&tree);
-    let expected = BTreeSet::from(CORE_CRATES);
-    if found == expected {
-        return Ok(());
-    }
-    Err(format!("the features {CORE_FEATURES} compile {found:?}, not {expected:?}").into())
+    command.args(["--features", features, "--edges", "normal,build"]);
+    process::capture(command.args(["--prefix", "none", "--format", "{p}"]))
+}
+
+/// The names of the packages in the lines of `cargo tree`.
+fn packages(tree: &str) -> impl Iterator<Item = &str> {
+    tree.lines().filter_map(|line| line.split(' ').next())
 }
 
 /// The crates of this workspace among the lines of `cargo tree`.
 fn ours(tree: &str) -> BTreeSet<&str> {
-    let names = tree.lines().filter_map(|line| line.split(' ').next());
-    names.filter(|name| name.starts_with(FACADE)).collect()
+    packages(tree)
+        .filter(|name| name.starts_with(FACADE))
+        .collect()
 }
 
 #[cfg(test)]
