@@ -10,17 +10,17 @@ pub fn server(listed: usize) -> Server {
     let server = Server::new("bench-server", env!("CARGO_PKG_VERSION"))
         .tool(
             Tool::new("echo")
-                .describe("Say it again")
+                .description("Say it again")
                 .handler(async |Args(echo): Args<Echo>| echo.message),
         )
         .tool(
             Tool::new("add")
-                .describe("Add two numbers")
+                .description("Add two numbers")
                 .handler(async |Args(add): Args<Add>| add.a + add.b),
         )
         .tool(
             Tool::new("progress")
-                .describe("Report progress n times")
+                .description("Report progress n times")
                 .handler(async |Args(steps): Args<Steps>, progress: Progress| {
                     for step in 1..=steps.n {
                         progress
@@ -34,7 +34,7 @@ pub fn server(listed: usize) -> Server {
         let description = "One of many tools, listed to see what a long list costs.";
         server.tool(
             Tool::new(format!("tool_{number}"))
-                .describe(description)
+                .description(description)
                 .handler(async |Args(echo): Args<Echo>| echo.message),
         )
     })

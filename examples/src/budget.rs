@@ -129,7 +129,7 @@ impl ServerExtension for Budget {
         setup.routes(
             Routes::new().tool(
                 Tool::new("top_up")
-                    .describe("Ask the client for five more credits")
+                    .description("Ask the client for five more credits")
                     .handler(top_up),
             ),
         );

@@ -20,12 +20,11 @@ use mcp_types::meta::keys;
 use mcp_types::{
     ClientCapabilities, CreateMessageResult, ElicitResult, Implementation, LoggingLevel, Root,
 };
-use serde::Serialize;
 
 use crate::cache::Cache;
 use crate::call_timer::Timeouts;
 use crate::connect_mode::ConnectMode;
-use crate::extension::{ClientExtension, ClientSetup, NotificationHandlers};
+use crate::extension::{ClientSetup, IntoClientExtension, NotificationHandlers};
 use crate::header::{InvalidHeader, insert_header};
 use crate::inputs::{ElicitRequest, Inputs, IntoInput, SampleRequest, UrlRequest};
 #[cfg(feature = "auth")]
@@ -124,23 +123,6 @@ impl ClientBuilder {
         self
     }
 
-    /// Declares support for an extension of the protocol, with its settings: a struct, a map, or `()`.
-    /// Keeps the other [capabilities](Self::capabilities).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use mcp::Client;
-    ///
-    /// let builder = Client::builder().declare_extension("com.example/tracing", &());
-    /// ```
-    // spec: EXT-01
-    pub fn declare_extension(mut self, id: impl Into<String>, settings: &impl Serialize) -> Self {
-        let capabilities = std::mem::take(&mut self.profile.capabilities);
-        self.profile.capabilities = capabilities.with_extension(id, settings);
-        self
-    }
-
     /// Accepts tasks as results of tool calls: declares the extension `io.modelcontextprotocol/tasks`.
     /// Off by default.
     ///
@@ -161,8 +143,11 @@ impl ClientBuilder {
     /// # }
     /// ```
     // spec: TASK-01
-    pub fn tasks(self) -> Self {
-        self.declare_extension(keys::TASKS_EXTENSION, &TasksSettings::default())
+    pub fn tasks(mut self) -> Self {
+        let capabilities = std::mem::take(&mut self.profile.capabilities);
+        self.profile.capabilities =
+            capabilities.with_extension(keys::TASKS_EXTENSION, &TasksSettings::default());
+        self
     }
 
     /// Adds an extension of the protocol: publishes its settings, and adds its handlers and layers.
@@ -174,11 +159,17 @@ impl ClientBuilder {
     ///
     /// # Examples
     ///
-    /// See [`ClientExtension`].
+    /// See [`ClientExtension`](crate::ClientExtension). An extension whose messages the program passes on:
+    ///
+    /// ```
+    /// use mcp::Client;
+    ///
+    /// let builder = Client::builder().extension(("com.example/tracing", ()));
+    /// ```
     // spec: EXT-01
-    pub fn extension(mut self, extension: impl ClientExtension) -> Self {
+    pub fn extension(mut self, extension: impl IntoClientExtension) -> Self {
         let parts = ClientSetup::collect(extension);
-        let id = parts.registration.extension().id();
+        let id = parts.registration.id();
         self.layers.add_extension(id, parts.layers);
         self.inbound_layers.add_extension(id, parts.inbound_layers);
         for (method, handler) in parts.requests {

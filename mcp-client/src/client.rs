@@ -13,7 +13,6 @@ use futures_util::{FutureExt, stream};
 #[cfg(feature = "auth")]
 use mcp_auth::Authorizer;
 use mcp_core::close_signal::CloseSignal;
-use mcp_core::extension::Registration;
 use mcp_core::tower::Layers;
 use mcp_core::wire::{self, ClientWire};
 use mcp_core::{
@@ -22,8 +21,8 @@ use mcp_core::{
 };
 use mcp_types::meta::keys;
 use mcp_types::{
-    ClientCapabilities, DiscoverResult, Implementation, InitializeResult, LogMessage, LoggingLevel,
-    ProtocolVersion, ServerCapabilities,
+    DiscoverResult, Implementation, InitializeResult, LogMessage, LoggingLevel, ProtocolVersion,
+    ServerCapabilities,
 };
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::broadcast::error::RecvError;
@@ -56,7 +55,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// # async fn example() -> mcp::Result<()> {
 /// let client = Client::connect("http://127.0.0.1:8000/mcp").await?;
 /// for tool in client.list_tools().await? {
-///     println!("{}: {}", tool.name, tool.description());
+///     println!("{}: {}", tool.name, tool.description.as_deref().unwrap_or_default());
 /// }
 /// let sum: f64 = client.call("add", json!({"a": 1, "b": 2})).await?.parse()?;
 /// client.close().await?;
@@ -94,8 +93,6 @@ pub(crate) struct ClientInner {
     pub(crate) renewal: tokio::sync::Mutex<()>,
     pub(crate) resource_subscriptions: ResourceSubscriptions,
     pub(crate) open_requests: OpenRequests,
-    /// The registered extensions.
-    pub(crate) extensions: Vec<Registration<ClientCapabilities>>,
     /// Layers around calls and notifications of the client.
     pub(crate) layers: Layers,
     pub(crate) notifications: NotificationQueue,

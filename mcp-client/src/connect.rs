@@ -109,7 +109,6 @@ pub(crate) async fn open(
             open_requests: OpenRequests::default(),
             #[cfg(feature = "auth")]
             authorizer,
-            extensions: builder.extensions,
             layers: builder.layers.compose(),
             notifications,
             observed: ObserverState::default(),
@@ -143,11 +142,10 @@ fn publish(
     for registration in extensions {
         let (id, settings) = registration.published();
         if capabilities.has_extension(&id) {
-            let is_registered = |it: &&Registration<_>| it.extension().id() == id;
+            let is_registered = |it: &&Registration<_>| it.id() == id;
             if extensions.iter().filter(is_registered).count() == 1 {
                 problems.push(format!(
-                    "the extension `{id}` is registered and declared by `declare_extension` or \
-                     `capabilities`; remove one"
+                    "the extension `{id}` is registered and declared by `capabilities`; remove one"
                 ));
             }
         }

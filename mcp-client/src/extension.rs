@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use mcp_core::extension::{
-    CustomMethod, CustomNotification, CustomRequest, Extension, Registration, from_params,
-    to_object,
+    CustomNotification, CustomRequest, Extension, Registration, from_params, to_object,
 };
 use mcp_core::tower::{Layers, Middleware};
 use mcp_core::{BoxFuture, Fault};
-use mcp_types::{ClientCapabilities, JsonObject, MethodKind, RawObject};
+use mcp_types::{ClientCapabilities, JsonObject, RawObject};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::inputs::{Asker, BoxError, CustomInput, IntoInput};
@@ -71,6 +71,38 @@ pub trait ClientExtension: Extension + Sized {
     fn register(self, setup: &mut ClientSetup<Self>);
 }
 
+/// What [`ClientBuilder::extension`](crate::ClientBuilder::extension) accepts: a [`ClientExtension`], or
+/// the identifier and the settings of an extension whose messages the program passes on: `(id, settings)`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an extension of a client",
+    note = "implement `ClientExtension` for it, or pass its identifier and its settings"
+)]
+pub trait IntoClientExtension: Sized {
+    /// Returns the identity and the settings.
+    fn registration(&self) -> Registration<ClientCapabilities>;
+
+    /// Adds the handlers and layers.
+    fn add_to(self, setup: &mut ClientSetup<Self>);
+}
+
+impl<E: ClientExtension> IntoClientExtension for E {
+    fn registration(&self) -> Registration<ClientCapabilities> {
+        Registration::of::<E>(&self.settings())
+    }
+
+    fn add_to(self, setup: &mut ClientSetup<Self>) {
+        self.register(setup);
+    }
+}
+
+impl<S: Serialize> IntoClientExtension for (&str, S) {
+    fn registration(&self) -> Registration<ClientCapabilities> {
+        Registration::new(self.0, "a raw extension", &self.1)
+    }
+
+    fn add_to(self, _: &mut ClientSetup<Self>) {}
+}
+
 /// Collects the parts of a [`ClientExtension`].
 pub struct ClientSetup<E> {
     pub(crate) parts: SetupParts,
@@ -114,11 +146,11 @@ pub(crate) type NotificationHandler = Arc<
     dyn Fn(Option<RawObject>, Arc<Asker>) -> BoxFuture<'static, Result<(), BoxError>> + Send + Sync,
 >;
 
-impl<E: ClientExtension> ClientSetup<E> {
+impl<E: IntoClientExtension> ClientSetup<E> {
     pub(crate) fn collect(extension: E) -> SetupParts {
         let mut setup = Self {
             parts: SetupParts {
-                registration: Registration::of::<E>(&extension.settings()),
+                registration: extension.registration(),
                 requests: Vec::new(),
                 notifications: NotificationHandlers::default(),
                 layers: Layers::default(),
@@ -126,10 +158,12 @@ impl<E: ClientExtension> ClientSetup<E> {
             },
             extension: PhantomData,
         };
-        extension.register(&mut setup);
+        extension.add_to(&mut setup);
         setup.parts
     }
+}
 
+impl<E: ClientExtension> ClientSetup<E> {
     /// Answers a request of servers: in a session a request of its own, in 2026-07-28 an input request
     /// in the result of a call.
     ///
@@ -142,8 +176,7 @@ impl<E: ClientExtension> ClientSetup<E> {
         F: Fn(R::Params, Arc<Asker>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output: IntoInput<R::Result>> + Send + 'static,
     {
-        let method = CustomMethod::new(R::METHOD, MethodKind::Request);
-        self.parts.registration.add_method(method);
+        self.parts.registration.add_method(R::METHOD);
         let handler: CustomInput = Arc::new(move |(params, asker)| {
             let running = read_params(params.as_ref()).map(|params| handler(params, asker));
             Box::pin(async move {
@@ -166,8 +199,7 @@ impl<E: ClientExtension> ClientSetup<E> {
         F: Fn(N::Params, Arc<Asker>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output: IntoInput<()>> + Send + 'static,
     {
-        let method = CustomMethod::new(N::METHOD, MethodKind::Notification);
-        self.parts.registration.add_method(method);
+        self.parts.registration.add_method(N::METHOD);
         let handler: NotificationHandler =
             Arc::new(move |params, asker| match read_params(params.as_ref()) {
                 Ok(params) => Box::pin(handler(params, asker).map(IntoInput::into_input)),

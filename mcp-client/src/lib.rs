@@ -111,7 +111,7 @@ pub use change::Change;
 pub use client::Client;
 pub use connect_mode::ConnectMode;
 pub use error::Error;
-pub use extension::{ClientExtension, ClientSetup};
+pub use extension::{ClientExtension, ClientSetup, IntoClientExtension};
 pub use inputs::{
     Asker, ElicitRequest, InputError, InputKind, IntoInput, Rejected, SampleRequest, UrlRequest,
 };

@@ -91,7 +91,7 @@ impl Client {
     /// # async fn run() -> mcp::Result<()> {
     /// let client = Client::connect("http://127.0.0.1:8000/mcp").await?;
     /// for tool in client.list_tools().await? {
-    ///     println!("{}: {}", tool.name, tool.description());
+    ///     println!("{}: {}", tool.name, tool.description.as_deref().unwrap_or_default());
     /// }
     /// # Ok(())
     /// # }
@@ -173,7 +173,7 @@ impl<C: Channel> Target for Over<C> {
 ///
 /// # async fn run() -> mcp::Result<()> {
 /// let server = Server::new("clock", "1.0.0")
-///     .tool(Tool::new("now").describe("The time").handler(|| "half past"));
+///     .tool(Tool::new("now").description("The time").handler(|| "half past"));
 /// let client = Client::connect(InProcess(server)).await?;
 /// assert_eq!(client.list_tools().await?.len(), 1);
 /// # Ok(())

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use json::{from_params, to_object};
-pub use registration::{CustomMethod, RegisteredExtension, Registration, find_problems};
+pub use registration::{Registration, find_problems};
 
 /// An extension of the protocol: its identifier and its settings.
 ///

@@ -86,7 +86,7 @@ mod upstream;
 mod usage;
 mod used_states;
 
-pub use builder::{Gateway, GatewayControl, OpenGateway};
+pub use builder::{ConnectedGateway, Gateway, GatewayControl};
 pub use counters::{CallCounts, LastFailure};
 pub use error::GatewayError;
 pub use limits::CallLimits;

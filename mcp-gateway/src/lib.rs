@@ -29,8 +29,8 @@ mod relay;
 mod tools;
 
 pub use gateway::{
-    CallCounts, CallLimits, Gateway, GatewayControl, GatewayError, GatewayServer, GatewayStatus,
-    LastFailure, OpenGateway, ServerStatus, ToolOptions,
+    CallCounts, CallLimits, ConnectedGateway, Gateway, GatewayControl, GatewayError, GatewayServer,
+    GatewayStatus, LastFailure, ServerStatus, ToolOptions,
 };
 pub use patterns::ToolPatterns;
 pub use relay::{Relay, RelayError};

@@ -199,7 +199,7 @@ impl<'a> FormField<'a> {
         let title = self.title.as_ref().map(|title| quote!(.title(#title)));
         let description = (!self.description.is_empty()).then(|| {
             let parts = &self.description;
-            quote_spanned!(span=> .describe(#private::doc(&[#(#parts),*])))
+            quote_spanned!(span=> .description(#private::doc(&[#(#parts),*])))
         });
         let range = self.range.as_ref().map(|range| {
             let span = hygienic(range.span);

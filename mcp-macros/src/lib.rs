@@ -252,7 +252,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 /// #[mcp::server]
 /// impl Users {
 ///     /// Instructions.
-///     #[resource("users://help", mime = "text/plain", cache = "1h public")]
+///     #[resource("users://help", mime_type = "text/plain", cache = "1h public")]
 ///     fn help(&self) -> &'static str {
 ///         "Ask for a user by number."
 ///     }
@@ -276,7 +276,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `name = "…"` | the name for programs | the name of the function |
 /// | `title = "…"` | the display name | none |
 /// | `description = "…"` | the description | the doc comment |
-/// | `mime = "…"` | the MIME type | from the result type, such as `application/json` for `Json<T>` |
+/// | `mime_type = "…"` | the MIME type | from the result type, such as `application/json` for `Json<T>` |
 /// | `annotations = …` | `Annotations` | none |
 /// | `icon = …`, `meta = …`, `layer = …`, `scopes(…)` | as in [`#[tool]`](macro@server) | none |
 /// | `cache = "5m public"` | maximum age, `public` or `private`; or a `CacheHint` | no caching |

@@ -77,7 +77,7 @@ impl RouteKind {
                 "name",
                 "title",
                 "description",
-                "mime",
+                "mime_type",
                 "icon",
                 "annotations",
                 "cache",
@@ -192,7 +192,7 @@ enum OwnOptions {
     Resource {
         uri: LitStr,
         variables: Vec<String>,
-        mime: Option<Expr>,
+        mime_type: Option<Expr>,
         annotations: Option<Expr>,
         cache: Option<Box<Expr>>,
         list: Option<Box<Expr>>,
@@ -261,7 +261,7 @@ impl Route {
                     variables,
                     list,
                     uri,
-                    mime: options.expr("mime", errors),
+                    mime_type: options.expr("mime_type", errors),
                     annotations: options.expr("annotations", errors),
                     cache: options.expr("cache", errors).map(Box::new),
                 }
@@ -366,7 +366,7 @@ impl Route {
             OwnOptions::Resource {
                 uri,
                 variables,
-                mime,
+                mime_type,
                 annotations,
                 ..
             } => {
@@ -374,11 +374,13 @@ impl Route {
                     true => quote!(Resource),
                     false => quote!(ResourceTemplate),
                 };
-                let mime = mime.as_ref().map(|mime| quote!(.mime_type(#mime)));
+                let mime_type = mime_type
+                    .as_ref()
+                    .map(|mime_type| quote!(.mime_type(#mime_type)));
                 let annotations = annotations
                     .as_ref()
                     .map(|given| quote!(.annotations(#given)));
-                quote!(#private::#ty::new(#uri).name(#name) #common #mime #annotations)
+                quote!(#private::#ty::new(#uri).name(#name) #common #mime_type #annotations)
             }
             OwnOptions::Prompt => quote!(#private::Prompt::new(#name) #common),
             OwnOptions::Completion {
@@ -400,9 +402,9 @@ impl Route {
         let listed = &self.listed;
         let title = listed.title.as_ref().map(|title| quote!(.title(#title)));
         let description = match (&listed.description, listed.docs.as_slice()) {
-            (Some(description), _) => quote!(.describe(#description)),
+            (Some(description), _) => quote!(.description(#description)),
             (None, []) => quote!(),
-            (None, docs) => quote!(.describe(#private::doc(&[#(#docs),*]))),
+            (None, docs) => quote!(.description(#private::doc(&[#(#docs),*]))),
         };
         let icons = listed.icon.as_ref();
         let icons = icons.map(|icons| extras::icons(icons, private));

@@ -11,7 +11,7 @@ use crate::call::CallContext;
 use crate::extract::FromCall;
 use crate::rejection::Rejection;
 
-/// The server behind a [`Broadcaster`].
+/// The server behind a [`Broadcaster`] or a [`Notify`](crate::Notify).
 pub(crate) trait Publisher: Send + Sync {
     /// Publishes an event. Returns false if the server does not offer it.
     fn publish(&self, event: ChangeEvent) -> bool;

@@ -18,5 +18,5 @@ pub use handler::{IntoMethodResult, MethodHandler};
 pub use raw::{Method, RawExtension};
 pub(crate) use route::{MethodRoute, RouteMethods};
 pub(crate) use setup::SetupParts;
-pub use setup::{ServerExtension, ServerSetup};
+pub use setup::{IntoServerExtension, ServerExtension, ServerSetup};
 pub(crate) use tasks::TasksExtension;

@@ -8,6 +8,7 @@ use crate::change_kinds::ChangeKinds;
 use crate::check::{SetupError, check_added};
 use crate::extension::RawExtension;
 use crate::extract::FromCall;
+use crate::notify::Notify;
 use crate::registry::{ConfigList, SharedRegistry};
 use crate::rejection::Rejection;
 use crate::routes::{PromptRoute, ResourceRoute, TemplateRoute, ToolRoute};
@@ -266,7 +267,7 @@ impl Templates {
 }
 
 /// A handle that replaces extensions while the server runs. Get it from
-/// [`Server::raw_extensions`](crate::Server::raw_extensions).
+/// [`Server::extensions`](crate::Server::extensions).
 ///
 /// The extensions are those of `server/discover` and of new sessions at once. A session of the revisions before
 /// 2026-07-28 publishes those that the server had when it was opened.
@@ -291,8 +292,21 @@ impl RawExtensions {
             return;
         };
         let ids = extensions.iter();
-        let ids = ids.map(|it| it.registration.extension().id().to_owned());
+        let ids = ids.map(|it| it.registration.id().to_owned());
         let removed = std::mem::replace(&mut self.ids, ids.collect());
         registry.configure(|config| config.replace_raw_extensions(&removed, extensions));
+    }
+}
+
+impl FromCall for Notify {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        Ok(Self::new(SharedRegistry::from_call(
+            call,
+            Self::CHANGE_KINDS,
+        )))
+    }
+
+    fn describe(spec: &mut RouteSpec) {
+        spec.change_kinds.insert(Self::CHANGE_KINDS);
     }
 }

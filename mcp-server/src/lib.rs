@@ -17,7 +17,7 @@
 //!
 //! let server = Server::new("calculator", "1.0.0").state("carry".to_owned()).tool(
 //!     Tool::new("add")
-//!         .describe("Add two numbers")
+//!         .description("Add two numbers")
 //!         .handler(|Args(p): Args<Add>, State(_): State<String>| async move { p.a + p.b }),
 //! );
 //! server.check()?;
@@ -83,7 +83,8 @@ pub use caller::Caller;
 pub use check::SetupError;
 pub use content_policy::ContentPolicy;
 pub use extension::{
-    IntoMethodResult, Method, MethodHandler, RawExtension, ServerExtension, ServerSetup,
+    IntoMethodResult, IntoServerExtension, Method, MethodHandler, RawExtension, ServerExtension,
+    ServerSetup,
 };
 pub use extract::{
     Args, Async, Cancel, ClientInfo, Declared, Extension, FromCall, FromCallAsync, FromHeader,

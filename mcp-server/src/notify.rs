@@ -1,18 +1,17 @@
 //! Announcements of changes to clients.
 
+use std::fmt;
 use std::sync::Weak;
 
 use mcp_core::ChangeEvent;
 
-use crate::call::{CallContext, RouteSpec};
+use crate::broadcaster::Publisher;
 use crate::change_kinds::ChangeKinds;
-use crate::extract::FromCall;
-use crate::registry::SharedRegistry;
-use crate::rejection::Rejection;
 
 /// Announces changes to the clients that have subscribed to them, with any protocol revision.
 ///
-/// Get it from [`Server::notify`](crate::Server::notify), or as a parameter of a handler. Clones are
+/// Get it from [`Server::notify`](crate::Server::notify), from
+/// [`ServerSetup::notify`](crate::ServerSetup::notify), or as a parameter of a handler. Clones are
 /// cheap and may be used on any task or thread, at any time. A call never waits; if a client reads
 /// too slowly, several changes are announced as one.
 ///
@@ -30,8 +29,8 @@ use crate::rejection::Rejection;
 /// std::thread::spawn(move || notify.resource_updated("weather://rome"));
 /// ```
 // spec: SUB-12, SUB-14
-#[derive(Debug, Clone)]
-pub struct Notify(Weak<SharedRegistry>);
+#[derive(Clone)]
+pub struct Notify(Weak<dyn Publisher>);
 
 impl Notify {
     pub(crate) const CHANGE_KINDS: ChangeKinds = ChangeKinds {
@@ -39,8 +38,8 @@ impl Notify {
         ..ChangeKinds::NONE
     };
 
-    pub(crate) fn new(registry: Weak<SharedRegistry>) -> Self {
-        Self(registry)
+    pub(crate) fn new(server: Weak<dyn Publisher>) -> Self {
+        Self(server)
     }
 
     /// Announces that the list of tools has changed, at least for some callers.
@@ -71,15 +70,11 @@ impl Notify {
     }
 
     fn publish(&self, event: ChangeEvent) {
-        let Some(shared) = self.0.upgrade() else {
+        let Some(server) = self.0.upgrade() else {
             return;
         };
-        let registry = shared.current();
-        if event.is_offered(&registry.profile.capabilities) {
-            registry.changes.publish(event);
-        } else {
+        if !server.publish(event.clone()) {
             tracing::warn!(
-                server = registry.profile.info().name,
                 ?event,
                 "change not announced: the server offers nothing of that kind; add it, or take its \
                  handle before anything is added"
@@ -88,13 +83,8 @@ impl Notify {
     }
 }
 
-impl FromCall for Notify {
-    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-        let registry = SharedRegistry::from_call(call, Self::CHANGE_KINDS);
-        Ok(Self(registry))
-    }
-
-    fn describe(spec: &mut RouteSpec) {
-        spec.change_kinds.insert(Self::CHANGE_KINDS);
+impl fmt::Debug for Notify {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Notify").finish_non_exhaustive()
     }
 }

@@ -5,18 +5,16 @@ mod settings;
 
 use std::sync::{Arc, Weak};
 
-use mcp_core::extension::{RegisteredExtension, Registration};
 use mcp_core::schema::Validator;
 use mcp_core::{ChangeBus, Observer, ServerProfile, SubscribedResources, TaskEngine};
 use mcp_types::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
-use serde::Serialize;
 
 use crate::broadcaster::Broadcaster;
 use crate::call::ServerTasks;
 use crate::caller::Caller;
 use crate::change_kinds::ChangeKinds;
 use crate::dispatch::dispatch;
-use crate::extension::{RawExtension, ServerExtension, ServerSetup, TasksExtension};
+use crate::extension::{IntoServerExtension, ServerSetup, TasksExtension};
 use crate::handler::CompletionHandler;
 use crate::handles::{Prompts, RawExtensions, Resources, Templates, Tools};
 use crate::middleware::{LayerStack, Middleware, Next};
@@ -38,7 +36,7 @@ use crate::tokens::TokenSealer;
 ///
 /// let server = Server::new("clock", "1.0.0")
 ///     .instructions("Ask `now` for the time.")
-///     .tool(Tool::new("now").describe("The time").handler(|| "half past"));
+///     .tool(Tool::new("now").description("The time").handler(|| "half past"));
 /// server.check()?;
 /// # Ok::<(), mcp::SetupError>(())
 /// ```
@@ -113,13 +111,19 @@ impl Server {
     ///
     /// # Examples
     ///
-    /// See [`ServerExtension`].
+    /// See [`ServerExtension`](crate::ServerExtension), and [`RawExtension`](crate::RawExtension) for an
+    /// extension that is known at run time only.
     // spec: EXT-01
     #[must_use]
-    pub fn extension(mut self, extension: impl ServerExtension) -> Self {
-        let mut parts = ServerSetup::collect(extension, self.broadcaster());
+    pub fn extension(mut self, extension: impl IntoServerExtension) -> Self {
+        let registry = Arc::downgrade(&self.registry);
+        let notify = Notify::new(registry);
+        let mut parts = ServerSetup::collect(extension, self.broadcaster(), notify);
+        if parts.notifies {
+            self.registry.announce(Notify::CHANGE_KINDS);
+        }
         let layers = std::mem::take(&mut parts.layers);
-        let id = parts.registration.extension().id();
+        let id = parts.registration.id();
         self.layer_stack.add_extension(id, layers);
         self.compose_layers();
         self.configure(|config| config.add_extension(parts))
@@ -173,18 +177,6 @@ impl Server {
         self
     }
 
-    /// Adds an extension whose identifier and methods are known at run time only. For programs that pass messages
-    /// on; others use [`extension`](Self::extension).
-    ///
-    /// # Examples
-    ///
-    /// See [`RawExtension`].
-    // spec: EXT-01
-    #[must_use]
-    pub fn raw_extension(self, extension: RawExtension) -> Self {
-        self.configure(|config| config.add_raw_extension(extension))
-    }
-
     /// Returns a handle that replaces extensions while the server runs, for programs that pass messages on.
     ///
     /// # Examples
@@ -194,56 +186,14 @@ impl Server {
     /// use mcp::extension::RawExtension;
     ///
     /// let server = Server::new("echo", "1.0.0");
-    /// let mut extensions = server.raw_extensions();
+    /// let mut extensions = server.extensions();
     /// extensions.replace(vec![RawExtension::new("com.example/echo", &())]);
-    /// assert_eq!(server.extensions()[0].id(), "com.example/echo");
+    /// // The program that is passed on has lost its extension.
     /// extensions.replace(Vec::new());
-    /// assert!(server.extensions().is_empty());
     /// ```
     // spec: EXT-01
-    pub fn raw_extensions(&self) -> RawExtensions {
+    pub fn extensions(&self) -> RawExtensions {
         RawExtensions::new(Arc::downgrade(&self.registry))
-    }
-
-    /// Returns the registered extensions, in the order of their registration.
-    pub fn extensions(&self) -> Vec<RegisteredExtension> {
-        self.registry.read_config(|config| {
-            let extensions = config.extensions.iter();
-            extensions.map(|it| it.extension().clone()).collect()
-        })
-    }
-
-    /// Declares an extension of the protocol with its settings: a struct or a map. A
-    /// [layer](Self::layer) has to answer the extension's methods, which it receives as
-    /// [`Call::Other`](mcp_core::Call::Other). Use [`extension`](Self::extension) for typed handlers.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use mcp::Server;
-    /// use mcp::core::ResultBody;
-    /// use mcp::middleware::{Call, Exchange, Next, Reply, from_fn};
-    /// use mcp::types::RawObject;
-    /// use serde_json::json;
-    ///
-    /// async fn wave(exchange: Exchange, next: Next) -> Reply {
-    ///     match &exchange.call {
-    ///         Call::Other { method, .. } if **method == *"acme/wave" => {
-    ///             ResultBody::Other(RawObject::empty()).into()
-    ///         }
-    ///         _ => next.run(exchange).await,
-    ///     }
-    /// }
-    ///
-    /// let server = Server::new("acme", "1.0.0")
-    ///     .declare_extension("com.example/wave", &json!({"hands": 2}))
-    ///     .layer(from_fn(wave));
-    /// ```
-    // spec: EXT-01
-    #[must_use]
-    pub fn declare_extension(self, id: impl Into<String>, settings: &impl Serialize) -> Self {
-        let registration = Registration::new(id, "declare_extension", settings);
-        self.configure(|config| config.extensions.push(registration))
     }
 
     /// Adds a value that handlers receive as [`State`](crate::State). A second value of the same type

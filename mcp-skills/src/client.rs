@@ -22,4 +22,4 @@ pub use approval::{Approval, SkillId};
 pub use error::SkillError;
 pub use loaded::LoadedSkill;
 pub use registry::{ListedSkill, SkillRegistry};
-pub use skills_client::{ClientSkills, SkillsClient};
+pub use skills_client::SkillsClient;

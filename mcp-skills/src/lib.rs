@@ -10,7 +10,7 @@
 //!
 //! let refunds = InlineSkill::new("refunds", "How to refund an order", "# Steps\n\n1. Find the order.\n")
 //!     .file("references/limits.md", "Refunds above 500 EUR need an approval.\n");
-//! let server = Server::new("shop", "1.0.0").skills(Skills::new().add(refunds)?);
+//! let server = Server::new("shop", "1.0.0").extension(Skills::new().add(refunds)?);
 //! server.check()?;
 //! # Ok::<(), mcp::Error>(())
 //! ```
@@ -47,8 +47,8 @@ pub mod server;
 mod uri;
 
 #[cfg(feature = "client")]
-pub use client::{ClientSkills, LoadedSkill, SkillError, SkillsClient};
+pub use client::{LoadedSkill, SkillError, SkillsClient};
 pub use frontmatter::FrontmatterError;
 pub use mcp_types::ext::skills::{Skill, SkillResource, SkillResources};
 #[cfg(feature = "server")]
-pub use server::{AddSkills, InlineSkill, Skills, SkillsError, SkillsLimits};
+pub use server::{InlineSkill, Skills, SkillsError, SkillsLimits};

@@ -8,7 +8,7 @@
 //! | `file`, `catalog` | a file with its digest; all skills, files and directories |
 //! | `state`, `store` | the sources of skills; the current catalog, and its changes |
 //! | `skills` | [`Skills`]: the sources and settings |
-//! | `register` | the handlers, and [`AddSkills`] |
+//! | `register` | the handlers |
 
 mod catalog;
 mod error;
@@ -25,5 +25,4 @@ mod store;
 pub use error::SkillsError;
 pub use inline::InlineSkill;
 pub use limits::SkillsLimits;
-pub use register::AddSkills;
 pub use skills::Skills;

@@ -37,14 +37,14 @@ const PIPE_CAPACITY: usize = 64 * 1024;
 /// let pair = Pair::stdio(server)
 ///     .revision(ProtocolVersion::V2025_11_25)
 ///     .fault(WireFault::split())
-///     .start()
+///     .connect()
 ///     .await?;
 /// assert_eq!(pair.client.call("now", json!({})).await?.text(), "half past");
 /// assert!(pair.transcript().to_string().contains(r#""method":"tools/call""#));
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "connects when `start` is awaited"]
+#[must_use = "connects when `connect` is awaited"]
 pub struct Pair {
     transport: Transport,
     server: Server,
@@ -133,14 +133,14 @@ impl Pair {
     ///
     /// Returns an error when the server has a configuration mistake, when a route needs scopes and there is
     /// no [caller](Self::principal), or when a fault prevents the connection.
-    pub async fn start(mut self) -> Result<Connected, Error> {
+    pub async fn connect(mut self) -> Result<Connected, Error> {
         crate::check(&self.server, self.principal.is_some())?;
         if let Some(revision) = self.revision {
             self.client = self.client.mode(ConnectMode::Pin(revision));
         }
         let transcript = Transcript::default();
         match self.transport {
-            Transport::Pipe => self.start_pipe(transcript).await,
+            Transport::Pipe => self.connect_pipe(transcript).await,
             Transport::Http => {
                 let endpoint = StreamableHttp::new(self.server);
                 let service = http::InProcessService::new(
@@ -159,7 +159,7 @@ impl Pair {
         }
     }
 
-    async fn start_pipe(self, transcript: Transcript) -> Result<Connected, Error> {
+    async fn connect_pipe(self, transcript: Transcript) -> Result<Connected, Error> {
         let (client, client_peer) = duplex(PIPE_CAPACITY);
         let (server, server_peer) = duplex(PIPE_CAPACITY);
         relay::start(

@@ -64,7 +64,7 @@ pub use error::ServeError;
 ///
 /// # async fn run() -> mcp::Result<()> {
 /// let server = Server::new("clock", "1.0.0")
-///     .tool(Tool::new("now").describe("The time").handler(|| "half past"));
+///     .tool(Tool::new("now").description("The time").handler(|| "half past"));
 /// Serve::new(server)
 ///     .allowed_hosts(["mcp.example.com"])
 ///     .allowed_origins(["https://app.example.com"])

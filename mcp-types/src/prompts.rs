@@ -24,7 +24,7 @@ use crate::{ContentBlock, Cursor, ExtraFields, Icon, Meta, RawObject, Role, de};
 ///
 /// let server = Server::new("reviews", "1.0.0").prompt(
 ///     Prompt::new("review")
-///         .describe("Reviews a file")
+///         .description("Reviews a file")
 ///         .handler(|Args(review): Args<Review>| format!("Review {}.", review.file)),
 /// );
 /// server.check()?;
@@ -65,7 +65,7 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    setters! { title, describe, icon, meta }
+    setters! { title, description, icon, meta }
     display_name!();
 
     /// Creates a prompt without arguments.
@@ -102,7 +102,7 @@ pub struct PromptArgument {
 }
 
 impl PromptArgument {
-    setters! { title, describe }
+    setters! { title, description }
 
     /// Creates an optional argument.
     pub fn new(name: impl Into<String>) -> Self {
@@ -216,7 +216,7 @@ pub struct GetPromptResult {
 }
 
 impl GetPromptResult {
-    setters! { describe, meta }
+    setters! { description, meta }
 
     /// Creates a result from the messages of a prompt.
     pub fn new(messages: impl IntoIterator<Item = PromptMessage>) -> Self {

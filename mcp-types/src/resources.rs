@@ -18,7 +18,7 @@ use crate::{Annotations, Cursor, ExtraFields, Icon, Meta, ResourceContents, Reso
 ///
 /// let server = Server::new("notes", "1.0.0").resource(
 ///     Resource::new("notes://today")
-///         .describe("The notes of today")
+///         .description("The notes of today")
 ///         .mime_type("text/plain")
 ///         .read(|| "Buy bread."),
 /// );
@@ -65,7 +65,7 @@ pub struct Resource {
 }
 
 impl Resource {
-    setters! { name, title, describe, mime_type, size, icon, annotations, meta }
+    setters! { name, title, description, mime_type, size, icon, annotations, meta }
     display_name!();
 
     /// Creates a resource from its URI. The programmatic name is the URI unless [`name`](Self::name) sets
@@ -121,7 +121,7 @@ pub struct ResourceTemplate {
 }
 
 impl ResourceTemplate {
-    setters! { name, title, describe, mime_type, icon, annotations, meta }
+    setters! { name, title, description, mime_type, icon, annotations, meta }
     display_name!();
 
     /// Creates a template from a URI template of RFC 6570. The programmatic name is the URI template

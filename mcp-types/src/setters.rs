@@ -1,7 +1,7 @@
 //! Setter methods that many types share.
 
-/// Defines the named setters in an `impl` block. Each sets the field of the same name; `describe` sets
-/// `description`, `icon` appends to `icons`, and `meta` adds a key to `_meta`.
+/// Defines the named setters in an `impl` block. Each sets the field of the same name; `icon` appends to
+/// `icons`, and `meta` adds a key to `_meta`.
 macro_rules! setters {
     ($($setter:ident),*) => {
         $($crate::setters::setter!($setter);)*
@@ -25,10 +25,10 @@ macro_rules! setter {
             self
         }
     };
-    (describe) => {
+    (description) => {
         /// Sets the description, which a language model or a user reads.
         #[must_use]
-        pub fn describe(mut self, description: impl Into<String>) -> Self {
+        pub fn description(mut self, description: impl Into<String>) -> Self {
             self.description = Some(description.into());
             self
         }

@@ -35,7 +35,7 @@ use crate::{
 ///
 /// let server = Server::new("calculator", "1.0.0").tool(
 ///     Tool::new("add")
-///         .describe("Adds two numbers")
+///         .description("Adds two numbers")
 ///         .read_only()
 ///         .handler(|Args(sum): Args<Sum>| sum.a + sum.b),
 /// );
@@ -50,7 +50,7 @@ use crate::{
 ///
 /// # async fn example(client: Client) -> mcp::Result<()> {
 /// for tool in client.list_tools().await? {
-///     println!("{}: {}", tool.display_name(), tool.description());
+///     println!("{}: {}", tool.display_name(), tool.description.as_deref().unwrap_or_default());
 /// }
 /// # Ok(())
 /// # }
@@ -96,7 +96,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    setters! { title, describe, icon, meta }
+    setters! { title, description, icon, meta }
 
     /// Creates a tool without parameters.
     ///
@@ -173,11 +173,6 @@ impl Tool {
     fn annotate(mut self, set: impl FnOnce(&mut ToolAnnotations)) -> Self {
         set(self.annotations.get_or_insert_default());
         self
-    }
-
-    /// Returns the description, or an empty string if there is none.
-    pub fn description(&self) -> &str {
-        self.description.as_deref().unwrap_or_default()
     }
 
     /// Returns the name to show to users: the tool's title, the title of its annotations, or its name.
@@ -484,7 +479,7 @@ mod tests {
             "annotations": {"readOnlyHint": true, "sparkles": 3}, "execution": {"taskSupport": "required"},
         });
         let tool: Tool = serde_json::from_value(value.clone()).unwrap();
-        assert_eq!(tool.description(), "");
+        assert_eq!(tool.description.as_deref().unwrap_or_default(), "");
         assert_eq!(serde_json::to_value(&tool).unwrap(), value);
         let keys: Vec<_> = tool.input_schema.keys().collect();
         assert_eq!(keys, ["type", "$defs", "allOf"]);

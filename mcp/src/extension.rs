@@ -15,13 +15,12 @@
 //! | [`Broadcaster`] | notifications to all clients, at any time |
 
 #[cfg(feature = "client")]
-pub use mcp_client::{Asker, ClientExtension, ClientSetup, ExtensionClient};
+pub use mcp_client::{Asker, ClientExtension, ClientSetup, ExtensionClient, IntoClientExtension};
 pub use mcp_core::extension::{
-    CustomMethod, CustomNotification, CustomRequest, Extension, InvalidSettings, ListRequest,
-    RegisteredExtension,
+    CustomNotification, CustomRequest, Extension, InvalidSettings, ListRequest,
 };
 #[cfg(feature = "server")]
 pub use mcp_server::{
-    Broadcaster, Declared, IntoMethodResult, Method, MethodHandler, Notifier, RawExtension,
-    RawExtensions, RequestError, ServerExtension, ServerSetup,
+    Broadcaster, Declared, IntoMethodResult, IntoServerExtension, Method, MethodHandler, Notifier,
+    RawExtension, RawExtensions, RequestError, ServerExtension, ServerSetup,
 };

@@ -2,20 +2,15 @@
 //!
 //! Traits whose names are not needed are imported as `_`.
 
-pub use crate::types::ContentBlock as Content;
 pub use crate::{
-    CacheHint, CallToolResult, CreateMessageResult, ElicitResult, Prompt, PromptMessage,
-    ProtocolVersion, Resource, ResourceContents, ResourceTemplate, Tool,
+    CacheHint, CallToolResult, ContentBlock, CreateMessageResult, ElicitResult, Prompt,
+    PromptMessage, ProtocolVersion, Resource, ResourceContents, ResourceTemplate, Tool,
 };
 
 #[cfg(all(feature = "client", feature = "stdio"))]
 pub use crate::Io;
 #[cfg(all(feature = "http", feature = "server"))]
 pub use crate::StreamableHttp;
-#[cfg(all(feature = "server", feature = "skills"))]
-pub use crate::skills::AddSkills as _;
-#[cfg(all(feature = "client", feature = "skills"))]
-pub use crate::skills::ClientSkills as _;
 #[cfg(feature = "server")]
 pub use crate::{
     Answer, Args, Ask, Async, Cancel, ClientInfo, Elicit, Extension, FromHeader, Header, Headers,

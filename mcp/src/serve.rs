@@ -30,7 +30,7 @@ use crate::error::Result;
 ///
 /// # async fn run() -> mcp::Result<()> {
 /// let server = Server::new("clock", "1.0.0")
-///     .tool(Tool::new("now").describe("The time").handler(|| "half past"));
+///     .tool(Tool::new("now").description("The time").handler(|| "half past"));
 /// mcp::serve_http(server, "127.0.0.1:8000").await
 /// # }
 /// ```
@@ -61,7 +61,7 @@ pub async fn serve_http(server: impl IntoServer, address: impl Address) -> Resul
 /// #[tokio::main]
 /// async fn main() -> mcp::Result<()> {
 ///     let server = Server::new("clock", "1.0.0")
-///         .tool(Tool::new("now").describe("The time").handler(|| "half past"));
+///         .tool(Tool::new("now").description("The time").handler(|| "half past"));
 ///     mcp::serve_stdio(server).await
 /// }
 /// ```

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::net::Ipv4Addr;
 
 use mcp::ServerCommand;
-use mcp::gateway::Gateway;
+use mcp::gateway::{Gateway, GatewayServer};
 use mcp::group::Naming;
 use mcp::http::Serve;
 use mcp::prelude::*;
@@ -28,14 +28,18 @@ fn main() -> Result<(), Box<dyn Error>> {
             let command = ServerCommand::new(program).args(arguments);
             (
                 port,
-                gateway.server("bench", move |client| client.connect(command.clone())),
+                gateway.server(GatewayServer::new("bench", move |client| {
+                    client.connect(command.clone())
+                })),
             )
         }
         [port, url] => {
             let url = url.clone();
             (
                 port,
-                gateway.server("bench", move |client| client.connect(url.clone())),
+                gateway.server(GatewayServer::new("bench", move |client| {
+                    client.connect(url.clone())
+                })),
             )
         }
         _ => return Err(USAGE.into()),
@@ -44,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 async fn serve(gateway: Gateway, port: u16) -> Result<(), Box<dyn Error>> {
-    let opened = gateway.open().await?;
+    let opened = gateway.connect().await?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
     Serve::new(opened.server).run(listener).await?;

@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stderr, reason = "prints its URL")]
 
-use mcp::gateway::Gateway;
+use mcp::gateway::{Gateway, GatewayServer};
 use mcp::group::Naming;
 use mcp::http::Serve;
 use mcp::prelude::*;
@@ -37,19 +37,19 @@ async fn main() -> Result<(), Failure> {
     let gateway = match target {
         [dashes, program, rest @ ..] if dashes == "--" => {
             let command = ServerCommand::new(program).args(rest);
-            gateway.server("server", move |client| {
+            gateway.server(GatewayServer::new("server", move |client| {
                 client.mode(mode.clone()).connect(command.clone())
-            })
+            }))
         }
         [url] => {
             let url = url.clone();
-            gateway.server("server", move |client| {
+            gateway.server(GatewayServer::new("server", move |client| {
                 client.mode(mode.clone()).connect(url.clone())
-            })
+            }))
         }
         _ => return Err("the URL or the command is missing".into()),
     };
-    let opened = gateway.open().await?;
+    let opened = gateway.connect().await?;
     let port = std::env::var("PORT").unwrap_or_default();
     let listener = TcpListener::bind(("127.0.0.1", port.parse().unwrap_or(0))).await?;
     let url = format!("http://{}/mcp", listener.local_addr()?);

@@ -124,7 +124,7 @@ fn bridge(client: Client, report: &Report) -> HostBridge {
         })
         .on_sample(false, move |params| {
             sample.step(format!("sample {}", params.max_tokens));
-            async { Ok(CreateMessageResult::new("model", Content::text("4"))) }
+            async { Ok(CreateMessageResult::new("model", ContentBlock::text("4"))) }
         })
         .on_message(move |it| {
             let text = it.content[0].as_text().unwrap_or_default();

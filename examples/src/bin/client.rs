@@ -24,7 +24,11 @@ async fn main() -> mcp::Result<()> {
 
     let Some(tool) = arguments.next() else {
         for tool in client.list_tools().await? {
-            println!("{}: {}", tool.name, tool.description());
+            println!(
+                "{}: {}",
+                tool.name,
+                tool.description.as_deref().unwrap_or_default()
+            );
         }
         return Ok(());
     };

@@ -22,7 +22,7 @@ struct House {
 #[mcp::server]
 impl House {
     /// The current temperature.
-    #[resource("house://temperature", mime = "text/plain")]
+    #[resource("house://temperature", mime_type = "text/plain")]
     fn temperature(&self) -> String {
         format!("{} degrees", self.degrees.load(Ordering::Relaxed))
     }
@@ -31,7 +31,7 @@ impl House {
 /// The tool of a lamp.
 fn lamp(room: &'static str) -> ToolRoute {
     Tool::new(format!("{room}_lamp"))
-        .describe(format!("Switch the lamp in the {room}"))
+        .description(format!("Switch the lamp in the {room}"))
         .handler(move || format!("the lamp in the {room} is on"))
 }
 

@@ -30,7 +30,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/mcp", listener.local_addr()?);
     let placed = EventType::<OrderPlaced>::new("order.placed")
-        .describe("A customer has placed an order")
+        .description("A customer has placed an order")
         .poll()
         .push()
         .filter(|wanted: &AtLeast, order: &OrderPlaced, _| order.amount >= wanted.amount);

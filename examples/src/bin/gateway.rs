@@ -5,12 +5,12 @@
 #![allow(clippy::print_stdout, reason = "a command line program")]
 
 use mcp::InProcess;
-use mcp::gateway::Gateway;
+use mcp::gateway::{Gateway, GatewayServer};
 use mcp::prelude::*;
 
 /// A server of this program.
 fn clock(zone: &'static str) -> Server {
-    let tool = Tool::new("zone").describe("The time zone of this clock");
+    let tool = Tool::new("zone").description("The time zone of this clock");
     Server::new("clock", "1.0.0").tool(tool.handler(move || zone))
 }
 
@@ -20,8 +20,12 @@ async fn main() -> mcp::Result<()> {
     let mut servers = std::env::args().skip(1).peekable();
     if servers.peek().is_none() {
         gateway = gateway
-            .server("rome", |client| client.connect(InProcess(clock("CET"))))
-            .server("lima", |client| client.connect(InProcess(clock("PET"))));
+            .server(GatewayServer::new("rome", |client| {
+                client.connect(InProcess(clock("CET")))
+            }))
+            .server(GatewayServer::new("lima", |client| {
+                client.connect(InProcess(clock("PET")))
+            }));
     }
     for server in servers {
         let Some((name, url)) = server.split_once('=') else {
@@ -29,9 +33,11 @@ async fn main() -> mcp::Result<()> {
             continue;
         };
         let url = url.to_owned();
-        gateway = gateway.server(name, move |client| client.connect(url.clone()));
+        gateway = gateway.server(GatewayServer::new(name, move |client| {
+            client.connect(url.clone())
+        }));
     }
-    let opened = gateway.open().await?;
+    let opened = gateway.connect().await?;
     for (server, health) in opened.group.health() {
         println!("{server}: {health}");
     }

@@ -80,7 +80,11 @@ async fn main() -> mcp::Result<()> {
 
     let tools = group.list_tools().await;
     for tool in &tools.items {
-        println!("{}: {}", tool.name, tool.item.description());
+        println!(
+            "{}: {}",
+            tool.name,
+            tool.item.description.as_deref().unwrap_or_default()
+        );
     }
     for (server, health) in group.health() {
         match health {

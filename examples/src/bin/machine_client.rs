@@ -23,7 +23,11 @@ async fn main() -> mcp::Result<()> {
         .connect(url)
         .await?;
     for tool in client.list_tools().await? {
-        println!("{}: {}", tool.name, tool.description());
+        println!(
+            "{}: {}",
+            tool.name,
+            tool.description.as_deref().unwrap_or_default()
+        );
     }
     client.close().await?;
     Ok(())

@@ -39,7 +39,11 @@ async fn main() -> mcp::Result<()> {
     }
     let client = Client::builder().oauth(oauth).connect(&url).await?;
     for tool in client.list_tools().await? {
-        println!("{}: {}", tool.name, tool.description());
+        println!(
+            "{}: {}",
+            tool.name,
+            tool.description.as_deref().unwrap_or_default()
+        );
     }
     client.close().await?;
     Ok(())

@@ -45,7 +45,7 @@ fn scopes_to_purge(call: &ScopedCall<'_>) -> Option<&'static str> {
 
 fn server() -> Server {
     let purge = Tool::new("purge")
-        .describe("Empties the bin")
+        .description("Empties the bin")
         .handler(|RawArgs(_): RawArgs| "purged")
         .scopes(["files:write"])
         .scopes_for(scopes_to_purge);

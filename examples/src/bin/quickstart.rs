@@ -57,7 +57,11 @@ async fn main() -> mcp::Result<()> {
     println!("connected to {url}, protocol {}", client.protocol_version());
 
     for tool in client.list_tools().await? {
-        println!("tool {}: {}", tool.name, tool.description());
+        println!(
+            "tool {}: {}",
+            tool.name,
+            tool.description.as_deref().unwrap_or_default()
+        );
     }
 
     let bread = client

@@ -23,7 +23,7 @@ impl Library {
     }
 
     /// A picture of the building.
-    #[resource("library://picture", mime = "image/gif")]
+    #[resource("library://picture", mime_type = "image/gif")]
     fn picture(&self) -> Vec<u8> {
         b"GIF89a".to_vec()
     }
@@ -36,14 +36,14 @@ impl Library {
     }
 
     /// A page of a book.
-    #[resource("library://books/{number}/{page}", mime = "text/plain")]
+    #[resource("library://books/{number}/{page}", mime_type = "text/plain")]
     fn page(&self, number: usize, page: usize) -> Result<&'static str, NotFound> {
         let (_, pages) = self.books.get(number).ok_or(NotFound)?;
         pages.get(page).copied().ok_or(NotFound)
     }
 
     /// A file in `notes/`. URIs with `..` or an absolute path do not match.
-    #[resource("library://notes/{+path}", mime = "text/markdown")]
+    #[resource("library://notes/{+path}", mime_type = "text/markdown")]
     async fn note(&self, path: String) -> Result<String, ResourceError> {
         match std::fs::read_to_string(std::path::Path::new("notes").join(&path)) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(NotFound.into()),

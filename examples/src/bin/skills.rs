@@ -9,7 +9,7 @@ use std::path::Path;
 
 use mcp::http::Serve;
 use mcp::prelude::*;
-use mcp::skills::{InlineSkill, Skills};
+use mcp::skills::{InlineSkill, Skills, SkillsClient};
 use tokio::net::TcpListener;
 
 const HOURS: &str = "skill://support-hours/SKILL.md";
@@ -19,13 +19,13 @@ async fn main() -> mcp::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/mcp", listener.local_addr()?);
     let skills = skills()?;
-    let server = Server::new("shop", "1.0.0").skills(skills.clone());
+    let server = Server::new("shop", "1.0.0").extension(skills.clone());
     let serving = tokio::spawn(Serve::new(server).run(listener));
     load(&url).await?;
     // The program changes its own skill; a new load has the new text.
     skills.put(hours("Monday to Thursday, 9 to 17 h.\n"))?;
     let client = Client::connect(&url).await?;
-    let hours = client.skills().await?.load(HOURS).await?;
+    let hours = SkillsClient::new(&client).await?.load(HOURS).await?;
     println!("{}", hours.instructions());
     client.close().await?;
     serving.abort();
@@ -48,7 +48,7 @@ fn hours(text: &str) -> InlineSkill {
 
 async fn load(url: &str) -> mcp::Result<()> {
     let client = Client::connect(url).await?;
-    let skills = client.skills().await?.label("shop");
+    let skills = SkillsClient::new(&client).await?.label("shop");
     // A host asks its user here.
     let skills = skills.approve_with(|approval| async move {
         println!("approved: {}", approval.id);

@@ -25,7 +25,11 @@ async fn main() -> mcp::Result<()> {
     let client = Client::connect(Command::new(program).args(arguments)).await?;
 
     for tool in client.list_tools().await? {
-        println!("{}: {}", tool.name, tool.description());
+        println!(
+            "{}: {}",
+            tool.name,
+            tool.description.as_deref().unwrap_or_default()
+        );
     }
     if let Some([tool, input @ ..]) = parts.next() {
         let input = input.first().map_or("{}", String::as_str);

@@ -76,7 +76,9 @@ impl Notes {
 
 /// The servers of all tenants. One of them has paid for a further tool.
 fn servers() -> mcp::Result<HashMap<&'static str, Arc<Server>>> {
-    let export = Tool::new("export").describe("Export all notes").read_only();
+    let export = Tool::new("export")
+        .description("Export all notes")
+        .read_only();
     let export = export.handler(|| "exported");
     let tenants = [
         ("acme", Server::of(Notes::default()).tool(export)),

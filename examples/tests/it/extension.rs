@@ -39,7 +39,7 @@ async fn extension_works_on_pipes_and_over_http_in_both_eras() {
             if let Some(version) = version {
                 pair = pair.revision(version);
             }
-            let connected = pair.start().await.unwrap();
+            let connected = pair.connect().await.unwrap();
             use_extension(&connected.client, left).await;
             connected.close().await.unwrap();
         }

@@ -59,8 +59,8 @@ async fn behind(server: Server, back: Back, era: ConnectMode) -> GatewayServer {
 }
 
 async fn open(server: GatewayServer) -> Server {
-    let gateway = Gateway::new("gateway", "1.0.0").with_server(server);
-    let opened = gateway.open().await.unwrap();
+    let gateway = Gateway::new("gateway", "1.0.0").server(server);
+    let opened = gateway.connect().await.unwrap();
     opened.server.check().unwrap();
     opened.server
 }
@@ -111,7 +111,7 @@ async fn extension_passes_a_gateway_in_both_eras_over_http_and_pipes() {
                     if let Some(version) = version {
                         pair = pair.revision(version);
                     }
-                    let connected = pair.start().await.unwrap();
+                    let connected = pair.connect().await.unwrap();
                     let using = timeout(LIMIT, use_extension(&connected.client, left)).await;
                     using.unwrap_or_else(|_| panic!("{back:?} {back_era:?} {version:?}"));
                     connected.close().await.unwrap();
@@ -126,7 +126,7 @@ async fn error_of_a_client_without_the_extension_is_that_of_the_server() {
     for back in [Back::Http, Back::Pipe] {
         for era in ERAS {
             let server = open(behind(press(), back, era.clone()).await).await;
-            let connected = Pair::http(server).start().await.unwrap();
+            let connected = Pair::http(server).connect().await.unwrap();
             let request = connected.client.request("budget/get", ());
             let error = timeout(LIMIT, request.into_future()).await.unwrap();
             let error = error.unwrap_err();
@@ -151,7 +151,7 @@ async fn broadcast_of_a_server_reaches_the_clients_of_the_gateway() {
             let (budget, mut left) = Budget::of_client(3);
             let client = Client::builder().extension(budget);
             let pair = Pair::stdio(gateway).client(client);
-            let connected = pair.revision(ProtocolVersion::V2025_11_25).start().await;
+            let connected = pair.revision(ProtocolVersion::V2025_11_25).connect().await;
             let connected = connected.unwrap();
             left.mark_unchanged();
             // The gateway has subscribed when its client receives the first notification.
@@ -178,10 +178,8 @@ async fn extension_of_two_servers_does_not_open() {
             .extension("com.example/budget", ["budget/*"])
     };
     let gateway = Gateway::new("gateway", "1.0.0");
-    let gateway = gateway
-        .with_server(server("one"))
-        .with_server(server("two"));
-    let error = gateway.open().await.unwrap_err();
+    let gateway = gateway.server(server("one")).server(server("two"));
+    let error = gateway.connect().await.unwrap_err();
     assert!(matches!(error, GatewayError::ExtensionTaken { .. }));
     let error = error.to_string();
     assert!(
@@ -191,8 +189,8 @@ async fn extension_of_two_servers_does_not_open() {
     let core = GatewayServer::new("one", |client| client.connect("http://127.0.0.1:9/mcp"))
         .extension("com.example/x", ["tools/*"]);
     let error = Gateway::new("gateway", "1.0.0")
-        .with_server(core)
-        .open()
+        .server(core)
+        .connect()
         .await;
     assert!(matches!(error, Err(GatewayError::ExtensionReserved { .. })));
 }
@@ -215,10 +213,10 @@ async fn raw_request_passes_with_its_metadata_and_result() {
                 .map_err(|error| mcp::extension::RequestError::new(error.to_string()))
             },
         );
-        let server = Server::new("echo", "1.0.0").raw_extension(echo);
+        let server = Server::new("echo", "1.0.0").extension(echo);
         let server = behind(server, Back::Http, era.clone()).await;
         let gateway = open(server.extension("com.example/echo", ["echo/*"])).await;
-        let connected = Pair::http(gateway).start().await.unwrap();
+        let connected = Pair::http(gateway).connect().await.unwrap();
         let published = connected.client.server_capabilities().unwrap();
         let published = published.extensions.as_object().get("com.example/echo");
         assert_eq!(published, Some(&json!({"version": 2})), "{era:?}");
@@ -253,7 +251,7 @@ async fn file_with_an_openapi_document_is_served() {
     let connect = |client: mcp::ClientBuilder, spec| client.connect(spec);
     let http = HttpClient::new().unwrap();
     let gateway = config.gateway_with_http(&variables, connect, http).unwrap();
-    let opened = gateway.open().await.unwrap();
+    let opened = gateway.connect().await.unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
     let tools = client.list_tools().await.unwrap();
     let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();

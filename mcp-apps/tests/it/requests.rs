@@ -163,7 +163,7 @@ async fn display_mode_is_one_that_both_sides_have() {
 #[tokio::test]
 async fn sampling_without_declared_tools_refuses_tools() {
     let bridge = bridge().on_sample(false, async |_| {
-        Ok(CreateMessageResult::new("model", Content::text("4")))
+        Ok(CreateMessageResult::new("model", ContentBlock::text("4")))
     });
     let (_view, mut scripted, _connection) = connect_ready(bridge, json!({})).await;
     let message = json!({"role": "user", "content": {"type": "text", "text": "2 + 2"}});

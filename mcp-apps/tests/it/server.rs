@@ -82,7 +82,7 @@ async fn tool_sees_if_the_host_displays_apps_in_both_eras() {
     for version in [ProtocolVersion::V2026_07_28, ProtocolVersion::V2025_11_25] {
         let plain = Pair::http(server())
             .revision(version)
-            .start()
+            .connect()
             .await
             .unwrap();
         assert_eq!(
@@ -93,7 +93,7 @@ async fn tool_sees_if_the_host_displays_apps_in_both_eras() {
         let host = Pair::http(server())
             .client(host)
             .revision(version)
-            .start()
+            .connect()
             .await
             .unwrap();
         assert_eq!(

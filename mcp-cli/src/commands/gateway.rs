@@ -6,7 +6,7 @@ mod watch;
 use std::time::Duration;
 
 use mcp::auth::ResourceServer;
-use mcp::gateway::OpenGateway;
+use mcp::gateway::ConnectedGateway;
 use mcp::gateway::config::AuthorizationConfig;
 
 use tokio_util::task::AbortOnDropHandle;
@@ -29,7 +29,7 @@ pub(super) async fn run(args: &GatewayArgs) -> Result<(), Failure> {
         content,
     } = source.load().await?;
     // Hosts give up on a gateway that answers late. The log names servers that start slowly or fail.
-    let opened = gateway.start_limit(Duration::ZERO).open().await;
+    let opened = gateway.start_limit(Duration::ZERO).connect().await;
     let opened = opened.map_err(|error| refused(&error))?;
     let watching = watch::follow(source, opened.control.clone(), content);
     let _watching = AbortOnDropHandle::new(tokio::spawn(watching));
@@ -48,13 +48,16 @@ pub(super) async fn run(args: &GatewayArgs) -> Result<(), Failure> {
 }
 
 /// Serves the admin page until the handle is dropped.
-async fn serve_page(port: u16, opened: &OpenGateway) -> Result<AbortOnDropHandle<()>, Failure> {
+async fn serve_page(
+    port: u16,
+    opened: &ConnectedGateway,
+) -> Result<AbortOnDropHandle<()>, Failure> {
     let page = AdminPage::bind(port, opened.control.clone()).await?;
     output::status(&format!("admin page: {}", page.url()));
     Ok(AbortOnDropHandle::new(tokio::spawn(page.run())))
 }
 
-async fn serve_stdio(opened: OpenGateway) -> Result<(), Failure> {
+async fn serve_stdio(opened: ConnectedGateway) -> Result<(), Failure> {
     let served = mcp::serve_stdio(opened.server).await;
     opened.group.close().await;
     served.map_err(|error| Failure::new(FailureKind::Unreachable, error.to_string()))

@@ -2,7 +2,7 @@
 
 use mcp::auth::ResourceServer;
 use mcp::gateway::config::HttpConfig;
-use mcp::gateway::{Gateway, OpenGateway};
+use mcp::gateway::{ConnectedGateway, Gateway, GatewayServer};
 use mcp::group::{Health, Naming};
 use mcp::http::Serve;
 use tokio::net::TcpListener;
@@ -23,12 +23,12 @@ pub(super) async fn run(args: &ServeArgs, output: &Output) -> Result<(), Failure
     let connect = server.connector()?;
     let mut gateway = Gateway::new("mcp", env!("CARGO_PKG_VERSION"))
         .naming(Naming::PlainUnlessTaken)
-        .server(SERVER, connect);
+        .server(GatewayServer::new(SERVER, connect));
     if args.one_process {
         gateway = gateway.one_session(SERVER);
     }
     let opened = gateway
-        .open()
+        .connect()
         .await
         .map_err(|error| Failure::usage(error.to_string()))?;
     if let Some((_, Health::Down(reason))) = opened.group.health().into_iter().next() {
@@ -64,7 +64,7 @@ impl Front {
 }
 
 /// Serves a gateway until Ctrl-C.
-pub(super) async fn listen(opened: OpenGateway, front: Front) -> Result<(), Failure> {
+pub(super) async fn listen(opened: ConnectedGateway, front: Front) -> Result<(), Failure> {
     let address = &front.address;
     let unusable = |error: &dyn std::fmt::Display| {
         Failure::usage(format!("cannot listen at {address}: {error}"))

@@ -1,7 +1,7 @@
 //! `mcp skills`: the skills of a server.
 
 use mcp::Client;
-use mcp::skills::{ClientSkills as _, Skill, SkillError, SkillResources, SkillsClient};
+use mcp::skills::{Skill, SkillError, SkillResources, SkillsClient};
 use serde_json::json;
 
 use super::support::{close, to_json};
@@ -43,7 +43,7 @@ async fn connect<'a>(
 }
 
 async fn list(client: &Client, output: &Output) -> Result<(), Failure> {
-    let skills = client.skills().await?.list().await?;
+    let skills = SkillsClient::new(&client).await?.list().await?;
     if output.json {
         output.document(&json!({ "skills": to_json(&skills)? }));
         return Ok(());
@@ -61,7 +61,7 @@ async fn list(client: &Client, output: &Output) -> Result<(), Failure> {
 
 /// Prints the verified instructions of a skill, or one of its files.
 async fn show(client: &Client, words: &[String], output: &Output) -> Result<(), Failure> {
-    let skills = client.skills().await?;
+    let skills = SkillsClient::new(&client).await?;
     let loaded = skills.load_entry(find(&skills, words).await?).await?;
     let Some(file) = words.get(1) else {
         match output.json {
@@ -83,7 +83,7 @@ async fn show(client: &Client, words: &[String], output: &Output) -> Result<(), 
 }
 
 async fn files(client: &Client, words: &[String], output: &Output) -> Result<(), Failure> {
-    let skills = client.skills().await?;
+    let skills = SkillsClient::new(&client).await?;
     let skill = find(&skills, words).await?;
     if output.json {
         output.document(&to_json(&skill.resources)?);

@@ -33,7 +33,7 @@ pub(crate) fn studio() -> String {
             .tool(render.task(TaskMode::Always))
             .tool(finish)
             .tasks(Tasks::in_memory().poll_interval(Duration::from_millis(10)))
-            .skills(Skills::new().add(refunds).unwrap());
+            .extension(Skills::new().add(refunds).unwrap());
         drop(mcp::serve_http(server, listener).await);
     });
     format!("{origin}/mcp")

@@ -268,7 +268,7 @@ fn skills_show_every_character() {
         let skill = InlineSkill::new("refunds", "x\u{200b}\u{202e}y", HOSTILE);
         let skill = skill.file("data.bin", vec![0, 0xff, 0x1b, b'[']);
         let skills = Skills::new().add(skill).unwrap();
-        let server = Server::new("shop", "1.0.0").skills(skills);
+        let server = Server::new("shop", "1.0.0").extension(skills);
         drop(mcp::serve_http(server, listener).await);
     });
     let url = &*format!("{origin}/mcp");

@@ -26,8 +26,8 @@ impl Shop {
 
     /// Shows a picture.
     #[tool]
-    fn picture(&self) -> Content {
-        Content::image(b"GIF89a".to_vec(), "image/gif")
+    fn picture(&self) -> ContentBlock {
+        ContentBlock::image(b"GIF89a".to_vec(), "image/gif")
     }
 
     /// Writes an escape sequence.
@@ -64,13 +64,13 @@ impl Shop {
     }
 
     /// The disks.
-    #[resource("disks://all", mime = "text/plain")]
+    #[resource("disks://all", mime_type = "text/plain")]
     fn disks(&self) -> &'static str {
         "A, B"
     }
 
     /// The cover.
-    #[resource("disks://cover", mime = "image/gif")]
+    #[resource("disks://cover", mime_type = "image/gif")]
     fn cover(&self) -> Vec<u8> {
         b"GIF89a".to_vec()
     }

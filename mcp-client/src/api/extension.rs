@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use mcp_core::extension::{
-    CustomNotification, CustomRequest, Extension, ListRequest, RegisteredExtension, from_params,
-    read_settings, to_object,
+    CustomNotification, CustomRequest, Extension, ListRequest, from_params, read_settings,
+    to_object,
 };
 use mcp_core::{Call, ResultBody};
 use mcp_types::{Cursor, Page};
@@ -57,12 +57,6 @@ impl Client {
     pub fn notify(&self, method: &str, params: impl Serialize) -> PreparedNotification {
         let params = to_object(&params).map_err(ErrorKind::Arguments);
         PreparedNotification::new(self, method, params)
-    }
-
-    /// Returns the extensions that this client has registered, in the order of their registration.
-    pub fn extensions(&self) -> Vec<RegisteredExtension> {
-        let extensions = self.inner.extensions.iter();
-        extensions.map(|it| it.extension().clone()).collect()
     }
 }
 

@@ -64,7 +64,7 @@ impl Client {
     ///
     /// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
     /// for tool in client.list_tools().timeout(Duration::from_secs(5)).await? {
-    ///     println!("{}: {}", tool.name, tool.description());
+    ///     println!("{}: {}", tool.name, tool.description.as_deref().unwrap_or_default());
     /// }
     /// let first = client.list_tools().page(None).await?;
     /// println!("{} tools on the first page", first.tools.len());

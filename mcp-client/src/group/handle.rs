@@ -35,7 +35,7 @@ use crate::error::{Error, ErrorKind};
 /// let group = Group::load("mcp.json")?;
 /// let tools = group.list_tools().await;
 /// for tool in &tools.items {
-///     println!("{}: {}", tool.name, tool.item.description());
+///     println!("{}: {}", tool.name, tool.item.description.as_deref().unwrap_or_default());
 /// }
 /// for (server, error) in &tools.failures {
 ///     println!("{server} failed: {error}");

@@ -42,7 +42,7 @@ impl Group {
     /// # async fn run() -> mcp::Result<()> {
     /// let group = Group::load("mcp.json")?;
     /// for tool in group.list_tools().await.items {
-    ///     println!("{}: {}", tool.name, tool.item.description());
+    ///     println!("{}: {}", tool.name, tool.item.description.as_deref().unwrap_or_default());
     /// }
     /// # Ok(())
     /// # }

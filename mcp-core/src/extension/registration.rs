@@ -5,58 +5,19 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_types::{JsonObject, Method, MethodKind};
+use mcp_types::{JsonObject, Method};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{Capabilities, Extension, to_object};
 
-/// An extension that a server or a client has registered.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RegisteredExtension {
-    id: String,
-    settings: JsonObject,
-    methods: Vec<CustomMethod>,
-}
-
-/// A method whose handler an extension has registered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CustomMethod {
-    /// The name.
-    pub name: &'static str,
-    /// Request or notification.
-    pub kind: MethodKind,
-}
-
-impl CustomMethod {
-    /// A method.
-    pub fn new(name: &'static str, kind: MethodKind) -> Self {
-        Self { name, kind }
-    }
-}
-
-impl RegisteredExtension {
-    /// Returns the identifier.
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// Returns the settings as they are published.
-    pub fn settings(&self) -> &JsonObject {
-        &self.settings
-    }
-
-    /// Returns the methods that this side answers.
-    pub fn methods(&self) -> &[CustomMethod] {
-        &self.methods
-    }
-}
-
 /// An extension with everything that is checked before it is used. `C` are the capabilities of the
 /// side that registers it.
 pub struct Registration<C> {
-    extension: RegisteredExtension,
+    id: String,
+    settings: JsonObject,
+    /// The methods that this side answers.
+    methods: Vec<&'static str>,
     /// The source of the registration, for errors: a Rust type or a function.
     source: &'static str,
     requirements: Vec<Requirement<C>>,
@@ -81,7 +42,9 @@ impl<C> Clone for Requirement<C> {
 impl<C> Clone for Registration<C> {
     fn clone(&self) -> Self {
         Self {
-            extension: self.extension.clone(),
+            id: self.id.clone(),
+            settings: self.settings.clone(),
+            methods: self.methods.clone(),
             source: self.source,
             requirements: self.requirements.clone(),
             problems: self.problems.clone(),
@@ -111,11 +74,9 @@ impl<C: Capabilities> Registration<C> {
             JsonObject::new()
         });
         Self {
-            extension: RegisteredExtension {
-                id,
-                settings,
-                methods: Vec::new(),
-            },
+            id,
+            settings,
+            methods: Vec::new(),
             source,
             requirements: Vec::new(),
             problems,
@@ -123,8 +84,8 @@ impl<C: Capabilities> Registration<C> {
     }
 
     /// Adds a method that this side answers.
-    pub fn add_method(&mut self, method: CustomMethod) {
-        self.extension.methods.push(method);
+    pub fn add_method(&mut self, method: &'static str) {
+        self.methods.push(method);
     }
 
     /// Adds a requirement on the final capabilities of this side.
@@ -150,13 +111,12 @@ impl<C: Capabilities> Registration<C> {
     /// Returns the identifier and the settings, as a member of `capabilities.extensions`.
     // spec: EXT-01
     pub fn published(&self) -> (String, Value) {
-        let extension = &self.extension;
-        (extension.id.clone(), extension.settings.clone().into())
+        (self.id.clone(), self.settings.clone().into())
     }
 
-    /// Returns the extension as it is listed.
-    pub fn extension(&self) -> &RegisteredExtension {
-        &self.extension
+    /// Returns the identifier.
+    pub fn id(&self) -> &str {
+        &self.id
     }
 
     /// Returns the first requirement that `capabilities` do not meet, as a message.
@@ -166,7 +126,7 @@ impl<C: Capabilities> Registration<C> {
     }
 
     fn unmet_requirements(&self, capabilities: &C) -> impl Iterator<Item = String> {
-        let id = self.extension.id();
+        let id = &self.id;
         let unmet = self.requirements.iter();
         let unmet = unmet.filter(|requirement| !(requirement.is_met)(capabilities));
         unmet.map(move |requirement| {
@@ -199,7 +159,7 @@ pub fn find_problems<C: Capabilities>(
     let mut sources = HashMap::new();
     let mut owners = HashMap::new();
     for registration in registrations {
-        let (id, source) = (registration.extension.id(), registration.source);
+        let (id, source) = (&*registration.id, registration.source);
         problems.extend(registration.problems.iter().cloned());
         if let Some(first) = sources.insert(id, source) {
             problems.push(format!(
@@ -207,8 +167,7 @@ pub fn find_problems<C: Capabilities>(
             ));
             continue;
         }
-        for method in registration.extension.methods() {
-            let name = method.name;
+        for &name in &registration.methods {
             if is_core(name) {
                 problems.push(format!(
                     "the extension `{id}` defines `{name}`, which is a method of the protocol; \
@@ -228,7 +187,7 @@ pub fn find_problems<C: Capabilities>(
     problems
 }
 
-/// Returns true for methods of the protocol itself. Methods of official extensions are no such ones.
+/// Returns true for methods of the protocol itself, false for those of official extensions.
 fn is_core(name: &str) -> bool {
     Method::from_name(name).is_some_and(|method| !method.is_of_extension())
 }
@@ -236,7 +195,7 @@ fn is_core(name: &str) -> bool {
 impl<C> fmt::Debug for Registration<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Registration")
-            .field("extension", &self.extension)
+            .field("id", &self.id)
             .field("source", &self.source)
             .finish_non_exhaustive()
     }

@@ -39,7 +39,7 @@ type CheckArguments = Arc<dyn Fn(&JsonObject) -> Result<(), String> + Send + Syn
 /// }
 ///
 /// let event = EventType::<OrderPlaced>::new("order.placed")
-///     .describe("A customer has placed an order")
+///     .description("A customer has placed an order")
 ///     .poll()
 ///     .push()
 ///     .filter(|since: &Since, event, caller| {
@@ -92,7 +92,7 @@ impl<T: JsonSchema + 'static> EventType<T> {
 
     /// Sets the description.
     #[must_use]
-    pub fn describe(mut self, description: impl Into<String>) -> Self {
+    pub fn description(mut self, description: impl Into<String>) -> Self {
         self.entry.descriptor.description = Some(description.into());
         self
     }

@@ -36,7 +36,7 @@ pub(crate) fn events() -> Events {
 /// Event types with a log that nodes may share.
 pub(crate) fn events_with(log: impl EventLog) -> Events {
     let order = EventType::<Order>::new("order.placed")
-        .describe("An order")
+        .description("An order")
         .poll()
         .push()
         .webhook();

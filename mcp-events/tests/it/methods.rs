@@ -63,7 +63,7 @@ async fn poll_starts_now_and_returns_selected_events_in_both_eras() {
         let pair = Pair::http(server(&events))
             .client(builder)
             .revision(version);
-        let pair = pair.start().await.unwrap();
+        let pair = pair.connect().await.unwrap();
         if version.is_modern() {
             pair.client.discover().await.unwrap();
         }

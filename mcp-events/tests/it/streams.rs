@@ -43,7 +43,7 @@ async fn next_after_start(stream: &mut EventStream) -> u64 {
 async fn check_stream(pair: Pair, events: &Events) {
     let pair = pair
         .client(Client::builder().extension(Events::new()))
-        .start()
+        .connect()
         .await
         .unwrap();
     let client = EventClient::new(&pair.client).unwrap();

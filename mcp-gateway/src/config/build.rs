@@ -128,7 +128,7 @@ impl GatewayConfig {
                     variables,
                     create,
                 };
-                Ok(gateway.with_server(builder.server(name, connect.clone())?))
+                Ok(gateway.server(builder.server(name, connect.clone())?))
             })
     }
 }
@@ -352,7 +352,7 @@ impl ServerBuilder<'_> {
             tool = tool.rename(name);
         }
         if let Some(description) = &config.description {
-            tool = tool.describe(description);
+            tool = tool.description(description);
         }
         for (name, value) in &config.hidden_arguments {
             let value = match value {

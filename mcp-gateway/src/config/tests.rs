@@ -165,7 +165,7 @@ async fn extension_of_two_servers_is_an_error_that_names_both() {
     let file = table("one", "a") + &table("two", "b");
     let config = GatewayConfig::parse(&file).unwrap();
     let gateway = config.gateway(&Variables::new(), connect).unwrap();
-    let error = gateway.open().await.unwrap_err().to_string();
+    let error = gateway.connect().await.unwrap_err().to_string();
     for part in ["\"budget/*\"", "\"one\"", "\"two\""] {
         assert!(error.contains(part), "{error}");
     }

@@ -1,12 +1,11 @@
 //! [`Gateway`].
 
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_client::Client;
 use mcp_client::group::{Group, Naming};
-use mcp_client::{Client, ClientBuilder, Error};
 use mcp_core::store::UsedStateStore;
 use mcp_core::tower::{Middleware, Next, from_fn};
 use mcp_core::{Call, Exchange};
@@ -65,20 +64,20 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 /// # Examples
 ///
 /// ```no_run
-/// use mcp::gateway::Gateway;
+/// use mcp::gateway::{Gateway, GatewayServer};
 /// use mcp::prelude::*;
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let gateway = Gateway::new("tools", "1.0.0")
-///     .server("weather", |client| client.connect("https://weather.example.com/mcp"))
-///     .server("files", |client| client.connect("http://127.0.0.1:8001/mcp"))
-///     .open()
+///     .server(GatewayServer::new("weather", |client| client.connect("https://weather.example.com/mcp")))
+///     .server(GatewayServer::new("files", |client| client.connect("http://127.0.0.1:8001/mcp")))
+///     .connect()
 ///     .await?;
 /// mcp::serve_http(gateway.server, "127.0.0.1:8000").await?;
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "a gateway does nothing before `open`"]
+#[must_use = "a gateway does nothing before `connect`"]
 pub struct Gateway {
     name: String,
     version: String,
@@ -93,10 +92,10 @@ pub struct Gateway {
 /// Changes the settings of a server.
 type ServerChange = Box<dyn FnOnce(GatewayServer) -> GatewayServer + Send + Sync>;
 
-/// A gateway whose servers were listed. Created by [`Gateway::open`].
+/// A gateway whose servers were listed. Created by [`Gateway::connect`].
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct OpenGateway {
+pub struct ConnectedGateway {
     /// The server with the tools, prompts and resources of all servers. Add layers, scopes or
     /// instructions before a transport takes it. The lists are kept current until it is dropped.
     pub server: Server,
@@ -170,20 +169,9 @@ impl Gateway {
         }
     }
 
-    /// Adds a server with a function that connects to it with the settings of the gateway. Settings may
-    /// be added to them, such as headers, layers and timeouts. The function is called each time the
-    /// server starts. A server with the same name is replaced.
-    pub fn server<F, Fut>(self, name: &str, connect: F) -> Self
-    where
-        F: Fn(ClientBuilder) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Client, Error>> + Send + 'static,
-    {
-        self.with_server(GatewayServer::new(name, connect))
-    }
-
-    /// Adds a server with settings. A server with the same name is replaced; what
+    /// Adds a server. A server with the same name is replaced; what
     /// [`hide_tools`](Self::hide_tools) and [`one_session`](Self::one_session) have set for the name stays.
-    pub fn with_server(mut self, server: GatewayServer) -> Self {
+    pub fn server(mut self, server: GatewayServer) -> Self {
         self.servers.retain(|it| it.name != server.name);
         self.servers.push(server);
         self
@@ -198,16 +186,16 @@ impl Gateway {
     }
 
     /// Leaves out tools of a server, by the names that the server gives them. The server may be added before or after;
-    /// [`open`](Self::open) fails without it.
+    /// [`connect`](Self::connect) fails without it.
     ///
     /// # Examples
     ///
     /// ```no_run
-    /// use mcp::gateway::Gateway;
+    /// use mcp::gateway::{Gateway, GatewayServer};
     /// use mcp::prelude::*;
     ///
     /// let gateway = Gateway::new("tools", "1.0.0")
-    ///     .server("files", |client| client.connect("http://127.0.0.1:8001/mcp"))
+    ///     .server(GatewayServer::new("files", |client| client.connect("http://127.0.0.1:8001/mcp")))
     ///     .hide_tools("files", |tool| tool.starts_with("delete_"));
     /// ```
     pub fn hide_tools(
@@ -235,7 +223,7 @@ impl Gateway {
         self
     }
 
-    /// Sets the time that [`open`](Self::open) waits until all servers are listed. Default: 30 seconds. Servers that are
+    /// Sets the time that [`connect`](Self::connect) waits until all servers are listed. Default: 30 seconds. Servers that are
     /// slower follow later, and clients are notified.
     ///
     /// With zero, `open` returns at once, so that clients can connect while the servers start. Their first lists and
@@ -264,7 +252,7 @@ impl Gateway {
     /// # Panics
     ///
     /// Panics outside of a Tokio runtime.
-    pub async fn open(self) -> Result<OpenGateway, GatewayError> {
+    pub async fn connect(self) -> Result<ConnectedGateway, GatewayError> {
         let servers = with_changes(self.servers, self.changes)?;
         check_settings(&servers)?;
         let mut server = Server::new(self.name.clone(), self.version.clone());
@@ -290,7 +278,7 @@ impl Gateway {
             prompts: server.prompts(),
             resources: server.resources(),
             templates: server.templates(),
-            extensions: server.raw_extensions(),
+            extensions: server.extensions(),
         };
         let mut lists = ServerLists::new(setup, handles);
         lists.set_servers(servers, self.naming);
@@ -305,7 +293,7 @@ impl Gateway {
         let follower = Follower {
             _task: AbortOnDropHandle::new(tokio::spawn(lists.follow(events, commands))),
         };
-        Ok(OpenGateway {
+        Ok(ConnectedGateway {
             server: server.state(Arc::new(follower)),
             group,
             control: GatewayControl(control),

@@ -42,10 +42,10 @@ pub(super) type Visible = Arc<dyn Fn(&Caller<'_>) -> bool + Send + Sync>;
 ///         "read_file",
 ///         ToolOptions::new()
 ///             .rename("read")
-///             .describe("Reads a file of the handbook.")
+///             .description("Reads a file of the handbook.")
 ///             .hidden_argument("root", json!("/handbook")),
 ///     );
-/// let gateway = Gateway::new("tools", "1.0.0").with_server(files).open().await?;
+/// let gateway = Gateway::new("tools", "1.0.0").server(files).connect().await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -121,7 +121,7 @@ impl GatewayServer {
     /// for entry in GroupConfig::read("mcp.json")?.servers {
     ///     if let Ok(spec) = entry.spec {
     ///         let server = GatewayServer::from_spec(&entry.name, spec, |client, spec| client.connect(spec));
-    ///         gateway = gateway.with_server(server);
+    ///         gateway = gateway.server(server);
     ///     }
     /// }
     /// # Ok(())
@@ -303,7 +303,7 @@ impl GatewayServer {
     /// clients reach all clients of the gateway that declare the extension; those in a session of an older revision
     /// reach the clients of its caller.
     ///
-    /// [`Gateway::open`](super::Gateway::open) fails when two servers claim the same extension or method, and when a
+    /// [`Gateway::connect`](super::Gateway::connect) fails when two servers claim the same extension or method, and when a
     /// pattern matches a method of the protocol or of an extension that this library knows. Extensions stay as they
     /// were when the gateway opened; a reload changes their servers' connections only.
     ///
@@ -448,7 +448,7 @@ pub(crate) fn spec_id(spec: &ServerSpec) -> String {
 ///
 /// let search = ToolOptions::new()
 ///     .rename("search")
-///     .describe("Searches the handbook.")
+///     .description("Searches the handbook.")
 ///     .hidden_argument("index", json!("handbook"));
 /// ```
 #[derive(Default)]
@@ -475,7 +475,7 @@ impl ToolOptions {
     }
 
     /// Replaces the description.
-    pub fn describe(mut self, description: impl Into<String>) -> Self {
+    pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }

@@ -104,7 +104,7 @@ impl Setup {
         // Needed to subscribe to tasks, and for notifications that belong to no call.
         let mut client = client.tasks();
         for id in server.settings.extensions.ids() {
-            client = client.declare_extension(id, &());
+            client = client.extension((id, ()));
         }
         let connect: Connect = server.connect.clone();
         move || connect(client.clone())

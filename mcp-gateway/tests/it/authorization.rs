@@ -37,8 +37,8 @@ async fn recording_server() -> (String, Arc<Mutex<Vec<Option<String>>>>) {
 
 /// Serves a gateway that demands tokens.
 async fn protected(files: GatewayServer) -> String {
-    let opened = Gateway::new("gateway", "1.0.0").with_server(files);
-    let opened = opened.open().await.unwrap();
+    let opened = Gateway::new("gateway", "1.0.0").server(files);
+    let opened = opened.connect().await.unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let tokens = StaticTokens::new()

@@ -61,7 +61,7 @@ async fn client(url: &str) -> (Client, Received) {
         async move { next.run(exchange).await }
     });
     let client = Client::builder().mode(ConnectMode::Legacy);
-    let client = client.declare_extension(ID, &()).inbound_layer(record);
+    let client = client.extension((ID, ())).inbound_layer(record);
     (client.connect(url).await.unwrap(), received)
 }
 
@@ -96,8 +96,8 @@ async fn broadcast_during_a_call_reaches_its_client_once() {
         client.mode(ConnectMode::Legacy).connect(url.clone())
     });
     let server = server.extension(ID, ["notifications/clock/*"]);
-    let gateway = Gateway::new("gateway", "1.0.0").with_server(server);
-    let url = serve(gateway.open().await.unwrap().server).await;
+    let gateway = Gateway::new("gateway", "1.0.0").server(server);
+    let url = serve(gateway.connect().await.unwrap().server).await;
     let send = |number: u32| broadcaster.send::<Tick>(&json!({"all": number}));
 
     let ((ada, of_ada), (_bob, of_bob)) = (client(&url).await, client(&url).await);
@@ -148,7 +148,7 @@ fn echo(id: &'static str, prefix: &'static str) -> GatewayServer {
         move |method| method.starts_with(prefix),
         async |params: RawObject| Ok::<_, RequestError>(params),
     );
-    let server = Server::new("echo", "1.0.0").raw_extension(requests);
+    let server = Server::new("echo", "1.0.0").extension(requests);
     let server = Arc::new(server);
     let connect = move |client: mcp::ClientBuilder| client.connect(mcp::InProcess(server.clone()));
     GatewayServer::new("echo", connect).extension(id, [format!("{prefix}*")])
@@ -157,16 +157,16 @@ fn echo(id: &'static str, prefix: &'static str) -> GatewayServer {
 // spec: EXT-01
 #[tokio::test]
 async fn extensions_follow_a_reload() {
-    let gateway = |server| Gateway::new("gateway", "1.0.0").with_server(server);
+    let gateway = |server| Gateway::new("gateway", "1.0.0").server(server);
     let opened = gateway(echo("com.example/one", "one/"))
-        .open()
+        .connect()
         .await
         .unwrap();
     let url = serve(opened.server).await;
     let connect = async |mode: ConnectMode| {
         let client = Client::builder().mode(mode);
-        let client = client.declare_extension("com.example/one", &());
-        let client = client.declare_extension("com.example/two", &());
+        let client = client.extension(("com.example/one", ()));
+        let client = client.extension(("com.example/two", ()));
         client.connect(&url).await.unwrap()
     };
     let published = |client: &Client| client.server_capabilities().unwrap().extensions;

@@ -153,8 +153,8 @@ async fn answer(pipes: &Pipes, number: usize, message: &Value, kept: &Mutex<Stri
 
 /// Serves a gateway whose callers are ada and bob.
 pub(crate) async fn protected(server: GatewayServer) -> String {
-    let gateway = Gateway::new("gateway", "1.0.0").with_server(server);
-    let opened = gateway.open().await.unwrap();
+    let gateway = Gateway::new("gateway", "1.0.0").server(server);
+    let opened = gateway.connect().await.unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let tokens = StaticTokens::new()
@@ -250,8 +250,8 @@ async fn calls_of_a_caller_have_eight_sessions_and_leave_others_alone() {
 #[tokio::test(start_paused = true)]
 async fn session_without_calls_ends_after_five_minutes() {
     let pipes = Pipes::default();
-    let gateway = Gateway::new("gateway", "1.0.0").with_server(pipes.server());
-    let opened = gateway.open().await.unwrap();
+    let gateway = Gateway::new("gateway", "1.0.0").server(pipes.server());
+    let opened = gateway.connect().await.unwrap();
     let client = Client::builder().roots(["file:///home"]);
     let client = client.connect(InProcess(opened.server)).await.unwrap();
     assert_eq!(text(&client, "who").await, "1");
@@ -280,7 +280,7 @@ async fn listening(builder: mcp::ClientBuilder, url: &str) -> (Client, Received)
         async move { next.run(exchange).await }
     });
     let client = builder.mode(ConnectMode::Legacy);
-    let client = client.declare_extension(ID, &()).inbound_layer(record);
+    let client = client.extension((ID, ())).inbound_layer(record);
     (client.connect(url).await.unwrap(), received)
 }
 
@@ -339,8 +339,8 @@ async fn notification_in_a_session_reaches_the_clients_of_its_caller_only() {
 async fn notification_of_the_shared_session_reaches_all_anonymous_clients() {
     let pipes = Pipes::default();
     let server = pipes.server().extension(ID, ["clock/*"]);
-    let gateway = Gateway::new("gateway", "1.0.0").with_server(server);
-    let url = crate::kit::serve(gateway.open().await.unwrap().server).await;
+    let gateway = Gateway::new("gateway", "1.0.0").server(server);
+    let url = crate::kit::serve(gateway.connect().await.unwrap().server).await;
     let (_one, of_one) = listening(Client::builder(), &url).await;
     let (_two, of_two) = listening(Client::builder(), &url).await;
     tick(&pipes, 0, 1, &of_one).await;
@@ -421,8 +421,8 @@ async fn name_of_the_client_reaches_a_server_that_wants_it() {
             if forwards {
                 server = server.forward_client_name();
             }
-            let gateway = Gateway::new("gateway", "1.0.0").with_server(server);
-            let url = crate::kit::serve(gateway.open().await.unwrap().server).await;
+            let gateway = Gateway::new("gateway", "1.0.0").server(server);
+            let url = crate::kit::serve(gateway.connect().await.unwrap().server).await;
             for name in ["one", "two"] {
                 let client = Client::builder().identity(name, "1.0.0");
                 let client = client.connect(&url).await.unwrap();

@@ -153,7 +153,7 @@ impl Crm {
                 "to",
                 |Identity(caller): Identity<Principal>, _: Prefix| vec![caller.subject],
             )
-            .raw_extension(notes(&notified))
+            .extension(notes(&notified))
             .layer(record);
         let (listener, url) = listen("/mcp").await;
         let auth = ResourceServer::new(&url).static_tokens(tokens("crm"));
@@ -178,7 +178,7 @@ impl Crm {
 
 /// Serves a gateway, whose handlers may have the tokens of callers.
 async fn serve(gateway: Gateway, keeps_tokens: bool) -> String {
-    let opened = gateway.open().await.unwrap();
+    let opened = gateway.connect().await.unwrap();
     let (listener, url) = listen("/mcp").await;
     let auth = ResourceServer::new(&url).static_tokens(tokens("gateway"));
     let auth = match keeps_tokens {
@@ -204,7 +204,7 @@ async fn calls_have_tokens_of_their_callers() {
     for mode in [ConnectMode::Auto, ConnectMode::Legacy] {
         let crm = Crm::start().await;
         let gateway = Gateway::new("gateway", "1.0.0");
-        let gateway = gateway.with_server(crm.behind(&mode, &exchange));
+        let gateway = gateway.server(crm.behind(&mode, &exchange));
         let url = serve(gateway, true).await;
         for name in ["ada", "bob", "ada"] {
             let client = client(&url, name).await;
@@ -255,7 +255,7 @@ async fn cached_result_of_a_caller_does_not_reach_another() {
     let exchange = TokenExchange::new(&issuer.url, "gateway", "s3cret").unwrap();
     let crm = Crm::start().await;
     let gateway = Gateway::new("gateway", "1.0.0");
-    let gateway = gateway.with_server(crm.behind(&ConnectMode::Auto, &exchange));
+    let gateway = gateway.server(crm.behind(&ConnectMode::Auto, &exchange));
     let url = serve(gateway, true).await;
     for name in ["ada", "bob", "ada"] {
         let client = client(&url, name).await;
@@ -272,7 +272,7 @@ async fn task_belongs_to_its_caller_at_the_server() {
     let exchange = TokenExchange::new(&issuer.url, "gateway", "s3cret").unwrap();
     let crm = Crm::start().await;
     let gateway = Gateway::new("gateway", "1.0.0");
-    let gateway = gateway.with_server(crm.behind(&ConnectMode::Auto, &exchange));
+    let gateway = gateway.server(crm.behind(&ConnectMode::Auto, &exchange));
     let url = serve(gateway, true).await;
     for name in ["ada", "bob"] {
         let client = Client::builder().tasks();
@@ -293,12 +293,12 @@ async fn notifications_have_tokens_of_their_callers_and_their_metadata() {
         let crm = Crm::start().await;
         let behind = crm.behind(&mode, &exchange);
         let behind = behind.extension("com.example/notes", ["notifications/notes/*"]);
-        let gateway = Gateway::new("gateway", "1.0.0").with_server(behind);
+        let gateway = Gateway::new("gateway", "1.0.0").server(behind);
         let url = serve(gateway, true).await;
         for (name, front) in [("ada", ConnectMode::Auto), ("bob", ConnectMode::Legacy)] {
             let client = Client::builder()
                 .mode(front)
-                .declare_extension("com.example/notes", &());
+                .extension(("com.example/notes", ()));
             let client = client.bearer_token(format!("gateway-of-{name}"));
             let client = client.connect(&url).await.unwrap();
             let note = client.notify("notifications/notes/seen", json!({"page": name}));
@@ -336,7 +336,7 @@ async fn callers_without_a_token_are_refused() {
     let exchange = TokenExchange::new(&issuer.url, "gateway", "s3cret").unwrap();
     let crm = Crm::start().await;
     let gateway = Gateway::new("gateway", "1.0.0");
-    let gateway = gateway.with_server(crm.behind(&ConnectMode::Auto, &exchange));
+    let gateway = gateway.server(crm.behind(&ConnectMode::Auto, &exchange));
     let url = serve(gateway, false).await;
     let ada = client(&url, "ada").await;
     let refused = ada.call("crm__who", ()).await.unwrap_err().to_string();
@@ -379,8 +379,8 @@ async fn callers_share_no_session() {
     let exchange = TokenExchange::new("https://login.example.com", "gateway", "s3cret").unwrap();
     let crm = GatewayServer::new("crm", |client| client.connect("http://127.0.0.1:9/mcp"));
     let crm = crm.token_exchange(exchange, "http://127.0.0.1:9/mcp", ["use"]);
-    let opened = Gateway::new("gateway", "1.0.0").with_server(crm.share_sessions());
-    let Err(GatewayError::SharedSession { server, .. }) = opened.open().await.map(drop) else {
+    let opened = Gateway::new("gateway", "1.0.0").server(crm.share_sessions());
+    let Err(GatewayError::SharedSession { server, .. }) = opened.connect().await.map(drop) else {
         panic!("the settings contradict each other");
     };
     assert_eq!(&*server, "crm");

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use mcp::gateway::{Gateway, OpenGateway};
+use mcp::gateway::{ConnectedGateway, Gateway, GatewayServer};
 use mcp::prelude::*;
 use mcp::types::{ElicitResult, InputRequired, LoggingLevel, ProtocolVersion, Root};
 use mcp::{Change, ConnectMode, InProcess, Log};
@@ -93,11 +93,11 @@ struct Item {
 async fn gateway(back: &ConnectMode, seen: &Arc<Seen>) -> (String, mcp::group::Group) {
     let shop = serve(shop(seen.clone())).await;
     let back = back.clone();
-    let OpenGateway { server, group, .. } = Gateway::new("gateway", "1.0.0")
-        .server("shop", move |client| {
+    let ConnectedGateway { server, group, .. } = Gateway::new("gateway", "1.0.0")
+        .server(GatewayServer::new("shop", move |client| {
             client.mode(back.clone()).connect(shop.clone())
-        })
-        .open()
+        }))
+        .connect()
         .await
         .unwrap();
     server.check().unwrap();
@@ -255,12 +255,12 @@ async fn resources_prompts_and_completions_pass() {
 #[tokio::test]
 async fn completions_of_a_server_that_a_reload_adds_pass() {
     let empty = || Gateway::new("gateway", "1.0.0");
-    let opened = empty().open().await.unwrap();
+    let opened = empty().connect().await.unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
     let shop = Arc::new(shop(Arc::default()));
-    let added = empty().server("shop", move |client| {
+    let added = empty().server(GatewayServer::new("shop", move |client| {
         client.connect(InProcess(shop.clone()))
-    });
+    }));
     let mut changes = client.changes().prompts_changed().await.unwrap();
     opened.control.reload(added).await.unwrap();
     changes.next().await.unwrap().unwrap();
@@ -278,10 +278,10 @@ async fn change_of_one_server_changes_the_list_of_the_gateway() {
         let shop = serve(shop).await;
         let back = back.clone();
         let opened = Gateway::new("gateway", "1.0.0")
-            .server("shop", move |client| {
+            .server(GatewayServer::new("shop", move |client| {
                 client.mode(back.clone()).connect(shop.clone())
-            })
-            .open()
+            }))
+            .connect()
             .await
             .unwrap();
         let client = Client::connect(InProcess(opened.server)).await.unwrap();
@@ -316,10 +316,16 @@ async fn server_that_fails_harms_no_other() {
     let two = Server::new("two", "1.0.0").tool(Tool::new("same").handler(|| "two"));
     let (one, two) = (serve(one).await, serve(two).await);
     let opened = Gateway::new("gateway", "1.0.0")
-        .server("one", move |client| client.connect(one.clone()))
-        .server("two", move |client| client.connect(two.clone()))
-        .server("gone", |client| client.connect("http://127.0.0.1:9/mcp"))
-        .open()
+        .server(GatewayServer::new("one", move |client| {
+            client.connect(one.clone())
+        }))
+        .server(GatewayServer::new("two", move |client| {
+            client.connect(two.clone())
+        }))
+        .server(GatewayServer::new("gone", |client| {
+            client.connect("http://127.0.0.1:9/mcp")
+        }))
+        .connect()
         .await
         .unwrap();
     let group = opened.group.clone();
@@ -400,11 +406,11 @@ async fn request_without_an_answer_is_asked_again() {
 async fn calls_of_a_server_with_one_session_have_turns() {
     let shop = serve(shop(Arc::default())).await;
     let opened = Gateway::new("gateway", "1.0.0")
-        .server("shop", move |client| {
+        .server(GatewayServer::new("shop", move |client| {
             client.mode(ConnectMode::Legacy).connect(shop.clone())
-        })
+        }))
         .one_session("shop")
-        .open()
+        .connect()
         .await
         .unwrap();
     let url = serve(opened.server).await;
@@ -422,12 +428,12 @@ async fn calls_of_a_server_with_one_session_have_turns() {
 async fn hidden_tools_are_neither_listed_nor_called() {
     let shop = shop(Arc::default());
     let opened = Gateway::new("gateway", "1.0.0")
-        .server("shop", {
+        .server(GatewayServer::new("shop", {
             let url = serve(shop).await;
             move |client| client.connect(url.clone())
-        })
+        }))
         .hide_tools("shop", |tool| tool != "greet")
-        .open()
+        .connect()
         .await
         .unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();

@@ -15,7 +15,7 @@ fn many_tools(name: &str, count: usize) -> Server {
     let tools = 0..count;
     tools.fold(Server::new(name, "1.0.0"), |server, number| {
         let description = format!("Does the thing number {number}.");
-        let tool = Tool::new(format!("tool_{number}")).describe(description);
+        let tool = Tool::new(format!("tool_{number}")).description(description);
         server.tool(tool.handler(|| "done"))
     })
 }
@@ -25,9 +25,9 @@ async fn five_thousand_tools_of_a_hundred_servers_list_quickly() {
     let mut gateway = Gateway::new("gateway", "1.0.0");
     for number in 0..100 {
         let name = format!("server{number}");
-        gateway = gateway.with_server(server_of(&name, many_tools(&name, 50)));
+        gateway = gateway.server(server_of(&name, many_tools(&name, 50)));
     }
-    let opened = gateway.open().await.unwrap();
+    let opened = gateway.connect().await.unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
     let mut shortest = Duration::MAX;
     for _ in 0..5 {
@@ -67,10 +67,10 @@ async fn hostile_server_harms_no_other() {
     let tools = bad.tools();
     let good = Server::new("good", "1.0.0").tool(Tool::new("pay").handler(|| "paid"));
     let gateway = Gateway::new("gateway", "1.0.0")
-        .with_server(server_of("huge", many_tools("huge", 6000)))
-        .with_server(server_of("bad", bad))
-        .with_server(server_of("good", good));
-    let opened = timeout(LIMIT, gateway.open()).await.unwrap().unwrap();
+        .server(server_of("huge", many_tools("huge", 6000)))
+        .server(server_of("bad", bad))
+        .server(server_of("good", good));
+    let opened = timeout(LIMIT, gateway.connect()).await.unwrap().unwrap();
     let client = Client::builder().roots(["file:///home"]);
     let client = client.connect(InProcess(opened.server)).await.unwrap();
     let listed = client.list_tools().await.unwrap();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use futures::future::join_all;
 use mcp::gateway::config::GatewayConfig;
-use mcp::gateway::{Gateway, GatewayServer, OpenGateway};
+use mcp::gateway::{ConnectedGateway, Gateway, GatewayServer};
 use mcp::group::{Group, Health, ServerSpec, Variables};
 use mcp::prelude::*;
 use mcp::types::{ElicitResult, ProtocolVersion};
@@ -117,7 +117,7 @@ struct Opened {
 }
 
 impl Opened {
-    async fn over(opened: OpenGateway, client: mcp::ClientBuilder) -> Self {
+    async fn over(opened: ConnectedGateway, client: mcp::ClientBuilder) -> Self {
         Self {
             client: client.connect(InProcess(opened.server)).await.unwrap(),
             group: opened.group,
@@ -134,8 +134,8 @@ async fn open(server: GatewayServer) -> Opened {
 }
 
 async fn open_with(server: GatewayServer, client: mcp::ClientBuilder) -> Opened {
-    let gateway = Gateway::new("gateway", "1.0.0").with_server(server);
-    Opened::over(gateway.open().await.unwrap(), client).await
+    let gateway = Gateway::new("gateway", "1.0.0").server(server);
+    Opened::over(gateway.connect().await.unwrap(), client).await
 }
 
 async fn names(client: &Client) -> Vec<String> {
@@ -314,7 +314,7 @@ async fn lazy_server_of_a_file_has_its_manifest_in_the_folder() {
         };
         let config = GatewayConfig::parse(&text).unwrap();
         let gateway = config.gateway(&Variables::new(), connect).unwrap();
-        let opened = gateway.open().await.unwrap();
+        let opened = gateway.connect().await.unwrap();
         (Opened::over(opened, Client::builder()).await, starts)
     };
     let (opened, starts) = open().await;

@@ -15,7 +15,7 @@ use crate::kit::http_shop;
 
 /// Serves one node in front of a server, which it calls in one era. Returns a client of the node.
 async fn node(server: &str, back: ConnectMode) -> Client {
-    serve_node(Gateway::new("gateway", "1.0.0").with_server(shop(server, back))).await
+    serve_node(Gateway::new("gateway", "1.0.0").server(shop(server, back))).await
 }
 
 fn shop(server: &str, back: ConnectMode) -> GatewayServer {
@@ -26,7 +26,7 @@ fn shop(server: &str, back: ConnectMode) -> GatewayServer {
 }
 
 async fn serve_node(gateway: Gateway) -> Client {
-    let opened = gateway.open().await.unwrap();
+    let opened = gateway.connect().await.unwrap();
     let keys = StateKeys::new("0123456789abcdef0123456789abcdef").unwrap();
     let server = opened.server.request_state_keys(keys);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -91,7 +91,7 @@ async fn limited_in(
         false => CallLimits::new(),
     };
     let shop = shop(server, era).tool("order", ToolOptions::new().limits(once));
-    let gateway = Gateway::new("gateway", "1.0.0").with_server(shop);
+    let gateway = Gateway::new("gateway", "1.0.0").server(shop);
     let gateway = match store {
         Some(store) => gateway.used_states(store.clone()),
         None => gateway,

@@ -146,7 +146,10 @@ async fn operations_are_tools_with_schemas() {
         names.sort_unstable();
         assert_eq!(names, ["addPet", "delete_pet", "get_pets_id", "listPets"]);
         let tool = |name: &str| tools.iter().find(|tool| tool.name == name).unwrap();
-        assert_eq!(tool("listPets").description(), "Lists pets.");
+        assert_eq!(
+            tool("listPets").description.as_deref().unwrap_or_default(),
+            "Lists pets."
+        );
         let hints = tool("listPets").annotations.clone().unwrap();
         assert_eq!(hints.read_only_hint, Some(true));
         let schema = &tool("listPets").input_schema;
@@ -229,8 +232,8 @@ async fn responses_are_results_within_limits() {
         client.connect(InProcess(server.clone()))
     });
     let opened = Gateway::new("gateway", "1.0.0")
-        .with_server(api)
-        .open()
+        .server(api)
+        .connect()
         .await
         .unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
@@ -439,8 +442,8 @@ async fn values_of_the_operator_are_the_only_ones() {
         .hidden_argument("tenant", json!("acme"))
         .hidden_argument("r", json!({"region": "eu"}));
     let opened = Gateway::new("gateway", "1.0.0")
-        .with_server(api.tool("get", hidden))
-        .open()
+        .server(api.tool("get", hidden))
+        .connect()
         .await
         .unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcp::ConnectMode;
 use mcp::core::{Fault, RawResult, ResultBody, wire};
-use mcp::gateway::{CallLimits, Gateway, GatewayServer, OpenGateway};
+use mcp::gateway::{CallLimits, ConnectedGateway, Gateway, GatewayServer};
 use mcp::prelude::*;
 use mcp::types::{CacheHint, CacheScope, Method, ProtocolVersion, RawObject};
 
@@ -51,8 +51,8 @@ async fn client_of(
     let shop = GatewayServer::new("shop", move |client| {
         client.mode(back.clone()).connect(shop.clone())
     });
-    let gateway = Gateway::new("gateway", "1").with_server(shop.limits(limits));
-    let OpenGateway { server, group, .. } = gateway.open().await.unwrap();
+    let gateway = Gateway::new("gateway", "1").server(shop.limits(limits));
+    let ConnectedGateway { server, group, .. } = gateway.connect().await.unwrap();
     let client = Client::builder().mode(front.clone());
     (client.connect(serve(server).await).await.unwrap(), group)
 }
@@ -151,7 +151,7 @@ async fn tools_of_servers_have_no_lints_in_the_log() {
     let _guard = lines.record();
     let tool = Tool::new("a.b").handler(|| "x");
     let shop = server_of("shop", Server::new("shop", "1").tool(tool)).prefix("");
-    let opened = Gateway::new("gateway", "1").with_server(shop).open().await;
+    let opened = Gateway::new("gateway", "1").server(shop).connect().await;
     let opened = opened.unwrap();
     opened.server.check().unwrap();
     assert!(opened.server.lints().is_empty());

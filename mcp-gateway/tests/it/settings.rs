@@ -23,7 +23,7 @@ struct Search {
 fn search_server() -> Server {
     let search = |Args(it): Args<Search>| format!("{} in {}", it.words, it.index);
     Server::new("search", "1.0.0")
-        .tool(Tool::new("search").describe("Searches.").handler(search))
+        .tool(Tool::new("search").description("Searches.").handler(search))
         .tool(Tool::new("search_all").handler(|| "all"))
         .tool(Tool::new("delete").handler(|| "deleted"))
         .tool(Tool::new("long").handler(|| "x".repeat(1000)))
@@ -46,7 +46,7 @@ struct Opened {
 }
 
 async fn open(gateway: Gateway) -> Opened {
-    let opened = gateway.open().await.unwrap();
+    let opened = gateway.connect().await.unwrap();
     opened.server.check().unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
     Opened {
@@ -79,18 +79,21 @@ async fn wait_for(client: &Client, expected: &[&str]) {
 async fn names_descriptions_and_arguments_are_those_of_the_settings() {
     let search = ToolOptions::new()
         .rename("handbook")
-        .describe("Searches the handbook.")
+        .description("Searches the handbook.")
         .hidden_argument("index", json!("handbook"));
     let server = server_of("search", search_server())
         .prefix("s")
         .allow_tools(["search*", "delete"])
         .deny_tools(["delete"])
         .tool("search", search);
-    let Opened { client, .. } = open(Gateway::new("gateway", "1.0.0").with_server(server)).await;
+    let Opened { client, .. } = open(Gateway::new("gateway", "1.0.0").server(server)).await;
     let tools = client.list_tools().await.unwrap();
     let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
     assert_eq!(names, ["handbook", "s__search_all"]);
-    assert_eq!(tools[0].description(), "Searches the handbook.");
+    assert_eq!(
+        tools[0].description.as_deref().unwrap_or_default(),
+        "Searches the handbook."
+    );
     let schema = serde_json::to_value(&tools[0].input_schema).unwrap();
     assert_eq!(schema["required"], json!(["words"]), "{schema}");
     assert!(schema["properties"].get("index").is_none(), "{schema}");
@@ -121,7 +124,7 @@ async fn calls_beyond_limits_are_error_results() {
         .prefix("")
         .limits(CallLimits::new().max_result_bytes(500))
         .tool("delete", ToolOptions::new().limits(once));
-    let Opened { client, .. } = open(Gateway::new("gateway", "1.0.0").with_server(server)).await;
+    let Opened { client, .. } = open(Gateway::new("gateway", "1.0.0").server(server)).await;
     assert_eq!(client.call("delete", ()).await.unwrap().text(), "deleted");
     let refused = client.call("delete", ()).await.unwrap();
     assert!(
@@ -140,9 +143,9 @@ async fn calls_beyond_limits_are_error_results() {
 async fn equal_exact_names_are_an_error_with_both_tools() {
     let one = || ToolOptions::new().rename("pay");
     let gateway = Gateway::new("gateway", "1.0.0")
-        .with_server(server_of("bank", named("bank", &["transfer"])).tool("transfer", one()))
-        .with_server(server_of("shop", named("shop", &["buy"])).tool("buy", one()));
-    let error = gateway.open().await.unwrap_err();
+        .server(server_of("bank", named("bank", &["transfer"])).tool("transfer", one()))
+        .server(server_of("shop", named("shop", &["buy"])).tool("buy", one()));
+    let error = gateway.connect().await.unwrap_err();
     assert!(matches!(error, GatewayError::NameTaken { .. }), "{error:?}");
     let error = error.to_string();
     for part in ["\"pay\"", "\"transfer\"", "\"bank\"", "\"buy\"", "\"shop\""] {
@@ -150,17 +153,17 @@ async fn equal_exact_names_are_an_error_with_both_tools() {
     }
 
     let gateway = Gateway::new("gateway", "1.0.0")
-        .with_server(server_of("bank", named("bank", &["transfer"])).tool("transfer", one()))
-        .with_server(server_of("shop", named("shop", &["pay"])).prefix(""));
-    let error = gateway.open().await.unwrap_err().to_string();
+        .server(server_of("bank", named("bank", &["transfer"])).tool("transfer", one()))
+        .server(server_of("shop", named("shop", &["pay"])).prefix(""));
+    let error = gateway.connect().await.unwrap_err().to_string();
     assert!(
         error.contains("\"transfer\"") && error.contains("\"shop\""),
         "{error}"
     );
 
     let gateway = Gateway::new("gateway", "1.0.0")
-        .with_server(server_of("bank", named("bank", &["transfer"])).prefix("a b"));
-    let error = gateway.open().await.unwrap_err().to_string();
+        .server(server_of("bank", named("bank", &["transfer"])).prefix("a b"));
+    let error = gateway.connect().await.unwrap_err().to_string();
     assert!(error.contains("\"a b\""), "{error}");
 }
 
@@ -170,9 +173,9 @@ async fn server_that_takes_names_of_another_receives_other_names() {
     let tools = bad.tools();
     let gateway = Gateway::new("gateway", "1.0.0")
         .naming(Naming::PlainUnlessTaken)
-        .with_server(server_of("bad", bad))
-        .with_server(server_of("good", named("good", &["pay"])))
-        .with_server(
+        .server(server_of("bad", bad))
+        .server(server_of("good", named("good", &["pay"])))
+        .server(
             server_of("exact", named("exact", &["x"])).tool("x", ToolOptions::new().rename("send")),
         );
     let Opened { client, .. } = open(gateway).await;
@@ -212,9 +215,9 @@ async fn hidden_server_is_unknown_to_other_callers() {
         let admin = ToolOptions::new().visible_to(|caller| caller.has_scope("admin"));
         let shared = server_of("shared", named("shared", &["b", "c"])).tool("c", admin);
         let opened = Gateway::new("gateway", "1.0.0")
-            .with_server(secret)
-            .with_server(shared);
-        let opened = opened.open().await.unwrap();
+            .server(secret)
+            .server(shared);
+        let opened = opened.connect().await.unwrap();
         let mut principal = Principal::new("https://login.example.com", "ada");
         principal.scopes = scopes.iter().map(|&it| it.to_owned()).collect();
         let log_in = mcp::middleware::from_fn(
@@ -271,7 +274,7 @@ async fn restrictions_hold_in_every_order_and_combination() {
         let server = server_of("s", named("s", &tools)).prefix("");
         let set = |server, index: &usize| settings[*index].1(server);
         let server = order.iter().fold(server, set);
-        open(Gateway::new("gateway", "1.0.0").with_server(server)).await
+        open(Gateway::new("gateway", "1.0.0").server(server)).await
     };
     let all: Vec<usize> = (0..settings.len()).collect();
     let mut orders: Vec<Vec<usize>> = vec![all.clone(), all.iter().rev().copied().collect()];
@@ -302,7 +305,7 @@ async fn restrictions_hold_in_every_order_and_combination() {
         let server = server
             .visible_to(move |_| first)
             .visible_to(move |_| second);
-        let opened = open(Gateway::new("gateway", "1.0.0").with_server(server)).await;
+        let opened = open(Gateway::new("gateway", "1.0.0").server(server)).await;
         assert!(names(&opened.client).await.is_empty(), "{filters:?}");
     }
 }
@@ -314,26 +317,26 @@ async fn settings_by_name_hold_before_and_after_the_server_is_added() {
     let gateway = || Gateway::new("gateway", "1.0.0");
     for gateway in [
         gateway()
-            .with_server(server())
+            .server(server())
             .hide_tools("s", |tool| tool == "a"),
         gateway()
             .hide_tools("s", |tool| tool == "a")
-            .with_server(server()),
+            .server(server()),
         // A server that is replaced.
         gateway()
-            .with_server(server())
+            .server(server())
             .hide_tools("s", |tool| tool == "a")
-            .with_server(server()),
+            .server(server()),
     ] {
         let opened = open(gateway.hide_tools("s", |tool| tool == "b")).await;
         assert_eq!(names(&opened.client).await, ["c"]);
         assert!(opened.client.call("a", ()).await.is_err());
     }
     for gateway in [
-        gateway().with_server(server()).hide_tools("t", |_| true),
-        gateway().with_server(server()).one_session("t"),
+        gateway().server(server()).hide_tools("t", |_| true),
+        gateway().server(server()).one_session("t"),
     ] {
-        let error = gateway.open().await.unwrap_err();
+        let error = gateway.connect().await.unwrap_err();
         assert!(
             matches!(error, GatewayError::UnknownServer { .. }),
             "{error}"
@@ -347,8 +350,8 @@ async fn reload_replaces_servers_and_notifies_clients() {
     let kept = || server_of("kept", named("kept", &["a"])).connection_id("1");
     let gateway = || Gateway::new("gateway", "1.0.0");
     let first = gateway()
-        .with_server(kept())
-        .with_server(server_of("old", named("old", &["b"])));
+        .server(kept())
+        .server(server_of("old", named("old", &["b"])));
     let opened = open(first).await;
     let client = opened.client;
     let before = opened.group.client("kept").await.unwrap();
@@ -357,8 +360,8 @@ async fn reload_replaces_servers_and_notifies_clients() {
 
     let renamed = kept().tool("a", ToolOptions::new().rename("alpha"));
     let second = gateway()
-        .with_server(renamed)
-        .with_server(server_of("new", named("new", &["c"])));
+        .server(renamed)
+        .server(server_of("new", named("new", &["c"])));
     opened.control.reload(second).await.unwrap();
     let change = timeout(LIMIT, changes.next())
         .await
@@ -377,9 +380,7 @@ async fn reload_replaces_servers_and_notifies_clients() {
 
     let twice =
         |name| server_of(name, named("x", &["x"])).tool("x", ToolOptions::new().rename("x"));
-    let invalid = gateway()
-        .with_server(twice("one"))
-        .with_server(twice("two"));
+    let invalid = gateway().server(twice("one")).server(twice("two"));
     let error = opened.control.reload(invalid).await.unwrap_err();
     assert!(matches!(error, GatewayError::NameTaken { .. }), "{error:?}");
     assert_eq!(names(&client).await, ["alpha", "new__c"]);
@@ -399,7 +400,7 @@ async fn breaking_change_of_tools_is_a_warning_in_the_log() {
     let _guard = lines.record();
     let server = named("shop", &["add", "remove"]);
     let tools = server.tools();
-    let gateway = Gateway::new("gateway", "1.0.0").with_server(server_of("shop", server));
+    let gateway = Gateway::new("gateway", "1.0.0").server(server_of("shop", server));
     let opened = open(gateway).await;
     assert!(tools.remove("remove").is_some());
     let mut changes = opened.client.changes().tools_changed().await.unwrap();

@@ -41,11 +41,11 @@ async fn gateway_answers_at_once_and_late_servers_are_announced() {
     let _guard = lines.record();
     let started = Arc::new(Notify::new());
     let gateway = Gateway::new("gateway", "1.0.0")
-        .with_server(slow(&started))
-        .with_server(server_of("good", named("good")))
+        .server(slow(&started))
+        .server(server_of("good", named("good")))
         .start_limit(Duration::ZERO);
     let begin = Instant::now();
-    let opened = gateway.open().await.unwrap();
+    let opened = gateway.connect().await.unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
     assert_eq!(begin.elapsed(), Duration::ZERO);
     let offered = client.server_capabilities().unwrap();
@@ -75,9 +75,9 @@ async fn gateway_answers_at_once_and_late_servers_are_announced() {
 #[tokio::test(start_paused = true)]
 async fn first_list_waits_for_two_seconds_at_most() {
     let gateway = Gateway::new("gateway", "1.0.0")
-        .with_server(slow(&Arc::new(Notify::new())))
+        .server(slow(&Arc::new(Notify::new())))
         .start_limit(Duration::ZERO);
-    let opened = gateway.open().await.unwrap();
+    let opened = gateway.connect().await.unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
     let begin = Instant::now();
     assert!(names(&client).await.is_empty());
@@ -89,9 +89,9 @@ async fn first_list_waits_for_two_seconds_at_most() {
 async fn first_list_waits_no_longer_than_the_servers() {
     let started = Arc::new(Notify::new());
     let gateway = Gateway::new("gateway", "1.0.0")
-        .with_server(slow(&started))
+        .server(slow(&started))
         .start_limit(Duration::ZERO);
-    let opened = gateway.open().await.unwrap();
+    let opened = gateway.connect().await.unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
     let begin = Instant::now();
     let starting = async {
@@ -110,8 +110,8 @@ async fn broken_server_is_reported_once() {
     let lines = LogLines::default();
     let _guard = lines.record();
     let broken = GatewayServer::new("broken", |_| async { Err(Error::other("no such program")) });
-    let gateway = Gateway::new("gateway", "1.0.0").with_server(broken);
-    let _opened = gateway.open().await.unwrap();
+    let gateway = Gateway::new("gateway", "1.0.0").server(broken);
+    let _opened = gateway.connect().await.unwrap();
     sleep(Duration::from_secs(600)).await;
     let log = lines.text();
     let reports = log.lines().filter(|line| line.contains("no such program"));

@@ -33,9 +33,9 @@ async fn status_has_health_items_and_calls_of_each_server() {
         client.connect(ServerCommand::new("mcp-no-such-program"))
     });
     let gateway = Gateway::new("test", "1.0.0")
-        .with_server(server_of("shop", Shop.into_server()))
-        .with_server(lost);
-    let opened = gateway.open().await.unwrap();
+        .server(server_of("shop", Shop.into_server()))
+        .server(lost);
+    let opened = gateway.connect().await.unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
     client
         .call("shop__add", json!({"a": 1, "b": 2}))
@@ -73,7 +73,7 @@ async fn status_has_health_items_and_calls_of_each_server() {
 
 #[tokio::test]
 async fn status_of_an_ended_gateway_is_an_error() {
-    let opened = Gateway::new("test", "1.0.0").open().await.unwrap();
+    let opened = Gateway::new("test", "1.0.0").connect().await.unwrap();
     drop(opened.server);
     assert!(opened.control.status().await.is_err());
 }
@@ -108,8 +108,8 @@ async fn hanging_server_is_closed_by_health_checks_and_started_again() {
     for mode in [ConnectMode::Auto, ConnectMode::Legacy] {
         let (shop, hangs) = hanging(mode);
         let shop = shop.health_check(Duration::from_secs(30));
-        let gateway = Gateway::new("test", "1.0.0").with_server(shop);
-        let opened = gateway.open().await.unwrap();
+        let gateway = Gateway::new("test", "1.0.0").server(shop);
+        let opened = gateway.connect().await.unwrap();
         let client = Client::connect(InProcess(opened.server)).await.unwrap();
         // A server that answers is left alone.
         sleep(Duration::from_secs(600)).await;

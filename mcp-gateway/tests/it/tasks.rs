@@ -52,8 +52,8 @@ fn studio(gate: &Arc<Semaphore>, mode: TaskMode) -> Server {
 }
 
 async fn open(server: GatewayServer) -> Server {
-    let gateway = Gateway::new("gateway", "1.0.0").with_server(server);
-    gateway.open().await.unwrap().server
+    let gateway = Gateway::new("gateway", "1.0.0").server(server);
+    gateway.connect().await.unwrap().server
 }
 
 fn builder() -> mcp::ClientBuilder {
@@ -265,8 +265,8 @@ async fn server_with_an_open_task_is_not_stopped() {
     let gate = Arc::new(Semaphore::new(0));
     let idle = Duration::from_secs(30);
     let server = server_of("studio", studio(&gate, TaskMode::Always)).idle_timeout(idle);
-    let gateway = Gateway::new("gateway", "1.0.0").with_server(server);
-    let opened = gateway.open().await.unwrap();
+    let gateway = Gateway::new("gateway", "1.0.0").server(server);
+    let opened = gateway.connect().await.unwrap();
     let client = builder().tasks();
     let client = client.connect(InProcess(opened.server)).await.unwrap();
     let task = client.call("studio__render", ()).start().await.unwrap();

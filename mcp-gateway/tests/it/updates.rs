@@ -135,8 +135,8 @@ struct Opened {
 impl Opened {
     async fn new(servers: impl IntoIterator<Item = GatewayServer>) -> Self {
         let gateway = Gateway::new("gateway", "1.0.0");
-        let gateway = servers.into_iter().fold(gateway, Gateway::with_server);
-        let opened = gateway.open().await.unwrap();
+        let gateway = servers.into_iter().fold(gateway, Gateway::server);
+        let opened = gateway.connect().await.unwrap();
         Self {
             server: Arc::new(opened.server),
             group: opened.group,

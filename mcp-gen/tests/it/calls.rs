@@ -112,7 +112,7 @@ fn contents(uri: &str, text: &str) -> ReadResourceResult {
 
 async fn check(version: ProtocolVersion) {
     let pair = Pair::http(shop_server::server(Implementation)).revision(version);
-    let pair = pair.start().await.unwrap();
+    let pair = pair.connect().await.unwrap();
     let shop = shop::Shop::new(pair.client.clone());
     let sum = shop.add(shop::AddInput { a: 1.0, b: 2.0 }).await.unwrap();
     assert_eq!(sum, shop::AddOutput { sum: 3.0 });
@@ -177,7 +177,9 @@ async fn served_catalog_is_that_of_the_file() {
     let client = mcp_testing::connect(shop_server::server(Implementation))
         .await
         .unwrap();
-    let served = mcp_client::catalog::Snapshot::capture(&client).await.unwrap();
+    let served = mcp_client::catalog::Snapshot::capture(&client)
+        .await
+        .unwrap();
     let stored = crate::files::shop();
     for list in ["tools", "prompts", "resources", "resourceTemplates"] {
         assert_eq!(served.as_value()[list], stored.as_value()[list], "{list}");

@@ -9,16 +9,19 @@ use serde::Serialize;
 
 use super::handler::MethodHandler;
 use super::route::{MethodRoute, RouteMethods};
+use super::setup::{IntoServerExtension, ServerSetup};
 use crate::call::CallContext;
 use crate::extract::FromCall;
 use crate::rejection::Rejection;
 
 /// An extension that the server does not know when it is compiled: its identifier, settings and methods are
 /// values. For programs that pass messages on, such as gateways. Add it with
-/// [`Server::raw_extension`](crate::Server::raw_extension). Others use a
+/// [`Server::extension`](crate::Server::extension). Others use a
 /// [`ServerExtension`](super::ServerExtension).
 ///
-/// Clients that do not declare the extension reach the handlers, too: the program decides.
+/// Clients that do not declare the extension reach the handlers, too: the program decides. Without
+/// handlers, the extension is declared only, and a [layer](crate::Server::layer) can answer its methods,
+/// which it receives as [`Call::Other`](mcp_core::Call::Other).
 ///
 /// # Examples
 ///
@@ -32,7 +35,7 @@ use crate::rejection::Rejection;
 ///     |method| method.starts_with("echo/"),
 ///     async |params: RawObject, Method(_): Method| params,
 /// );
-/// let server = Server::new("echo", "1.0.0").raw_extension(echo);
+/// let server = Server::new("echo", "1.0.0").extension(echo);
 /// server.check()?;
 /// # Ok::<(), mcp::SetupError>(())
 /// ```
@@ -80,11 +83,20 @@ impl RawExtension {
         handler: impl MethodHandler<RawObject, T, M>,
     ) -> Self {
         let methods = RouteMethods::Matching(Arc::new(matches));
-        let mut route =
-            MethodRoute::new(self.registration.extension().id(), (methods, kind), handler);
+        let mut route = MethodRoute::new(self.registration.id(), (methods, kind), handler);
         route.allows_undeclared = true;
         self.methods.push(route);
         self
+    }
+}
+
+impl IntoServerExtension for RawExtension {
+    fn registration(&self) -> Registration<ServerCapabilities> {
+        self.registration.clone()
+    }
+
+    fn add_to(self, setup: &mut ServerSetup<Self>) {
+        setup.parts.methods.extend(self.methods);
     }
 }
 

@@ -3,15 +3,14 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use mcp_core::extension::{
-    CustomMethod, CustomNotification, CustomRequest, Extension, Registration,
-};
+use mcp_core::extension::{CustomNotification, CustomRequest, Extension, Registration};
 use mcp_types::{MethodKind, ServerCapabilities};
 
 use super::handler::MethodHandler;
 use super::route::{MethodRoute, RouteMethods};
 use crate::broadcaster::Broadcaster;
 use crate::middleware::{Layers, Middleware};
+use crate::notify::Notify;
 use crate::routes::Routes;
 use crate::state::StateMap;
 
@@ -65,7 +64,6 @@ use crate::state::StateMap;
 ///
 /// let server = Server::new("clock", "1.0.0").extension(Clock { zone: "UTC".to_owned() });
 /// server.check()?;
-/// assert_eq!(server.extensions()[0].id(), "com.example/clock");
 /// # Ok::<(), mcp::SetupError>(())
 /// ```
 // spec: EXT-06
@@ -77,10 +75,35 @@ pub trait ServerExtension: Extension + Sized {
     fn register(self, setup: &mut ServerSetup<Self>);
 }
 
+/// What [`Server::extension`](crate::Server::extension) accepts: a [`ServerExtension`], or a
+/// [`RawExtension`](super::RawExtension).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an extension of a server",
+    note = "implement `ServerExtension` for it, or use a `RawExtension`"
+)]
+pub trait IntoServerExtension: Sized {
+    /// Returns the identity and the settings.
+    fn registration(&self) -> Registration<ServerCapabilities>;
+
+    /// Adds the handlers, layers and routes.
+    fn add_to(self, setup: &mut ServerSetup<Self>);
+}
+
+impl<E: ServerExtension> IntoServerExtension for E {
+    fn registration(&self) -> Registration<ServerCapabilities> {
+        Registration::of::<E>(&self.settings())
+    }
+
+    fn add_to(self, setup: &mut ServerSetup<Self>) {
+        self.register(setup);
+    }
+}
+
 /// Collects the parts of a [`ServerExtension`].
 pub struct ServerSetup<E> {
-    parts: SetupParts,
+    pub(super) parts: SetupParts,
     broadcaster: Broadcaster,
+    notify: Notify,
     extension: PhantomData<fn() -> E>,
 }
 
@@ -95,32 +118,38 @@ pub(crate) struct SetupParts {
     pub(crate) routes: Vec<Routes>,
     pub(crate) states: Vec<AddState>,
     pub(crate) capabilities: Vec<(&'static str, serde_json::Value)>,
+    /// The extension announces changes outside of handlers.
+    pub(crate) notifies: bool,
     allows_undeclared: bool,
 }
 
-impl<E: ServerExtension> ServerSetup<E> {
-    pub(crate) fn collect(extension: E, broadcaster: Broadcaster) -> SetupParts {
+impl<E: IntoServerExtension> ServerSetup<E> {
+    pub(crate) fn collect(extension: E, broadcaster: Broadcaster, notify: Notify) -> SetupParts {
         let mut setup = Self {
             parts: SetupParts {
-                registration: Registration::of::<E>(&extension.settings()),
+                registration: extension.registration(),
                 methods: Vec::new(),
                 layers: Layers::default(),
                 routes: Vec::new(),
                 states: Vec::new(),
                 capabilities: Vec::new(),
+                notifies: false,
                 allows_undeclared: false,
             },
             broadcaster,
+            notify,
             extension: PhantomData,
         };
-        extension.register(&mut setup);
+        extension.add_to(&mut setup);
         let mut parts = setup.parts;
         for route in &mut parts.methods {
-            route.allows_undeclared = parts.allows_undeclared;
+            route.allows_undeclared |= parts.allows_undeclared;
         }
         parts
     }
+}
 
+impl<E: ServerExtension> ServerSetup<E> {
     /// Answers a request of clients. The first parameter of the handler is the parameters of the
     /// request, all others are extractors.
     ///
@@ -152,8 +181,7 @@ impl<E: ServerExtension> ServerSetup<E> {
         P: serde::de::DeserializeOwned + Send + 'static,
         T: serde::Serialize + Send + 'static,
     {
-        let method = CustomMethod::new(name, kind);
-        self.parts.registration.add_method(method);
+        self.parts.registration.add_method(name);
         let methods = (RouteMethods::Exact(name), kind);
         let route = MethodRoute::new(E::ID, methods, handler);
         self.parts.methods.push(route);
@@ -172,6 +200,13 @@ impl<E: ServerExtension> ServerSetup<E> {
     /// time. An extension may give it to a task of its own.
     pub fn broadcaster(&self) -> Broadcaster {
         self.broadcaster.clone()
+    }
+
+    /// Returns a handle that announces changes of lists and resources, at any time; see
+    /// [`Server::notify`](crate::Server::notify).
+    pub fn notify(&mut self) -> Notify {
+        self.parts.notifies = true;
+        self.notify.clone()
     }
 
     /// Adds tools, resources, prompts and completions.

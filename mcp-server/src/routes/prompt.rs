@@ -44,7 +44,7 @@ pub struct PromptRoute {
 ///
 /// let server = Server::new("reviews", "1.0.0").prompt(
 ///     Prompt::new("review")
-///         .describe("Review a file")
+///         .description("Review a file")
 ///         .handler(|Args(p): Args<Review>| [user(format!("Review {}", p.file))]),
 /// );
 /// server.check()?;

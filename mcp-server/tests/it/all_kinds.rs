@@ -46,7 +46,7 @@ struct Files {
 #[server(crate = mcp_server)]
 impl Files {
     /// The configuration.
-    #[resource("config://app", title = "Configuration", mime = "application/toml", cache = "5m public",
+    #[resource("config://app", title = "Configuration", mime_type = "application/toml", cache = "5m public",
         annotations = Annotations::new().audience(Role::User))]
     async fn config(&self) -> &'static str {
         "a = 1"

@@ -3,7 +3,7 @@
 use futures::executor::block_on;
 use mcp_core::{Call, Fault, Reply, ResultBody, Service};
 use mcp_server::middleware::{Exchange, Next, from_fn};
-use mcp_server::{Server, Tool, ToolExt};
+use mcp_server::{RawExtension, Server, Tool, ToolExt};
 use mcp_types::RawObject;
 use serde_json::json;
 
@@ -31,7 +31,8 @@ fn other(method: &str) -> Call {
 // spec: EXT-01
 #[test]
 fn declared_extension_is_added_to_capabilities() {
-    let server = Server::new("acme", "1.0.0").declare_extension(ID, &json!({"hands": 2}));
+    let server =
+        Server::new("acme", "1.0.0").extension(RawExtension::new(ID, &json!({"hands": 2})));
     let tools = server.tools();
     let offers = server.profile().capabilities.clone();
     let settings: serde_json::Value = offers.extension(ID).unwrap();

@@ -52,12 +52,16 @@ fn every_result_type_becomes_messages() {
             .prompt(Prompt::new("vec").handler(|| vec![user("a"), assistant("b")]))
             .prompt(Prompt::new("array").handler(|| [user("a")]))
             .prompt(Prompt::new("ok").handler(|| Ok::<_, PromptError>("hi")))
-            .prompt(Prompt::new("full").describe("listed").handler(|| {
+            .prompt(Prompt::new("full").description("listed").handler(|| {
                 GetPromptResult::new([user("a")])
-                    .describe("own")
+                    .description("own")
                     .meta("k", 1)
             }))
-            .prompt(Prompt::new("described").describe("listed").handler(|| "hi")),
+            .prompt(
+                Prompt::new("described")
+                    .description("listed")
+                    .handler(|| "hi"),
+            ),
     );
     for (prompt, text) in [
         ("str", "user: hi"),

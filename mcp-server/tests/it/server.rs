@@ -106,7 +106,7 @@ fn listed_tool_has_schemas_of_its_types() {
         .state(1.0)
         .tool(
             Tool::new("at_once")
-                .describe("Adds")
+                .description("Adds")
                 .read_only()
                 .handler(at_once),
         )

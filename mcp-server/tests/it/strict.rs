@@ -64,7 +64,7 @@ impl Desk {
     }
 
     /// A resource.
-    #[resource("desk://name", mime = "text/plain", cache = "1h")]
+    #[resource("desk://name", mime_type = "text/plain", cache = "1h")]
     fn name(&self) -> &str {
         &self.name
     }

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 
 use mcp_client::{Client, ExtensionClient};
@@ -23,58 +22,7 @@ use crate::methods::{GetSkill, ListSkills, ReadDirectory, Skills};
 /// Maximum number of approvals that are remembered.
 const MAX_APPROVALS: usize = 10_000;
 
-/// Extension trait: `skills` of [`Client`].
-pub trait ClientSkills {
-    /// Returns the skills of the server. Queries the server first if its extensions are unknown.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`SkillError`] if the server does not declare the extension
-    /// `io.modelcontextprotocol/skills`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use mcp::prelude::*;
-    /// use mcp::skills::{InlineSkill, Skills};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> mcp::Result<()> {
-    /// # let refunds = InlineSkill::new("refunds", "How to refund", "# Steps").file("a.md", "A");
-    /// # let server = Server::new("shop", "1.0.0").skills(Skills::new().add(refunds)?);
-    /// let client = Client::connect(mcp::InProcess(server)).await?;
-    /// let skills = client.skills().await?.label("shop");
-    /// for skill in skills.list().await? {
-    ///     println!("{}: {}", skill.uri, skill.description().unwrap_or_default());
-    /// }
-    /// let refunds = skills.load("skill://refunds/SKILL.md").await?;
-    /// println!("{}", refunds.instructions());
-    /// let limits = refunds.read("a.md").await?;
-    /// # assert_eq!(limits, "A");
-    /// # Ok(())
-    /// # }
-    /// ```
-    fn skills(&self) -> impl Future<Output = Result<SkillsClient, SkillError>> + Send;
-}
-
-impl ClientSkills for Client {
-    // spec: SKILL-04
-    async fn skills(&self) -> Result<SkillsClient, SkillError> {
-        if self.server_capabilities().is_none() {
-            self.discover().await?;
-        }
-        let extension = self.extension::<Skills>()?;
-        let label = self.peer().into_owned();
-        Ok(SkillsClient {
-            extension,
-            label,
-            hook: None,
-            approved: Arc::default(),
-        })
-    }
-}
-
-/// The skills of one server. Created by [`ClientSkills::skills`].
+/// The skills of one server.
 ///
 /// Nothing is fetched ahead of need: a list contains no files, loading a skill reads its `SKILL.md`, and each
 /// other file is read when the program reads it.
@@ -88,6 +36,49 @@ pub struct SkillsClient {
 }
 
 impl SkillsClient {
+    /// Returns the skills of the server of `client`. Queries the server first if its extensions are unknown.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`SkillError`] if the server does not declare the extension
+    /// `io.modelcontextprotocol/skills`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    /// use mcp::skills::{InlineSkill, Skills, SkillsClient};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> mcp::Result<()> {
+    /// # let refunds = InlineSkill::new("refunds", "How to refund", "# Steps").file("a.md", "A");
+    /// # let server = Server::new("shop", "1.0.0").extension(Skills::new().add(refunds)?);
+    /// let client = Client::connect(mcp::InProcess(server)).await?;
+    /// let skills = SkillsClient::new(&client).await?.label("shop");
+    /// for skill in skills.list().await? {
+    ///     println!("{}: {}", skill.uri, skill.description().unwrap_or_default());
+    /// }
+    /// let refunds = skills.load("skill://refunds/SKILL.md").await?;
+    /// println!("{}", refunds.instructions());
+    /// let limits = refunds.read("a.md").await?;
+    /// # assert_eq!(limits, "A");
+    /// # Ok(())
+    /// # }
+    /// ```
+    // spec: SKILL-04
+    pub async fn new(client: &Client) -> Result<Self, SkillError> {
+        if client.server_capabilities().is_none() {
+            client.discover().await?;
+        }
+        let extension = client.extension::<Skills>()?;
+        Ok(Self {
+            extension,
+            label: client.peer().into_owned(),
+            hook: None,
+            approved: Arc::default(),
+        })
+    }
+
     /// Sets the label of the server, which is a part of the identity of its skills. Default: the address of
     /// the server. Use the name under which the user has configured the server, never the name that the
     /// server gives itself.

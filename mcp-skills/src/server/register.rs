@@ -1,10 +1,10 @@
-//! The handlers of the extension, and [`AddSkills`].
+//! The handlers of the extension.
 
 use std::sync::Arc;
 
 use mcp_server::{
     NotFound, Notify, RawArgs, RequestError, ResourceError, ResourceExt, ResourceTemplate, Routes,
-    Server, ServerExtension, ServerSetup,
+    ServerExtension, ServerSetup,
 };
 use mcp_types::ext::skills::{
     GetSkillParams, GetSkillResult, ListSkillsParams, ListSkillsResult, ReadDirectoryParams,
@@ -23,32 +23,6 @@ const DIRECTORY_PAGE: usize = 500;
 /// First letter of every cursor.
 const CURSOR: char = 's';
 
-/// Extension trait: `skills` of [`Server`].
-pub trait AddSkills {
-    /// Serves skills: `skills/list`, `skills/get`, `resources/directory/read`, and their files as resources.
-    /// `resources/list` contains the `SKILL.md` files; all others are found in the skills.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// use mcp::prelude::*;
-    /// use mcp::skills::Skills;
-    ///
-    /// let server = Server::new("docs", "1.0.0").skills(Skills::dir("skills")?);
-    /// server.check()?;
-    /// # Ok::<(), mcp::Error>(())
-    /// ```
-    #[must_use]
-    fn skills(self, skills: Skills) -> Self;
-}
-
-impl AddSkills for Server {
-    fn skills(self, skills: Skills) -> Self {
-        skills.store.add_server(self.notify());
-        self.extension(skills)
-    }
-}
-
 // spec: SKILL-01, SKILL-02, SKILL-03
 impl ServerExtension for Skills {
     fn settings(&self) -> SkillsSettings {
@@ -61,6 +35,7 @@ impl ServerExtension for Skills {
         setup.requires("resources", |capabilities| capabilities.resources.is_some());
         let (cache, page_size) = (self.cache, self.page_size);
         let store = self.store;
+        store.add_server(setup.notify());
 
         let lists = store.clone();
         setup.request::<ListSkills, _>(move |params: ListSkillsParams, notify: Notify| {

@@ -15,7 +15,7 @@ use super::store::Store;
 const PAGE_SIZE: usize = 50;
 
 /// The skills of a server, from folders and from code. Add them with
-/// [`AddSkills::skills`](super::AddSkills::skills). Clones share their skills, see [`put`](Self::put).
+/// [`Server::extension`](mcp_server::Server::extension). Clones share their skills, see [`put`](Self::put).
 ///
 /// Each folder with a `SKILL.md` is a skill, at any depth. Its URI is
 /// `skill://<path below the folder>/SKILL.md`; if the folder itself has a `SKILL.md`, it is the only skill at
@@ -32,7 +32,7 @@ const PAGE_SIZE: usize = 50;
 /// use mcp::skills::Skills;
 ///
 /// # async fn run() -> mcp::Result<()> {
-/// let server = Server::new("docs", "1.0.0").skills(Skills::dir("skills")?.watch());
+/// let server = Server::new("docs", "1.0.0").extension(Skills::dir("skills")?.watch());
 /// mcp::serve_stdio(server).await
 /// # }
 /// ```
@@ -93,7 +93,7 @@ impl Skills {
     /// A client that has loaded the former skill reads no files of the new one, because their digests differ;
     /// it loads the skill again. Clients that have subscribed are notified that the list of resources and the
     /// changed files have changed, if the skills were added with
-    /// [`AddSkills::skills`](super::AddSkills::skills).
+    /// [`Server::extension`](mcp_server::Server::extension).
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl Skills {
     /// # fn main() -> mcp::Result<()> {
     /// let hours = |text: &str| InlineSkill::new("hours", "When people answer", text);
     /// let skills = Skills::new().add(hours("Monday to Friday.\n"))?;
-    /// let server = Server::new("shop", "1.0.0").skills(skills.clone());
+    /// let server = Server::new("shop", "1.0.0").extension(skills.clone());
     /// // Later, on any task or thread:
     /// skills.put(hours("Monday to Thursday.\n"))?;
     /// skills.remove("skill://hours/SKILL.md");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp::prelude::*;
 use mcp::skills::client::{SkillId, SkillRegistry};
-use mcp::skills::{InlineSkill, SkillError, Skills};
+use mcp::skills::{InlineSkill, SkillError, Skills, SkillsClient};
 use parking_lot::Mutex;
 
 use crate::kit::{TempDir, markdown, server, skills};
@@ -17,7 +17,7 @@ async fn approval_is_bound_to_files_and_digests() {
     let watched = Skills::dir(dir.path()).unwrap().watch();
     let asked = Arc::new(Mutex::new(Vec::new()));
     let log = asked.clone();
-    let skills = skills(Server::new("docs", "1").skills(watched)).await;
+    let skills = skills(Server::new("docs", "1").extension(watched)).await;
     let skills = skills.label("docs").approve_with(move |approval| {
         log.lock()
             .push((approval.id.to_string(), approval.fingerprint.unwrap()));
@@ -61,7 +61,7 @@ async fn nested_skill_needs_an_approval_of_its_own() {
     dir.skill("pdf/forms");
     let asked = Arc::new(Mutex::new(Vec::new()));
     let log = asked.clone();
-    let skills = skills(Server::new("docs", "1").skills(Skills::dir(dir.path()).unwrap())).await;
+    let skills = skills(Server::new("docs", "1").extension(Skills::dir(dir.path()).unwrap())).await;
     let skills = skills.approve_with(move |approval| {
         let is_outer = !approval.id.uri.contains("forms");
         log.lock().push((approval.id.uri, approval.fingerprint));
@@ -83,9 +83,9 @@ async fn nested_skill_needs_an_approval_of_its_own() {
 async fn skill_file_read_as_a_resource_is_no_load() {
     let dir = TempDir::new();
     dir.skill("pdf");
-    let server = Server::new("docs", "1").skills(Skills::dir(dir.path()).unwrap());
+    let server = Server::new("docs", "1").extension(Skills::dir(dir.path()).unwrap());
     let client = Client::connect(mcp::InProcess(server)).await.unwrap();
-    let skills = client.skills().await.unwrap();
+    let skills = SkillsClient::new(&client).await.unwrap();
     let skills = skills.approve_with(|_| async { false });
     let uri = "skill://pdf/SKILL.md";
     assert!(client.read_resource(uri).await.is_ok());
@@ -96,7 +96,7 @@ async fn skill_file_read_as_a_resource_is_no_load() {
 #[tokio::test]
 async fn skills_of_the_same_name_do_not_shadow_each_other() {
     let other = InlineSkill::new("refunds", "Another one", "# Other\n");
-    let other = Server::new("shop", "1").skills(Skills::new().add(other).unwrap());
+    let other = Server::new("shop", "1").extension(Skills::new().add(other).unwrap());
     let registry = SkillRegistry::new()
         .add(skills(server()).await.label("first"))
         .unwrap()
@@ -131,7 +131,7 @@ async fn same_name_twice_on_one_server_is_told_apart() {
         .unwrap()
         .add(pdf().prefix("acme"))
         .unwrap();
-    let server = Server::new("docs", "1").skills(both);
+    let server = Server::new("docs", "1").extension(both);
     let registry = SkillRegistry::new()
         .add(skills(server).await.label("docs"))
         .unwrap();

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use futures_util::StreamExt as _;
 use mcp::prelude::*;
-use mcp::skills::{InlineSkill, SkillError, SkillResources, Skills, SkillsError, SkillsLimits};
+use mcp::skills::{
+    InlineSkill, SkillError, SkillResources, Skills, SkillsClient, SkillsError, SkillsLimits,
+};
 use mcp::types::ProtocolVersion;
 
 use crate::kit::{TempDir, in_process, is_unknown_resource, over_http, skills};
@@ -17,7 +19,7 @@ fn hours(text: &str) -> InlineSkill {
 }
 
 fn serve(skills: Skills) -> Server {
-    Server::new("shop", "1").skills(skills)
+    Server::new("shop", "1").extension(skills)
 }
 
 // spec: SKILL-13
@@ -38,7 +40,7 @@ async fn generated_files_are_written_for_each_read_in_every_revision() {
     for version in [ProtocolVersion::V2026_07_28, ProtocolVersion::V2025_11_25] {
         reads.store(0, Ordering::Relaxed);
         let client = over_http(serve(dynamic.clone()), version).await;
-        let skills = client.skills().await.unwrap();
+        let skills = SkillsClient::new(&client).await.unwrap();
         let listed = skills.list().await.unwrap();
         assert_eq!(listed[0].resources, SkillResources::Dynamic);
         assert_eq!(listed[0].description(), Some("State of the shop"));
@@ -87,7 +89,12 @@ async fn skill_with_a_dynamic_nested_skill_is_dynamic() {
     let skills = skills.add(inner.prefix("hours")).unwrap();
     assert_eq!(skills.uris(), [HOURS, "skill://hours/now/SKILL.md"]);
     let client = in_process(serve(skills)).await;
-    let outer = client.skills().await.unwrap().get(HOURS).await.unwrap();
+    let outer = SkillsClient::new(&client)
+        .await
+        .unwrap()
+        .get(HOURS)
+        .await
+        .unwrap();
     assert_eq!(outer.resources, SkillResources::Dynamic);
 }
 
@@ -97,7 +104,7 @@ async fn put_and_remove_change_a_running_server_and_notify_its_clients() {
         .add(hours("Monday\n").file("a.md", "one"))
         .unwrap();
     let client = in_process(serve(all.clone())).await;
-    let skills = client.skills().await.unwrap();
+    let skills = SkillsClient::new(&client).await.unwrap();
     let held = skills.load(HOURS).await.unwrap();
     let uri = "skill://hours/a.md";
     let mut changes = client.subscribe([uri]).resources_changed().await.unwrap();

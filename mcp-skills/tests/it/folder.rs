@@ -3,7 +3,7 @@
 use std::fs;
 
 use mcp::prelude::*;
-use mcp::skills::{InlineSkill, Skills, SkillsLimits};
+use mcp::skills::{InlineSkill, Skills, SkillsClient, SkillsLimits};
 
 use crate::kit::{TempDir, in_process, is_unknown_resource, markdown, skills};
 
@@ -12,7 +12,7 @@ fn message(result: Result<Skills, mcp::skills::SkillsError>) -> String {
 }
 
 fn serve(skills: Skills) -> Server {
-    Server::new("docs", "1").skills(skills)
+    Server::new("docs", "1").extension(skills)
 }
 
 #[test]
@@ -229,7 +229,7 @@ async fn file_changed_after_start_is_refused_without_watch() {
     dir.skill("pdf");
     dir.write("pdf/a.md", "one");
     let client = in_process(serve(Skills::dir(dir.path()).unwrap())).await;
-    let skills = client.skills().await.unwrap();
+    let skills = SkillsClient::new(&client).await.unwrap();
     let pdf = skills.load("skill://pdf/SKILL.md").await.unwrap();
     dir.write("pdf/a.md", "two");
     let error = pdf.read("a.md").await.unwrap_err().to_string();
@@ -248,7 +248,7 @@ async fn watched_folder_is_read_again_when_files_change() {
     dir.skill("pdf");
     dir.write("pdf/a.md", "one");
     let client = in_process(serve(Skills::dir(dir.path()).unwrap().watch())).await;
-    let skills = client.skills().await.unwrap();
+    let skills = SkillsClient::new(&client).await.unwrap();
     let held = skills.load("skill://pdf/SKILL.md").await.unwrap();
     // The same length: only time and content differ.
     dir.write("pdf/a.md", "two");
@@ -292,7 +292,7 @@ async fn change_of_a_watched_folder_is_announced() {
     let client = in_process(serve(Skills::dir(dir.path()).unwrap().watch())).await;
     let mut changes = client.subscribe([""; 0]).resources_changed().await.unwrap();
     dir.write("pdf/new.md", "n");
-    let skills = client.skills().await.unwrap();
+    let skills = SkillsClient::new(&client).await.unwrap();
     skills.list().await.unwrap();
     let change = changes.next().await.unwrap().unwrap();
     assert!(matches!(change, Change::Resources), "{change:?}");

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp::core::ResultBody;
+use mcp::extension::RawExtension;
 use mcp::middleware::{Call, Exchange, Next, Reply, from_fn};
 use mcp::prelude::*;
-use mcp::skills::SkillError;
+use mcp::skills::{SkillError, SkillsClient};
 use mcp::types::{ProtocolVersion, RawObject};
 use serde_json::{Value, json};
 
@@ -74,16 +75,14 @@ impl Liar {
             })
         };
         Server::new("liar", "1")
-            .declare_extension("io.modelcontextprotocol/skills", &json!({}))
+            .extension(RawExtension::new("io.modelcontextprotocol/skills", &()))
             .resource(route(URI, self.skill_md))
             .resource(route(FORMS, self.forms))
             .layer(from_fn(answer))
     }
 
     async fn load(self) -> Result<mcp::skills::LoadedSkill, SkillError> {
-        in_process(self.server())
-            .await
-            .skills()
+        SkillsClient::new(&in_process(self.server()).await)
             .await
             .unwrap()
             .load(URI)
@@ -100,7 +99,7 @@ async fn nothing_is_read_before_it_is_needed() {
     let liar = Liar::new();
     let reads = liar.reads.clone();
     let client = in_process(liar.server()).await;
-    let skills = client.skills().await.unwrap();
+    let skills = SkillsClient::new(&client).await.unwrap();
     skills.list().await.unwrap();
     skills.get(URI).await.unwrap();
     let denied = skills.clone().approve_with(|_| async { false });
@@ -123,11 +122,8 @@ async fn wrong_digest_is_refused_in_every_revision() {
     for version in [ProtocolVersion::V2026_07_28, ProtocolVersion::V2025_11_25] {
         let mut liar = Liar::new();
         liar.skill_md = ResourceContents::text(URI, markdown("pdf", "Read FORMS!md"));
-        let skills = over_http(liar.server(), version)
-            .await
-            .skills()
-            .await
-            .unwrap();
+        let client = over_http(liar.server(), version).await;
+        let skills = SkillsClient::new(&client).await.unwrap();
         let error = skills.load(URI).await.unwrap_err();
         assert!(
             matches!(&error, SkillError::WrongDigest { uri } if uri == URI),
@@ -270,7 +266,7 @@ async fn dynamic_skill_has_a_size_limit() {
 #[tokio::test]
 async fn directories_of_a_server_without_them_are_not_requested() {
     let client = in_process(Liar::new().server()).await;
-    let skills = client.skills().await.unwrap();
+    let skills = SkillsClient::new(&client).await.unwrap();
     let error = skills
         .read_directory("skill://pdf", None)
         .await

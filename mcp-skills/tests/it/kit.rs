@@ -60,7 +60,7 @@ pub(crate) fn server() -> Server {
         .file("logo.png", vec![0x89, b'P', 0xff]);
     let refunds = InlineSkill::new("refunds", "How to: \"refund\"", "# Refunds\n");
     let skills = Skills::new().add(pdf).unwrap().add(refunds).unwrap();
-    Server::new("shop", "1").skills(skills)
+    Server::new("shop", "1").extension(skills)
 }
 
 pub(crate) async fn in_process(server: Server) -> Client {
@@ -68,7 +68,7 @@ pub(crate) async fn in_process(server: Server) -> Client {
 }
 
 pub(crate) async fn skills(server: Server) -> SkillsClient {
-    in_process(server).await.skills().await.unwrap()
+    SkillsClient::new(&in_process(server).await).await.unwrap()
 }
 
 /// A client of `server` over HTTP on a free port of the loopback interface.

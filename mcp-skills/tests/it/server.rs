@@ -1,7 +1,7 @@
 //! The methods and resources of a server.
 
 use mcp::prelude::*;
-use mcp::skills::{InlineSkill, SkillError, SkillResources, Skills};
+use mcp::skills::{InlineSkill, SkillError, SkillResources, Skills, SkillsClient};
 use mcp::types::{Cursor, ProtocolVersion};
 use serde_json::json;
 
@@ -57,7 +57,7 @@ fn hex(bytes: &[u8]) -> String {
 async fn skills_work_in_every_revision_over_http() {
     for version in [ProtocolVersion::V2026_07_28, ProtocolVersion::V2025_11_25] {
         let client = over_http(server(), version).await;
-        let skills = client.skills().await.unwrap();
+        let skills = SkillsClient::new(&client).await.unwrap();
         assert_eq!(skills.list().await.unwrap().len(), 2, "{version}");
         let pdf = skills.load("skill://acme/pdf/SKILL.md").await.unwrap();
         assert_eq!(pdf.instructions(), "Read references/FORMS.md\n");
@@ -82,7 +82,7 @@ async fn list_in_pages_contains_each_skill_once() {
             .add(InlineSkill::from_markdown(markdown(name, "")))
             .unwrap();
     }
-    let skills = skills(Server::new("s", "1").skills(all)).await;
+    let skills = skills(Server::new("s", "1").extension(all)).await;
     let first = skills.list_page(None).await.unwrap();
     assert_eq!(first.skills.len(), 2);
     assert!(first.next_cursor.is_some());
@@ -175,7 +175,7 @@ async fn file_with_a_nul_is_a_blob() {
     let skill = InlineSkill::from_markdown(markdown("pdf", "Text"))
         .file("a.txt", "a\0b")
         .file("b.txt", "ab");
-    let server = Server::new("shop", "1").skills(Skills::new().add(skill).unwrap());
+    let server = Server::new("shop", "1").extension(Skills::new().add(skill).unwrap());
     let client = in_process(server).await;
     for (file, text, mime_type) in [
         ("a.txt", None, "application/octet-stream"),
@@ -216,7 +216,7 @@ async fn read_outside_of_the_skills_is_not_found() {
 #[tokio::test]
 async fn server_without_skills_has_no_methods() {
     let client = in_process(Server::new("plain", "1").tool(Tool::new("t").handler(|| "x"))).await;
-    let error = client.skills().await.unwrap_err();
+    let error = SkillsClient::new(&client).await.unwrap_err();
     assert!(
         error.to_string().contains("does not declare the extension"),
         "{error}"

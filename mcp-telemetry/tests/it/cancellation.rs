@@ -50,7 +50,7 @@ async fn check_cancelled_call(pair: MakePair, version: ProtocolVersion) {
     let pair = pair(server)
         .client(Client::builder().layer(recorder.client_layer()))
         .revision(version);
-    let pair = pair.start().await.unwrap();
+    let pair = pair.connect().await.unwrap();
     let mut call = pair.client.call("wait", json!({})).into_future();
     tokio::select! {
         _ = &mut call => panic!("the call does not end"),
@@ -91,7 +91,7 @@ async fn cancelled_question_has_a_span_of_its_cancellation_on_both_sides() {
     let pair = Pair::stdio(server().layer(recorder.server_layer()))
         .client(client)
         .revision(ProtocolVersion::V2025_11_25);
-    let pair = pair.start().await.unwrap();
+    let pair = pair.connect().await.unwrap();
     let mut call = pair.client.call("ask", json!({})).into_future();
     tokio::select! {
         _ = &mut call => panic!("the call does not end"),

@@ -12,7 +12,7 @@ use crate::kit::{Recorder, server};
 async fn unknown_names_are_in_spans_and_not_in_metrics() {
     let recorder = Recorder::start();
     let pair = Pair::http(server().layer(recorder.server_layer()));
-    let pair = pair.start().await.unwrap();
+    let pair = pair.connect().await.unwrap();
     for n in 0..3 {
         let client = &pair.client;
         client
@@ -59,7 +59,7 @@ async fn uri_is_in_metrics_on_request_only() {
             true => recorder.server_layer().resource_uris_in_metrics(),
             false => recorder.server_layer(),
         };
-        let pair = Pair::http(server().layer(layer)).start().await.unwrap();
+        let pair = Pair::http(server().layer(layer)).connect().await.unwrap();
         pair.client.read_resource("shop://list").await.unwrap();
         pair.close().await.unwrap();
         let metrics = recorder.metric_table();

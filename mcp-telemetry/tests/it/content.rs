@@ -22,7 +22,7 @@ fn server() -> Server {
 async fn arguments_and_results_are_left_out_by_default() {
     let recorder = Recorder::start();
     let pair = Pair::http(server().layer(recorder.server_layer()))
-        .start()
+        .connect()
         .await
         .unwrap();
     let arguments = json!({ "user": "ada", "password": "hunter2" });
@@ -40,7 +40,7 @@ async fn arguments_and_results_are_recorded_as_redacted() {
         .server_layer()
         .arguments(|tool, arguments| Some(format!("{tool} {}", arguments.as_str().len())))
         .results(|_, result| Some("x".repeat(9000) + &result.text()));
-    let pair = Pair::http(server().layer(layer)).start().await.unwrap();
+    let pair = Pair::http(server().layer(layer)).connect().await.unwrap();
     let arguments = json!({ "user": "ada", "password": "hunter2" });
     pair.client.call("login", arguments).await.unwrap();
     let span = recorder.span(&SpanKind::Server, "tools/call login");
@@ -54,7 +54,7 @@ async fn arguments_and_results_are_recorded_as_redacted() {
 async fn panic_while_redacting_leaves_the_content_out() {
     let recorder = Recorder::start();
     let layer = recorder.server_layer().arguments(|_, _| panic!("hunter2"));
-    let pair = Pair::http(server().layer(layer)).start().await.unwrap();
+    let pair = Pair::http(server().layer(layer)).connect().await.unwrap();
     let arguments = json!({ "user": "ada", "password": "hunter2" });
     let result = pair.client.call("login", arguments).await.unwrap();
     assert_eq!(result.text(), "ada:7");

@@ -141,7 +141,7 @@ async fn tasks_are_reported_by_status() {
         .tool(Tool::new("wait").handler(wait).task(TaskMode::Always))
         .tasks(tasks);
     let pair = Pair::http(server).client(Client::builder().tasks());
-    let pair = pair.start().await.unwrap();
+    let pair = pair.connect().await.unwrap();
     let start = || pair.client.call("wait", json!({})).start();
     let (first, second) = (start().await.unwrap(), start().await.unwrap());
     let check = |line: &str| {

@@ -21,7 +21,7 @@ async fn check_one_trace(pair: impl Fn(Server) -> Pair, version: ProtocolVersion
     let pair = pair(server().layer(recorder.server_layer()))
         .client(client().layer(recorder.client_layer()))
         .revision(version);
-    let pair = pair.start().await.unwrap();
+    let pair = pair.connect().await.unwrap();
     let root = tracing::info_span!("agent");
     let call = pair.client.call("add", json!({}));
     call.into_future().instrument(root.clone()).await.unwrap();
@@ -55,7 +55,7 @@ async fn check_proxy(front: (MakePair, ProtocolVersion), behind: (MakePair, Prot
     let traced_client = || Client::builder().layer(recorder.client_layer());
     let origin = server().layer(recorder.server_layer());
     let upstream = behind.0(origin).client(traced_client()).revision(behind.1);
-    let upstream = upstream.start().await.unwrap();
+    let upstream = upstream.connect().await.unwrap();
     let client = upstream.client.clone();
     let forward = move || {
         let client = client.clone();
@@ -70,7 +70,7 @@ async fn check_proxy(front: (MakePair, ProtocolVersion), behind: (MakePair, Prot
         .tool(Tool::new("forward").handler(forward))
         .layer(recorder.server_layer());
     let downstream = front.0(proxy).client(traced_client()).revision(front.1);
-    let downstream = downstream.start().await.unwrap();
+    let downstream = downstream.connect().await.unwrap();
     downstream.client.call("forward", json!({})).await.unwrap();
     downstream.close().await.unwrap();
     upstream.close().await.unwrap();
@@ -110,7 +110,7 @@ async fn question_of_a_session_is_in_the_trace_of_its_call() {
     let pair = Pair::http(server().layer(recorder.server_layer()))
         .client(client().layer(recorder.client_layer()))
         .revision(ProtocolVersion::V2025_11_25);
-    let pair = pair.start().await.unwrap();
+    let pair = pair.connect().await.unwrap();
     pair.client.call("ask", json!({})).await.unwrap();
     pair.close().await.unwrap();
 
@@ -132,7 +132,7 @@ async fn span_of_the_http_request_is_a_link() {
             .await
     };
     let pair = Pair::http(server.layer(from_fn(traced)))
-        .start()
+        .connect()
         .await
         .unwrap();
     pair.client.call("add", json!({})).await.unwrap();
@@ -150,7 +150,7 @@ async fn header_of_the_http_request_is_the_parent_without_meta() {
     let recorder = Recorder::start();
     let server = server().layer(recorder.server_layer());
     let client = Client::builder().header("traceparent", PARENT);
-    let pair = Pair::http(server).client(client).start().await.unwrap();
+    let pair = Pair::http(server).client(client).connect().await.unwrap();
     pair.client.call("add", json!({})).await.unwrap();
     pair.close().await.unwrap();
     let received = recorder.span(&SpanKind::Server, "tools/call add");
@@ -163,11 +163,11 @@ async fn baggage_and_state_reach_the_handler() {
     let server = see_server(&recorder);
     let pair = Pair::http(server)
         .client(Client::builder().layer(recorder.client_layer()))
-        .start()
+        .connect()
         .await
         .unwrap();
     // Without the layer of the client, the context in `_meta` is that of another program.
-    let plain = Pair::http(see_server(&recorder)).start().await.unwrap();
+    let plain = Pair::http(see_server(&recorder)).connect().await.unwrap();
     let call = plain.client.call("see", json!({}));
     let call = call
         .meta("traceparent", PARENT)
@@ -209,7 +209,7 @@ async fn progress_is_in_the_trace_of_its_call() {
                 .layer(recorder.server_layer());
             let client = Client::builder().layer(recorder.client_layer());
             let pair = pair(server).client(client).revision(version);
-            let pair = pair.start().await.unwrap();
+            let pair = pair.connect().await.unwrap();
             let call = pair.client.call("work", json!({}));
             call.on_progress(|_| {}).await.unwrap();
             pair.close().await.unwrap();
@@ -236,7 +236,7 @@ async fn trace_under_a_key_with_escapes_is_the_parent() {
         next.run(exchange).await
     };
     let pair = Pair::http(server.layer(from_fn(escaped)))
-        .start()
+        .connect()
         .await
         .unwrap();
     pair.client.call("add", json!({})).await.unwrap();

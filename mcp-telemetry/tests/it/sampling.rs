@@ -105,7 +105,7 @@ async fn call(meta: &[(&str, &str)], kind: Kind) -> (Option<String>, String) {
     let pair = Pair::stdio(server)
         .client(client)
         .revision(ProtocolVersion::V2026_07_28);
-    let pair = pair.start().await.unwrap();
+    let pair = pair.connect().await.unwrap();
     let mut call = pair.client.call("see", json!({}));
     for (key, value) in meta {
         call = call.meta(*key, *value);

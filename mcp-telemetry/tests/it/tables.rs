@@ -15,7 +15,7 @@ async fn check(pair: impl Fn(mcp::Server) -> Pair, version: ProtocolVersion, exp
     let pair = pair(server)
         .client(client().layer(recorder.client_layer()))
         .revision(version);
-    let pair = pair.start().await.unwrap();
+    let pair = pair.connect().await.unwrap();
     let client = &pair.client;
     client.list_tools().await.unwrap();
     client.call("add", json!({})).await.unwrap();
@@ -68,7 +68,7 @@ async fn layer_without_metrics_records_spans_only() {
         } else {
             layer
         };
-        let pair = Pair::http(server().layer(layer)).start().await.unwrap();
+        let pair = Pair::http(server().layer(layer)).connect().await.unwrap();
         pair.client.call("add", json!({})).await.unwrap();
         recorder.span(&SpanKind::Server, "tools/call add");
         pair.close().await.unwrap();

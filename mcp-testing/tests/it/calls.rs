@@ -38,7 +38,10 @@ async fn lists_have_stable_order() {
             ["add", "count", "wait", "panic", "tenant", "echo"],
             "{connection:?}"
         );
-        assert_eq!(tools[0].description(), "Add two numbers.");
+        assert_eq!(
+            tools[0].description.as_deref().unwrap_or_default(),
+            "Add two numbers."
+        );
         assert_eq!(tools[0].input_schema["required"], json!(["a", "b"]));
         let streamed: Vec<Tool> = client.list_tools().stream().try_collect().await.unwrap();
         assert_eq!(streamed, tools);

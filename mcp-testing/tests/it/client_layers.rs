@@ -82,7 +82,7 @@ async fn layer_of_a_client_changes_arguments_meta_and_results() {
     for version in [ProtocolVersion::LATEST, ProtocolVersion::V2025_11_25] {
         let builder = Client::builder().layer(from_fn(change));
         let pair = Pair::http(server()).client(builder).revision(version);
-        let pair = pair.start().await.unwrap();
+        let pair = pair.connect().await.unwrap();
         let call = pair.client.call("echo", json!({"a": 1}));
         let result = call.meta("com.example/kept", 1).await.unwrap();
         let text = result.text();
@@ -104,7 +104,11 @@ async fn layer_of_a_client_replies_without_a_request() {
     }
 
     let builder = Client::builder().layer(from_fn(refuse));
-    let pair = Pair::http(server()).client(builder).start().await.unwrap();
+    let pair = Pair::http(server())
+        .client(builder)
+        .connect()
+        .await
+        .unwrap();
     let error = pair.client.call("secret", ()).await.unwrap_err();
     assert!(error.to_string().contains("not this one"), "{error}");
     assert!(!pair.transcript().to_string().contains("secret"));
@@ -114,7 +118,11 @@ async fn layer_of_a_client_replies_without_a_request() {
 async fn error_of_the_connection_passes_layers_unchanged() {
     let log = Log::default();
     let builder = Client::builder().layer(recorder("a", &log));
-    let pair = Pair::stdio(server()).client(builder).start().await.unwrap();
+    let pair = Pair::stdio(server())
+        .client(builder)
+        .connect()
+        .await
+        .unwrap();
     let client = pair.client.clone();
     pair.close().await.unwrap();
     let error = client.call("echo", ()).await.unwrap_err();
@@ -147,7 +155,7 @@ async fn layer_of_a_client_maps_each_streamed_notification_in_order() {
     }
 
     let builder = Client::builder().layer(from_fn(drop_second));
-    let pair = Pair::http(server).client(builder).start().await.unwrap();
+    let pair = Pair::http(server).client(builder).connect().await.unwrap();
     let mut seen = Vec::new();
     let call = pair.client.call("count", ()).on_progress(|progress| {
         seen.push((progress.progress, progress.message));
@@ -178,7 +186,7 @@ async fn cancelled_call_drops_the_layer_and_the_request() {
     };
     let Sides { server, client, .. } = sides();
     let client = client.layer(from_fn(guard));
-    let pair = Pair::stdio(server).client(client).start().await.unwrap();
+    let pair = Pair::stdio(server).client(client).connect().await.unwrap();
     let call = pair.client.call("wait", ()).into_future();
     let cancelled = timeout(Duration::from_millis(50), call).await;
     assert!(cancelled.is_err());
@@ -260,7 +268,7 @@ async fn inbound_layer_sees_requests_of_the_server_in_both_eras() {
             .roots(["file:///a"])
             .inbound_layer(from_fn(answer));
         let pair = Pair::http(server).client(builder).revision(version);
-        let pair = pair.start().await.unwrap();
+        let pair = pair.connect().await.unwrap();
         let result = pair.client.call("roots", ()).await.unwrap();
         assert_eq!(result.text(), "file:///b", "{version}");
     }
@@ -309,7 +317,7 @@ async fn inbound_layer_suppresses_notifications_one_by_one() {
             ..
         } = sides();
         let client = client.inbound_layer(from_fn(suppress.clone()));
-        let pair = start(server).client(client).start().await.unwrap();
+        let pair = start(server).client(client).connect().await.unwrap();
         let echo = pair.client.extension::<Echo>().unwrap();
         for _ in 0..2 {
             echo.request::<Repeat>(&json!({})).await.unwrap();
@@ -331,7 +339,7 @@ async fn inbound_layer_passes_changes_of_a_session_on() {
     let pair = Pair::stdio(server)
         .client(builder)
         .revision(ProtocolVersion::V2025_11_25);
-    let pair = pair.start().await.unwrap();
+    let pair = pair.connect().await.unwrap();
     assert!(pair.client.list_tools().await.unwrap().is_empty());
     tools.add(Tool::new("new").handler(|| "new")).unwrap();
     let method = "in notifications/tools/list_changed".to_owned();
@@ -383,7 +391,7 @@ async fn application_puts_layers_of_an_extension_among_those_of_the_client() {
     };
     let server = Server::new("asking", "1.0.0").tool(Tool::new("ask").handler(ask));
     let pair = Pair::stdio(server).revision(ProtocolVersion::V2025_11_25);
-    let pair = pair.client(builder).start().await.unwrap();
+    let pair = pair.client(builder).connect().await.unwrap();
     pair.client.call("ask", ()).await.unwrap();
     pair.close().await.unwrap();
     drop(other);

@@ -38,7 +38,7 @@ impl Shop {
     }
 
     /// Opening hours.
-    #[resource("shop://hours", mime = "text/plain")]
+    #[resource("shop://hours", mime_type = "text/plain")]
     fn hours(&self) -> &'static str {
         "6 to 12"
     }

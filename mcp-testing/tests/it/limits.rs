@@ -56,7 +56,7 @@ async fn call_beyond_a_limit_is_retryable_after_a_wait() {
         };
         for pair in [Pair::http(server()), Pair::stdio(server())] {
             ran.store(0, Ordering::Relaxed);
-            let pair = pair.revision(version).start().await.unwrap();
+            let pair = pair.revision(version).connect().await.unwrap();
             assert_eq!(
                 pair.client.call("send", json!({})).await.unwrap().text(),
                 "done"

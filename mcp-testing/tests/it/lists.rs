@@ -8,8 +8,8 @@ use allocation_counter::measure;
 use futures_util::stream;
 use mcp::core::{BoxFuture, Channel, Frame, Frames, OutgoingRequest};
 use mcp::events::EventClient;
-use mcp::prelude::*;
 use mcp::schema::JsonSchema;
+use mcp::skills::SkillsClient;
 use mcp::{Cache, Client, Over};
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
@@ -40,7 +40,7 @@ const LISTS: [(&str, List); 6] = [
         Box::pin(async move { counted(client.list_resource_templates().await) })
     }),
     ("skills/list", |client| {
-        Box::pin(async move { counted(client.skills().await.unwrap().list().await) })
+        Box::pin(async move { counted(SkillsClient::new(&client).await.unwrap().list().await) })
     }),
     ("events/list", |client| {
         Box::pin(async move { counted(EventClient::new(client).unwrap().list().await) })

@@ -31,7 +31,11 @@ impl Shop {
         "done"
     }
 
-    #[resource("shop://hours", mime = "text/plain", description = "When we are open")]
+    #[resource(
+        "shop://hours",
+        mime_type = "text/plain",
+        description = "When we are open"
+    )]
     fn hours(&self) -> &'static str {
         "6 to 12"
     }
@@ -55,7 +59,7 @@ async fn scopes_are_checked() {
     assert!(mcp_testing::connect_as(server(), 7).await.is_err());
     let pairs = || [Pair::http(server()), Pair::stdio(server())];
     for pair in pairs() {
-        let error = pair.start().await.unwrap_err().to_string();
+        let error = pair.connect().await.unwrap_err().to_string();
         assert!(
             error.contains("\"delete\"") && error.contains("write"),
             "{error}"
@@ -74,7 +78,7 @@ async fn scopes_are_checked() {
         ];
         let mut connected = Vec::new();
         for pair in pairs() {
-            let pair = pair.principal(ada.clone()).start().await.unwrap();
+            let pair = pair.principal(ada.clone()).connect().await.unwrap();
             clients.push(pair.client.clone());
             connected.push(pair);
         }
@@ -94,7 +98,7 @@ fn client() -> mcp::client::ClientBuilder {
 
 /// Runs the same calls over a transport and returns the transcript.
 async fn script(pair: Pair, version: ProtocolVersion) -> mcp::Result<String> {
-    let pair = pair.client(client()).revision(version).start().await?;
+    let pair = pair.client(client()).revision(version).connect().await?;
     let client = &pair.client;
     assert_eq!(client.list_tools().await?.len(), 2);
     let mut reports = Vec::new();
@@ -161,7 +165,7 @@ async fn revision_before_client_holds() -> mcp::Result<()> {
     let pair = Pair::http(Shop)
         .revision(version)
         .client(client())
-        .start()
+        .connect()
         .await?;
     assert_eq!(pair.client.protocol_version(), version);
     Ok(())
@@ -176,7 +180,7 @@ async fn lost_connection_fails_every_call() -> mcp::Result<()> {
         let pair = Pair::stdio(Shop)
             .client(client())
             .fault(fault)
-            .start()
+            .connect()
             .await?;
         let calls = (0..3).map(|_| pair.client.call("bake", json!({ "loaves": 1 })));
         let (mut answered, mut lost) = (0, 0);
@@ -200,7 +204,7 @@ async fn lost_stream_fails_only_its_call() -> mcp::Result<()> {
     let pair = Pair::http(Shop)
         .client(client())
         .fault(WireFault::cut_stream_after(1));
-    let pair = pair.revision(ProtocolVersion::LATEST).start().await?;
+    let pair = pair.revision(ProtocolVersion::LATEST).connect().await?;
     let call = pair.client.call("bake", json!({ "loaves": 5 }));
     assert!(call.on_progress(|_| ()).await.is_err());
     assert_eq!(
@@ -218,7 +222,7 @@ async fn garbled_response_is_timeout() -> mcp::Result<()> {
     let pair = Pair::stdio(Shop)
         .client(client())
         .fault(WireFault::garble(2))
-        .start()
+        .connect()
         .await?;
     let error = pair
         .client

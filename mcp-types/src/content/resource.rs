@@ -224,7 +224,7 @@ pub struct ResourceLink {
 }
 
 impl ResourceLink {
-    setters! { title, describe, mime_type, size, icon, annotations, meta }
+    setters! { title, description, mime_type, size, icon, annotations, meta }
 
     /// Creates a link from the URI and the programmatic name of a resource.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {

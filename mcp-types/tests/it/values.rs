@@ -247,7 +247,7 @@ fn text() -> ContentBlock {
 fn link() -> ContentBlock {
     ResourceLink::new("file:///a", "a")
         .title("A")
-        .describe("An a.")
+        .description("An a.")
         .mime_type("text/plain")
         .size(3)
         .icon(icon())
@@ -352,7 +352,7 @@ fn schema() -> JsonObject {
 fn tool() -> Tool {
     Tool::raw("add", schema())
         .title("Add")
-        .describe("Adds.")
+        .description("Adds.")
         .read_only()
         .destructive(false)
         .idempotent()
@@ -365,7 +365,7 @@ fn resource() -> Resource {
     Resource::new("file:///a")
         .name("a")
         .title("A")
-        .describe("An a.")
+        .description("An a.")
         .mime_type("text/plain")
         .size(3)
         .icon(icon())
@@ -377,7 +377,7 @@ fn template() -> ResourceTemplate {
     ResourceTemplate::new("file:///{path}")
         .name("files")
         .title("Files")
-        .describe("Files.")
+        .description("Files.")
         .mime_type("text/plain")
         .icon(icon())
         .annotations(hints())
@@ -387,7 +387,7 @@ fn template() -> ResourceTemplate {
 fn prompt() -> Prompt {
     Prompt::new("review")
         .title("Review")
-        .describe("Reviews.")
+        .description("Reviews.")
         .argument(argument())
         .argument(PromptArgument::new("b"))
         .icon(icon())
@@ -397,7 +397,7 @@ fn prompt() -> Prompt {
 fn argument() -> PromptArgument {
     PromptArgument::new("a")
         .title("A")
-        .describe("An a.")
+        .description("An a.")
         .required()
 }
 

@@ -145,7 +145,7 @@ async fn connected_client_logs_out_and_in() {
 async fn extension_of_the_grant_is_declared() {
     let (url, _issued) = start().await;
     let authorizer = machine().authorizer(&url).unwrap();
-    let own: ClientBuilder = Client::builder().declare_extension("com.example/own", &());
+    let own: ClientBuilder = Client::builder().extension(("com.example/own", ()));
     for mode in [ConnectMode::Auto, ConnectMode::Legacy] {
         let builder = own.clone().authorizer(&authorizer).mode(mode);
         let client = builder.connect(&url).await.unwrap();

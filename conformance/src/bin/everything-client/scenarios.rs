@@ -2,7 +2,7 @@
 
 use mcp::events::Events;
 use mcp::prelude::*;
-use mcp::skills::SkillResources;
+use mcp::skills::{SkillResources, SkillsClient};
 use mcp::types::{JsonObject, PrimitiveSchema, ProtocolVersion};
 use mcp::{HttpChannel, InputError, Result};
 use serde_json::{Value, json};
@@ -83,7 +83,11 @@ pub(crate) fn mode() -> ConnectMode {
 
 async fn list_tools(client: &Client) -> Result<()> {
     for tool in client.list_tools().await? {
-        println!("{}: {}", tool.name, tool.description());
+        println!(
+            "{}: {}",
+            tool.name,
+            tool.description.as_deref().unwrap_or_default()
+        );
     }
     Ok(())
 }
@@ -111,7 +115,7 @@ async fn request_all_features(client: &Client) -> Result<()> {
 
 /// Lists the skills, and reads none of their files.
 async fn list_skills(client: &Client) -> Result<()> {
-    for skill in client.skills().await?.list().await? {
+    for skill in SkillsClient::new(&client).await?.list().await? {
         println!("{}: {}", skill.uri, skill.description().unwrap_or_default());
     }
     Ok(())
@@ -119,7 +123,7 @@ async fn list_skills(client: &Client) -> Result<()> {
 
 /// Loads each listed skill, and reads its files if its instructions are what the list promises.
 async fn load_skills(client: &Client) -> Result<()> {
-    let skills = client.skills().await?;
+    let skills = SkillsClient::new(&client).await?;
     for entry in skills.list().await? {
         let files = entry.resources.clone();
         let loaded = match skills.load_entry(entry).await {

@@ -27,26 +27,26 @@ pub(crate) fn add(server: Server) -> Server {
     server
         .tool(
             Tool::new("test_tool_with_app")
-                .describe("Has a user interface")
+                .description("Has a user interface")
                 .app(COUNTER)
                 .handler(count),
         )
         .tool(
             Tool::new("test_tool_with_unlisted_app")
-                .describe("Has a user interface that is not listed")
+                .description("Has a user interface that is not listed")
                 .app(HIDDEN)
                 .handler(|| "shown in a hidden app"),
         )
         .tool(
             Tool::new("test_app_only_tool")
-                .describe("For views only")
+                .description("For views only")
                 .app(COUNTER)
                 .app_only()
                 .handler(|| "counted for a view"),
         )
         .tool(
             Tool::new("test_model_only_tool")
-                .describe("For the language model only")
+                .description("For the language model only")
                 .model_only()
                 .handler(|| "counted for a model"),
         )

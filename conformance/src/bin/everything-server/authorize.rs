@@ -75,7 +75,7 @@ impl Options {
 /// Adds `test_whoami`, and the scopes of all tools.
 pub(crate) fn protect_tools(server: Server) -> Server {
     let whoami = Tool::new("test_whoami")
-        .describe("Returns subject and scopes of the caller")
+        .description("Returns subject and scopes of the caller")
         .handler(whoami);
     server
         .tool(whoami)

@@ -44,7 +44,7 @@ pub(crate) fn events(log: impl EventLog, store: impl WebhookStore) -> mcp::Resul
 /// Adds the extensions and their tools.
 pub(crate) fn add(server: Server, events: Events) -> Server {
     let publisher = events.clone();
-    let trigger = Tool::new("test_publish_event").describe("Publishes an event");
+    let trigger = Tool::new("test_publish_event").description("Publishes an event");
     let server = server
         .tool(trigger.handler(move || {
             let publisher = publisher.clone();

@@ -43,8 +43,8 @@ fn format_answer(answer: Answer<JsonObject>) -> String {
 fn user_form() -> FormSchema {
     let email = StringSchema::new().format(StringFormat::Email);
     FormSchema::new()
-        .required("username", StringSchema::new().describe("User's name"))
-        .required("email", email.describe("User's email address"))
+        .required("username", StringSchema::new().description("User's name"))
+        .required("email", email.description("User's email address"))
 }
 
 async fn name(ask: &Ask, key: &'static str) -> Result<String, AskError> {

@@ -115,7 +115,7 @@ fn server(tasks: Tasks, events: Events) -> mcp::Result<Server> {
         .merge(tasks::TaskTools::routes())
         .tasks(tasks.poll_interval(Duration::from_millis(200)))
         .tool(schema::json_schema_2020_12_tool())
-        .skills(skills::skills()?);
+        .extension(skills::skills()?);
     let server = match std::env::args().any(|argument| argument == "--legacy-extensions") {
         true => declarations::add(server),
         false => server,

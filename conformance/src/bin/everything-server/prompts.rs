@@ -42,7 +42,7 @@ impl Prompts {
     ) -> [PromptMessage; 2] {
         let contents = ResourceContents::text(uri, "Embedded resource content for testing.");
         [
-            user(Content::resource(contents.mime_type("text/plain"))),
+            user(ContentBlock::resource(contents.mime_type("text/plain"))),
             user("Please process the embedded resource above."),
         ]
     }
@@ -51,7 +51,7 @@ impl Prompts {
     #[prompt]
     fn test_prompt_with_image() -> [PromptMessage; 2] {
         [
-            user(Content::image(PNG, "image/png")),
+            user(ContentBlock::image(PNG, "image/png")),
             user("Please analyze the image above."),
         ]
     }

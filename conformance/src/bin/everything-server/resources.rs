@@ -9,13 +9,17 @@ pub(crate) struct Resources;
 #[mcp::tools(routes = routes)]
 impl Resources {
     /// A static text resource for testing
-    #[resource("test://static-text", name = "static-text", mime = "text/plain")]
+    #[resource("test://static-text", name = "static-text", mime_type = "text/plain")]
     fn static_text() -> &'static str {
         "This is the content of the static text resource."
     }
 
     /// A static binary resource for testing
-    #[resource("test://static-binary", name = "static-binary", mime = "image/png")]
+    #[resource(
+        "test://static-binary",
+        name = "static-binary",
+        mime_type = "image/png"
+    )]
     fn static_binary() -> &'static [u8] {
         PNG
     }
@@ -24,7 +28,7 @@ impl Resources {
     #[resource(
         "test://watched-resource",
         name = "watched-resource",
-        mime = "text/plain"
+        mime_type = "text/plain"
     )]
     fn watched_resource() -> &'static str {
         "Watched resource content"

@@ -7,7 +7,7 @@ use serde_json::json;
 
 pub(crate) fn json_schema_2020_12_tool() -> ToolRoute {
     Tool::raw("json_schema_2020_12_tool", schema())
-        .describe("Tool with JSON Schema 2020-12 features")
+        .description("Tool with JSON Schema 2020-12 features")
         .handler(|arguments: RawArgs| format!("called with {}", arguments.as_str()))
 }
 

@@ -25,33 +25,33 @@ impl Everything {
 
     /// Returns image content for testing
     #[tool]
-    fn test_image_content() -> Content {
-        Content::image(PNG, "image/png")
+    fn test_image_content() -> ContentBlock {
+        ContentBlock::image(PNG, "image/png")
     }
 
     /// Returns audio content for testing
     #[tool]
-    fn test_audio_content() -> Content {
-        Content::audio(WAV, "audio/wav")
+    fn test_audio_content() -> ContentBlock {
+        ContentBlock::audio(WAV, "audio/wav")
     }
 
     /// Returns embedded resource content for testing
     #[tool]
-    fn test_embedded_resource() -> Content {
+    fn test_embedded_resource() -> ContentBlock {
         let text = "This is an embedded resource content.";
         let contents = ResourceContents::text("test://embedded-resource", text);
-        Content::resource(contents.mime_type("text/plain"))
+        ContentBlock::resource(contents.mime_type("text/plain"))
     }
 
     /// Returns multiple content types in one response
     #[tool]
-    fn test_multiple_content_types() -> Vec<Content> {
+    fn test_multiple_content_types() -> Vec<ContentBlock> {
         let json = r#"{"test":"data","value":123}"#;
         let contents = ResourceContents::text("test://mixed-content-resource", json);
         vec![
-            Content::text("Multiple content types test:"),
-            Content::image(PNG, "image/png"),
-            Content::resource(contents.mime_type("application/json")),
+            ContentBlock::text("Multiple content types test:"),
+            ContentBlock::image(PNG, "image/png"),
+            ContentBlock::resource(contents.mime_type("application/json")),
         ]
     }
 

@@ -132,7 +132,7 @@ impl Source {
             for (id, methods) in entry.extensions {
                 server = server.extension(id, methods);
             }
-            gateway = gateway.with_server(server);
+            gateway = gateway.server(server);
             names.push(name);
         }
         let loaded = Loaded {

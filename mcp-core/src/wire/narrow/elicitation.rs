@@ -93,7 +93,7 @@ fn to_text_field(choice: &MultiSelectSchema) -> StringSchema {
     let hint = format!("Any of these, separated by commas: {}", values.join(", "));
     let mut field = StringSchema::new();
     field.title.clone_from(&choice.title);
-    field.describe(match &choice.description {
+    field.description(match &choice.description {
         Some(description) => format!("{description} ({hint})"),
         None => hint,
     })

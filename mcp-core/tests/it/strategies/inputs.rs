@@ -46,7 +46,7 @@ fn field(range: Range) -> BoxedStrategy<PrimitiveSchema> {
         field.into()
     });
     let boolean = of(any::<bool>()).prop_map(|default| {
-        let mut field = BooleanSchema::new().describe("d");
+        let mut field = BooleanSchema::new().description("d");
         field.default = default;
         field.into()
     });

@@ -133,7 +133,7 @@ impl EnumSchema {
         }
     }
 
-    setters! { title, describe }
+    setters! { title, description }
 
     /// Sets the default value (2025-11-25 and later).
     #[must_use]
@@ -176,7 +176,7 @@ impl MultiSelectSchema {
         }
     }
 
-    setters! { title, describe }
+    setters! { title, description }
 
     /// Sets the minimum number of selected values.
     #[must_use]

@@ -168,7 +168,7 @@ impl StringSchema {
         Self::default()
     }
 
-    setters! { title, describe }
+    setters! { title, description }
 
     /// Sets the minimum number of characters.
     #[must_use]
@@ -262,7 +262,7 @@ impl NumberSchema {
         Self::new(NumberType::Integer)
     }
 
-    setters! { title, describe }
+    setters! { title, description }
 
     /// Sets the smallest allowed number.
     #[must_use]
@@ -323,7 +323,7 @@ impl BooleanSchema {
         Self::default()
     }
 
-    setters! { title, describe }
+    setters! { title, description }
 
     /// Sets the default value.
     #[must_use]

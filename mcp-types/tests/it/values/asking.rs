@@ -94,7 +94,7 @@ fn colours() -> Vec<Choice> {
 fn string() -> StringSchema {
     StringSchema::new()
         .title("Mail")
-        .describe("Where to write to.")
+        .description("Where to write to.")
         .min_length(3)
         .max_length(50)
         .format(StringFormat::Email)
@@ -104,7 +104,7 @@ fn string() -> StringSchema {
 fn number() -> NumberSchema {
     NumberSchema::number()
         .title("Share")
-        .describe("From 0 to 1.")
+        .description("From 0 to 1.")
         .minimum(0)
         .maximum(1)
         .default_value(0.5)
@@ -113,14 +113,14 @@ fn number() -> NumberSchema {
 fn plain_choice() -> EnumSchema {
     EnumSchema::new(["S", "M"])
         .title("Size")
-        .describe("Your size.")
+        .description("Your size.")
         .default_value("S")
 }
 
 fn multi(choices: impl Into<Choices>) -> MultiSelectSchema {
     MultiSelectSchema::new(choices)
         .title("Days")
-        .describe("When you can come.")
+        .description("When you can come.")
         .min_items(1)
         .max_items(2)
         .default_value(["#f00"])
@@ -129,11 +129,11 @@ fn multi(choices: impl Into<Choices>) -> MultiSelectSchema {
 fn fields(cases: &mut Cases) {
     let boolean = BooleanSchema::new()
         .title("News")
-        .describe("Now and then.")
+        .description("Now and then.")
         .default_value(true);
     let titled = EnumSchema::new(colours())
         .title("Colour")
-        .describe("The best.");
+        .description("The best.");
     let titled = titled.default_value("#f00");
     let legacy = EnumSchema::new(Choices::from(colours()).to_legacy()).default_value("#0f0");
     cases

@@ -66,7 +66,7 @@ fn resources_and_prompts(cases: &mut Cases) {
         PromptMessage::assistant(embedded()),
     ];
     let got = GetPromptResult::new(messages)
-        .describe("Reviews.")
+        .description("Reviews.")
         .meta("a", 1);
     let uri = SubscribeParams::new("file:///a");
     cases
