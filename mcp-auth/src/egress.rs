@@ -1,10 +1,10 @@
 //! The rules for URLs that other parties name: protection against requests into private networks.
 
-use std::net::{IpAddr, SocketAddr};
+use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 pub use mcp_core::egress::Zone;
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Origin, Url};
 
 use crate::error::{AuthError, shown};
@@ -126,6 +126,18 @@ impl EgressRules {
         None
     }
 
+    /// Resolves a name, and refuses it unless all its addresses are allowed. The connection then uses
+    /// exactly these addresses.
+    pub(crate) async fn resolve(self: Arc<Self>, name: String) -> io::Result<Vec<IpAddr>> {
+        let found = tokio::net::lookup_host((&*name, 0)).await?;
+        let found: Vec<IpAddr> = found.map(|address| address.ip()).collect();
+        if found.iter().all(|ip| self.allows_address(&name, *ip)) {
+            return Ok(found);
+        }
+        let message = "the name has an address in a more private network than the server";
+        Err(io::Error::other(message))
+    }
+
     fn allows_address(&self, name: &str, ip: IpAddr) -> bool {
         let is_listed = |origin: &Origin| match origin {
             Origin::Tuple(_, Host::Domain(host), _) => host == name,
@@ -167,29 +179,6 @@ fn proxy_hosts() -> Vec<String> {
         url.ok()?.host_str().map(str::to_owned)
     });
     hosts.collect()
-}
-
-/// A resolver that refuses a name unless all its addresses are allowed. The connection then uses
-/// exactly these addresses.
-pub(crate) struct FilteringResolver(pub(crate) Arc<EgressRules>);
-
-impl Resolve for FilteringResolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        let rules = Arc::clone(&self.0);
-        Box::pin(async move {
-            let name = name.as_str();
-            let found = tokio::net::lookup_host((name, 0)).await?;
-            let found: Vec<SocketAddr> = found.collect();
-            if found
-                .iter()
-                .any(|address| !rules.allows_address(name, address.ip()))
-            {
-                let message = "the name has an address in a more private network than the server";
-                return Err(message.into());
-            }
-            Ok(Box::new(found.into_iter()) as Addrs)
-        })
-    }
 }
 
 #[cfg(test)]

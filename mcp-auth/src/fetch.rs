@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use tower_service::Service;
 use url::Url;
 
-use crate::egress::{EgressRules, FilteringResolver};
+use crate::egress::EgressRules;
 use crate::error::{AuthError, OAuthCode, shown};
 use crate::limits::{Limits, MAX_DEPTH, MAX_REDIRECTS};
 
@@ -123,12 +123,11 @@ impl Fetcher {
     /// Returns [`AuthError::Settings`] when TLS cannot be set up.
     pub(crate) fn new(rules: EgressRules, limits: Limits) -> Result<Self, AuthError> {
         let rules = Arc::new(rules);
-        let resolver = Arc::new(FilteringResolver(Arc::clone(&rules)));
-        let http = HttpClient::build(|builder| {
-            builder
-                .dns_resolver(Arc::clone(&resolver))
-                .connect_timeout(std::time::Duration::from_secs(5))
-        });
+        let resolver = Arc::clone(&rules);
+        let http = HttpClient::builder()
+            .resolve_with(move |name| Arc::clone(&resolver).resolve(name))
+            .connect_timeout(std::time::Duration::from_secs(5))
+            .build();
         let http = http.map_err(|error| AuthError::Settings(error.to_string()))?;
         Ok(Self {
             http,

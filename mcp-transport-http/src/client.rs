@@ -7,7 +7,7 @@
 //! | `body` | bounded reading of bodies, excerpts for error messages |
 //! | `server_url` | the URL as it is sent, and as errors show it |
 //! | `until_closed` | frames of a call until the channel closes |
-//! | `tls`, `http_client` | [`HttpClient`], the default HTTP client |
+//! | `tls`, `http_client`, `http_client_builder` | [`HttpClient`], the default HTTP client, and its settings |
 //! | `discovery` | catalogs and server cards of a domain |
 //! | `request` | the HTTP client behind a trait object, and the headers of every request |
 //! | `response` | a response as one message or as an event stream |
@@ -19,6 +19,7 @@ mod body;
 mod channel;
 mod discovery;
 mod http_client;
+mod http_client_builder;
 mod legacy;
 mod modern;
 mod request;
@@ -30,6 +31,7 @@ mod until_closed;
 pub use channel::HttpChannel;
 pub use discovery::{DiscoveredServer, DiscoveryError, discover_domain, fetch_card};
 pub use http_client::{HttpBody, HttpClient};
+pub use http_client_builder::HttpClientBuilder;
 pub use request::ChannelService;
 
 #[cfg(test)]

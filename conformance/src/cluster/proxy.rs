@@ -36,7 +36,7 @@ impl Proxy {
     /// Returns an error if the port cannot be bound.
     pub async fn start(nodes: Vec<String>, keep_alive: bool) -> io::Result<(Arc<Self>, String)> {
         let idle = if keep_alive { usize::MAX } else { 0 };
-        let http = HttpClient::build(|client| client.pool_max_idle_per_host(idle));
+        let http = HttpClient::builder().max_idle_per_host(idle).build();
         let proxy = Arc::new(Self {
             http: http.map_err(io::Error::other)?,
             nodes: Mutex::new(nodes),

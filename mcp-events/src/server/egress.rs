@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -14,7 +14,6 @@ use http_body_util::BodyExt as _;
 use mcp_core::egress::Zone;
 use mcp_core::{BoxFuture, ChannelError, TlsError};
 use mcp_transport_http::client::HttpClient;
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tower_service::Service as _;
 use url::{Host, Url};
 
@@ -81,17 +80,13 @@ impl HttpWebhooks {
         zone: Zone,
         resolver: impl WebhookResolver,
     ) -> Result<Self, WebhookFailure> {
-        let resolver = Arc::new(CheckedResolver {
-            zone,
-            resolver: Arc::new(resolver),
-        });
-        let http = HttpClient::build(|builder| {
-            builder
-                .dns_resolver(Arc::clone(&resolver))
-                .no_proxy()
-                // An open connection would outlive the check of its address.
-                .pool_max_idle_per_host(0)
-        });
+        let resolver = Arc::new(resolver);
+        let http = HttpClient::builder()
+            .resolve_with(move |name| resolve(Arc::clone(&resolver), zone, name))
+            .no_proxy()
+            // An open connection would outlive the check of its address.
+            .max_idle_per_host(0)
+            .build();
         let http = http.map_err(|error| WebhookFailure::Refused(error.to_string()))?;
         Ok(Self {
             http,
@@ -256,30 +251,22 @@ fn failure(error: &ChannelError) -> WebhookFailure {
     WebhookFailure::Connection
 }
 
-/// The error of [`CheckedResolver`].
+/// The error of [`resolve`].
 const REFUSED_ADDRESS: &str =
     "its name has an address in a private network, on this machine, or of a metadata service";
 
-/// A resolver that refuses a name unless all its addresses are allowed.
-struct CheckedResolver {
+/// Resolves a name, and refuses it unless all its addresses are allowed.
+async fn resolve(
+    resolver: Arc<impl WebhookResolver>,
     zone: Zone,
-    resolver: Arc<dyn WebhookResolver>,
-}
-
-impl Resolve for CheckedResolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        let found = self.resolver.resolve(name.as_str());
-        let zone = self.zone;
-        Box::pin(async move {
-            let found = found.await?;
-            let is_allowed = |ip: &IpAddr| Zone::of_ip(*ip).is_some_and(|it| it >= zone);
-            if !found.iter().all(is_allowed) {
-                return Err(REFUSED_ADDRESS.into());
-            }
-            let addresses = found.into_iter().map(|ip| SocketAddr::new(ip, 0));
-            Ok(Box::new(addresses.collect::<Vec<_>>().into_iter()) as Addrs)
-        })
+    name: String,
+) -> io::Result<Vec<IpAddr>> {
+    let found = resolver.resolve(&name).await?;
+    let is_allowed = |ip: &IpAddr| Zone::of_ip(*ip).is_some_and(|found| found >= zone);
+    if found.iter().all(is_allowed) {
+        return Ok(found);
     }
+    Err(io::Error::other(REFUSED_ADDRESS))
 }
 
 impl fmt::Debug for HttpWebhooks {

@@ -105,7 +105,7 @@ impl HttpChannel {
     /// use std::time::Duration;
     /// use mcp::{HttpChannel, HttpClient};
     ///
-    /// let http = HttpClient::with_connect_timeout(Duration::from_secs(2))?;
+    /// let http = HttpClient::builder().connect_timeout(Duration::from_secs(2)).build()?;
     /// let channel = HttpChannel::with_service("http://127.0.0.1:8000/mcp", http)?;
     /// # Ok::<(), mcp::core::ChannelError>(())
     /// ```

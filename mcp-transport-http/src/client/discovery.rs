@@ -121,8 +121,8 @@ pub async fn fetch_card(url: &str) -> Result<ServerCard, DiscoveryError> {
 }
 
 fn http_client(peer: &str) -> Result<HttpClient, DiscoveryError> {
-    let client = HttpClient::build(|builder| builder.timeout(REQUEST_TIMEOUT));
-    client.map_err(|source| DiscoveryError::Request {
+    let client = HttpClient::builder().request_timeout(REQUEST_TIMEOUT);
+    client.build().map_err(|source| DiscoveryError::Request {
         url: peer.to_owned(),
         source,
     })

@@ -5,7 +5,6 @@ use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 use std::{fmt, io};
 
 use bytes::Bytes;
@@ -13,11 +12,9 @@ use http::Uri;
 use http_body::{Body, Frame, SizeHint};
 use mcp_core::{BoxFuture, ChannelError, TlsError};
 use parking_lot::Mutex;
-use reqwest::redirect::Policy;
 use tower_service::Service;
 
 use super::body::{BoxError, BoxResponseBody};
-use super::tls;
 
 /// An HTTP/1.1 client with a connection pool, as a [`tower_service::Service`]. To add layers, wrap
 /// it and pass the result to [`HttpChannel::with_service`](super::HttpChannel::with_service).
@@ -25,8 +22,7 @@ use super::tls;
 /// TLS trusts the certificates of the operating system. Redirects are not followed. The proxies of
 /// the environment are used, except for loopback addresses. Clones are cheap and share the pool.
 ///
-/// [`HttpClient::build`] sets proxies, certificates and more on a [`reqwest::ClientBuilder`]
-/// (version 0.13). [`From`] converts an existing [`reqwest::Client`].
+/// [`HttpClient::builder`] sets proxies, certificates and more.
 #[derive(Clone)]
 pub struct HttpClient {
     remote: reqwest::Client,
@@ -38,73 +34,14 @@ pub struct HttpClient {
 /// URI, and its URL is then not parsed again.
 type Last = Mutex<Option<(Uri, reqwest::Url)>>;
 
-/// Timeout of connecting.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
 impl HttpClient {
-    /// Creates a client with a connect timeout of 10 seconds.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`ChannelError::Unsendable`] when the TLS provider of the process cannot be used.
-    pub fn new() -> Result<Self, ChannelError> {
-        Self::build(|builder| builder)
-    }
-
-    /// Creates a client with another connect timeout.
-    ///
-    /// # Errors
-    ///
-    /// See [`HttpClient::new`].
-    pub fn with_connect_timeout(timeout: Duration) -> Result<Self, ChannelError> {
-        Self::build(|builder| builder.connect_timeout(timeout))
-    }
-
-    /// Creates a client with further settings: proxies (never used for loopback addresses),
-    /// certificates, timeouts. `set` receives a builder with the defaults and is called twice.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`ChannelError::Unsendable`] when the settings are invalid.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use mcp::{HttpChannel, HttpClient};
-    ///
-    /// // No proxy, whatever the environment says.
-    /// let http = HttpClient::build(|builder| builder.no_proxy())?;
-    /// let channel = HttpChannel::with_service("https://example.com/mcp", http)?;
-    /// # Ok::<(), mcp::core::ChannelError>(())
-    /// ```
-    pub fn build(
-        set: impl Fn(reqwest::ClientBuilder) -> reqwest::ClientBuilder,
-    ) -> Result<Self, ChannelError> {
-        let tls = tls::config().map_err(|error| ChannelError::Unsendable(error.to_string()))?;
-        let builder = || {
-            let defaults = reqwest::Client::builder()
-                .tls_backend_preconfigured(tls.clone())
-                .connect_timeout(CONNECT_TIMEOUT)
-                // spec: HTTP-C-14
-                .redirect(Policy::none())
-                .referer(false)
-                .user_agent(concat!(
-                    env!("CARGO_PKG_NAME"),
-                    "/",
-                    env!("CARGO_PKG_VERSION")
-                ));
-            set(defaults)
-        };
-        let build = |builder: reqwest::ClientBuilder| {
-            builder
-                .build()
-                .map_err(|error| ChannelError::Unsendable(error.to_string()))
-        };
-        Ok(Self {
-            remote: build(builder())?,
-            local: build(builder().no_proxy())?,
+    /// Creates a client that uses `local` for loopback addresses, which proxies cannot reach.
+    pub(super) fn over(remote: reqwest::Client, local: reqwest::Client) -> Self {
+        Self {
+            remote,
+            local,
             last: Arc::default(),
-        })
+        }
     }
 
     /// Converts a request to reqwest's type.
@@ -125,18 +62,6 @@ impl HttpClient {
         let request = reqwest::Request::try_from(request)?;
         *self.last.lock() = Some((uri, request.url().clone()));
         Ok(request)
-    }
-}
-
-/// Uses the client unchanged, including its proxies for loopback addresses and its redirect policy.
-/// A client that follows redirects sends the program's headers to the redirect target.
-impl From<reqwest::Client> for HttpClient {
-    fn from(client: reqwest::Client) -> Self {
-        Self {
-            local: client.clone(),
-            remote: client,
-            last: Arc::default(),
-        }
     }
 }
 
@@ -287,20 +212,7 @@ impl fmt::Debug for HttpBody {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use super::{HttpClient, is_loopback};
-
-    #[test]
-    fn build_with_invalid_user_agent_fails() {
-        let built = HttpClient::build(|builder| builder.timeout(Duration::from_secs(3)));
-        assert!(built.is_ok());
-        let error = HttpClient::build(|builder| builder.user_agent("line\nbreak")).unwrap_err();
-        assert!(
-            error.to_string().starts_with("cannot send the request: "),
-            "{error}"
-        );
-    }
+    use super::is_loopback;
 
     #[test]
     fn is_loopback_for_local_hosts_only() {

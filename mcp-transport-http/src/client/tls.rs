@@ -8,14 +8,15 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 
-/// Returns a TLS configuration that trusts the certificates of the operating system.
-pub(super) fn config() -> Result<ClientConfig, Error> {
+/// Returns a TLS configuration that trusts the certificates of the operating system, and `roots`.
+pub(super) fn config(roots: Vec<CertificateDer<'static>>) -> Result<ClientConfig, Error> {
     // A provider that the program has installed for the whole process is used here, too.
     let provider = CryptoProvider::get_default()
         .cloned()
         .unwrap_or_else(|| Arc::new(ring::default_provider()));
     let verifier = SystemRoots {
         provider: provider.clone(),
+        roots,
         verifier: OnceLock::new(),
     };
     let mut config = ClientConfig::builder_with_provider(provider)
@@ -32,7 +33,22 @@ pub(super) fn config() -> Result<ClientConfig, Error> {
 #[derive(Debug)]
 struct SystemRoots {
     provider: Arc<CryptoProvider>,
+    /// Trusted in addition.
+    roots: Vec<CertificateDer<'static>>,
     verifier: OnceLock<Result<Verifier, Error>>,
+}
+
+impl SystemRoots {
+    #[cfg(not(target_os = "android"))]
+    fn load(&self) -> Result<Verifier, Error> {
+        Verifier::new_with_extra_roots(self.roots.iter().cloned(), self.provider.clone())
+    }
+
+    /// The verifier of Android takes no further certificates.
+    #[cfg(target_os = "android")]
+    fn load(&self) -> Result<Verifier, Error> {
+        Verifier::new(self.provider.clone())
+    }
 }
 
 impl ServerCertVerifier for SystemRoots {
@@ -44,9 +60,7 @@ impl ServerCertVerifier for SystemRoots {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let verifier = self
-            .verifier
-            .get_or_init(|| Verifier::new(self.provider.clone()));
+        let verifier = self.verifier.get_or_init(|| self.load());
         verifier.as_ref().map_err(Error::clone)?.verify_server_cert(
             end_entity,
             intermediates,

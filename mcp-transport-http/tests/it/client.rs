@@ -1,5 +1,7 @@
 //! The client's channel against a server that writes its bytes by hand.
 
+use std::io;
+use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -372,7 +374,10 @@ async fn connecting_takes_no_longer_than_allowed() {
             Err(_) => break,
         }
     }
-    let http = HttpClient::with_connect_timeout(Duration::from_millis(100)).unwrap();
+    let http = HttpClient::builder()
+        .connect_timeout(Duration::from_millis(100))
+        .build()
+        .unwrap();
     let channel = HttpChannel::with_service(format!("http://{address}/"), http).unwrap();
     let error = failure(&channel).await;
     let ChannelError::Connect { source, .. } = &error else {
@@ -382,10 +387,87 @@ async fn connecting_takes_no_longer_than_allowed() {
 }
 
 #[tokio::test]
-async fn a_client_with_settings_of_ones_own() {
-    let server = Raw::start(vec![vec![JSON]]).await;
-    let own = HttpClient::build(|builder| builder.user_agent("mine/1")).unwrap();
-    let channel = HttpChannel::with_service(&server.url, own).unwrap();
+async fn proxy_gets_requests_to_other_machines_only() {
+    let proxy = Raw::start(vec![vec![JSON]]).await;
+    let http = HttpClient::builder().proxy(&proxy.url).build().unwrap();
+    let channel = HttpChannel::with_service("http://mcp.example/a", http.clone()).unwrap();
     assert_eq!(messages(&channel).await, ["{}"]);
-    assert!(server.request().contains("user-agent: mine/1"));
+    assert!(
+        proxy
+            .request()
+            .starts_with("POST http://mcp.example/a HTTP/1.1")
+    );
+    let server = Raw::start(vec![vec![JSON]]).await;
+    let channel = HttpChannel::with_service(&server.url, http).unwrap();
+    assert_eq!(messages(&channel).await, ["{}"]);
+}
+
+#[tokio::test]
+async fn resolver_of_the_program_finds_and_refuses_names() {
+    let server = Raw::start(vec![vec![JSON]]).await;
+    let http = HttpClient::builder()
+        .no_proxy()
+        .resolve_with(|name| async move {
+            match &*name {
+                "mcp.example" => Ok(vec![Ipv4Addr::LOCALHOST.into()]),
+                _ => Err(io::Error::other("this name is refused")),
+            }
+        })
+        .build()
+        .unwrap();
+    let url = server.url.replace("127.0.0.1", "mcp.example");
+    let channel = HttpChannel::with_service(url, http.clone()).unwrap();
+    assert_eq!(messages(&channel).await, ["{}"]);
+    let channel = HttpChannel::with_service("http://other.example/", http).unwrap();
+    let ChannelError::Connect { source, .. } = failure(&channel).await else {
+        panic!("the name was resolved")
+    };
+    assert_eq!(source.to_string(), "this name is refused");
+}
+
+/// Serves one HTTPS response for `localhost`, with the certificate in `tls/server.pem`.
+#[cfg(target_os = "linux")]
+fn serve_tls() -> String {
+    use std::io::{Read as _, Write as _};
+
+    use rustls::pki_types::pem::PemObject as _;
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+    use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!(
+        "https://localhost:{}/",
+        listener.local_addr().unwrap().port()
+    );
+    let certificate = CertificateDer::from_pem_slice(include_bytes!("tls/server.pem")).unwrap();
+    let key = PrivateKeyDer::from_pem_slice(include_bytes!("tls/server.key")).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
+    std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let connection = ServerConnection::new(Arc::new(config)).unwrap();
+        let mut stream = StreamOwned::new(connection, stream);
+        // A client that does not trust the certificate ends the connection.
+        let mut request = [0; 4096];
+        if stream.read(&mut request).is_ok() {
+            let _ = stream.write_all(JSON);
+        }
+    });
+    url
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn added_root_certificate_is_trusted() {
+    let root = include_bytes!("tls/root.pem");
+    let http = HttpClient::builder().root_certificates(root).build();
+    let channel = HttpChannel::with_service(serve_tls(), http.unwrap()).unwrap();
+    assert_eq!(messages(&channel).await, ["{}"]);
+    let error = failure(&HttpChannel::new(serve_tls()).unwrap()).await;
+    assert!(matches!(error, ChannelError::Connect { .. }), "{error:?}");
 }
