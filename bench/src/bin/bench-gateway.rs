@@ -10,7 +10,6 @@ use mcp::ServerCommand;
 use mcp::gateway::{Gateway, GatewayServer};
 use mcp::group::Naming;
 use mcp::http::Serve;
-use mcp::prelude::*;
 use tokio::net::TcpListener;
 use tokio::runtime;
 
