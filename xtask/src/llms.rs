@@ -219,7 +219,7 @@ mod tests {
             lines[0],
             "- [tools](mcp/src/docs/tools.md): A tool is a function."
         );
-        assert_eq!(lines[4], "- [clock](examples/src/bin/clock.rs): A clock.");
+        assert_eq!(lines[3], "- [clock](examples/src/bin/clock.rs): A clock.");
     }
 
     #[test]

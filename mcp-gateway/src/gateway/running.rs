@@ -36,7 +36,7 @@ const LEVELS: [LoggingLevel; 8] = [
     LoggingLevel::Emergency,
 ];
 
-/// What a running call comes to next.
+/// Next event of a running call.
 pub(super) enum Next<R> {
     /// The request has ended.
     Step(Step<'static, R>),

@@ -16,6 +16,9 @@ const LAYERS: [(&str, &[&str]); 24] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
     ("mcp-server", &["mcp-core", "mcp-types"]),
+    ("mcp-transport-http", &["mcp-core", "mcp-types"]),
+    ("mcp-auth", &["mcp-core", "mcp-transport-http", "mcp-types"]),
+    ("mcp-transport-stdio", &["mcp-core", "mcp-types"]),
     (
         "mcp-client",
         &[
@@ -26,8 +29,6 @@ const LAYERS: [(&str, &[&str]); 24] = [
             "mcp-types",
         ],
     ),
-    ("mcp-transport-http", &["mcp-core", "mcp-types"]),
-    ("mcp-auth", &["mcp-core", "mcp-transport-http", "mcp-types"]),
     ("mcp-tasks", &["mcp-core", "mcp-types"]),
     ("mcp-telemetry", &["mcp-core", "mcp-types"]),
     ("mcp-gen", &["mcp-client", "mcp-types"]),
@@ -59,7 +60,6 @@ const LAYERS: [(&str, &[&str]); 24] = [
             "mcp-types",
         ],
     ),
-    ("mcp-transport-stdio", &["mcp-core", "mcp-types"]),
     ("mcp-redis", &["mcp-core", "mcp-types"]),
     ("mcp-macros", &[]),
     (
