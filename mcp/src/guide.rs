@@ -42,7 +42,7 @@
 //! | migration from rmcp | [`coming_from_rmcp`] |
 //! | migration from the Python SDK and FastMCP | [`coming_from_fastmcp`] |
 //! | migration from the TypeScript SDK | [`coming_from_typescript`] |
-//! | thirty questions: How do I …? | [`faq`] |
+//! | questions: How do I …? | [`faq`] |
 //! | versions, compatibility, the minimum version of Rust | [`stability`] |
 
 /// Declares the pages of the guide, each with the features that its code blocks need: the pages exist
