@@ -9,21 +9,18 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use super::browser::Browser;
-use super::cases::{Case, Start, log_file};
-use super::http;
+use super::cases::{Case, Start};
+use super::http::{self, start};
 use super::peers::Peers;
 use crate::Result;
-use crate::process::{self, Server};
+use crate::process::Server;
 use crate::workspace::Workspace;
 
 /// Our server and our client.
 pub(super) const SERVER: &str = "protected-server";
 pub(super) const CLIENT: &str = "auth-client";
-
-const START_LIMIT: Duration = Duration::from_secs(60);
 
 /// A way to log in.
 struct Flow {
@@ -259,11 +256,6 @@ fn protected_cases(
         running.extend([issuer, ours]);
     }
     cases
-}
-
-fn start(command: &mut Command, name: &str, out: &Path) -> Result<Server> {
-    process::clean_environment(command);
-    Server::start(command, &log_file(out, name), START_LIMIT)
 }
 
 /// Returns the problem of a flow, unless the client printed that it works.

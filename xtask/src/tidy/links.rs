@@ -5,15 +5,6 @@ use crate::sources::Sources;
 
 const DOCUMENTS: [&str; 3] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"];
 
-/// Prefixes that ARCHITECTURE.md uses for the source folders of crates.
-const SHORT_PREFIXES: [(&str, &str); 5] = [
-    ("http/", "mcp-transport-http/src/"),
-    ("stdio/", "mcp-transport-stdio/src/"),
-    ("core/", "mcp-core/src/"),
-    ("server/", "mcp-server/src/"),
-    ("client/", "mcp-client/src/"),
-];
-
 /// A file name that stands for any file.
 const PLACEHOLDER: &str = "foo";
 
@@ -68,17 +59,12 @@ fn exists(path: &str, files: &[&str]) -> bool {
     if folders.any(|(folder, _)| path.starts_with(&format!("{folder}/"))) {
         return is_file(path);
     }
-    let mut prefixes = SHORT_PREFIXES.iter();
-    match prefixes.find_map(|(short, long)| Some((long, path.strip_prefix(short)?))) {
-        // A method of the protocol, such as `server/discover`.
-        Some((_, rest)) if !rest.contains(['/', '.']) => true,
-        Some((long, rest)) => is_file(&format!("{long}{rest}")),
-        None if !path.ends_with(".rs") || path.starts_with(PLACEHOLDER) => true,
-        None => {
-            let end = format!("/{path}");
-            files.iter().any(|file| format!("/{file}").ends_with(&end))
-        }
+    // Other texts with a slash are methods of the protocol, such as `server/discover`.
+    if !path.ends_with(".rs") || path.starts_with(PLACEHOLDER) {
+        return true;
     }
+    let end = format!("/{path}");
+    files.iter().any(|file| format!("/{file}").ends_with(&end))
 }
 
 /// Returns true if the path is that of the file, or of a folder around it.

@@ -253,11 +253,11 @@ fn unfinished_work_is_a_finding() {
 #[test]
 fn documents_that_name_missing_files_are_findings() {
     let content = "`mcp-core/src/{a,b}.rs`, `mcp-core/src/`, `mcp::core`, `Server/x`, `mcp-core/src/…`\n\
-                   `core/a.rs`, `src/{a,b}.rs`, `foo/tests.rs`, `server/discover`, `target/x`\n\
+                   `src/{a,b}.rs`, `foo/tests.rs`, `server/discover`, `target/x`\n\
                    [a](mcp-core/src/a.rs), [b](https://example.com/b.rs), [c](#c)\n\
                    `mcp-core/src/{a,c}.rs` <!-- // BAD -->\n\
                    `mcp-core/gone/` <!-- // BAD -->\n\
-                   `core/gone/a.rs` <!-- // BAD -->\n\
+                   `gone/a.rs` <!-- // BAD -->\n\
                    `gone.rs` <!-- // BAD -->\n\
                    [gone](mcp-core/src/gone.rs) <!-- // BAD -->\n";
     let sources = Sources::from_texts(&[
