@@ -71,7 +71,7 @@ pub trait ClientExtension: Extension + Sized {
     fn register(self, setup: &mut ClientSetup<Self>);
 }
 
-/// What [`ClientBuilder::extension`](crate::ClientBuilder::extension) accepts: a [`ClientExtension`], or
+/// Argument of [`ClientBuilder::extension`](crate::ClientBuilder::extension): a [`ClientExtension`], or
 /// the identifier and the settings of an extension whose messages the program passes on: `(id, settings)`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an extension of a client",

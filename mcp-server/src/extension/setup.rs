@@ -75,7 +75,7 @@ pub trait ServerExtension: Extension + Sized {
     fn register(self, setup: &mut ServerSetup<Self>);
 }
 
-/// What [`Server::extension`](crate::Server::extension) accepts: a [`ServerExtension`], or a
+/// Argument of [`Server::extension`](crate::Server::extension): a [`ServerExtension`], or a
 /// [`RawExtension`](super::RawExtension).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an extension of a server",
