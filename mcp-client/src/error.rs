@@ -144,7 +144,6 @@ impl Error {
     }
 
     /// Adds the end of the server's standard error to the message.
-    #[cfg(any(feature = "stdio", test))]
     pub(crate) fn with_stderr_tail(mut self, stderr: impl Into<Box<str>>) -> Self {
         self.inner.stderr_tail = Some(stderr.into()).filter(|stderr| !stderr.is_empty());
         self

@@ -15,6 +15,13 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(any(feature = "client", feature = "server")),
+    allow(
+        dead_code,
+        reason = "without a side, only the names of headers are of use"
+    )
+)]
 
 #[cfg(feature = "client")]
 pub mod client;

@@ -47,6 +47,7 @@ pub(crate) fn version(headers: &HeaderMap) -> Option<&str> {
     parse_version(headers.get(names::MCP_PROTOCOL_VERSION)?)
 }
 
+#[cfg(feature = "server")]
 fn parse_version(value: &HeaderValue) -> Option<&str> {
     // A version is ASCII: no need for the slower check for UTF-8.
     Some(value.to_str().ok()?.trim_matches([' ', '\t']))
