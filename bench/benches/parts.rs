@@ -136,7 +136,7 @@ mod sse {
     fn stream() -> Bytes {
         let buffer = NotificationBuffer::new(MODERN, FRAMING);
         for _ in 0..EVENTS {
-            buffer.try_send(&notification());
+            buffer.try_send(&notification(), None);
         }
         buffer.drain()
     }
@@ -147,7 +147,7 @@ mod sse {
         let notification = notification();
         bencher.counter(ItemsCount::new(EVENTS)).bench_local(|| {
             for _ in 0..EVENTS {
-                buffer.try_send(black_box(&notification));
+                buffer.try_send(black_box(&notification), None);
             }
             buffer.drain()
         });

@@ -43,7 +43,7 @@ struct ChangesInner {
 
 impl Changes {
     /// The default limit of concurrent `subscriptions/listen` requests: 1024.
-    pub const MAX_SUBSCRIPTIONS: usize = 1024;
+    const MAX_SUBSCRIPTIONS: usize = 1024;
 
     /// The changes that a bus carries, visible to every client.
     pub fn new(bus: Arc<dyn ChangeBus>) -> Self {
@@ -113,7 +113,7 @@ impl Changes {
     /// Returns the fault of the gate, or [`Fault::NoSuchItem`] for a resource that is not visible to
     /// the client.
     // spec: GAP-10
-    pub fn check_access(
+    pub(crate) fn check_access(
         &self,
         uri: &str,
         facts: &ClientFacts,

@@ -159,7 +159,7 @@ impl OneWayMessage {
         version: ProtocolVersion,
     ) -> Option<Self> {
         let mut body = Vec::new();
-        let is_written = wire::client_for_version(version).encode_client_notification_with(
+        let is_written = wire::client_for_version(version).encode_client_notification(
             notification,
             meta,
             &mut body,

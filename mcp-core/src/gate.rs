@@ -36,17 +36,6 @@ pub(crate) fn admit(
     })
 }
 
-/// A gate that admits every call.
-#[derive(Debug, Clone, Copy, Default)]
-#[non_exhaustive]
-pub struct AllowAll;
-
-impl Gate for AllowAll {
-    fn admit(&self, _: &Call, _: &ClientFacts, _: Option<&Principal>) -> Result<(), Fault> {
-        Ok(())
-    }
-}
-
 impl<G: Gate + ?Sized> Gate for Arc<G> {
     fn admit(
         &self,

@@ -169,7 +169,7 @@ impl InboundRequest {
 
     /// Returns the token under which the client wants progress, and the least severe level of log
     /// messages that it wants.
-    pub fn requested_notifications(&self) -> (Option<ProgressToken>, Option<LoggingLevel>) {
+    fn requested_notifications(&self) -> (Option<ProgressToken>, Option<LoggingLevel>) {
         (self.progress_token.clone(), self.facts.log_level)
     }
 

@@ -121,7 +121,7 @@ pub use extensions::Extensions;
 pub use facts::{CallerKey, ClientFacts, ClientProfile, Principal, RequiredScopes, ServerProfile};
 pub use fault::{ErrorData, Fault, ItemKind};
 pub use framing::Framing;
-pub use gate::{AllowAll, Gate};
+pub use gate::Gate;
 pub use header_mismatch::HeaderMismatch;
 pub use in_process::InProcessChannel;
 pub use inbound::InboundRequest;

@@ -16,28 +16,17 @@ use crate::{NotificationObserver, ServerNotification, TaskChannel, catch_panic_s
 
 /// A bounded queue of notifications that a transport empties.
 pub trait NotificationSink: Send + Sync {
-    /// Queues a notification. Registers the waker when there is no space.
-    fn poll_send(&self, cx: &mut Context<'_>, notification: &ServerNotification) -> Poll<()>;
-
-    /// Queues a notification, or drops it when there is no space.
-    fn try_send(&self, notification: &ServerNotification);
-
-    /// Queues a notification with further keys of `_meta`. Sinks that encode no messages leave them out,
-    /// as the default does.
-    fn poll_send_with(
+    /// Queues a notification with further keys of `_meta`. Registers the waker when there is no space.
+    /// Sinks that encode no messages leave the keys out.
+    fn poll_send(
         &self,
         cx: &mut Context<'_>,
         notification: &ServerNotification,
-        _meta: Option<&Meta>,
-    ) -> Poll<()> {
-        self.poll_send(cx, notification)
-    }
+        meta: Option<&Meta>,
+    ) -> Poll<()>;
 
-    /// Queues a notification with further keys of `_meta`, or drops it. See
-    /// [`poll_send_with`](Self::poll_send_with).
-    fn try_send_with(&self, notification: &ServerNotification, _meta: Option<&Meta>) {
-        self.try_send(notification);
-    }
+    /// Queues a notification with further keys of `_meta`, or drops it when there is no space.
+    fn try_send(&self, notification: &ServerNotification, meta: Option<&Meta>);
 }
 
 /// Sends progress and log messages of one call, as far as its client asked for them.
@@ -69,12 +58,17 @@ struct TaskOutlet {
 struct TaskSink(Arc<dyn TaskChannel>);
 
 impl NotificationSink for TaskSink {
-    fn poll_send(&self, _: &mut Context<'_>, notification: &ServerNotification) -> Poll<()> {
+    fn poll_send(
+        &self,
+        _: &mut Context<'_>,
+        notification: &ServerNotification,
+        _: Option<&Meta>,
+    ) -> Poll<()> {
         self.0.report(notification);
         Poll::Ready(())
     }
 
-    fn try_send(&self, notification: &ServerNotification) {
+    fn try_send(&self, notification: &ServerNotification, _: Option<&Meta>) {
         self.0.report(notification);
     }
 }
@@ -302,11 +296,16 @@ impl Outlet {
         struct Discard;
 
         impl NotificationSink for Discard {
-            fn poll_send(&self, _: &mut Context<'_>, _: &ServerNotification) -> Poll<()> {
+            fn poll_send(
+                &self,
+                _: &mut Context<'_>,
+                _: &ServerNotification,
+                _: Option<&Meta>,
+            ) -> Poll<()> {
                 Poll::Ready(())
             }
 
-            fn try_send(&self, _: &ServerNotification) {}
+            fn try_send(&self, _: &ServerNotification, _: Option<&Meta>) {}
         }
 
         Self::open(None, None, Arc::new(Discard))
@@ -328,10 +327,10 @@ impl OpenOutlet {
         }
         if let Some(notification) = self.map(notification) {
             let Some(observer) = &self.observer else {
-                return poll_fn(|cx| self.sink.poll_send(cx, &notification)).await;
+                return poll_fn(|cx| self.sink.poll_send(cx, &notification, None)).await;
             };
             let (observation, meta) = observer.start(&notification);
-            poll_fn(|cx| self.sink.poll_send_with(cx, &notification, meta.as_ref())).await;
+            poll_fn(|cx| self.sink.poll_send(cx, &notification, meta.as_ref())).await;
             observation.end(Ok(()));
         }
     }
@@ -343,10 +342,10 @@ impl OpenOutlet {
             }
         } else if let Some(notification) = self.map(notification) {
             let Some(observer) = &self.observer else {
-                return self.sink.try_send(&notification);
+                return self.sink.try_send(&notification, None);
             };
             let (observation, meta) = observer.start(&notification);
-            self.sink.try_send_with(&notification, meta.as_ref());
+            self.sink.try_send(&notification, meta.as_ref());
             observation.end(Ok(()));
         }
     }

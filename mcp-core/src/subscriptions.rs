@@ -31,21 +31,21 @@ use crate::{
 /// This type does no IO. The acknowledgement comes with the constructor and the result consumes the value,
 /// so nothing can be sent before the one or after the other.
 #[derive(Debug)]
-pub struct ServerSubscription {
+pub(crate) struct ServerSubscription {
     granted: SubscriptionFilter,
 }
 
 impl ServerSubscription {
     /// Starts a subscription to the granted changes. The notification is its first message.
     // spec: SUB-03, SUB-04
-    pub fn start(granted: SubscriptionFilter) -> (Self, ServerNotification) {
+    pub(crate) fn start(granted: SubscriptionFilter) -> (Self, ServerNotification) {
         let acknowledged = ServerNotification::Acknowledged(granted.clone());
         (Self { granted }, acknowledged)
     }
 
     /// Returns the notification of a change, or `None` when the subscription does not cover it.
     // spec: SUB-02
-    pub fn notification_for(&self, event: ChangeEvent) -> Option<ServerNotification> {
+    pub(crate) fn notification_for(&self, event: ChangeEvent) -> Option<ServerNotification> {
         let granted = match &event {
             ChangeEvent::Tools => self.granted.tools_list_changed,
             ChangeEvent::Prompts => self.granted.prompts_list_changed,
@@ -61,7 +61,7 @@ impl ServerSubscription {
     ///
     /// A subscription that is dropped instead ends abruptly: its stream closes without a response.
     // spec: SUB-09, SUB-10, GAP-01
-    pub fn finish(self) -> ListenResult {
+    pub(crate) fn finish(self) -> ListenResult {
         // The wire adds the id of the request.
         ListenResult::default()
     }

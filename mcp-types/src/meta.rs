@@ -44,35 +44,6 @@ impl Meta {
         value.and_then(|value| T::deserialize(value).ok())
     }
 
-    /// Sets the ids of tasks that a tool call refers to (tasks extension). An advisory value: servers may
-    /// ignore it, and check the access to each task.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use mcp::types::Meta;
-    ///
-    /// let meta = Meta::default().with_related_tasks(["786512e2"]);
-    /// assert_eq!(meta.related_tasks(), ["786512e2"]);
-    /// assert!(meta.with_related_tasks::<String>([]).is_empty());
-    /// ```
-    #[must_use]
-    pub fn with_related_tasks<S: Into<String>>(mut self, ids: impl IntoIterator<Item = S>) -> Self {
-        let ids: Vec<String> = ids.into_iter().map(Into::into).collect();
-        if ids.is_empty() {
-            self.remove(keys::RELATED_TASK_IDS);
-        } else {
-            self.insert(keys::RELATED_TASK_IDS, ids);
-        }
-        self
-    }
-
-    /// Returns the ids of tasks that a tool call refers to (tasks extension). Empty if there are none or
-    /// if the value is malformed.
-    pub fn related_tasks(&self) -> Vec<String> {
-        self.get(keys::RELATED_TASK_IDS).unwrap_or_default()
-    }
-
     /// Adds a key and returns its previous value.
     pub fn insert(&mut self, key: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
         self.0.as_object_mut().insert(key.into(), value.into())

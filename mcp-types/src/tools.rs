@@ -13,7 +13,7 @@ use crate::legacy_tasks::{TaskMetadata, TaskSupport};
 use crate::setters::setters;
 use crate::{
     ContentBlock, Cursor, ExtraFields, Icon, JsonObject, Meta, RawObject, TextContent,
-    ToolResultContent, ToolUseContent, de, escape_line,
+    ToolResultContent, de, escape_line,
 };
 
 /// Definition of a tool, as `tools/list` returns it.
@@ -443,13 +443,6 @@ pub enum UnexpectedResult {
 /// Returns the message of an error that may contain text of a peer.
 fn one_line(error: &serde_json::Error) -> String {
     escape_line(&error.to_string()).into_owned()
-}
-
-impl ToolUseContent {
-    /// Returns the parameters of the `tools/call` request for this call.
-    pub fn to_call(&self) -> CallToolParams {
-        CallToolParams::new(&*self.name, Some(self.input.clone()))
-    }
 }
 
 impl ToolResultContent {

@@ -264,12 +264,12 @@ impl Session {
         let Some((observation, meta)) = observed.map(|it| it.notify(notification)) else {
             return self
                 .wire
-                .encode_server_notification(notification, None, out);
+                .encode_server_notification(notification, None, None, out);
         };
         let meta = meta.as_ref();
         let is_written = self
             .wire
-            .encode_server_notification_with(notification, None, meta, out);
+            .encode_server_notification(notification, None, meta, out);
         observation.end(Ok(()));
         is_written
     }

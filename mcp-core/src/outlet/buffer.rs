@@ -68,9 +68,9 @@ impl BufferState {
 
 impl NotificationBuffer {
     /// The default limit, in bytes: 64 KiB.
-    pub const DEFAULT_LIMIT: usize = 64 * 1024;
+    const DEFAULT_LIMIT: usize = 64 * 1024;
     /// The limit of a subscription, in bytes: 4 KiB. Its changes are merged before they are encoded.
-    pub const SUBSCRIPTION_LIMIT: usize = 4 * 1024;
+    const SUBSCRIPTION_LIMIT: usize = 4 * 1024;
     /// The number of reports that can wait. Further ones replace the newest.
     const MAX_WRITERS: usize = 64;
 
@@ -271,7 +271,7 @@ impl NotificationBuffer {
         out.extend_from_slice(self.framing.prefix);
         if self
             .wire
-            .encode_server_notification_with(notification, subscription, meta, out)
+            .encode_server_notification(notification, subscription, meta, out)
         {
             out.extend_from_slice(self.framing.suffix);
         } else {
@@ -281,15 +281,7 @@ impl NotificationBuffer {
 }
 
 impl NotificationSink for NotificationBuffer {
-    fn poll_send(&self, cx: &mut Context<'_>, notification: &ServerNotification) -> Poll<()> {
-        self.poll_send_with(cx, notification, None)
-    }
-
-    fn try_send(&self, notification: &ServerNotification) {
-        self.try_send_with(notification, None);
-    }
-
-    fn poll_send_with(
+    fn poll_send(
         &self,
         cx: &mut Context<'_>,
         notification: &ServerNotification,
@@ -323,7 +315,7 @@ impl NotificationSink for NotificationBuffer {
         Poll::Ready(())
     }
 
-    fn try_send_with(&self, notification: &ServerNotification, meta: Option<&Meta>) {
+    fn try_send(&self, notification: &ServerNotification, meta: Option<&Meta>) {
         let mut state = self.state.lock();
         if state.finished {
             return;

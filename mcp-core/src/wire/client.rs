@@ -50,21 +50,10 @@ pub trait ClientWire: Wire {
     /// Returns the id of the `subscriptions/listen` request that a notification belongs to.
     fn subscription_id(&self, notification: &Notification<'_>) -> Option<RequestId>;
 
-    /// Encodes a notification of the client. Returns false and writes nothing when the revision
-    /// does not have it.
+    /// Encodes a notification of the client, with further keys of `_meta`. Returns false and writes
+    /// nothing when the revision does not have it.
     #[must_use = "false means that nothing was written"]
     fn encode_client_notification(
-        &self,
-        notification: &ClientNotification,
-        out: &mut Vec<u8>,
-    ) -> bool {
-        self.encode_client_notification_with(notification, None, out)
-    }
-
-    /// Encodes a notification as [`encode_client_notification`](Self::encode_client_notification) does,
-    /// with further keys of `_meta`.
-    #[must_use = "false means that nothing was written"]
-    fn encode_client_notification_with(
         &self,
         notification: &ClientNotification,
         meta: Option<&Meta>,

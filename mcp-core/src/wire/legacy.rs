@@ -74,7 +74,7 @@ impl Wire for Legacy {
         write_error(out, id, &self.error(fault));
     }
 
-    fn encode_server_notification_with(
+    fn encode_server_notification(
         &self,
         notification: &ServerNotification,
         subscription: Option<&RequestId>,
@@ -150,7 +150,7 @@ impl ClientWire for Legacy {
         None
     }
 
-    fn encode_client_notification_with(
+    fn encode_client_notification(
         &self,
         notification: &ClientNotification,
         meta: Option<&Meta>,

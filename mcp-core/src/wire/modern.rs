@@ -56,7 +56,7 @@ impl Wire for Modern {
         write_error(out, id, &to_error(fault));
     }
 
-    fn encode_server_notification_with(
+    fn encode_server_notification(
         &self,
         notification: &ServerNotification,
         subscription: Option<&RequestId>,
@@ -128,7 +128,7 @@ impl ClientWire for Modern {
         notifications::subscription_id(notification)
     }
 
-    fn encode_client_notification_with(
+    fn encode_client_notification(
         &self,
         notification: &ClientNotification,
         meta: Option<&Meta>,

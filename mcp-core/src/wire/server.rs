@@ -38,29 +38,16 @@ pub trait Wire: sealed::Sealed + Debug + Send + Sync {
     /// the id could not be read.
     fn encode_error(&self, fault: &Fault, id: Option<&RequestId>, out: &mut Vec<u8>);
 
-    /// Encodes a notification of the server.
+    /// Encodes a notification of the server, with further keys of `_meta`.
     ///
     /// `subscription` is the id of the `subscriptions/listen` request whose stream carries it.
     /// Revisions with sessions ignore it.
     ///
     /// Returns false and writes nothing when the revision does not have the notification, or does
     /// not allow it on that stream.
-    // spec: META-13
-    #[must_use = "false means that nothing was written"]
-    fn encode_server_notification(
-        &self,
-        notification: &ServerNotification,
-        subscription: Option<&RequestId>,
-        out: &mut Vec<u8>,
-    ) -> bool {
-        self.encode_server_notification_with(notification, subscription, None, out)
-    }
-
-    /// Encodes a notification as [`encode_server_notification`](Self::encode_server_notification) does,
-    /// with further keys of `_meta`.
     // spec: META-13, META-14
     #[must_use = "false means that nothing was written"]
-    fn encode_server_notification_with(
+    fn encode_server_notification(
         &self,
         notification: &ServerNotification,
         subscription: Option<&RequestId>,

@@ -72,7 +72,9 @@ impl Side {
         of: Option<&RequestId>,
     ) -> Option<Vec<u8>> {
         let mut out = Vec::new();
-        let written = self.wire().encode_server_notification(note, of, &mut out);
+        let written = self
+            .wire()
+            .encode_server_notification(note, of, None, &mut out);
         assert_eq!(written, !out.is_empty());
         written.then_some(out)
     }
@@ -85,7 +87,7 @@ impl Side {
 
     pub(crate) fn client_note(&self, note: &ClientNotification) -> Option<Vec<u8>> {
         let mut out = Vec::new();
-        let written = self.wire().encode_client_notification(note, &mut out);
+        let written = self.wire().encode_client_notification(note, None, &mut out);
         assert_eq!(written, !out.is_empty());
         written.then_some(out)
     }

@@ -243,7 +243,8 @@ impl InputRound {
         let complete = ServerNotification::ElicitationComplete(ElicitationComplete::new(id));
         let wire = wire::for_version(self.facts.version);
         let mut message = Vec::new();
-        wire.encode_server_notification(&complete, None, &mut message) && sink.send(message.into())
+        wire.encode_server_notification(&complete, None, None, &mut message)
+            && sink.send(message.into())
     }
 
     /// Sends an open question through the task, if the call has become one since the question was

@@ -322,12 +322,13 @@ impl NotificationSink for RecordedNotifications {
         &self,
         _: &mut std::task::Context<'_>,
         notification: &ServerNotification,
+        meta: Option<&mcp_types::Meta>,
     ) -> std::task::Poll<()> {
-        self.try_send(notification);
+        self.try_send(notification, meta);
         std::task::Poll::Ready(())
     }
 
-    fn try_send(&self, notification: &ServerNotification) {
+    fn try_send(&self, notification: &ServerNotification, _: Option<&mcp_types::Meta>) {
         self.0.lock().unwrap().push(notification.clone());
     }
 }

@@ -347,16 +347,6 @@ pub struct CatalogEntry {
 }
 
 impl CatalogEntry {
-    /// Creates an entry of a server whose card is at a URL.
-    pub fn card_at(identifier: impl Into<String>, url: impl Into<String>) -> Self {
-        Self {
-            identifier: identifier.into(),
-            mime_type: CARD_MIME_TYPE.to_owned(),
-            url: Some(url.into()),
-            data: None,
-        }
-    }
-
     /// Creates an entry that contains a card. Its identifier has the domain and the name of the card.
     pub fn with_card(card: &ServerCard) -> Self {
         let (domain, name) = card.name.split_once('/').unwrap_or(("", &card.name));

@@ -215,7 +215,8 @@ fn progress_message_exists_since_2025_03_26() {
     for version in ALL {
         let mut text = Vec::new();
         assert!(
-            wire::client_for_version(version).encode_server_notification(&note, None, &mut text)
+            wire::client_for_version(version)
+                .encode_server_notification(&note, None, None, &mut text)
         );
         let value: Value = serde_json::from_slice(&text).unwrap();
         let words = &value["params"]["message"];

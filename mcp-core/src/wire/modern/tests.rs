@@ -407,7 +407,7 @@ fn notifications_read_back() {
         ServerNotification::Log(LogMessage::new(LoggingLevel::Alert, json!({"a": 1})).logger("db")),
     ] {
         let mut text = Vec::new();
-        assert!(MODERN.encode_server_notification(&note, None, &mut text));
+        assert!(MODERN.encode_server_notification(&note, None, None, &mut text));
         let Ok(Message::Notification(read)) = Message::parse(&text) else {
             panic!()
         };
@@ -485,12 +485,7 @@ fn notification_carries_the_keys_of_an_observer_beside_its_subscription() {
         (ServerNotification::Log(log), None),
     ] {
         let mut text = Vec::new();
-        assert!(MODERN.encode_server_notification_with(
-            &note,
-            subscription,
-            Some(&meta),
-            &mut text
-        ));
+        assert!(MODERN.encode_server_notification(&note, subscription, Some(&meta), &mut text));
         let value: Value = serde_json::from_slice(&text).unwrap();
         let meta = &value["params"]["_meta"];
         assert_eq!(meta["traceparent"], "t", "{value}");

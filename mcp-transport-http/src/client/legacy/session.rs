@@ -287,7 +287,7 @@ impl Session {
         let wire = wire::client_for_version(version);
         let notification = ClientNotification::Cancelled(cancelled);
         let meta = hook.and_then(CancelHook::run);
-        if wire.encode_client_notification_with(&notification, meta.as_ref(), &mut body) {
+        if wire.encode_client_notification(&notification, meta.as_ref(), &mut body) {
             let _ = self.cancellations.try_send(body.into());
         }
     }
