@@ -1,9 +1,9 @@
-//! `#[mcp::server]` and `#[mcp::tools]`: an `impl` block and the code that is generated for it.
+//! `#[mcp::server]`: an `impl` block and the code that is generated for it.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Expr, ExprPath, ImplItem, Item, ItemImpl, Type, WherePredicate};
+use syn::{Expr, ImplItem, Item, ItemImpl, WherePredicate};
 
 use crate::docs;
 use crate::errors::Errors;
@@ -12,43 +12,24 @@ use crate::method::{RouteMethod, cfgs, remove_attribute};
 use crate::options::{CratePath, Options, hygienic};
 use crate::route::{FnPosition, RouteAttribute, RouteKind};
 
-/// The attribute on the block.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BlockKind {
-    Server,
-    Tools,
-}
+const ATTRIBUTE: &str = "#[mcp::server]";
 
-impl BlockKind {
-    fn attribute(self) -> &'static str {
-        match self {
-            Self::Server => "#[mcp::server]",
-            Self::Tools => "#[mcp::tools]",
-        }
-    }
+const OPTIONS: &[&str] = &[
+    "name",
+    "version",
+    "title",
+    "instructions",
+    "icon",
+    "website",
+    "routes",
+    "crate",
+];
 
-    fn options(self) -> &'static [&'static str] {
-        match self {
-            Self::Server => &[
-                "name",
-                "version",
-                "title",
-                "instructions",
-                "icon",
-                "website",
-                "routes",
-                "crate",
-            ],
-            Self::Tools => &["routes", "crate"],
-        }
-    }
-}
-
-/// Expands `#[mcp::server]` or `#[mcp::tools]`.
-pub(crate) fn expand(kind: BlockKind, options: TokenStream, item: TokenStream) -> TokenStream {
+/// Expands `#[mcp::server]`.
+pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let mut options = Options::parse(kind.attribute(), options, kind.options(), &mut errors);
-    let mut block = match impl_block(kind, item.clone()) {
+    let mut options = Options::parse(ATTRIBUTE, options, OPTIONS, &mut errors);
+    let mut block = match impl_block(item.clone()) {
         Ok(block) => block,
         Err(error) => {
             errors.add(error);
@@ -58,37 +39,38 @@ pub(crate) fn expand(kind: BlockKind, options: TokenStream, item: TokenStream) -
     let crate_path = options.crate_path(&mut errors);
     let methods = read_methods(&mut block, &crate_path, &mut errors);
     if let Some((trait_path, _)) = &block.trait_ {
-        let message = format!(
-            "`{}` belongs on an `impl` block of the type itself, not of a trait",
-            kind.attribute()
-        );
+        let message =
+            format!("`{ATTRIBUTE}` belongs on an `impl` block of the type itself, not of a trait");
         errors.add_at(trait_path, message);
         return quote!(#errors #block);
     }
-    if kind == BlockKind::Tools && !methods.is_any_marked {
-        let message = "no function in this block has `#[tool]`, `#[resource]`, `#[prompt]` or \
-                       `#[completion]`";
-        errors.add(syn::Error::new(Span::call_site(), message));
-    }
+    let routes_name = routes_name(&mut options, &mut errors);
     let generated = GeneratedCode {
         crate_path,
-        routes_name: routes_name(&mut options, &block.self_ty, &mut errors),
         block: &block,
         methods: &methods,
     };
-    let routes = generated.routes();
-    let server = (kind == BlockKind::Server).then(|| generated.server(&mut options, &mut errors));
-    quote!(#block #routes #server #errors)
+    let code = match routes_name {
+        Some(name) => {
+            options.refuse_others("routes", &mut errors);
+            if !methods.is_any_marked {
+                let message = "no function in this block has `#[tool]`, `#[resource]`, `#[prompt]` or \
+                               `#[completion]`";
+                errors.add(syn::Error::new(Span::call_site(), message));
+            }
+            generated.routes(&name)
+        }
+        None => generated.server(&mut options, &mut errors),
+    };
+    quote!(#block #code #errors)
 }
 
-fn impl_block(kind: BlockKind, item: TokenStream) -> syn::Result<ItemImpl> {
+fn impl_block(item: TokenStream) -> syn::Result<ItemImpl> {
     match syn::parse2(item)? {
         Item::Impl(block) => Ok(block),
         other => {
-            let message = format!(
-                "`{}` belongs on an `impl` block: `impl MyServer {{ … }}`",
-                kind.attribute()
-            );
+            let message =
+                format!("`{ATTRIBUTE}` belongs on an `impl` block: `impl MyServer {{ … }}`");
             Err(syn::Error::new_spanned(other, message))
         }
     }
@@ -197,34 +179,24 @@ fn duplicate_message(other: &Ident, kind: RouteKind, key: &str) -> String {
     }
 }
 
-/// Returns the name of the generated function. The name has a span of the user's code, so that the
-/// compiler warns when the function is unused.
-fn routes_name(options: &mut Options, ty: &Type, errors: &mut Errors) -> Ident {
-    match options.expr("routes", errors) {
-        Some(Expr::Path(ExprPath { path, .. })) if path.get_ident().is_some() => path
-            .require_ident()
-            .cloned()
-            .unwrap_or_else(|_| default_name(ty)),
-        Some(other) => {
-            errors.add_at(
-                other,
-                "`routes` needs the name of a function, such as `more_tools`",
-            );
-            default_name(ty)
-        }
-        None => default_name(ty),
+/// Returns the name of `routes = name`. The name has a span of the user's code, so that the compiler
+/// warns when the function is unused.
+fn routes_name(options: &mut Options, errors: &mut Errors) -> Option<Ident> {
+    let value = options.expr("routes", errors)?;
+    let name = match &value {
+        Expr::Path(path) => path.path.get_ident().cloned(),
+        _ => None,
+    };
+    if name.is_none() {
+        let message = "`routes` needs the name of a function, such as `more_tools`";
+        errors.add_at(&value, message);
     }
-}
-
-fn default_name(ty: &Type) -> Ident {
-    Ident::new("tools", ty.span())
+    Some(name.unwrap_or_else(|| Ident::new("routes", value.span())))
 }
 
 /// The code that is generated after the block.
 struct GeneratedCode<'a> {
     crate_path: CratePath,
-    /// Name of the function that returns the routes.
-    routes_name: Ident,
     block: &'a ItemImpl,
     methods: &'a Methods,
 }
@@ -248,9 +220,23 @@ impl GeneratedCode<'_> {
         }
     }
 
-    /// Returns the `impl` block with `fn tools(self: Arc<Self>) -> Routes`, or `fn tools() -> Routes` if
+    /// Returns the lints that generated code does not follow.
+    fn allowed(&self) -> TokenStream {
+        quote_spanned! {self.span()=>
+            #[allow(
+                deprecated,
+                unused_imports,
+                unused_qualifications,
+                clippy::all,
+                clippy::nursery,
+                clippy::pedantic
+            )]
+        }
+    }
+
+    /// Returns the `impl` block with `fn name(self: Arc<Self>) -> Routes`, or `fn name() -> Routes` if
     /// no function needs `self`.
-    fn routes(&self) -> TokenStream {
+    fn routes(&self, name: &Ident) -> TokenStream {
         let span = self.span();
         let mut generics = self.block.generics.clone();
         if self.methods.needs_self {
@@ -258,20 +244,14 @@ impl GeneratedCode<'_> {
             generics.make_where_clause().predicates.push(bounds);
         }
         let (generics, _, bounds) = generics.split_for_impl();
-        let (cfgs, ty, function) = (self.cfgs(), &self.block.self_ty, self.function());
+        let (cfgs, ty) = (self.cfgs(), &self.block.self_ty);
+        let (allowed, function) = (self.allowed(), self.function(name));
         quote_spanned! {span=>
             #cfgs
             #[allow(trivial_bounds)]
             impl #generics #ty #bounds {
                 /// Returns the marked functions of an `impl` block as routes.
-                #[allow(
-                    deprecated,
-                    unused_imports,
-                    unused_qualifications,
-                    clippy::all,
-                    clippy::nursery,
-                    clippy::pedantic
-                )]
+                #allowed
                 #function
             }
         }
@@ -279,37 +259,45 @@ impl GeneratedCode<'_> {
 
     /// Returns the function without its attributes. The signature and the braces have spans of the
     /// user's code: the compiler would not warn about an unused function with spans of the macro.
-    fn function(&self) -> TokenStream {
-        let (span, users) = (self.span(), self.routes_name.span());
+    fn function(&self, name: &Ident) -> TokenStream {
+        let users = name.span();
+        let this = quote_spanned!(users=> self);
+        let body = self.body(&this);
+        let receiver = self
+            .methods
+            .needs_self
+            .then(|| quote_spanned!(users=> #this: ::std::sync::Arc<Self>));
+        let private = self.crate_path.private_unhygienic(users);
+        quote_spanned! {users=>
+            pub(crate) fn #name(#receiver) -> #private::Routes { #body }
+        }
+    }
+
+    /// Returns statements and an expression that evaluate to the routes; `this` is the `Arc` with the
+    /// value.
+    fn body(&self, this: &TokenStream) -> TokenStream {
+        let span = self.span();
         let private = self.crate_path.private(span);
         let methods = self.methods.valid.iter();
         let methods = methods.map(|method| method.add_statement(&self.crate_path));
-        let this = self
+        let share = self
             .methods
             .needs_self
-            .then(|| quote_spanned!(users=> self));
-        let receiver = this
-            .as_ref()
-            .map(|this| quote_spanned!(users=> #this: ::std::sync::Arc<Self>));
-        let share = this.map(|this| quote_spanned!(span=> let this = #this;));
+            .then(|| quote_spanned!(span=> let this = #this;));
         let imports = probe_traits(&private, span);
-        let body = quote_spanned! {span=>
+        quote_spanned! {span=>
             #imports
             #share
             let routes = #private::Routes::new();
             #(#methods)*
             routes
-        };
-        let (name, private) = (&self.routes_name, self.crate_path.private_unhygienic(users));
-        quote_spanned! {users=>
-            pub(crate) fn #name(#receiver) -> #private::Routes { #body }
         }
     }
 
     fn server(&self, options: &mut Options, errors: &mut Errors) -> TokenStream {
         let span = self.span();
         let private = self.crate_path.private(span);
-        let (cfgs, ty, name) = (self.cfgs(), &self.block.self_ty, &self.routes_name);
+        let (cfgs, ty, allowed) = (self.cfgs(), &self.block.self_ty, self.allowed());
         let mut generics = self.block.generics.clone();
         let bounds = self.shared_bounds();
         generics.make_where_clause().predicates.push(bounds);
@@ -317,17 +305,16 @@ impl GeneratedCode<'_> {
         let info = implementation(self.block, &private, options, errors);
         let instructions = options.expr("instructions", errors);
         let instructions = instructions.map(|text| quote!(.instructions(#text)));
-        let routes = match self.methods.needs_self {
-            true => quote_spanned!(span=> Self::#name(self)),
-            false => quote_spanned!(span=> Self::#name()),
-        };
+        let body = self.body(&quote_spanned!(span=> self));
         quote_spanned! {span=>
             #cfgs
             #[automatically_derived]
             #[allow(trivial_bounds)]
             impl #generics #private::ServerBlock for #ty #bounds {
                 fn server(self: ::std::sync::Arc<Self>) -> #private::Server {
-                    #private::Server::with_info(#info) #instructions .merge(#routes)
+                    #allowed
+                    let routes = { #body };
+                    #private::Server::with_info(#info) #instructions .merge(routes)
                 }
             }
 

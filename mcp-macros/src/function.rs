@@ -57,7 +57,7 @@ pub(crate) fn expand(kind: RouteKind, options: TokenStream, item: TokenStream) -
 fn misplaced(kind: RouteKind, item: TokenStream) -> TokenStream {
     let message = format!(
         "`#[{}]` belongs on a function: on a free one, or on one in an `impl` block that has \
-         `#[mcp::server]` or `#[mcp::tools]`",
+         `#[mcp::server]`",
         kind.noun()
     );
     let error = syn::Error::new(Span::call_site(), message).to_compile_error();

@@ -1,10 +1,9 @@
 //! Macros that generate Model Context Protocol routes from functions.
 //!
-//! The macros generate ordinary Rust code. [`macro@tools`] adds a function that returns the functions
-//! marked with `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]` as `Routes`. [`macro@server`]
-//! also makes the type a server. [`derive@Output`] makes a type a result of tools. [`derive@Elicit`]
-//! makes a type a form for users. The marked functions do not change, so other code and tests can call
-//! them directly.
+//! The macros generate ordinary Rust code. [`macro@server`] makes a type a server, with the functions
+//! marked with `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]`. [`derive@Output`] makes a type a
+//! result of tools. [`derive@Elicit`] makes a type a form for users. The marked functions do not change,
+//! so other code and tests can call them directly.
 //!
 //! Use the macros through the crate `mcp`. Generated code calls `::mcp::__private`; the option
 //! `crate = …` sets another path to the library.
@@ -48,8 +47,6 @@ mod variables;
 
 use proc_macro::TokenStream;
 
-use block::BlockKind;
-
 /// Makes the type of an `impl` block a server. `#[tool]` marks the functions that are its tools.
 /// [`macro@resource`], [`macro@prompt`] and [`macro@completion`] mark its resources, prompts and
 /// completions.
@@ -83,7 +80,7 @@ use block::BlockKind;
 /// | `instructions = "…"` | instructions for language models | none |
 /// | `icon = …` | the icon: a URI as a string, an `Icon`, or an array of these | none |
 /// | `website = "…"` | the URL of a website about the server | none |
-/// | `routes = name` | the name of the added function, see [`macro@tools`] | `tools` |
+/// | `routes = name` | only a function with this name, see [further blocks](#further-blocks) | none |
 /// | `crate = path` | the path to the library | `::mcp` |
 ///
 /// The doc comment of the block is the server's description.
@@ -158,13 +155,14 @@ use block::BlockKind;
 ///     }
 /// }
 /// ```
-#[proc_macro_attribute]
-pub fn server(options: TokenStream, item: TokenStream) -> TokenStream {
-    block::expand(BlockKind::Server, options.into(), item.into()).into()
-}
-
-/// Adds a function that returns the functions marked with `#[tool]`, `#[resource]`, `#[prompt]` or
-/// `#[completion]` as routes. Use it for a second `impl` block, for another type, or in a library.
+///
+/// # Further blocks
+///
+/// With `routes = name` the type does not become a server. The macro adds the function
+/// `pub(crate) fn name(self: Arc<Self>) -> Routes`, or `pub(crate) fn name() -> Routes` if no function of
+/// the block takes `self`. It returns the marked functions as routes. Use it for a second `impl` block,
+/// for another type, or in a library. The compiler warns when the function is unused: its routes are
+/// then not part of any server. `routes` combines only with `crate`.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -179,7 +177,7 @@ pub fn server(options: TokenStream, item: TokenStream) -> TokenStream {
 ///     started: Instant,
 /// }
 ///
-/// #[mcp::tools]
+/// #[mcp::server(routes = tools)]
 /// impl Clock {
 ///     /// Seconds since the start.
 ///     #[tool]
@@ -191,21 +189,13 @@ pub fn server(options: TokenStream, item: TokenStream) -> TokenStream {
 /// let clock = Clock { started: Instant::now() };
 /// let server = Server::of(Calculator).merge(Arc::new(clock).tools());
 /// ```
-///
-/// The function is `pub(crate) fn tools(self: Arc<Self>) -> Routes`, or
-/// `pub(crate) fn tools() -> Routes` if no function of the block takes `self`. `routes = name` sets
-/// another name; the second block of a type needs one. The compiler warns when the function is unused:
-/// its tools are then not part of any server.
-///
-/// All other rules are the same as for [`macro@server`].
 #[proc_macro_attribute]
-pub fn tools(options: TokenStream, item: TokenStream) -> TokenStream {
-    block::expand(BlockKind::Tools, options.into(), item.into()).into()
+pub fn server(options: TokenStream, item: TokenStream) -> TokenStream {
+    block::expand(options.into(), item.into()).into()
 }
 
 /// Makes a function a tool: a free function, or one in an `impl` block that has
-/// [`#[mcp::server]`](macro@server) or [`#[mcp::tools]`](macro@tools). [`macro@server`] describes the
-/// options and the parameters.
+/// [`#[mcp::server]`](macro@server), which describes the options and the parameters.
 ///
 /// ```
 /// use std::time::Instant;
@@ -240,7 +230,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Makes a function a resource or a URI template: a free function (see [`macro@tool`]), or one in an `impl` block that has
-/// [`#[mcp::server]`](macro@server) or [`#[mcp::tools]`](macro@tools).
+/// [`#[mcp::server]`](macro@server).
 ///
 /// ```
 /// use mcp::prelude::*;
@@ -290,7 +280,7 @@ pub fn resource(options: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Makes a function a prompt: a free function (see [`macro@tool`]), or one in an `impl` block that has
-/// [`#[mcp::server]`](macro@server) or [`#[mcp::tools]`](macro@tools).
+/// [`#[mcp::server]`](macro@server).
 ///
 /// ```
 /// use mcp::prelude::*;
@@ -327,8 +317,8 @@ pub fn prompt(options: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Makes a function the completion of an argument of a prompt or of a variable of a URI template: a free
-/// function (see [`macro@tool`]), or one in an `impl` block that has [`#[mcp::server]`](macro@server) or
-/// [`#[mcp::tools]`](macro@tools).
+/// function (see [`macro@tool`]), or one in an `impl` block that has
+/// [`#[mcp::server]`](macro@server).
 ///
 /// ```
 /// use mcp::prelude::*;

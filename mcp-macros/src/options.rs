@@ -115,6 +115,14 @@ impl Options {
         Some(self.options.remove(index))
     }
 
+    /// Refuses the options that are left, because the attribute has the option `name`.
+    pub(crate) fn refuse_others(&self, name: &str, errors: &mut Errors) {
+        for option in &self.options {
+            let message = format!("remove `{}`: it has no effect with `{name}`", option.name);
+            errors.add_at(&option.name, message);
+        }
+    }
+
     /// Returns the value of `name` or `name = …`.
     #[expect(
         clippy::option_option,

@@ -17,7 +17,7 @@ use crate::variables;
 /// The place of a marked function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FnPosition {
-    /// In an `impl` block with `#[mcp::server]` or `#[mcp::tools]`.
+    /// In an `impl` block with `#[mcp::server]`.
     Method,
     /// Outside of any `impl` block.
     Free,

@@ -102,7 +102,7 @@ pub use mcp_core::versioning::Verdict;
 #[cfg(feature = "server")]
 pub use mcp_core::{ChangeBus, Gate, Principal, StreamControl, SubscribedResources};
 #[cfg(feature = "macros")]
-pub use mcp_macros::{Elicit, Output, completion, prompt, resource, server, tool, tools};
+pub use mcp_macros::{Elicit, Output, completion, prompt, resource, server, tool};
 /// Unstable: sessions, events and changes on Redis, for several nodes behind one address.
 #[cfg(feature = "redis")]
 pub use mcp_redis as redis;

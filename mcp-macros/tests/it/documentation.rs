@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use mcp::{Json, Progress, Server, State, ToolError};
-use mcp_macros::{Output, server, tools};
+use mcp_macros::{Output, server};
 use schemars::JsonSchema;
 
 struct Calculator;
@@ -64,7 +64,7 @@ struct Clock {
     started: Instant,
 }
 
-#[tools]
+#[server(routes = tools)]
 impl Clock {
     /// Seconds since the start.
     #[tool(read_only)]
@@ -81,7 +81,7 @@ struct Sum {
 
 struct Sums;
 
-#[tools]
+#[server(routes = tools)]
 impl Sums {
     #[tool]
     fn sum(a: f64, b: f64) -> Sum {

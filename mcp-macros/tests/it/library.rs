@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use mcp_macros::{Output, server, tools};
+use mcp_macros::{Output, server};
 use mcp_server::{IntoServer, Routes, Server};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -44,7 +44,7 @@ impl Desk {
     }
 }
 
-#[tools(crate = mcp_server, routes = more)]
+#[server(crate = mcp_server, routes = tools)]
 impl Desk {
     #[tool]
     async fn none() {}
@@ -52,7 +52,7 @@ impl Desk {
 
 /// Tools for other servers.
 pub fn routes() -> Routes {
-    Desk::more()
+    Desk::tools()
 }
 
 macro_rules! desk {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use expect_test::expect;
 use mcp_core::{Call, Fault, Reply};
-use mcp_macros::{server, tools};
+use mcp_macros::server;
 use mcp_server::{
     Args, Json, NotFound, Prefix, PromptError, PromptMessage, ResourceError, Server, State,
     assistant, user,
@@ -118,7 +118,7 @@ impl Files {
 
 struct Clock;
 
-#[tools(crate = mcp_server)]
+#[server(crate = mcp_server, routes = tools)]
 impl Clock {
     #[resource("clock://now")]
     fn now(&self) -> Option<&'static str> {

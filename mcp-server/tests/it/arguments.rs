@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use mcp_macros::{server, tools};
+use mcp_macros::server;
 use mcp_server::{Args, RawArgs, Routes, Server};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -446,7 +446,7 @@ fn argument_out_of_range_is_rejected() {
 
 struct Mixed;
 
-#[tools(crate = mcp_server)]
+#[server(crate = mcp_server, routes = tools)]
 impl Mixed {
     #[tool]
     fn both(Args(point): Args<Point>, more: i32) -> i32 {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use expect_test::expect;
 use mcp_core::{Fault, Reply, Service as _};
-use mcp_macros::{server, tools};
+use mcp_macros::server;
 use mcp_server::{Server, ToolError};
 use serde_json::json;
 
@@ -62,7 +62,7 @@ impl Counter {
 #[derive(Default)]
 struct Counter(AtomicU32, String);
 
-#[tools(crate = mcp_server, routes = more_tools)]
+#[server(crate = mcp_server, routes = more_tools)]
 impl Counter {
     #[tool]
     fn reset(&self) {
@@ -70,7 +70,7 @@ impl Counter {
     }
 }
 
-#[tools(crate = ::mcp_server, routes = free_tools)]
+#[server(crate = ::mcp_server, routes = free_tools)]
 impl Counter {
     #[tool]
     fn twice(number: i32) -> i32 {

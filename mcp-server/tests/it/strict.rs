@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_macros::{Output, server, tools};
+use mcp_macros::{Output, server};
 use mcp_server::{Args, Log, Progress, Routes, Server, State};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,7 @@ impl Desk {
     }
 }
 
-#[tools(crate = mcp_server, routes = more)]
+#[server(crate = mcp_server, routes = more)]
 impl Desk {
     #[tool]
     fn more_of_it(&self, text: String) -> String {

@@ -22,7 +22,7 @@ impl Probes {
     }
 }
 
-#[mcp::tools]
+#[mcp::server(routes = tools)]
 impl Probes {
     /// Runs for some seconds and stores its outcome
     #[tool]

@@ -4,7 +4,7 @@ use mcp::prelude::*;
 
 pub(crate) struct Changes;
 
-#[mcp::tools(routes = routes)]
+#[mcp::server(routes = routes)]
 impl Changes {
     /// Notifies subscribers that the list of tools has changed
     #[tool]

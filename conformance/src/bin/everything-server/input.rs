@@ -59,7 +59,7 @@ fn titled_choices() -> Vec<Choice> {
     (1..=3).map(title).collect()
 }
 
-#[mcp::tools(routes = routes)]
+#[mcp::server(routes = routes)]
 impl InputRequests {
     /// Requests a message of the language model
     #[tool]

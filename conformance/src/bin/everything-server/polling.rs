@@ -8,7 +8,7 @@ use tokio::time::sleep;
 
 pub(crate) struct Polling;
 
-#[mcp::tools(routes = routes)]
+#[mcp::server(routes = routes)]
 impl Polling {
     /// Closes the connection before the result is available
     #[tool]

@@ -5,7 +5,7 @@ use mcp::prelude::*;
 
 pub(crate) struct Prompts;
 
-#[mcp::tools(routes = routes)]
+#[mcp::server(routes = routes)]
 impl Prompts {
     /// A simple prompt without arguments
     #[prompt]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 pub(crate) struct Resources;
 
-#[mcp::tools(routes = routes)]
+#[mcp::server(routes = routes)]
 impl Resources {
     /// A static text resource for testing
     #[resource("test://static-text", name = "static-text", mime_type = "text/plain")]

@@ -20,7 +20,7 @@ struct PersonName {
     name: String,
 }
 
-#[mcp::tools(routes = routes)]
+#[mcp::server(routes = routes)]
 impl TaskTools {
     /// Greets at once
     #[tool]

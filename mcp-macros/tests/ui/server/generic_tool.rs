@@ -1,9 +1,9 @@
-use mcp_macros::tools;
+use mcp_macros::server;
 use serde::de::DeserializeOwned;
 
 struct Desk;
 
-#[tools(crate = mcp_server)]
+#[server(crate = mcp_server, routes = tools)]
 impl Desk {
     #[tool]
     fn show<T: std::fmt::Display + DeserializeOwned>(&self, value: T) -> String {

@@ -1,4 +1,4 @@
-use mcp_macros::tools;
+use mcp_macros::server;
 use mcp_server::State;
 
 struct Db;
@@ -10,7 +10,7 @@ struct Point {
 
 struct Desk;
 
-#[tools(crate = mcp_server)]
+#[server(crate = mcp_server, routes = tools)]
 impl Desk {
     #[tool]
     fn count(&self, db: Db) -> usize {

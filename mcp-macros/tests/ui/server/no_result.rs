@@ -1,4 +1,4 @@
-use mcp_macros::tools;
+use mcp_macros::server;
 
 struct Sum {
     total: f64,
@@ -8,7 +8,7 @@ struct Failure;
 
 struct Desk;
 
-#[tools(crate = mcp_server)]
+#[server(crate = mcp_server, routes = tools)]
 impl Desk {
     #[tool]
     fn sum(&self, a: f64, b: f64) -> Sum {

@@ -1,7 +1,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use mcp_macros::{server, tools};
+use mcp_macros::server;
 
 struct Counter(Cell<u32>);
 
@@ -16,7 +16,7 @@ impl Counter {
 
 struct Desk;
 
-#[tools(crate = mcp_server)]
+#[server(crate = mcp_server, routes = tools)]
 impl Desk {
     #[tool]
     async fn wait() -> String {

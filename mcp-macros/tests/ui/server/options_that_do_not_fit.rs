@@ -1,9 +1,9 @@
-use mcp_macros::tools;
+use mcp_macros::server;
 use mcp_server::Progress;
 
 struct Desk;
 
-#[tools(crate = mcp_server)]
+#[server(crate = mcp_server, routes = tools)]
 impl Desk {
     #[tool]
     fn wait(#[arg(default, range = 1..)] progress: Progress) {

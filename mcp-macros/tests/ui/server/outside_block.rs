@@ -1,4 +1,4 @@
-//! Attributes on functions that are neither free nor in a block with `#[mcp::tools]`.
+//! Attributes on functions that are neither free nor in a block with `#[mcp::server]`.
 
 use mcp_macros::{prompt, tool};
 

@@ -1,10 +1,10 @@
 use std::rc::Rc;
 
-use mcp_macros::tools;
+use mcp_macros::server;
 
 struct Counter(u32);
 
-#[tools(crate = mcp_server)]
+#[server(crate = mcp_server, routes = tools)]
 impl Counter {
     #[tool]
     fn up(&mut self) -> u32 {

@@ -1,10 +1,10 @@
 //! Two arguments of one name.
 
-use mcp_macros::{tool, tools};
+use mcp_macros::{server, tool};
 
 struct Desk;
 
-#[tools(crate = mcp_server)]
+#[server(crate = mcp_server, routes = tools)]
 impl Desk {
     #[tool]
     fn add(a: f64, #[arg(name = "a")] b: f64) -> f64 {

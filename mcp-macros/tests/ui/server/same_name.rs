@@ -1,8 +1,8 @@
-use mcp_macros::tools;
+use mcp_macros::server;
 
 struct Desk;
 
-#[tools(crate = mcp_server)]
+#[server(crate = mcp_server, routes = tools)]
 impl Desk {
     #[tool]
     fn add(a: f64, b: f64) -> f64 {

@@ -9,7 +9,7 @@ struct Text {
 
 struct Desk;
 
-#[mcp_macros::tools(crate = mcp_server)]
+#[mcp_macros::server(crate = mcp_server, routes = tools)]
 impl Desk {
     #[tool]
     fn twice(Args(a): Args<Text>, Args(b): Args<Text>) -> String {

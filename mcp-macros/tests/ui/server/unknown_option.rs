@@ -21,6 +21,20 @@ impl Desk {
     fn extras(&self) {}
 }
 
+struct Clock;
+
+#[server(crate = mcp_server, routes = tools, name = "clock", icon)]
+impl Clock {
+    #[tool]
+    fn now() {}
+}
+
+#[server(crate = mcp_server, routes = "more")]
+impl Clock {
+    #[tool]
+    fn later() {}
+}
+
 fn main() {
     let _ = mcp_server::Server::of(Desk);
 }

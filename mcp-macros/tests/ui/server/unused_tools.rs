@@ -1,10 +1,10 @@
 #![deny(dead_code)]
 
-use mcp_macros::tools;
+use mcp_macros::server;
 
 struct Desk;
 
-#[tools(crate = mcp_server)]
+#[server(crate = mcp_server, routes = tools)]
 impl Desk {
     #[tool]
     fn add(&self, a: f64, b: f64) -> f64 {
@@ -12,7 +12,7 @@ impl Desk {
     }
 }
 
-#[tools(crate = mcp_server, routes = more)]
+#[server(crate = mcp_server, routes = more)]
 impl Desk {
     #[tool]
     fn one() -> u32 {
@@ -22,7 +22,7 @@ impl Desk {
 
 struct Library;
 
-#[tools(crate = mcp_server)]
+#[server(crate = mcp_server, routes = tools)]
 impl Library {
     #[resource("library://door")]
     fn door(&self) -> String {

@@ -1,16 +1,16 @@
-use mcp_macros::{server, tools};
+use mcp_macros::server;
 
 #[server(crate = mcp_server)]
 struct Desk;
 
-#[tools(crate = mcp_server)]
+#[server(crate = mcp_server, routes = tools)]
 impl Default for Desk {
     fn default() -> Self {
         Self
     }
 }
 
-#[tools(crate = mcp_server)]
+#[server(crate = mcp_server, routes = tools)]
 impl Desk {
     fn forgotten(&self) {}
 }
