@@ -15,7 +15,6 @@ use crate::caller::Caller;
 use crate::change_kinds::ChangeKinds;
 use crate::dispatch::dispatch;
 use crate::extension::{IntoServerExtension, ServerSetup, TasksExtension};
-use crate::handler::CompletionHandler;
 use crate::handles::{Prompts, RawExtensions, Resources, Templates, Tools};
 use crate::middleware::{LayerStack, Middleware, Next};
 use crate::notify::Notify;
@@ -227,54 +226,12 @@ impl Server {
         self.configure(|config| config.prompts.push(prompt.into()))
     }
 
-    /// Adds a completion of an argument: a route, or a function with `#[completion]`.
+    /// Adds a completion: a route, or a function with `#[completion]`. Without macros, a prompt and a
+    /// template take their completions themselves: [`PromptRoute::completion`],
+    /// [`TemplateRoute::completion`].
     #[must_use]
     pub fn completion(self, completion: impl Into<CompletionRoute>) -> Self {
         self.configure(|config| config.completions.push(completion.into()))
-    }
-
-    /// Adds a completion of an argument of a prompt. Arguments whose type is an enum need none: the
-    /// server suggests the values of the enum.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use mcp::prelude::*;
-    ///
-    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
-    /// struct Review {
-    ///     file: String,
-    /// }
-    ///
-    /// let server = Server::new("reviews", "1.0.0")
-    ///     .prompt(Prompt::new("review").handler(|Args(p): Args<Review>| p.file))
-    ///     .completion_for_prompt("review", "file", |prefix: Prefix| {
-    ///         let files = ["lib.rs", "main.rs"];
-    ///         files.into_iter().filter(|file| file.starts_with(&*prefix)).collect::<Vec<_>>()
-    ///     });
-    /// server.check()?;
-    /// # Ok::<(), mcp::SetupError>(())
-    /// ```
-    #[must_use]
-    pub fn completion_for_prompt<M, H: CompletionHandler<M>>(
-        self,
-        prompt: impl Into<String>,
-        argument: impl Into<String>,
-        handler: H,
-    ) -> Self {
-        self.completion(CompletionRoute::prompt(prompt, argument, handler))
-    }
-
-    /// Adds a completion of a variable of a URI template. Variables whose type is an enum need none:
-    /// the server suggests the values of the enum.
-    #[must_use]
-    pub fn completion_for_template<M, H: CompletionHandler<M>>(
-        self,
-        uri_template: impl Into<String>,
-        variable: impl Into<String>,
-        handler: H,
-    ) -> Self {
-        self.completion(CompletionRoute::template(uri_template, variable, handler))
     }
 
     /// Adds all routes of a router.

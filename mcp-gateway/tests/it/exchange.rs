@@ -147,11 +147,12 @@ impl Crm {
                     .read(read)
                     .cache(CacheHint::public(Duration::from_secs(60))),
             )
-            .prompt(Prompt::new("mail").handler(|Args(mail): Args<Mail>| mail.to))
-            .completion_for_prompt(
-                "mail",
-                "to",
-                |Identity(caller): Identity<Principal>, _: Prefix| vec![caller.subject],
+            .prompt(
+                Prompt::new("mail")
+                    .handler(|Args(mail): Args<Mail>| mail.to)
+                    .completion("to", |Identity(caller): Identity<Principal>, _: Prefix| {
+                        vec![caller.subject]
+                    }),
             )
             .extension(notes(&notified))
             .layer(record);

@@ -73,10 +73,11 @@ fn shop(seen: Arc<Seen>) -> Server {
         }))
         .resource(Resource::new("shop://hours").read(|| "9 to 5"))
         .template(ResourceTemplate::new("shop://items/{id}").read(|Args(it): Args<Item>| it.id))
-        .prompt(Prompt::new("review").handler(|Args(it): Args<Item>| format!("Review {}", it.id)))
-        .completion_for_prompt("review", "id", |prefix: Prefix| {
-            vec![format!("{}7", prefix.0)]
-        })
+        .prompt(
+            Prompt::new("review")
+                .handler(|Args(item): Args<Item>| format!("Review {}", item.id))
+                .completion("id", |prefix: Prefix| vec![format!("{}7", prefix.0)]),
+        )
 }
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]

@@ -120,8 +120,8 @@ impl PromptRoute {
         }
     }
 
-    /// Adds a completion of an argument. It comes and goes with the prompt, also in a running server; see
-    /// [`Server::completion_for_prompt`](crate::Server::completion_for_prompt).
+    /// Adds a completion of an argument. It comes and goes with the prompt, also in a running server.
+    /// Arguments whose type is an enum need none: the server suggests the values of the enum.
     ///
     /// # Examples
     ///

@@ -57,8 +57,8 @@ impl ResourceExt for ResourceTemplate {
 impl TemplateRoute {
     route_setters! { "template": layer, visible_to, scopes, cache }
 
-    /// Adds a completion of a variable. It comes and goes with the template, also in a running server; see
-    /// [`Server::completion_for_template`](crate::Server::completion_for_template).
+    /// Adds a completion of a variable. It comes and goes with the template, also in a running server.
+    /// Variables whose type is an enum need none: the server suggests the values of the enum.
     #[must_use]
     pub fn completion<M, H: CompletionHandler<M>>(
         mut self,

@@ -51,10 +51,13 @@ fn reviews() -> Server {
     };
     server(
         Server::new("test", "1.0.0")
-            .prompt(Prompt::new("review").handler(|_: Args<Review>| ""))
+            .prompt(
+                Prompt::new("review")
+                    .handler(|_: Args<Review>| "")
+                    .completion("file", files),
+            )
             .resource(Resource::new("t:plain").read(|| ""))
             .template(ResourceTemplate::new(REPO).read(|_: Args<Repo>| ""))
-            .completion_for_prompt("review", "file", files)
             .completion(CompletionRoute::template(
                 REPO,
                 "owner",
@@ -101,7 +104,9 @@ fn more_than_100_suggestions_are_truncated() {
 
     let mut many = Completion::new(["a"]);
     many.values = vec!["a".to_owned(); 101];
-    let server = reviews().completion_for_template(REPO, "tone", move || many.clone());
+    let server = reviews().completion(CompletionRoute::template(REPO, "tone", move || {
+        many.clone()
+    }));
     let found = complete(&server, repo(), "tone", "");
     assert_eq!(
         (found.values.len(), found.total, found.has_more),
@@ -168,9 +173,9 @@ fn unknown_reference_is_rejected_and_unknown_argument_has_no_values() {
 
 #[test]
 fn error_of_completion_becomes_fault() {
-    let server = reviews().completion_for_prompt("review", "tone", || {
+    let server = reviews().completion(CompletionRoute::prompt("review", "tone", || {
         Err::<Vec<String>, CompletionError>("no index".into())
-    });
+    }));
     let reply = complete_reply(&server, CompleteParams::new(review(), "tone", ""));
     assert_eq!(fault(reply), Fault::internal("no index"));
 }
@@ -179,10 +184,10 @@ fn error_of_completion_becomes_fault() {
 fn check_reports_completions_without_owner_or_argument() {
     let none = || Vec::<String>::new();
     let server = reviews()
-        .completion_for_prompt("review", "files", none)
-        .completion_for_prompt("preview", "file", none)
-        .completion_for_prompt("review", "file", none)
-        .completion_for_template("git://x", "file", none);
+        .completion(CompletionRoute::prompt("review", "files", none))
+        .completion(CompletionRoute::prompt("preview", "file", none))
+        .completion(CompletionRoute::prompt("review", "file", none))
+        .completion(CompletionRoute::template("git://x", "file", none));
     assert_eq!(
         server.check().unwrap_err().problems(),
         [
@@ -263,6 +268,6 @@ fn check_reports_mistakes_in_own_completions() {
     // One of the prompt, one of the server.
     let (prompt, _) = own_completions();
     let server = Server::new("test", "1.0.0").state("!").prompt(prompt);
-    let server = server.completion_for_prompt("review", "file", none);
+    let server = server.completion(CompletionRoute::prompt("review", "file", none));
     assert_eq!(server.check().unwrap_err().problems(), [problems[2]]);
 }

@@ -573,9 +573,11 @@ fn kept_value_of_other_type_is_rejected_state() {
 
 #[test]
 fn check_reports_completion_that_asks() {
-    let server = Server::new("s", "1")
-        .prompt(Prompt::new("p").handler(|raw: RawArgs| raw.as_str().to_owned()))
-        .completion_for_prompt("p", "x", |_: Prefix, _: Option<Ask>| Vec::<String>::new());
+    let server = Server::new("s", "1").prompt(
+        Prompt::new("p")
+            .handler(|raw: RawArgs| raw.as_str().to_owned())
+            .completion("x", |_: Prefix, _: Option<Ask>| Vec::<String>::new()),
+    );
     let problems = server.check().unwrap_err().to_string();
     assert!(
         problems.contains("a completion cannot ask the client"),
