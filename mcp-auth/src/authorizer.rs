@@ -157,7 +157,9 @@ impl Authorizer {
         self.0.state.oauth.events()
     }
 
-    /// Returns the identifier of the protocol extension in use; see [`OAuth::extension_id`].
+    /// Returns the identifier of the protocol extension that the grant uses: client credentials,
+    /// enterprise-managed authorization or workload identity. `None` for the other grants, which are
+    /// part of the protocol itself. Clients declare it in their capabilities.
     pub fn extension_id(&self) -> Option<&'static str> {
         self.0.state.oauth.extension_id()
     }

@@ -450,11 +450,9 @@ impl OAuth {
         self.events.subscribe()
     }
 
-    /// Returns the identifier of the protocol extension that these settings use: client credentials,
-    /// enterprise-managed authorization or workload identity. `None` for the other grants, which are
-    /// part of the protocol itself. Clients declare it in their capabilities.
+    /// Returns the identifier of the protocol extension that these settings use.
     // spec: EXT-01
-    pub fn extension_id(&self) -> Option<&'static str> {
+    pub(crate) fn extension_id(&self) -> Option<&'static str> {
         match self.grant {
             Grant::ClientCredentials => Some(keys::CLIENT_CREDENTIALS_EXTENSION),
             Grant::Enterprise(_) => Some(keys::ENTERPRISE_EXTENSION),

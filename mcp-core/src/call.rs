@@ -146,7 +146,7 @@ pub enum SessionRequest {
 
 impl SessionRequest {
     /// Returns the method.
-    pub fn method(&self) -> Method {
+    pub(crate) fn method(&self) -> Method {
         match self {
             Self::Initialize(_) => Method::Initialize,
             Self::Ping => Method::Ping,

@@ -46,7 +46,7 @@ impl Changes {
     const MAX_SUBSCRIPTIONS: usize = 1024;
 
     /// The changes that a bus carries, visible to every client.
-    pub fn new(bus: Arc<dyn ChangeBus>) -> Self {
+    pub(crate) fn new(bus: Arc<dyn ChangeBus>) -> Self {
         Self(Arc::new(ChangesInner {
             bus,
             subscriptions: Arc::default(),

@@ -55,7 +55,7 @@ impl ClientFacts {
 
     /// Sets the least severe level of log messages that the client wants.
     #[must_use]
-    pub fn log_level(mut self, level: Option<LoggingLevel>) -> Self {
+    pub(crate) fn log_level(mut self, level: Option<LoggingLevel>) -> Self {
         self.log_level = level;
         self
     }
@@ -258,7 +258,7 @@ impl ServerProfile {
 
     /// Returns the result of `server/discover`.
     // spec: VER-05, VER-06
-    pub fn discover(&self) -> DiscoverResult {
+    pub(crate) fn discover(&self) -> DiscoverResult {
         DiscoverResult::new(&self.versions, self.capabilities.clone())
             .instructions(self.instructions.clone())
     }

@@ -122,7 +122,7 @@ pub struct ErrorData(Box<RawValue>);
 
 impl ErrorData {
     /// Serializes a value. Returns `None` when the value cannot be serialized.
-    pub fn new(value: &impl Serialize) -> Option<Self> {
+    pub(crate) fn new(value: &impl Serialize) -> Option<Self> {
         serde_json::value::to_raw_value(value).ok().map(Self)
     }
 

@@ -52,7 +52,7 @@ pub enum ServerNotification {
 
 impl ServerNotification {
     /// Returns the method. `None` for a method of an extension.
-    pub fn method(&self) -> Option<Method> {
+    pub(crate) fn method(&self) -> Option<Method> {
         Some(match self {
             Self::Progress { .. } => Method::Progress,
             Self::Log(_) => Method::LogMessage,
@@ -68,7 +68,7 @@ impl ServerNotification {
     }
 
     /// Returns the name of the method, also of one of an extension.
-    pub fn method_name(&self) -> &str {
+    pub(crate) fn method_name(&self) -> &str {
         match (self, self.method()) {
             (Self::Other { method, .. }, _) => method,
             (_, Some(method)) => method.as_str(),
@@ -77,7 +77,7 @@ impl ServerNotification {
     }
 
     /// Returns the URI of the resource that the notification names.
-    pub fn uri(&self) -> Option<&str> {
+    pub(crate) fn uri(&self) -> Option<&str> {
         match self {
             Self::ResourceUpdated { uri } => Some(uri),
             _ => None,
@@ -116,7 +116,7 @@ pub enum ClientNotification {
 
 impl ClientNotification {
     /// Returns the method. `None` for a method of an extension.
-    pub fn method(&self) -> Option<Method> {
+    pub(crate) fn method(&self) -> Option<Method> {
         Some(match self {
             Self::Initialized => Method::Initialized,
             Self::Cancelled(_) => Method::Cancelled,

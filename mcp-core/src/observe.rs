@@ -154,14 +154,14 @@ impl<'a> ObservedMessage<'a> {
 
     /// Sets the legacy session, on a server.
     #[must_use]
-    pub fn session(mut self, session: Option<&'a SessionId>) -> Self {
+    pub(crate) fn session(mut self, session: Option<&'a SessionId>) -> Self {
         self.session = session;
         self
     }
 
     /// Sets the HTTP head and the values of layers.
     #[must_use]
-    pub fn extensions(mut self, extensions: &'a Extensions) -> Self {
+    pub(crate) fn extensions(mut self, extensions: &'a Extensions) -> Self {
         self.extensions = Some(extensions);
         self
     }
@@ -181,7 +181,7 @@ pub struct ObservedSession<'a> {
 
 impl<'a> ObservedSession<'a> {
     /// A session of a server.
-    pub fn of_server(version: ProtocolVersion, connection: Option<&'a Connection>) -> Self {
+    pub(crate) fn of_server(version: ProtocolVersion, connection: Option<&'a Connection>) -> Self {
         Self {
             version,
             is_client: false,

@@ -107,7 +107,7 @@ impl Outlet {
 
     /// The outlet of a subscription, which sends changes only.
     // spec: HTTP-SM-17
-    pub fn for_subscription(sink: Arc<dyn NotificationSink>) -> Self {
+    pub(crate) fn for_subscription(sink: Arc<dyn NotificationSink>) -> Self {
         Self::open(None, None, sink)
     }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use mcp_types::RequestId;
 
-pub use ids::RequestIds;
+pub(crate) use ids::RequestIds;
 
 /// The requests of one side of a connection that wait for a response.
 ///
@@ -82,7 +82,7 @@ impl RequestTimeouts {
 
     /// Sets the total time, whatever progress is reported.
     #[must_use]
-    pub const fn total(mut self, time: Duration) -> Self {
+    pub(crate) const fn total(mut self, time: Duration) -> Self {
         self.total = Some(time);
         self
     }
@@ -209,7 +209,7 @@ impl<T> PendingRequests<T> {
     }
 
     /// Restarts the idle timeout of a request because it has made progress. Returns its value.
-    pub fn touch(&mut self, id: &RequestId, now: Instant) -> Option<&T> {
+    pub(crate) fn touch(&mut self, id: &RequestId, now: Instant) -> Option<&T> {
         let entry = self.entries.get_mut(id)?;
         let deadline = entry.deadline_after(now);
         if deadline != entry.deadline {
@@ -235,7 +235,7 @@ impl<T> PendingRequests<T> {
     }
 
     /// Returns the earliest deadline.
-    pub fn next_deadline(&self) -> Option<Instant> {
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
@@ -258,7 +258,7 @@ impl<T> PendingRequests<T> {
     }
 
     /// Returns the ids that [`insert`](Self::insert) has made.
-    pub fn ids(&self) -> &RequestIds {
+    pub(crate) fn ids(&self) -> &RequestIds {
         &self.ids
     }
 }

@@ -24,7 +24,7 @@ pub struct RawResult {
 
 impl RawResult {
     /// Returns the method of the request.
-    pub fn method(&self) -> Method {
+    pub(crate) fn method(&self) -> Method {
         self.method
     }
 

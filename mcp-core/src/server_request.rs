@@ -29,7 +29,7 @@ impl ServerRequest {
     }
 
     /// Returns the name of the method.
-    pub fn method_name(&self) -> &str {
+    pub(crate) fn method_name(&self) -> &str {
         match self {
             Self::Ping => Method::Ping.as_str(),
             Self::Input(request) => request.method(),

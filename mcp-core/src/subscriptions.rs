@@ -15,8 +15,9 @@ use futures_util::stream::{self, BoxStream};
 use mcp_types::meta::keys;
 use mcp_types::{ListenResult, Method, SubscriptionFilter};
 
+pub(crate) use filter::MAX_URI_LEN;
 use filter::offered;
-pub use filter::{MAX_ID_LEN, MAX_TASKS, MAX_URI_BYTES, MAX_URI_LEN, MAX_URIS};
+pub use filter::{MAX_ID_LEN, MAX_TASKS, MAX_URI_BYTES, MAX_URIS};
 pub(crate) use filter::{authorize, check_client, check_size};
 
 use crate::changes::SubscriptionPermit;

@@ -22,10 +22,7 @@ use tower_layer::Layer;
 use tower_service::Service as TowerService;
 
 use crate::exchange::Endpoint;
-use crate::{
-    BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, Observer, ParamHeaders,
-    Reply, ScopedItem, ServerProfile, Service, TaskEngine, catch_panic,
-};
+use crate::{BoxFuture, Exchange, Observer, Reply, catch_panic};
 
 pub use fault::BoxError;
 pub use from_fn::{FromFn, FromFnService, from_fn};
@@ -83,11 +80,6 @@ impl Next {
         handler: impl Fn(Exchange) -> BoxFuture<'static, Reply> + Send + Sync + 'static,
     ) -> Self {
         Self(Arc::new(handler))
-    }
-
-    /// A service that answers calls.
-    pub fn from_service(service: Arc<impl Service + ?Sized>) -> Self {
-        Self::new(move |exchange| service.call(exchange))
     }
 
     /// A tower service that answers calls.
@@ -200,72 +192,6 @@ impl<F: Future<Output: Into<Reply>>> Future for ReplyFuture<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.project().future.poll(cx).map(|reply| Ok(reply.into()))
-    }
-}
-
-/// A service with a layer around its calls, for proxies and gateways. A `Server` of `mcp-server`
-/// has a method for layers of its own.
-#[derive(Debug)]
-pub struct Layered<S> {
-    service: Arc<S>,
-    next: Next,
-    observer: Option<Arc<dyn Observer>>,
-}
-
-impl<S: Service> Layered<S> {
-    /// Wraps the calls of a service into a layer.
-    pub fn new(service: S, layer: impl Middleware) -> Self {
-        let service = Arc::new(service);
-        let observer = layer.observer().or_else(|| service.observer());
-        let next = layer.wrap(Next::from_service(service.clone()));
-        Self {
-            service,
-            next,
-            observer,
-        }
-    }
-}
-
-impl<S: Service> Service for Layered<S> {
-    fn profile(&self) -> Arc<ServerProfile> {
-        self.service.profile()
-    }
-
-    fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
-        self.next.run(exchange)
-    }
-
-    fn changes(&self) -> Option<Changes> {
-        self.service.changes()
-    }
-
-    fn check(&self) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        self.service.check()
-    }
-
-    fn task_engine(&self) -> Option<Arc<dyn TaskEngine>> {
-        self.service.task_engine()
-    }
-
-    fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
-        self.service.header_plan(tool)
-    }
-
-    fn observer(&self) -> Option<Arc<dyn Observer>> {
-        self.observer.clone()
-    }
-
-    fn check_scopes(
-        &self,
-        call: &Call,
-        facts: &ClientFacts,
-        extensions: &Extensions,
-    ) -> Result<(), Fault> {
-        self.service.check_scopes(call, facts, extensions)
-    }
-
-    fn scoped_item(&self) -> Option<ScopedItem> {
-        self.service.scoped_item()
     }
 }
 

@@ -43,7 +43,6 @@ struct BufferState {
     stalled: bool,
     /// The answer is in `bytes`, or the reader is gone.
     finished: bool,
-    dropped_logs: u64,
     reader: Option<Waker>,
     writers: Vec<Waker>,
     /// Woken when a writer starts to wait.
@@ -88,8 +87,8 @@ impl NotificationBuffer {
     }
 
     /// Sets how many bytes are buffered before reports wait. Default: 64 KiB.
-    #[must_use]
-    pub fn limit(mut self, bytes: usize) -> Self {
+    #[cfg(test)]
+    pub(crate) fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
         self
     }
@@ -98,7 +97,7 @@ impl NotificationBuffer {
     /// `subscriptions/listen` request, and the limit is 4 KiB.
     // spec: META-13, SUB-07
     #[must_use]
-    pub fn subscription(mut self, id: RequestId) -> Self {
+    pub(crate) fn subscription(mut self, id: RequestId) -> Self {
         self.subscription = Some(id);
         self.limit = Self::SUBSCRIPTION_LIMIT;
         self
@@ -107,7 +106,7 @@ impl NotificationBuffer {
     /// Makes this the buffer of a call that streams notifications of an extension: they carry the id of
     /// its request.
     #[must_use]
-    pub fn stream(mut self, id: RequestId) -> Self {
+    pub(crate) fn stream(mut self, id: RequestId) -> Self {
         self.stream = Some(id);
         self
     }
@@ -134,7 +133,7 @@ impl NotificationBuffer {
     }
 
     /// Returns true if the buffer is empty.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.state.lock().is_empty()
     }
 
@@ -190,11 +189,6 @@ impl NotificationBuffer {
         }
         state.writer_watcher = Some(cx.waker().clone());
         Poll::Pending
-    }
-
-    /// Returns the number of log messages that were dropped because the buffer was full.
-    pub fn dropped_logs(&self) -> u64 {
-        self.state.lock().dropped_logs
     }
 
     /// Marks the reader as stalled: reports stop waiting until the buffer is drained again.
@@ -321,7 +315,6 @@ impl NotificationSink for NotificationBuffer {
             return;
         }
         if state.bytes.len() >= self.limit {
-            state.dropped_logs += 1;
             return;
         }
         self.encode(notification, meta, &mut state.bytes);

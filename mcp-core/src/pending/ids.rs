@@ -8,7 +8,7 @@ use mcp_types::RequestId;
 /// table.
 // spec: BASE-04, PROG-01
 #[derive(Debug, Clone, Default)]
-pub struct RequestIds {
+pub(crate) struct RequestIds {
     /// The number before the first id.
     start: i64,
     last: i64,
@@ -16,17 +16,17 @@ pub struct RequestIds {
 
 impl RequestIds {
     /// A generator that starts at 1.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// A generator that starts at `start + 1`, for several generators with distinct ids.
-    pub fn starting_after(start: i64) -> Self {
+    pub(crate) fn starting_after(start: i64) -> Self {
         Self { start, last: start }
     }
 
     /// Returns the next id.
-    pub fn next_id(&mut self) -> RequestId {
+    pub(crate) fn next_id(&mut self) -> RequestId {
         self.last = self.last.wrapping_add(1);
         self.last.into()
     }

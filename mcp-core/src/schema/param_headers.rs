@@ -105,12 +105,12 @@ impl ParamHeaders {
     }
 
     /// Returns the names of the headers, without their common prefix.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.headers.iter().map(|header| &*header.name)
     }
 
     /// Returns the paths of the arguments, in the order of [`names`](Self::names).
-    pub fn arguments(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = &str> {
         self.headers.iter().map(|header| &*header.argument)
     }
 

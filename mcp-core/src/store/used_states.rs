@@ -74,8 +74,8 @@ impl MemoryUsedStates {
     }
 
     /// Sets the clock. Default: [`Instant::now`].
-    #[must_use]
-    pub fn clock(mut self, clock: fn() -> Instant) -> Self {
+    #[cfg(test)]
+    pub(crate) fn clock(mut self, clock: fn() -> Instant) -> Self {
         self.clock = clock;
         self
     }

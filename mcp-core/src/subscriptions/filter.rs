@@ -17,7 +17,7 @@ pub const MAX_URIS: usize = 1024;
 /// `resources/subscribe`.
 pub const MAX_URI_BYTES: usize = 128 * 1024;
 /// The size of one URI in `resources/subscribe`, in bytes: 8 KiB.
-pub const MAX_URI_LEN: usize = 8 * 1024;
+pub(crate) const MAX_URI_LEN: usize = 8 * 1024;
 
 /// The number of tasks that one subscription can name.
 pub const MAX_TASKS: usize = 256;

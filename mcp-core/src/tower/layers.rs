@@ -33,7 +33,7 @@ impl Layers {
     }
 
     /// Returns one layer that consists of these, or `None` when there are none.
-    pub fn into_layer(self) -> Option<SharedLayer> {
+    pub(crate) fn into_layer(self) -> Option<SharedLayer> {
         Some(SharedLayer {
             next: self.next?,
             observer: self.observer,

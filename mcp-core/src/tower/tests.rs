@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::future::join_all;
-use mcp_types::{CallToolParams, CallToolResult, Implementation, ProtocolVersion};
+use mcp_types::{CallToolParams, CallToolResult, ProtocolVersion};
 use tokio::time::{Instant, sleep};
 use tower::limit::{ConcurrencyLimitLayer, RateLimitLayer};
 use tower::timeout::TimeoutLayer;
@@ -191,29 +191,6 @@ async fn panic_of_a_layer_fails_one_call() {
     let failed = fault(next.run(exchange()).await);
     assert_eq!(failed, Fault::internal("a layer of the server failed"));
     assert!(done(&next.run(exchange()).await));
-}
-
-struct Silent;
-
-impl Service for Silent {
-    fn profile(&self) -> Arc<ServerProfile> {
-        Arc::new(ServerProfile::new(Implementation::new("silent", "1.0.0")))
-    }
-
-    fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
-        Box::pin(async move { Fault::no_such_method(exchange.call.method_name()).into() })
-    }
-}
-
-#[tokio::test]
-async fn layered_service_keeps_its_profile() {
-    let layer = from_fn(|_, _| async { CallToolResult::from_text("instead") });
-    let layered = Layered::new(Silent, layer);
-    assert_eq!(layered.profile().info().name, "silent");
-    assert!(done(&layered.call(exchange()).await));
-    assert!(layered.changes().is_none());
-    let without = Next::from_service(Arc::new(Silent)).run(exchange()).await;
-    assert!(matches!(fault(without), Fault::NoSuchMethod { .. }));
 }
 
 #[tokio::test]

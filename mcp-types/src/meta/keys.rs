@@ -36,8 +36,6 @@ pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 /// Immediate response for the language model while a task runs (2025-11-25).
 // spec: META-15
 pub const MODEL_IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immediate-response";
-/// Ids of tasks that a tool call refers to (tasks extension, draft).
-pub const RELATED_TASK_IDS: &str = "io.modelcontextprotocol/relatedTaskIds";
 /// User interface of a tool or a resource (MCP Apps).
 // spec: APP-03, APP-04
 pub const UI: &str = "ui";

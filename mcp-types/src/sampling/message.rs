@@ -104,7 +104,7 @@ impl SamplingContent {
     }
 
     /// Returns the tool calls among the blocks.
-    pub fn tool_uses(&self) -> impl Iterator<Item = &ToolUseContent> {
+    pub(crate) fn tool_uses(&self) -> impl Iterator<Item = &ToolUseContent> {
         self.blocks().iter().filter_map(|block| match block {
             ContentBlock::ToolUse(call) => Some(call),
             _ => None,

@@ -152,7 +152,8 @@ async fn extension_of_the_grant_is_declared() {
         assert_eq!(client.call("declared", ()).await.unwrap().text(), "true");
         client.close().await.unwrap();
     }
-    assert_eq!(OAuth::interactive("agent").extension_id(), None);
+    let interactive = OAuth::interactive("agent").authorizer(&url).unwrap();
+    assert_eq!(interactive.extension_id(), None);
 }
 
 #[tokio::test]

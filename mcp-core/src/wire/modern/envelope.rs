@@ -37,7 +37,7 @@ impl<'a> Envelope<'a> {
     /// Returns [`Fault::BadParams`] when `_meta` names a revision, and another field of the envelope
     /// is missing or malformed.
     // spec: META-09, LOG-06
-    pub fn from_request(request: &Request<'a>) -> Result<Option<Self>, Fault> {
+    pub(crate) fn from_request(request: &Request<'a>) -> Result<Option<Self>, Fault> {
         Self::from_params(&request.params)
     }
 
@@ -87,12 +87,12 @@ impl<'a> Envelope<'a> {
     }
 
     /// Returns the fault for a modern request without an envelope.
-    pub fn missing() -> Fault {
+    pub(crate) fn missing() -> Fault {
         missing(keys::PROTOCOL_VERSION)
     }
 
     /// Returns the whole `_meta` object.
-    pub fn meta(&self) -> RequestMetaObject {
+    pub(crate) fn meta(&self) -> RequestMetaObject {
         let object = RawObject::from_raw(self.meta).ok();
         match self.is_complete_meta {
             true => RequestMetaObject::envelope(object),

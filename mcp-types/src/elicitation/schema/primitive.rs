@@ -286,7 +286,7 @@ impl NumberSchema {
     }
 
     /// Returns `true` if the field is for whole numbers.
-    pub fn is_integer(&self) -> bool {
+    pub(crate) fn is_integer(&self) -> bool {
         self.kind == NumberType::Integer
     }
 }
