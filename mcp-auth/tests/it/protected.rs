@@ -194,6 +194,7 @@ fn server(calls: &Arc<AtomicUsize>) -> Server {
         .list_by_scope()
 }
 
+#[expect(clippy::too_many_lines, reason = "one table of cases")]
 fn forge(key: &Key, claims: &Value) -> Vec<(&'static str, String)> {
     let header = json!({"alg": "ES256", "typ": "at+jwt", "kid": key.id});
     let with = |name: &str, value: Value| {

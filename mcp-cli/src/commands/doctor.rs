@@ -90,7 +90,7 @@ async fn examine_http(
         && let Err(error) = client.discover().await
     {
         // With a given revision this was the first request.
-        connected = Err(error.into());
+        connected = Err(error);
     }
     let failure = connected.as_ref().err();
     http::examine_connection(&remote.url, &http, failure, &mut report);

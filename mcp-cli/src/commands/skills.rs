@@ -43,7 +43,7 @@ async fn connect<'a>(
 }
 
 async fn list(client: &Client, output: &Output) -> Result<(), Failure> {
-    let skills = SkillsClient::new(&client).await?.list().await?;
+    let skills = SkillsClient::new(client).await?.list().await?;
     if output.json {
         output.document(&json!({ "skills": to_json(&skills)? }));
         return Ok(());
@@ -61,7 +61,7 @@ async fn list(client: &Client, output: &Output) -> Result<(), Failure> {
 
 /// Prints the verified instructions of a skill, or one of its files.
 async fn show(client: &Client, words: &[String], output: &Output) -> Result<(), Failure> {
-    let skills = SkillsClient::new(&client).await?;
+    let skills = SkillsClient::new(client).await?;
     let loaded = skills.load_entry(find(&skills, words).await?).await?;
     let Some(file) = words.get(1) else {
         match output.json {
@@ -83,7 +83,7 @@ async fn show(client: &Client, words: &[String], output: &Output) -> Result<(), 
 }
 
 async fn files(client: &Client, words: &[String], output: &Output) -> Result<(), Failure> {
-    let skills = SkillsClient::new(&client).await?;
+    let skills = SkillsClient::new(client).await?;
     let skill = find(&skills, words).await?;
     if output.json {
         output.document(&to_json(&skill.resources)?);

@@ -15,13 +15,13 @@ pub(super) struct Wanted {
 
 /// Lists the skills.
 pub(super) async fn list(client: &Client) -> Result<Value, SkillError> {
-    let skills = SkillsClient::new(&client).await?.list().await?;
+    let skills = SkillsClient::new(client).await?.list().await?;
     Ok(json!({"skills": skills}))
 }
 
 /// Reads the instructions of a skill, or one of its files.
 pub(super) async fn read(client: &Client, wanted: Wanted) -> Result<Value, SkillError> {
-    let skills = SkillsClient::new(&client).await?;
+    let skills = SkillsClient::new(client).await?;
     let loaded = skills.load_entry(skills.get(wanted.uri).await?).await?;
     let Some(file) = wanted.file else {
         return Ok(json!({"skill": loaded.entry(), "instructions": loaded.instructions()}));

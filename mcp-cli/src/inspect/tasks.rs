@@ -17,7 +17,7 @@ pub(super) async fn finish(
     history: &History,
 ) -> Result<CallToolResult, Error> {
     let Some(mut last) = task.task().cloned() else {
-        return Ok(task.result().await?);
+        return task.result().await;
     };
     // The next state may come only after the user has answered a question.
     history.add("task", json!({"tool": tool, "task": last}));
@@ -42,5 +42,5 @@ pub(super) async fn finish(
         }
     }
     drop(updates);
-    Ok(task.result().await?)
+    task.result().await
 }

@@ -40,7 +40,7 @@ const LISTS: [(&str, List); 6] = [
         Box::pin(async move { counted(client.list_resource_templates().await) })
     }),
     ("skills/list", |client| {
-        Box::pin(async move { counted(SkillsClient::new(&client).await.unwrap().list().await) })
+        Box::pin(async move { counted(SkillsClient::new(client).await.unwrap().list().await) })
     }),
     ("events/list", |client| {
         Box::pin(async move { counted(EventClient::new(client).unwrap().list().await) })

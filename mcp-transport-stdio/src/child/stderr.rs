@@ -45,7 +45,7 @@ pub(super) struct StderrCapture {
     progress: Arc<watch::Sender<Progress>>,
 }
 
-/// What was read of standard error.
+/// Progress of the task that reads standard error.
 #[derive(Debug, Default)]
 struct Progress {
     lines: u64,

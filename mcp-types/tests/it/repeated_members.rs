@@ -215,6 +215,7 @@ fn read_list_of_blocks(text: &str) -> serde_json::Result<Value> {
     read::<SamplingContent>(&format!("[{text}]"))
 }
 
+#[expect(clippy::too_many_lines, reason = "one table of cases")]
 fn unions() -> Vec<Union> {
     let hints = ("annotations", json!({"priority": 1}));
     let meta = ("_meta", json!({"a": 1}));

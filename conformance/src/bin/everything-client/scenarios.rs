@@ -115,7 +115,7 @@ async fn request_all_features(client: &Client) -> Result<()> {
 
 /// Lists the skills, and reads none of their files.
 async fn list_skills(client: &Client) -> Result<()> {
-    for skill in SkillsClient::new(&client).await?.list().await? {
+    for skill in SkillsClient::new(client).await?.list().await? {
         println!("{}: {}", skill.uri, skill.description().unwrap_or_default());
     }
     Ok(())
@@ -123,7 +123,7 @@ async fn list_skills(client: &Client) -> Result<()> {
 
 /// Loads each listed skill, and reads its files if its instructions are what the list promises.
 async fn load_skills(client: &Client) -> Result<()> {
-    let skills = SkillsClient::new(&client).await?;
+    let skills = SkillsClient::new(client).await?;
     for entry in skills.list().await? {
         let files = entry.resources.clone();
         let loaded = match skills.load_entry(entry).await {

@@ -27,6 +27,7 @@ fn found(rules: &Rules, message: &Value) -> Vec<String> {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table of cases")]
 fn message_with_a_violation_names_its_rule() {
     let tools = json!([{"name": "a", "inputSchema": {"type": "object"}}]);
     for (version, message, expected) in [

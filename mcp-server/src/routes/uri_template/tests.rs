@@ -25,6 +25,7 @@ fn values(template: &UriTemplate, uri: &str) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table of cases")]
 fn uri_matches_template_with_expected_values() {
     for (template, cases) in [
         (
