@@ -8,8 +8,8 @@ use futures_util::future::{Either, select};
 use http::{HeaderMap, StatusCode};
 use mcp_core::wire::{self, ClientRequestContext};
 use mcp_core::{
-    ChannelError, ClientRequest, Frames, InputState, MirroredHeaders, Observation, OutgoingRequest,
-    Outlet, Reply, ServerNotification,
+    ChannelError, ClientRequest, Frames, InputState, MirroredHeaders, NotificationSender,
+    Observation, OutgoingRequest, Reply, ServerNotification,
 };
 use mcp_types::{Message, Notification, ProgressToken, ProtocolVersion, RequestId, Response};
 use tokio::time::{timeout, timeout_at};
@@ -35,7 +35,7 @@ pub(crate) async fn send_once(
         options: &mut CallOptions::default(),
         timer: &mut CallTimer::start(client.inner.timeouts, idle_timeout, None),
         input: None,
-        outlet: None,
+        notifications: None,
         number: client.inner.next_id(),
     };
     attempt.run().await
@@ -49,8 +49,8 @@ pub(crate) struct Attempt<'r, 'a> {
     pub(crate) options: &'r mut CallOptions<'a>,
     pub(crate) timer: &'r mut CallTimer,
     pub(crate) input: Option<&'r InputState>,
-    /// The outlet through which layers map the notifications of the call.
-    pub(crate) outlet: Option<&'r Outlet>,
+    /// The notifications through which layers map the notifications of the call.
+    pub(crate) notifications: Option<&'r NotificationSender>,
     /// The id of the request.
     pub(crate) number: i64,
 }
@@ -229,8 +229,8 @@ impl Attempt<'_, '_> {
             &notification,
             ServerNotification::Progress { token: given, .. } if Some(given) == token
         );
-        let mapped = match self.outlet {
-            Some(outlet) => outlet.apply(notification),
+        let mapped = match self.notifications {
+            Some(notifications) => notifications.apply(notification),
             None => Some(notification),
         };
         if let Some(notification) = mapped {

@@ -188,7 +188,7 @@ impl ClientBuilder {
     /// repeated ones, and those with input. It may change the call, its `_meta`
     /// ([`Exchange::update_meta`](mcp_core::Exchange::update_meta)) and the reply, reply by itself, and
     /// change or suppress the notifications that arrive for the call
-    /// ([`Outlet::map`](mcp_core::Outlet::map)), one by one in their order. It also sees the
+    /// ([`NotificationSender::map`](mcp_core::NotificationSender::map)), one by one in their order. It also sees the
     /// [notifications](crate::ExtensionClient::notify) of extensions. A cancelled call drops the future
     /// of the layer. Failures of the connection are internal faults to layers.
     ///

@@ -393,7 +393,7 @@ impl<'a> ActiveCall<'a> {
             options: &mut self.options,
             timer: &mut self.timer,
             input: self.input.as_ref(),
-            outlet: None,
+            notifications: None,
             number: self.client.inner.next_id(),
         };
         attempt.run().await

@@ -16,7 +16,7 @@ use mcp_core::close_signal::CloseSignal;
 use mcp_core::tower::Layers;
 use mcp_core::wire::{self, ClientWire};
 use mcp_core::{
-    Channel, ClientFacts, ClientProfile, ClientRequest, CloseReason, ServerIdentity,
+    Channel, ClientContext, ClientProfile, ClientRequest, CloseReason, ServerIdentity,
     ServerNotification,
 };
 use mcp_types::meta::keys;
@@ -192,8 +192,8 @@ impl ClientInner {
     }
 
     /// Returns this client as its layers see it.
-    pub(crate) fn facts(&self) -> Arc<ClientFacts> {
-        let facts = ClientFacts::new(self.version());
+    pub(crate) fn facts(&self) -> Arc<ClientContext> {
+        let facts = ClientContext::new(self.version());
         Arc::new(facts.capabilities(self.profile.capabilities.clone()))
     }
 

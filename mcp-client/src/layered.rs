@@ -10,7 +10,8 @@ use std::pin::pin;
 use futures_util::future::{Either, select};
 use mcp_core::tower::Layers;
 use mcp_core::{
-    BoxFuture, Call, ClientRequest, Exchange, Fault, InputState, Outlet, Reply, ResultBody,
+    BoxFuture, Call, ClientRequest, Exchange, Fault, InputState, NotificationSender, Reply,
+    ResultBody,
 };
 use mcp_types::{ProtocolVersion, RawObject};
 use tokio::sync::oneshot;
@@ -42,7 +43,7 @@ impl LayeredRequest<'_, '_> {
         let number = self.client.inner.next_id();
         exchange.id = Some(number.into());
         self.client.inner.describe_connection(&mut exchange);
-        exchange.outlet = Outlet::for_client();
+        exchange.notifications = NotificationSender::for_client();
         let meta = options.meta.as_ref();
         let meta = meta.and_then(|meta| RawObject::from_value(meta).ok());
         exchange.meta = meta.into();
@@ -74,7 +75,7 @@ impl LayeredRequest<'_, '_> {
             options: &mut *options,
             timer: &mut *timer,
             input: self.input,
-            outlet: Some(&exchange.outlet),
+            notifications: Some(&exchange.notifications),
             number,
         };
         let sent = {

@@ -80,7 +80,7 @@ pub(crate) fn to_input_required(
 ///
 /// # Errors
 ///
-/// Returns [`InputError::Unvisited`] with the first URL that the user did not agree to.
+/// Returns [`InputError::NotConfirmed`] with the first URL that the user did not agree to.
 pub(crate) fn check_accepted(
     round: &InputRound,
     responses: &BTreeMap<String, InputResponse>,
@@ -92,7 +92,7 @@ pub(crate) fn check_accepted(
             && let ElicitParams::Url(params) = &**params
         {
             let url = params.url.clone();
-            return Err(InputError::Unvisited { url });
+            return Err(InputError::NotConfirmed { url });
         }
     }
     Ok(())

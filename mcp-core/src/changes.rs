@@ -19,10 +19,10 @@ pub use subscriber::Subscriber;
 
 use subscribed::SubscribedUris;
 
-use crate::{Call, ClientFacts, Extensions, Fault, ItemKind, catch_panic_sync, gate};
+use crate::{Call, ClientContext, Extensions, Fault, ItemKind, catch_panic_sync, gate};
 
 /// Decides which client may know of which resource, by its URI.
-type VisibilityFilter = Arc<dyn Fn(&str, &ClientFacts, &Extensions) -> bool + Send + Sync>;
+type VisibilityFilter = Arc<dyn Fn(&str, &ClientContext, &Extensions) -> bool + Send + Sync>;
 
 /// The changes of a server: a [`ChangeBus`], the limit of subscriptions, and the visibility of
 /// resources.
@@ -76,7 +76,7 @@ impl Changes {
     #[must_use]
     pub fn visibility(
         mut self,
-        is_visible: impl Fn(&str, &ClientFacts, &Extensions) -> bool + Send + Sync + 'static,
+        is_visible: impl Fn(&str, &ClientContext, &Extensions) -> bool + Send + Sync + 'static,
     ) -> Self {
         Arc::make_mut(&mut self.0).visibility = Some(Arc::new(is_visible));
         self
@@ -116,7 +116,7 @@ impl Changes {
     pub(crate) fn check_access(
         &self,
         uri: &str,
-        facts: &ClientFacts,
+        facts: &ClientContext,
         subscriber: &Subscriber,
     ) -> Result<(), Fault> {
         let extensions = &subscriber.extensions;

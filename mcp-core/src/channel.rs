@@ -60,7 +60,7 @@ pub trait Channel: Send + Sync + 'static {
     /// Returns [`ChannelError`] when the message cannot be sent.
     fn notify(&self, message: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {
         let refused = format!("this transport does not send {}", message.mirrored.method);
-        Box::pin(ready(Err(ChannelError::Unsendable(refused))))
+        Box::pin(ready(Err(ChannelError::NotSendable(refused))))
     }
 
     /// Returns the messages that belong to no call: requests of the server, and notifications. Only
@@ -435,7 +435,7 @@ pub enum ChannelError {
     Malformed(String),
     /// The request itself cannot be sent: an invalid URL or header.
     #[error("cannot send the request: {0}")]
-    Unsendable(String),
+    NotSendable(String),
 }
 
 fn status_text(status: http::StatusCode, excerpt: &str) -> String {

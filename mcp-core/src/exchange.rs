@@ -7,7 +7,8 @@ use mcp_types::meta::{Baggage, TraceContext};
 use mcp_types::{Meta, RawObject, RequestId};
 
 use crate::{
-    BoxFuture, Call, ClientFacts, Extensions, Input, Outlet, Principal, Reply, RequestMetaObject,
+    BoxFuture, Call, ClientContext, Extensions, Input, NotificationSender, Principal, Reply,
+    RequestMetaObject,
 };
 
 /// One call with its context: the argument of [`Service::call`](crate::Service::call).
@@ -20,15 +21,15 @@ pub struct Exchange {
     /// call.
     pub id: Option<RequestId>,
     /// The client: version, capabilities, identity.
-    pub facts: Arc<ClientFacts>,
+    pub facts: Arc<ClientContext>,
     /// The source of the input that the call asks its client for. Not used by clients.
     pub input: Input,
     /// Protocol-level metadata (`_meta`) of the request, as it arrived; see
     /// [`update_meta`](Self::update_meta).
     pub meta: RequestMetaObject,
     /// Sends progress, log messages and notifications of extensions of this call. Layers change them
-    /// with [`Outlet::map`], on a client those that arrive.
-    pub outlet: Outlet,
+    /// with [`NotificationSender::map`], on a client those that arrive.
+    pub notifications: NotificationSender,
     /// The head of the HTTP request, the [`Principal`], and values that layers have inserted.
     pub extensions: Extensions,
     /// The service behind the layers of the call.
@@ -48,14 +49,14 @@ impl fmt::Debug for Endpoint {
 
 impl Exchange {
     /// A call of a client, without further context.
-    pub fn new(call: Call, facts: Arc<ClientFacts>) -> Self {
+    pub fn new(call: Call, facts: Arc<ClientContext>) -> Self {
         Self {
             call,
             id: None,
             facts,
             input: Input::default(),
             meta: RequestMetaObject::default(),
-            outlet: Outlet::none(),
+            notifications: NotificationSender::none(),
             extensions: Extensions::new(),
             endpoint: None,
         }

@@ -114,7 +114,7 @@ mod tests {
     use mcp_types::{Page, ProtocolVersion};
 
     use super::Extensions;
-    use crate::{Call, ClientFacts, Exchange};
+    use crate::{Call, ClientContext, Exchange};
 
     fn parts(path: &str) -> Parts {
         let request = Request::builder().uri(path).extension("of the request");
@@ -143,7 +143,7 @@ mod tests {
             .unwrap();
         let mut exchange = Exchange::new(
             Call::ListTools(Page::first()),
-            Arc::new(ClientFacts::new(ProtocolVersion::LATEST)),
+            Arc::new(ClientContext::new(ProtocolVersion::LATEST)),
         );
         exchange.extensions = Box::new(request.into_parts().0).into();
         for text in [

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Call, ClientFacts, Fault, Principal, catch_panic_sync};
+use crate::{Call, ClientContext, Fault, Principal, catch_panic_sync};
 
 /// Admits or refuses a decoded call, before its handler runs and before a stream starts.
 ///
@@ -16,7 +16,7 @@ pub trait Gate: Send + Sync + 'static {
     fn admit(
         &self,
         call: &Call,
-        facts: &ClientFacts,
+        facts: &ClientContext,
         principal: Option<&Principal>,
     ) -> Result<(), Fault>;
 }
@@ -26,7 +26,7 @@ pub trait Gate: Send + Sync + 'static {
 pub(crate) fn admit(
     gate: &dyn Gate,
     call: &Call,
-    facts: &ClientFacts,
+    facts: &ClientContext,
     principal: Option<&Principal>,
 ) -> Result<(), Fault> {
     let checked = catch_panic_sync(|| gate.admit(call, facts, principal));
@@ -40,7 +40,7 @@ impl<G: Gate + ?Sized> Gate for Arc<G> {
     fn admit(
         &self,
         call: &Call,
-        facts: &ClientFacts,
+        facts: &ClientContext,
         principal: Option<&Principal>,
     ) -> Result<(), Fault> {
         (**self).admit(call, facts, principal)

@@ -12,9 +12,9 @@ use crate::gate;
 use crate::subscriptions::{self, ListenHooks};
 use crate::wire::{self, DecodedRequest};
 use crate::{
-    BoxFuture, Call, ClientFacts, ClientRequest, Exchange, Extensions, Fault, Framing, Gate, Input,
-    NotificationBuffer, Observation, ObservedMessage, Outlet, Principal, Reply, RequestMetaObject,
-    ResultBody, ServerProfile, Service,
+    BoxFuture, Call, ClientContext, ClientRequest, Exchange, Extensions, Fault, Framing, Gate,
+    Input, NotificationBuffer, NotificationSender, Observation, ObservedMessage, Principal, Reply,
+    RequestMetaObject, ResultBody, ServerProfile, Service,
 };
 
 /// A decoded request of a client, ready to be served. Both eras produce it:
@@ -28,7 +28,7 @@ pub struct InboundRequest {
     /// The request.
     pub request: ClientRequest,
     /// The client.
-    pub facts: Arc<ClientFacts>,
+    pub facts: Arc<ClientContext>,
     /// The source of the input that the call asks its client for.
     pub input: Input,
     /// Protocol-level metadata (`_meta`).
@@ -46,7 +46,7 @@ impl InboundRequest {
         id: RequestId,
         call: Call,
         decoded: DecodedRequest,
-        facts: Arc<ClientFacts>,
+        facts: Arc<ClientContext>,
     ) -> Self {
         Self {
             id,
@@ -121,45 +121,48 @@ impl InboundRequest {
         }
     }
 
-    /// Returns the outlet of the request and the buffer behind it. The buffer is `None` when the
+    /// Returns the notifications of the request and the buffer behind it. The buffer is `None` when the
     /// client asked for no notifications, and declares no extension of the server.
-    pub(crate) fn open_outlet(
+    pub(crate) fn open_sender(
         &self,
         id: &RequestId,
         framing: Framing,
         profile: &ServerProfile,
-    ) -> (Outlet, Option<Arc<NotificationBuffer>>) {
+    ) -> (NotificationSender, Option<Arc<NotificationBuffer>>) {
         let buffer = || NotificationBuffer::new(wire::for_version(self.version()), framing);
         if self.is_subscription() {
             let buffer = Arc::new(buffer().subscription(id.clone()));
-            return (Outlet::for_subscription(buffer.clone()), Some(buffer));
+            return (
+                NotificationSender::for_subscription(buffer.clone()),
+                Some(buffer),
+            );
         }
         if self.streams_events() {
             let buffer = Arc::new(buffer().stream(id.clone()));
             return (
-                Outlet::with_extensions(None, None, buffer.clone()),
+                NotificationSender::with_extensions(None, None, buffer.clone()),
                 Some(buffer),
             );
         }
         let wants_extensions = self.has_common_extension(profile);
         let (token, level) = self.requested_notifications();
         if token.is_none() && level.is_none() && !wants_extensions {
-            return (Outlet::none(), None);
+            return (NotificationSender::none(), None);
         }
         let buffer = Arc::new(buffer());
-        (self.outlet(profile, buffer.clone()), Some(buffer))
+        (self.notifications(profile, buffer.clone()), Some(buffer))
     }
 
-    /// Returns the outlet of a call whose notifications are written to `buffer`.
-    pub(crate) fn outlet(
+    /// Returns the notifications of a call whose notifications are written to `buffer`.
+    pub(crate) fn notifications(
         &self,
         profile: &ServerProfile,
         buffer: Arc<NotificationBuffer>,
-    ) -> Outlet {
+    ) -> NotificationSender {
         let (token, level) = self.requested_notifications();
         match self.has_common_extension(profile) {
-            true => Outlet::with_extensions(token, level, buffer),
-            false => Outlet::new(token, level, buffer),
+            true => NotificationSender::with_extensions(token, level, buffer),
+            false => NotificationSender::new(token, level, buffer),
         }
     }
 
@@ -178,7 +181,7 @@ impl InboundRequest {
         self,
         service: &dyn Service,
         profile: &ServerProfile,
-        outlet: Outlet,
+        notifications: NotificationSender,
         extensions: Extensions,
     ) -> BoxFuture<'static, Reply> {
         let observation = self.observe(service, &extensions);
@@ -189,7 +192,7 @@ impl InboundRequest {
                 facts: self.facts,
                 input: self.input,
                 meta: self.meta,
-                outlet,
+                notifications,
                 extensions,
                 endpoint: None,
             }),
@@ -201,7 +204,7 @@ impl InboundRequest {
                 let caller = (self.facts, extensions);
                 let hooks = *self.listen_hooks.unwrap_or_default();
                 let filter = Arc::unwrap_or_clone(filter);
-                subscriptions::serve(filter, service, caller, outlet, hooks)
+                subscriptions::serve(filter, service, caller, notifications, hooks)
             }
             // The session answers these itself, and the modern wire does not decode them.
             ClientRequest::Session(request) => {

@@ -7,7 +7,7 @@ use mcp_types::{Method, Notification, ProtocolVersion, RawObject};
 
 use crate::wire::Envelope;
 use crate::{
-    BoxFuture, Call, ClientFacts, Exchange, Extensions, Fault, Gate, Input, Principal,
+    BoxFuture, Call, ClientContext, Exchange, Extensions, Fault, Gate, Input, Principal,
     ServerProfile, Service, catch_panic, catch_panic_sync, gate,
 };
 
@@ -15,7 +15,7 @@ use crate::{
 /// service as [`Call::Notification`].
 pub struct InboundNotification {
     call: Call,
-    facts: Arc<ClientFacts>,
+    facts: Arc<ClientContext>,
     meta: Option<RawObject>,
 }
 
@@ -29,7 +29,7 @@ impl InboundNotification {
     pub fn decode(
         notification: &Notification<'_>,
         profile: &ServerProfile,
-        facts: impl FnOnce() -> Option<Arc<ClientFacts>>,
+        facts: impl FnOnce() -> Option<Arc<ClientContext>>,
     ) -> Option<Self> {
         if profile.capabilities.extensions.is_empty() {
             return None;
@@ -47,7 +47,7 @@ impl InboundNotification {
             }
         };
         let facts = envelope.map(|envelope| envelope.facts).or_else(facts);
-        let unknown = || Arc::new(ClientFacts::new(ProtocolVersion::LATEST));
+        let unknown = || Arc::new(ClientContext::new(ProtocolVersion::LATEST));
         Some(Self {
             call: Call::Notification {
                 method: (&*notification.method).into(),

@@ -16,7 +16,7 @@
 //! | eras and revisions | [`versioning`], [`modern`], [`legacy`] |
 //! | messages as JSON, per revision | [`wire`] |
 //! | decoded requests, running calls | [`InboundRequest`], [`RunningCall`], [`CallOutput`] |
-//! | progress and log messages of a call | [`Outlet`], [`NotificationBuffer`] |
+//! | progress and log messages of a call | [`NotificationSender`], [`NotificationBuffer`] |
 //! | notifications of either side | [`ServerNotification`], [`ClientNotification`] |
 //! | input that a call asks its client for | [`Input`], [`BackChannel`], [`ServerRequest`], [`mrtr`] |
 //! | changes of lists and resources | [`Changes`], [`ChangeBus`], [`subscriptions`] |
@@ -35,7 +35,7 @@
 //! | 0 | `backoff`, `call`, `close_signal`, `deadline`, `deserialize`, `facts`, `fault`, `framing`, `headers`, `iso_8601`, `notification`, `panic`, `pending`, `public_document`, `raw_result`, `schema`, `server_identity`, `stream_control` |
 //! | 1 | `extensions`, `gate`, `header_mismatch`, `input`, `lines`, `reply`, `server_request` |
 //! | 2 | `changes`, `mrtr`, `wire` |
-//! | 3 | `channel`, `outlet`, `reply_target`, `versioning` |
+//! | 3 | `channel`, `notifications`, `reply_target`, `versioning` |
 //! | 4 | `exchange` |
 //! | 5 | `tasks`, then `service` |
 //! | 6 | `subscriptions`, `tower` |
@@ -50,6 +50,7 @@ pub mod backoff;
 mod call;
 mod changes;
 mod channel;
+mod client_context;
 #[doc(hidden)]
 pub mod close_signal;
 mod connection;
@@ -62,7 +63,6 @@ mod endpoint_metrics;
 mod exchange;
 pub mod extension;
 mod extensions;
-mod facts;
 mod fault;
 mod framing;
 mod gate;
@@ -81,8 +81,8 @@ mod log_limit;
 pub mod modern;
 pub mod mrtr;
 mod notification;
+mod notification_sender;
 mod observe;
-mod outlet;
 mod panic;
 pub mod pending;
 #[doc(hidden)]
@@ -114,11 +114,13 @@ pub use channel::{
     CancelHook, Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
     OutgoingRequest, TlsError,
 };
+pub use client_context::{
+    CallerKey, ClientContext, ClientProfile, Principal, RequiredScopes, ServerProfile,
+};
 pub use connection::{ClientAddress, Connection, ConnectionState, SessionId, Transport};
 pub use endpoint_metrics::{AuthMetrics, EndpointMetrics, QueuedBytes, TaskMetrics};
 pub use exchange::Exchange;
 pub use extensions::Extensions;
-pub use facts::{CallerKey, ClientFacts, ClientProfile, Principal, RequiredScopes, ServerProfile};
 pub use fault::{ErrorData, Fault, ItemKind};
 pub use framing::Framing;
 pub use gate::Gate;
@@ -129,9 +131,9 @@ pub use inbound_notification::InboundNotification;
 pub use input::{BackChannel, BackChannelError, Input, InputState, MessageSink, TaskChannel};
 pub use log_limit::LogLimit;
 pub use notification::{ClientNotification, ServerNotification};
+pub use notification_sender::{NotificationBuffer, NotificationSender, NotificationSink};
 pub(crate) use observe::NotificationObserver;
 pub use observe::{Observation, ObservedMessage, ObservedSession, Observer};
-pub use outlet::{NotificationBuffer, NotificationSink, Outlet};
 pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};
 pub use raw_result::RawResult;
 pub use reply::{Listing, Reply, ResultBody};

@@ -12,7 +12,7 @@ use crate::panic::catch_panic_sync;
 use crate::wire::EncodedReply;
 use crate::{
     BoxFuture, Connection, Extensions, Fault, Framing, InboundRequest, NotificationBuffer,
-    NotificationObserver, Outlet, Reply, ReplyTarget, Service,
+    NotificationObserver, NotificationSender, Reply, ReplyTarget, Service,
 };
 
 /// A running call: the future of a service, and the buffer of its notifications.
@@ -25,7 +25,7 @@ use crate::{
 pub struct RunningCall {
     target: ReplyTarget,
     state: CallState,
-    outlet: Outlet,
+    notifications: NotificationSender,
     buffer: Option<Arc<NotificationBuffer>>,
 }
 
@@ -55,8 +55,8 @@ impl RunningCall {
         framing: Framing,
         extensions: Extensions,
     ) -> Self {
-        let (outlet, buffer) = inbound.open_outlet(&target.id, framing, &target.profile);
-        Self::serve(service, inbound, target, outlet, buffer, extensions)
+        let (notifications, buffer) = inbound.open_sender(&target.id, framing, &target.profile);
+        Self::serve(service, inbound, target, notifications, buffer, extensions)
     }
 
     /// Starts a call whose notifications are written to `buffer`, as far as the client wants any.
@@ -68,19 +68,26 @@ impl RunningCall {
         buffer: Arc<NotificationBuffer>,
         extensions: Extensions,
     ) -> Self {
-        let outlet = inbound.outlet(&target.profile, buffer.clone());
-        Self::serve(service, inbound, target, outlet, Some(buffer), extensions)
+        let notifications = inbound.notifications(&target.profile, buffer.clone());
+        Self::serve(
+            service,
+            inbound,
+            target,
+            notifications,
+            Some(buffer),
+            extensions,
+        )
     }
 
     fn serve(
         service: &dyn Service,
         inbound: InboundRequest,
         target: ReplyTarget,
-        mut outlet: Outlet,
+        mut notifications: NotificationSender,
         buffer: Option<Arc<NotificationBuffer>>,
         extensions: Extensions,
     ) -> Self {
-        outlet.observe(|| {
+        notifications.observe(|| {
             Some(NotificationObserver {
                 observer: service.observer()?,
                 version: inbound.version(),
@@ -88,12 +95,12 @@ impl RunningCall {
                 session: extensions.get().cloned(),
             })
         });
-        let serve = || inbound.serve(service, &target.profile, outlet.clone(), extensions);
+        let serve = || inbound.serve(service, &target.profile, notifications.clone(), extensions);
         let future = catch_panic_sync(serve).unwrap_or_else(|_| Box::pin(ready(panicked())));
         Self {
             target,
             state: CallState::Running(future),
-            outlet,
+            notifications,
             buffer,
         }
     }
@@ -175,9 +182,9 @@ impl RunningCall {
         }
     }
 
-    /// Closes the outlet: later notifications are dropped.
+    /// Closes the notifications: later notifications are dropped.
     pub fn close(&self) {
-        self.outlet.close();
+        self.notifications.close();
     }
 }
 
@@ -212,7 +219,7 @@ mod tests {
     use crate::lines::LINE_FRAMING;
     use crate::wire::{DecodedRequest, MODERN};
     use crate::{
-        BoxFuture, Call, ClientFacts, ClientRequest, Exchange, Extensions, Fault, InboundRequest,
+        BoxFuture, Call, ClientContext, ClientRequest, Exchange, Extensions, Fault, InboundRequest,
         Reply, ReplyTarget, ServerProfile, Service,
     };
 
@@ -268,7 +275,7 @@ mod tests {
             let server = Server { is_ready };
             let call = Call::ListTools(Page::first());
             let decoded = DecodedRequest::new(ClientRequest::Call(call.clone()));
-            let facts = Arc::new(ClientFacts::new(ProtocolVersion::LATEST));
+            let facts = Arc::new(ClientContext::new(ProtocolVersion::LATEST));
             let id = RequestId::from(1);
             let inbound = InboundRequest::from_legacy(id.clone(), call, decoded, facts);
             let target = ReplyTarget {

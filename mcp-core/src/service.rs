@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::{
-    BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, ItemKind, Observer,
+    BoxFuture, Call, Changes, ClientContext, Exchange, Extensions, Fault, ItemKind, Observer,
     ParamHeaders, Reply, ServerProfile, TaskEngine,
 };
 
@@ -65,7 +65,7 @@ pub trait Service: Send + Sync + 'static {
     fn check_scopes(
         &self,
         _call: &Call,
-        _facts: &ClientFacts,
+        _facts: &ClientContext,
         _extensions: &Extensions,
     ) -> Result<(), Fault> {
         Ok(())
@@ -154,7 +154,7 @@ impl<S: Service + ?Sized> Service for Arc<S> {
     fn check_scopes(
         &self,
         call: &Call,
-        facts: &ClientFacts,
+        facts: &ClientContext,
         extensions: &Extensions,
     ) -> Result<(), Fault> {
         (**self).check_scopes(call, facts, extensions)

@@ -23,8 +23,8 @@ pub(crate) use filter::{authorize, check_client, check_size};
 use crate::changes::SubscriptionPermit;
 use crate::extension;
 use crate::{
-    BoxFuture, ChangeEvent, Changes, ClientFacts, Extensions, Fault, Gate, Outlet, Reply,
-    ResultBody, ServerNotification, Service, Subscriber, Watch,
+    BoxFuture, ChangeEvent, Changes, ClientContext, Extensions, Fault, Gate, NotificationSender,
+    Reply, ResultBody, ServerNotification, Service, Subscriber, Watch,
 };
 
 /// The protocol of one subscription: an acknowledgement first, then notifications, then the result.
@@ -95,8 +95,8 @@ impl fmt::Debug for ListenHooks {
 pub(crate) fn serve(
     filter: SubscriptionFilter,
     service: &dyn Service,
-    (facts, extensions): (Arc<ClientFacts>, Extensions),
-    outlet: Outlet,
+    (facts, extensions): (Arc<ClientContext>, Extensions),
+    notifications: NotificationSender,
     hooks: ListenHooks,
 ) -> BoxFuture<'static, Reply> {
     // spec: BASE-20
@@ -128,7 +128,7 @@ pub(crate) fn serve(
             changes,
             facts,
             subscriber,
-            outlet,
+            notifications,
             pause: hooks.pause,
             _permit: permit,
         };
@@ -157,7 +157,7 @@ pub(crate) fn serve(
 /// events extension has a field of the filter instead.
 fn extensions_of(
     granted: &SubscriptionFilter,
-    facts: &ClientFacts,
+    facts: &ClientContext,
     service: &dyn Service,
 ) -> Vec<Box<str>> {
     let offers = &service.profile().capabilities;
@@ -173,9 +173,9 @@ struct RunningSubscription {
     subscription: ServerSubscription,
     watch: Watch,
     changes: Changes,
-    facts: Arc<ClientFacts>,
+    facts: Arc<ClientContext>,
     subscriber: Subscriber,
-    outlet: Outlet,
+    notifications: NotificationSender,
     pause: Option<Pause>,
     _permit: SubscriptionPermit,
 }
@@ -192,7 +192,7 @@ impl RunningSubscription {
         // Changes that are still unread are sent if there is space.
         while let Some(event) = self.watch.try_next() {
             if let Some(notification) = self.notification_for(event) {
-                self.outlet.try_send(notification);
+                self.notifications.try_send(notification);
             }
         }
         ResultBody::Listen(self.subscription.finish()).into()
@@ -205,21 +205,21 @@ impl RunningSubscription {
         acknowledged: ServerNotification,
         mut tasks: BoxStream<'static, ServerNotification>,
     ) {
-        self.outlet.send(acknowledged).await;
+        self.notifications.send(acknowledged).await;
         loop {
             let change = poll_fn(|cx| self.watch.poll_change(cx));
             let mut event = match select(change, tasks.next()).await {
                 Either::Left((change, _)) => Some(change),
                 Either::Right((notification, _)) => {
                     if let Some(notification) = notification {
-                        self.outlet.send(notification).await;
+                        self.notifications.send(notification).await;
                     }
                     None
                 }
             };
             while let Some(change) = event {
                 if let Some(notification) = self.notification_for(change) {
-                    self.outlet.send(notification).await;
+                    self.notifications.send(notification).await;
                 }
                 event = self.watch.try_next();
             }

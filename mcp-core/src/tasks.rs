@@ -11,7 +11,7 @@ use mcp_types::meta::keys;
 
 use crate::extension::required_extension;
 use crate::{
-    BoxFuture, ClientFacts, Exchange, Extensions, Fault, Reply, ServerNotification, ServerProfile,
+    BoxFuture, ClientContext, Exchange, Extensions, Fault, Reply, ServerNotification, ServerProfile,
 };
 
 /// Decides when a call of a tool becomes a task, for clients that declare the tasks extension.
@@ -62,7 +62,7 @@ pub trait TaskEngine: Send + Sync + 'static {
         method: &'static str,
         params: RawObject,
         meta: Option<RawObject>,
-        facts: &Arc<ClientFacts>,
+        facts: &Arc<ClientContext>,
         extensions: &Extensions,
     ) -> BoxFuture<'static, Result<RawObject, Fault>>;
 
@@ -76,12 +76,12 @@ pub trait TaskEngine: Send + Sync + 'static {
     fn subscribe(
         &self,
         ids: Vec<String>,
-        facts: &Arc<ClientFacts>,
+        facts: &Arc<ClientContext>,
         extensions: &Extensions,
     ) -> BoxFuture<'static, Result<TaskChanges, Fault>>;
 }
 
-impl ClientFacts {
+impl ClientContext {
     /// Returns true if the client declares the tasks extension. Revisions without the extension count as not
     /// declared.
     // spec: TASK-01, TASK-03, TASK-23

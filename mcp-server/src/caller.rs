@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mcp_core::{ClientFacts, Exchange, Extensions, Principal};
+use mcp_core::{ClientContext, Exchange, Extensions, Principal};
 
 /// The caller of a request: the argument of visibility filters such as
 /// [`ToolRoute::visible_to`](crate::ToolRoute::visible_to) and
@@ -26,7 +26,7 @@ use mcp_core::{ClientFacts, Exchange, Extensions, Principal};
 /// ```
 #[derive(Clone, Copy)]
 pub struct Caller<'a> {
-    facts: &'a ClientFacts,
+    facts: &'a ClientContext,
     extensions: &'a Extensions,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Caller<'a> {
     ///     Caller::new(call.facts(), call.extensions()).has_scope("admin")
     /// }
     /// ```
-    pub fn new(facts: &'a ClientFacts, extensions: &'a Extensions) -> Self {
+    pub fn new(facts: &'a ClientContext, extensions: &'a Extensions) -> Self {
         Self { facts, extensions }
     }
 
@@ -53,7 +53,7 @@ impl<'a> Caller<'a> {
 
     /// The client's version, capabilities and name. The client declares them itself, so they prove
     /// nothing.
-    pub fn facts(&self) -> &'a ClientFacts {
+    pub fn facts(&self) -> &'a ClientContext {
         self.facts
     }
 

@@ -19,7 +19,7 @@ use crate::routes::{PromptRoute, ResourceRoute, TemplateRoute, ToolRoute};
 pub enum EditError {
     /// The server has a route with this name or URI.
     #[error("there is a {kind} `{key}` already; remove it first, or `put` this one in its place")]
-    Taken {
+    Duplicate {
         /// The kind of route, such as "tool".
         kind: &'static str,
         /// The name or URI.
@@ -30,14 +30,14 @@ pub enum EditError {
     Setup(#[from] SetupError),
     /// The server of the handle was dropped.
     #[error("the server is gone; a handle changes nothing once its server was dropped")]
-    Gone,
+    ServerDropped,
 }
 
 // Added routes stay outside of the closures until they are accepted: a rejected handler must not be
 // dropped while the registry is locked.
 
 fn put<R: ConfigList>(registry: &Weak<SharedRegistry>, route: R) -> Result<Option<R>, EditError> {
-    let registry = registry.upgrade().ok_or(EditError::Gone)?;
+    let registry = registry.upgrade().ok_or(EditError::ServerDropped)?;
     let mut routes = vec![route];
     let routes = &mut routes;
     registry.change::<R, _, _>(|config| {
@@ -54,11 +54,11 @@ fn replace<R: ConfigList>(
     removed: &HashSet<String>,
     mut routes: Vec<R>,
 ) -> Result<(), EditError> {
-    let registry = registry.upgrade().ok_or(EditError::Gone)?;
+    let registry = registry.upgrade().ok_or(EditError::ServerDropped)?;
     let routes = &mut routes;
     let removed = registry.change::<R, _, _>(|config| {
         if let Some(route) = R::list(config).find_duplicate(routes, removed) {
-            return Err(EditError::Taken {
+            return Err(EditError::Duplicate {
                 kind: R::KIND.name(),
                 key: route.key().to_owned(),
             });

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use allocation_counter::measure;
 use futures::executor::block_on;
 use mcp_core::wire::{MODERN, ReplyContext};
-use mcp_core::{Call, ClientFacts, Exchange, Reply, Service};
+use mcp_core::{Call, ClientContext, Exchange, Reply, Service};
 use mcp_server::middleware::{Next, RequestLog, from_fn};
 use mcp_server::{Args, Server, Tool, ToolExt};
 use mcp_types::{CallToolParams, Page, ProtocolVersion, RawObject};
@@ -39,7 +39,7 @@ const LARGE_STRING_OVERHEAD: u64 = 4096;
 /// Checks that a call of a tool keeps to a budget.
 #[track_caller]
 fn assert_budget(name: &str, budget: u64, server: &Server) {
-    let facts = Arc::new(ClientFacts::new(ProtocolVersion::LATEST));
+    let facts = Arc::new(ClientContext::new(ProtocolVersion::LATEST));
     let exchange = || {
         let call = Call::CallTool(CallToolParams::new("hello", None));
         Exchange::new(call, facts.clone())
@@ -86,7 +86,7 @@ fn list_is_serialized_once_until_it_changes() {
     let handle = server.tools();
     let profile = server.profile();
     let id = 1.into();
-    let facts = Arc::new(ClientFacts::new(ProtocolVersion::LATEST));
+    let facts = Arc::new(ClientContext::new(ProtocolVersion::LATEST));
     let list = || {
         let call = Call::ListTools(Page::first());
         let reply = block_on(server.call(Exchange::new(call, facts.clone())));
@@ -123,7 +123,7 @@ fn large_string_is_copied_into_argument_and_message() {
     let server = Server::new("test", "1.0.0")
         .tool(Tool::new("echo").handler(|Args(echo): Args<Echo>| echo.text));
     let (profile, id) = (server.profile(), 1.into());
-    let facts = Arc::new(ClientFacts::new(ProtocolVersion::LATEST));
+    let facts = Arc::new(ClientContext::new(ProtocolVersion::LATEST));
     let text = format!(r#"{{"text":"{}"}}"#, "x".repeat(LENGTH));
     let exchange = || {
         let arguments = RawObject::from_text(text.clone()).unwrap();

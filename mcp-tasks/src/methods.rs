@@ -1,7 +1,7 @@
 //! `tasks/get`, `tasks/update` and `tasks/cancel`.
 
 use mcp_core::store::TaskRecord;
-use mcp_core::{ClientFacts, Fault, Principal, deserialize};
+use mcp_core::{ClientContext, Fault, Principal, deserialize};
 use mcp_types::ext::tasks::{CANCEL, GET, TaskParams, UPDATE, UpdateTaskParams};
 use mcp_types::{InputResponses, RawObject};
 use serde::de::DeserializeOwned;
@@ -17,7 +17,7 @@ pub(crate) async fn answer(
     shared: &Shared,
     method: &'static str,
     params: &RawObject,
-    facts: &ClientFacts,
+    facts: &ClientContext,
     principal: Option<&Principal>,
 ) -> Result<RawObject, Fault> {
     if !facts.version.has_task_extension() {

@@ -49,7 +49,7 @@ pub(crate) fn run(
     };
     let owner = exchange.principal().cloned();
     let link = TaskLink::new();
-    exchange.outlet = exchange.outlet.for_task(link.clone());
+    exchange.notifications = exchange.notifications.for_task(link.clone());
     if let Input::Recorded(recorded) = &mut exchange.input {
         exchange.input = Input::Task {
             recorded: recorded.take(),

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use mcp_core::store::{MemoryTaskStore, TaskStore};
 use mcp_core::{
-    BoxFuture, ClientFacts, Exchange, Extensions, Fault, Principal, Reply, ServerProfile, TaskCall,
-    TaskChanges, TaskEngine, TaskMetrics, TaskMode,
+    BoxFuture, ClientContext, Exchange, Extensions, Fault, Principal, Reply, ServerProfile,
+    TaskCall, TaskChanges, TaskEngine, TaskMetrics, TaskMode,
 };
 use mcp_types::RawObject;
 use tokio::time::Instant;
@@ -135,7 +135,7 @@ impl TaskEngine for Tasks {
         method: &'static str,
         params: RawObject,
         _meta: Option<RawObject>,
-        facts: &Arc<ClientFacts>,
+        facts: &Arc<ClientContext>,
         extensions: &Extensions,
     ) -> BoxFuture<'static, Result<RawObject, Fault>> {
         let principal: Option<Principal> = extensions.get().cloned();
@@ -148,7 +148,7 @@ impl TaskEngine for Tasks {
     fn subscribe(
         &self,
         ids: Vec<String>,
-        facts: &Arc<ClientFacts>,
+        facts: &Arc<ClientContext>,
         extensions: &Extensions,
     ) -> BoxFuture<'static, Result<TaskChanges, Fault>> {
         if !facts.declares_tasks() {

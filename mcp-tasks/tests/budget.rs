@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use allocation_counter::measure;
-use mcp::core::{Call, ClientFacts, Exchange, Reply, Service};
+use mcp::core::{Call, ClientContext, Exchange, Reply, Service};
 use mcp::prelude::*;
 use mcp::tasks::{TaskMode, Tasks};
 use mcp::types::meta::keys;
@@ -26,7 +26,7 @@ fn server() -> Server {
 }
 
 /// Creates tasks, and waits until they have expired.
-async fn abandon_tasks(server: &Server, facts: &Arc<ClientFacts>) {
+async fn abandon_tasks(server: &Server, facts: &Arc<ClientContext>) {
     for number in 0..TASKS {
         let tool = if number % 2 == 0 { "fast" } else { "slow" };
         let call = Call::CallTool(CallToolParams::new(tool, None));
@@ -45,7 +45,7 @@ fn abandoned_tasks_are_freed_after_their_ttl() {
         .unwrap();
     let server = server();
     let declared = ClientCapabilities::default().with_extension(keys::TASKS_EXTENSION, &json!({}));
-    let facts = ClientFacts::new(ProtocolVersion::LATEST).capabilities(declared);
+    let facts = ClientContext::new(ProtocolVersion::LATEST).capabilities(declared);
     let facts = Arc::new(facts);
     let run = || runtime.block_on(abandon_tasks(&server, &facts));
     let first = measure(run);

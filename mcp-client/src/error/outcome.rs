@@ -35,7 +35,7 @@ impl ErrorKind {
                 ChannelError::Connect { .. }
                 | ChannelError::SessionExpired
                 | ChannelError::Unauthorized { .. }
-                | ChannelError::Unsendable(_) => false,
+                | ChannelError::NotSendable(_) => false,
                 ChannelError::Status { status, .. } => !is_refusal(*status),
                 _ => true,
             },

@@ -92,10 +92,10 @@ pub enum InputError {
     /// The answer does not match the schema of the form.
     // spec: ELIC-13
     #[error("the answer does not match the form: {0}")]
-    Unfit(#[from] FormError),
+    InvalidForm(#[from] FormError),
     /// The answer to the form cannot be serialized.
     #[error("the answer to the form cannot be serialized: {0}")]
-    Unsendable(String),
+    NotSendable(String),
     /// The server requests sampling with tools, which the client does not declare.
     // spec: SAMP-03
     #[error("the server requests sampling with tools, which this client does not declare")]
@@ -108,7 +108,7 @@ pub enum InputError {
     /// The user did not agree to visit a URL that the server requires.
     // spec: ELIC-18
     #[error("the user does not visit {url}, which the server requires")]
-    Unvisited {
+    NotConfirmed {
         /// The URL.
         url: String,
     },

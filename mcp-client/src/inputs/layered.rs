@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_util::future::try_join_all;
 use mcp_core::mrtr::InputRound;
-use mcp_core::{BoxFuture, Call, ClientFacts, Exchange, Fault, Observation, Reply, ResultBody};
+use mcp_core::{BoxFuture, Call, ClientContext, Exchange, Fault, Observation, Reply, ResultBody};
 use mcp_types::{ClientCapabilities, InputRequest, InputResponse, ProtocolVersion, RawObject};
 use parking_lot::Mutex;
 use tracing::Instrument;
@@ -77,7 +77,7 @@ async fn answer(
         method: request.method().into(),
         params: request.params_to_raw().ok(),
     };
-    let facts = ClientFacts::new(version).capabilities(declared.clone());
+    let facts = ClientContext::new(version).capabilities(declared.clone());
     let failure = Arc::new(Mutex::new(None));
     let (failed, handlers, declared) = (failure.clone(), inputs.clone(), declared.clone());
     let endpoint = move |exchange: Exchange| -> BoxFuture<'static, Reply> {

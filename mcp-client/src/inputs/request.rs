@@ -65,8 +65,8 @@ impl ElicitRequest {
     ///
     /// # Errors
     ///
-    /// Returns [`InputError::Unfit`] with the first field that does not match the form, so that the
-    /// program can ask the user again. Returns [`InputError::Unsendable`] when the answers do not
+    /// Returns [`InputError::InvalidForm`] with the first field that does not match the form, so that the
+    /// program can ask the user again. Returns [`InputError::NotSendable`] when the answers do not
     /// serialize to a JSON object.
     // spec: ELIC-07, ELIC-13
     pub fn accept(&self, answers: impl Serialize) -> Result<ElicitResult, InputError> {
@@ -75,7 +75,7 @@ impl ElicitRequest {
             Err(error) => Err(error.to_string()),
             Ok(raw) => raw.parse().map_err(|error| error.to_string()),
         };
-        let mut result = ElicitResult::accept(answers.map_err(InputError::Unsendable)?);
+        let mut result = ElicitResult::accept(answers.map_err(InputError::NotSendable)?);
         finish_form(&self.params, &mut result)?;
         Ok(result)
     }

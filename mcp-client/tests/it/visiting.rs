@@ -135,7 +135,7 @@ async fn declined_or_repeated_visits_fail_call() {
         Client::builder().on_elicit_url(|_: UrlRequest| async { ElicitResult::decline() });
     let (client, script, _inbound) = session(refuses, [visit_first(&["a"]), done()]).await;
     let error = client.call("pay", ()).await.unwrap_err();
-    let Some(InputError::Unvisited { url, .. }) = error.input() else {
+    let Some(InputError::NotConfirmed { url, .. }) = error.input() else {
         panic!("{error}")
     };
     assert_eq!(url, "https://example.com/a");

@@ -2,7 +2,7 @@
 
 use mcp_types::{InitializeParams, InitializeResult, LoggingLevel, RawObject, ServerCapabilities};
 
-use crate::{ClientFacts, Fault, ServerProfile, versioning};
+use crate::{ClientContext, Fault, ServerProfile, versioning};
 
 /// The level of log messages for a client that has not set one.
 // spec: LOG-03
@@ -13,13 +13,13 @@ pub(super) const DEFAULT_LEVEL: LoggingLevel = LoggingLevel::Info;
 /// # Errors
 ///
 /// Returns [`Fault::UnsupportedVersion`] when the server offers no revision with sessions, and
-/// [`Fault::BadParams`] when the client is larger than [`ClientFacts::MAX_BYTES`] allows.
+/// [`Fault::BadParams`] when the client is larger than [`ClientContext::MAX_BYTES`] allows.
 // spec: LIFE-02, LIFE-07, LIFE-10
 pub(super) fn initialize(
     params: &InitializeParams,
     profile: &ServerProfile,
     capabilities: ServerCapabilities,
-) -> Result<(ClientFacts, InitializeResult), Fault> {
+) -> Result<(ClientContext, InitializeResult), Fault> {
     let requested = &params.protocol_version;
     let Some(version) = versioning::session_version(&profile.versions, requested) else {
         return Err(Fault::UnsupportedVersion {
@@ -28,7 +28,7 @@ pub(super) fn initialize(
         });
     };
     let info = RawObject::from_value(&params.client_info).ok();
-    let facts = ClientFacts::new(version)
+    let facts = ClientContext::new(version)
         .capabilities(params.capabilities.clone())
         .log_level(Some(DEFAULT_LEVEL))
         .info(info);

@@ -4,13 +4,13 @@ use mcp_types::{ClientCapabilities, LoggingLevel, ProtocolVersion, RawObject};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::facts::check_client_size;
-use crate::{ClientFacts, Principal};
+use crate::client_context::check_client_size;
+use crate::{ClientContext, Principal};
 
 /// The stored state of a session, with which another node or a later process continues it. Running
 /// calls and pending requests to the client are not stored.
 ///
-/// A record whose client is larger than [`ClientFacts::MAX_BYTES`] or [`ClientFacts::MAX_VALUES`]
+/// A record whose client is larger than [`ClientContext::MAX_BYTES`] or [`ClientContext::MAX_VALUES`]
 /// allow does not deserialize.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 // With `remote`, serde derives inherent functions. The implementations of the traits call them.
@@ -68,8 +68,8 @@ impl SessionRecord {
         Some(principal)
     }
 
-    pub(super) fn facts(&self) -> ClientFacts {
-        ClientFacts::new(self.version)
+    pub(super) fn facts(&self) -> ClientContext {
+        ClientContext::new(self.version)
             .capabilities(self.capabilities.clone())
             .log_level(self.log_level)
             .info(self.client_info.clone())

@@ -30,7 +30,7 @@ use crate::extension;
 use crate::pending::PendingRequests;
 use crate::wire::{self, Wire};
 use crate::{
-    ChangeEvent, Changes, ClientFacts, Fault, Principal, Reply, ResultBody, ServerNotification,
+    ChangeEvent, Changes, ClientContext, Fault, Principal, Reply, ResultBody, ServerNotification,
     ServerProfile, Service, SessionId, Subscriber, Watch,
 };
 
@@ -51,7 +51,7 @@ pub struct Session {
 }
 
 struct SessionState {
-    facts: Arc<ClientFacts>,
+    facts: Arc<ClientContext>,
     ready: bool,
     /// The filter with the URIs that the client subscribed to, shared with the bus. `None`: no URIs.
     subscriptions: Option<Arc<SubscriptionFilter>>,
@@ -72,7 +72,7 @@ impl Session {
     /// # Errors
     ///
     /// Returns [`Fault::UnsupportedVersion`] when the server offers no revision with sessions, and
-    /// [`Fault::BadParams`] when the client is larger than [`ClientFacts::MAX_BYTES`] allows.
+    /// [`Fault::BadParams`] when the client is larger than [`ClientContext::MAX_BYTES`] allows.
     pub fn open(
         params: &InitializeParams,
         service: &dyn Service,
@@ -141,7 +141,7 @@ impl Session {
     }
 
     fn new(
-        facts: ClientFacts,
+        facts: ClientContext,
         service: &dyn Service,
         profile: Arc<ServerProfile>,
         owner: Option<Principal>,
@@ -192,7 +192,7 @@ impl Session {
     pub fn update(&self, record: SessionRecord) {
         let mut state = self.state.lock();
         if state.facts.log_level != record.log_level {
-            let facts = ClientFacts::clone(&state.facts).log_level(record.log_level);
+            let facts = ClientContext::clone(&state.facts).log_level(record.log_level);
             state.facts = Arc::new(facts);
         }
         self.replace_subscriptions(&mut state, record.subscriptions);
@@ -215,13 +215,13 @@ impl Session {
     }
 
     /// Returns the client.
-    pub fn facts(&self) -> Arc<ClientFacts> {
+    pub fn facts(&self) -> Arc<ClientContext> {
         self.state.lock().facts.clone()
     }
 
     /// Shares the facts with the session that was opened before, if they are equal, and stores those
     /// of this session in `last`. Most sessions of a server have clients of the same kind.
-    pub fn share_facts(&self, last: &mut Option<Arc<ClientFacts>>) {
+    pub fn share_context(&self, last: &mut Option<Arc<ClientContext>>) {
         let mut state = self.state.lock();
         match last {
             Some(last) if **last == *state.facts => state.facts = last.clone(),

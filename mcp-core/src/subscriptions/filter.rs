@@ -9,7 +9,7 @@ use mcp_types::{
     Page, RawObject, ReadResourceParams, RequestId, ServerCapabilities, SubscriptionFilter,
 };
 
-use crate::{Call, ChangeEvent, ClientFacts, Fault};
+use crate::{Call, ChangeEvent, ClientContext, Fault};
 
 /// The number of resource URIs that one subscription can name.
 pub const MAX_URIS: usize = 1024;
@@ -61,7 +61,7 @@ pub const MAX_ID_LEN: usize = 1024;
 /// Returns [`Fault::BadParams`] for a client that is too large, and [`Fault::InvalidRequest`] for an id
 /// that is too long.
 // spec: SUB-15
-pub(crate) fn check_client(facts: &ClientFacts, id: &RequestId) -> Result<(), Fault> {
+pub(crate) fn check_client(facts: &ClientContext, id: &RequestId) -> Result<(), Fault> {
     facts
         .check_size()
         .map_err(|error| Fault::bad_params(format!("`params._meta`: {error}")))?;

@@ -15,7 +15,7 @@ use crate::lines::LINE_FRAMING;
 use crate::versioning::{RequestEra, classify};
 use crate::wire::MODERN;
 use crate::{
-    BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Exchange, Extensions, Fault, Gate,
+    BoxFuture, Call, ChangeEvent, Changes, ClientContext, Exchange, Extensions, Fault, Gate,
     MemoryBus, Principal, Reply, ResultBody, ServerNotification, ServerProfile, Service,
     Subscriber,
 };
@@ -270,7 +270,7 @@ fn methods(notes: &[Value]) -> Vec<&str> {
 struct PanickingGate;
 
 impl Gate for PanickingGate {
-    fn admit(&self, _: &Call, _: &ClientFacts, _: Option<&Principal>) -> Result<(), Fault> {
+    fn admit(&self, _: &Call, _: &ClientContext, _: Option<&Principal>) -> Result<(), Fault> {
         panic!("hunter2")
     }
 }
@@ -284,7 +284,7 @@ fn panic_of_a_gate_or_filter_refuses_access() {
     let refused = listen.authorize(&gate, None).unwrap_err();
     assert!(!refused.to_string().contains("hunter2"), "{refused}");
 
-    let facts = ClientFacts::new(mcp_types::ProtocolVersion::LATEST);
+    let facts = ClientContext::new(mcp_types::ProtocolVersion::LATEST);
     let call = Call::ListTools(mcp_types::Page::first());
     let mut inbound = listen;
     inbound.request = call.into();
@@ -496,7 +496,7 @@ fn invisible_resource_is_never_notified() {
 struct Scopes;
 
 impl Gate for Scopes {
-    fn admit(&self, call: &Call, _: &ClientFacts, who: Option<&Principal>) -> Result<(), Fault> {
+    fn admit(&self, call: &Call, _: &ClientContext, who: Option<&Principal>) -> Result<(), Fault> {
         let uri = call.item().unwrap_or_default();
         match who {
             Some(_) => Ok(()),

@@ -12,10 +12,10 @@ use tower::timeout::TimeoutLayer;
 use tower::{BoxError as TowerError, ServiceBuilder};
 
 use super::*;
-use crate::{Call, ClientFacts, Fault};
+use crate::{Call, ClientContext, Fault};
 
 fn exchange() -> Exchange {
-    let facts = Arc::new(ClientFacts::new(ProtocolVersion::LATEST));
+    let facts = Arc::new(ClientContext::new(ProtocolVersion::LATEST));
     Exchange::new(Call::CallTool(CallToolParams::new("work", None)), facts)
 }
 

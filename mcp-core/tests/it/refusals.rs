@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use mcp_core::wire::{self, ReplyContext, ServerRequestContext};
 use mcp_core::{
-    BoxFuture, Call, ClientFacts, ClientRequest, ClientResponse, Exchange, Extensions, Fault,
-    ItemKind, Outlet, Reply, RequestMetaObject, ServerProfile, ServerRequest, Service, modern,
-    versioning,
+    BoxFuture, Call, ClientContext, ClientRequest, ClientResponse, Exchange, Extensions, Fault,
+    ItemKind, NotificationSender, Reply, RequestMetaObject, ServerProfile, ServerRequest, Service,
+    modern, versioning,
 };
 use mcp_types::{
     ClientCapabilities, ElicitUrlParams, ErrorObject, Implementation, InputRequest, Message,
@@ -238,7 +238,7 @@ fn envelope_is_told_from_other_metadata() {
 #[test]
 fn metadata_of_a_layer_is_not_taken_for_the_envelope() {
     let call = Call::ListTools(mcp_types::Page::first());
-    let facts = ClientFacts::new(ProtocolVersion::LATEST);
+    let facts = ClientContext::new(ProtocolVersion::LATEST);
     let mut exchange = Exchange::new(call, Arc::new(facts));
     exchange.meta = request_meta("");
     assert!(exchange.trace().is_none());
@@ -270,7 +270,12 @@ fn listen_is_unknown_without_changes() {
     assert!(exchange.meta.beyond_envelope().is_some());
 
     let profile = Nothing.profile();
-    let answered = inbound.serve(&Nothing, &profile, Outlet::none(), Extensions::new());
+    let answered = inbound.serve(
+        &Nothing,
+        &profile,
+        NotificationSender::none(),
+        Extensions::new(),
+    );
     let reply = futures::executor::block_on(answered);
     let text =
         wire::MODERN.encode_reply(reply, &ReplyContext::new(&request.id, &profile), Vec::new());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_core::extension::to_object;
-use mcp_core::{Outlet, Principal};
+use mcp_core::{NotificationSender, Principal};
 use mcp_server::{CallContext, FromCall, Rejection, RequestError, ServerExtension, ServerSetup};
 use mcp_types::ext::events::NOT_FOUND;
 use mcp_types::{RawObject, codes};
@@ -33,14 +33,14 @@ const LOG_RETRY: Duration = Duration::from_secs(5);
 
 /// The caller of a method.
 pub(super) struct EventCaller {
-    outlet: Outlet,
+    notifications: NotificationSender,
     pub(super) principal: Option<Principal>,
 }
 
 impl FromCall for EventCaller {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         Ok(Self {
-            outlet: call.outlet().clone(),
+            notifications: call.notifications().clone(),
             principal: call.extensions().get().cloned(),
         })
     }
@@ -179,7 +179,7 @@ async fn stream(
     let _permit = permit.map_err(|_| errors::exhausted("streams", shared.limits().streams))?;
     let start = selection.start(shared, selector.cursor.as_ref()).await;
     let mut cursor = start.map_err(|error| errors::log_failed(&error))?;
-    let outlet = &caller.outlet;
+    let notifications = &caller.notifications;
     let mut is_active = false;
     let mut types = shared.types_changed();
     loop {
@@ -188,7 +188,12 @@ async fn stream(
             .is_none()
         {
             let error = json!({"code": NOT_FOUND, "message": "the event type was removed"});
-            notify(outlet, notification::TERMINATED, &json!({ "error": error })).await;
+            notify(
+                notifications,
+                notification::TERMINATED,
+                &json!({ "error": error }),
+            )
+            .await;
             return Ok(RawObject::empty());
         }
         let page = match selection.page(shared, &cursor, STREAM_PAGE).await {
@@ -197,7 +202,12 @@ async fn stream(
                 tracing::error!(%error, "the event log failed");
                 let error =
                     json!({"code": codes::INTERNAL_ERROR, "message": "the event log failed"});
-                notify(outlet, notification::ERROR, &json!({ "error": error })).await;
+                notify(
+                    notifications,
+                    notification::ERROR,
+                    &json!({ "error": error }),
+                )
+                .await;
                 tokio::time::sleep(LOG_RETRY).await;
                 continue;
             }
@@ -205,10 +215,10 @@ async fn stream(
         if !is_active || page.truncated {
             is_active = true;
             let position = position(&cursor, &page);
-            notify(outlet, notification::ACTIVE, &position).await;
+            notify(notifications, notification::ACTIVE, &position).await;
         }
         for event in &page.events {
-            notify(outlet, notification::EVENT, event).await;
+            notify(notifications, notification::EVENT, event).await;
         }
         cursor = page.cursor;
         if page.has_more {
@@ -223,7 +233,7 @@ async fn stream(
             },
             () = tokio::time::sleep(shared.limits().heartbeat) => {
                 let position = Position { cursor: Some(cursor.clone()), truncated: None };
-                notify(outlet, notification::HEARTBEAT, &position).await;
+                notify(notifications, notification::HEARTBEAT, &position).await;
             }
         }
     }
@@ -241,9 +251,9 @@ fn position(cursor: &str, page: &Page) -> Position {
     }
 }
 
-async fn notify(outlet: &Outlet, method: &str, params: &impl Serialize) {
+async fn notify(notifications: &NotificationSender, method: &str, params: &impl Serialize) {
     match to_object(params) {
-        Ok(params) => outlet.notify(method, Some(params)).await,
+        Ok(params) => notifications.notify(method, Some(params)).await,
         Err(error) => tracing::error!(method, %error, "a notification cannot be sent"),
     }
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{Method, Request, Response};
 use http_body::Body;
-use mcp_client::{ClientBuilder, InProcess};
-use mcp_core::ServerIdentity;
+use mcp_client::{ClientBuilder, Over};
+use mcp_core::{InProcessChannel, ServerIdentity};
 use mcp_server::Server;
 use tower_service::Service;
 
@@ -77,6 +77,7 @@ pub(super) fn server(
     let mut parts = vec![&*document, url, &settings];
     parts.extend(headers.iter().flat_map(|(name, value)| [&**name, &**value]));
     let id = ServerIdentity::from_parts("openapi", parts).to_string();
-    let connect = move |client: ClientBuilder| client.connect(InProcess(server.clone()));
+    let connect =
+        move |client: ClientBuilder| client.connect(Over(InProcessChannel::new(server.clone())));
     Ok(GatewayServer::new(name, connect).connection_id(id))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::{Client, Error, PreparedCall, Step};
-use mcp_core::{BackChannelError, ClientFacts, Fault};
+use mcp_core::{BackChannelError, ClientContext, Fault};
 use mcp_server::{
     Ask, AskError, CallContext, FromCall, Log, Progress, Rejection, RequestMeta, RouteSpec,
 };
@@ -27,7 +27,7 @@ pub(super) struct Request {
     /// The name or URI as the client sent it.
     pub(super) item: String,
     pub(super) caller: Caller,
-    pub(super) facts: Arc<ClientFacts>,
+    pub(super) facts: Arc<ClientContext>,
     /// Set if the client declares tasks.
     pub(super) tasks: Option<TaskSlot>,
     pub(super) ask: Option<Ask>,
@@ -47,7 +47,7 @@ impl FromCall for Request {
                 meta: meta.map(RequestMeta::into_meta),
                 progress: FromCall::from_call(call)?,
                 log: FromCall::from_call(call)?,
-                outlet: call.outlet().clone(),
+                notifications: call.notifications().clone(),
                 facts: call.facts().clone(),
             },
         })

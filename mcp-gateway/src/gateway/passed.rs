@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::header::AUTHORIZATION;
-use mcp_core::{ClientFacts, Extensions, Fault};
+use mcp_core::{ClientContext, Extensions, Fault};
 use mcp_server::{CallContext, Caller, FromCall, Method, RawExtension, Rejection, RequestError};
 use mcp_types::{Meta, RawObject};
 use serde_json::Value;
@@ -43,7 +43,7 @@ impl ExtensionOwner {
                 self.clone().matches(),
                 move |params: RawObject,
                       Method(method): Method,
-                      caller: CallerFacts,
+                      caller: CallerContext,
                       request: Request| {
                     let owner = requests.clone();
                     async move {
@@ -56,7 +56,7 @@ impl ExtensionOwner {
                 self.matches(),
                 move |params: RawObject,
                       Method(method): Method,
-                      caller: CallerFacts,
+                      caller: CallerContext,
                       request: Request| {
                     let owner = notifications.clone();
                     async move {
@@ -81,8 +81,8 @@ impl ExtensionOwner {
     }
 
     /// Returns the server of a method. For a caller that does not see the server, the method is unknown.
-    fn find_visible(&self, method: &str, caller: &CallerFacts) -> Result<Upstream, RequestError> {
-        let CallerFacts { facts, extensions } = caller;
+    fn find_visible(&self, method: &str, caller: &CallerContext) -> Result<Upstream, RequestError> {
+        let CallerContext { facts, extensions } = caller;
         self.find(method)
             .filter(|it| it.settings.is_visible(Caller::new(facts, extensions)))
             .ok_or_else(|| RequestError::fault(Fault::no_such_method(method)))
@@ -155,12 +155,12 @@ async fn pass_request(
 }
 
 /// The caller of a request, for filters.
-struct CallerFacts {
-    facts: Arc<ClientFacts>,
+struct CallerContext {
+    facts: Arc<ClientContext>,
     extensions: Extensions,
 }
 
-impl FromCall for CallerFacts {
+impl FromCall for CallerContext {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         Ok(Self {
             facts: call.facts().clone(),

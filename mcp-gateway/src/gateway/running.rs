@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt as _, StreamExt as _};
 use mcp_client::{Client, Error, PreparedCall, Step};
-use mcp_core::{BoxFuture, ClientFacts, Fault, Outlet};
+use mcp_core::{BoxFuture, ClientContext, Fault, NotificationSender};
 use mcp_server::{Log, Progress};
 use mcp_types::{LogMessage, LoggingLevel, Meta};
 use tokio::sync::mpsc;
@@ -75,8 +75,8 @@ pub(super) struct Context {
     pub(super) meta: Option<Meta>,
     pub(super) progress: Progress,
     pub(super) log: Log,
-    pub(super) outlet: Outlet,
-    pub(super) facts: Arc<ClientFacts>,
+    pub(super) notifications: NotificationSender,
+    pub(super) facts: Arc<ClientContext>,
 }
 
 impl<R: Send + 'static> UpstreamCall<R> {
@@ -248,7 +248,7 @@ impl Context {
                     .find(&method)
                     .is_some_and(|id| declared.has_extension(id))
                 {
-                    self.outlet.notify(&method, params).await;
+                    self.notifications.notify(&method, params).await;
                 }
             }
             UpstreamEvent::Question(question) => return Some(question),

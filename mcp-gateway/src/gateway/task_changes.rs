@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use futures_util::stream::{self, BoxStream};
 use http::header::AUTHORIZATION;
 use mcp_client::{Change, Subscription};
-use mcp_core::{ClientFacts, Fault, ServerNotification, TaskChanges};
+use mcp_core::{ClientContext, Fault, ServerNotification, TaskChanges};
 use mcp_types::ext::tasks::{CHANGED, GET, TaskParams};
 use mcp_types::{RawObject, SubscriptionFilter};
 
@@ -32,7 +32,7 @@ struct WatchedTask {
 pub(super) async fn subscribe(
     ids: &TaskIds,
     found: Vec<(String, FoundTask)>,
-    facts: &ClientFacts,
+    facts: &ClientContext,
     token: Option<&AccessToken>,
 ) -> TaskChanges {
     let mut servers: BTreeMap<Arc<str>, Watched> = BTreeMap::new();
@@ -69,7 +69,7 @@ impl TaskStream {
     async fn open(
         ids: &TaskIds,
         mut watched: Watched,
-        facts: &ClientFacts,
+        facts: &ClientContext,
         token: Option<&AccessToken>,
     ) -> Option<Self> {
         let upstream = watched.values().next()?.task.upstream.clone();

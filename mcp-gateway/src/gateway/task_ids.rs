@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_core::{ClientFacts, Extensions, Fault, Principal, Reply, catch_panic_sync};
+use mcp_core::{ClientContext, Extensions, Fault, Principal, Reply, catch_panic_sync};
 use mcp_server::{Caller, TokenSealer};
 use mcp_types::ext::tasks::RESULT_TYPE;
 use mcp_types::meta::keys;
@@ -97,7 +97,7 @@ impl TaskIds {
     pub(super) fn find(
         &self,
         id: &str,
-        facts: &ClientFacts,
+        facts: &ClientContext,
         extensions: &Extensions,
     ) -> Option<FoundTask> {
         let opened = self.sealer.open(PURPOSE, id, extensions.get())?;

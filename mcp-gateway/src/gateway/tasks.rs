@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use mcp_core::{
-    BoxFuture, CallerKey, ClientFacts, Exchange, Extensions, Fault, Reply, ServerProfile, TaskCall,
-    TaskChanges, TaskEngine, TaskMode,
+    BoxFuture, CallerKey, ClientContext, Exchange, Extensions, Fault, Reply, ServerProfile,
+    TaskCall, TaskChanges, TaskEngine, TaskMode,
 };
 use mcp_types::RawObject;
 use mcp_types::ext::tasks::GET;
@@ -84,7 +84,7 @@ impl TaskEngine for GatewayTasks {
         method: &'static str,
         params: RawObject,
         meta: Option<RawObject>,
-        facts: &Arc<ClientFacts>,
+        facts: &Arc<ClientContext>,
         extensions: &Extensions,
     ) -> BoxFuture<'static, Result<RawObject, Fault>> {
         let (tasks, facts, extensions) = (self.clone(), facts.clone(), extensions.clone());
@@ -114,7 +114,7 @@ impl TaskEngine for GatewayTasks {
     fn subscribe(
         &self,
         ids: Vec<String>,
-        facts: &Arc<ClientFacts>,
+        facts: &Arc<ClientContext>,
         extensions: &Extensions,
     ) -> BoxFuture<'static, Result<TaskChanges, Fault>> {
         if !facts.declares_tasks() {

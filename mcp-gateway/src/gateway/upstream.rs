@@ -7,7 +7,7 @@ use http::HeaderValue;
 use http::header::AUTHORIZATION;
 use mcp_client::group::Group;
 use mcp_client::{Client, Error, PreparedCall};
-use mcp_core::{CallerKey, ClientFacts, Fault};
+use mcp_core::{CallerKey, ClientContext, Fault};
 use mcp_types::meta::keys;
 use mcp_types::{
     ClientCapabilities, CompleteParams, CompleteResult, ExtraFields, Meta, RawObject,
@@ -197,7 +197,7 @@ impl Upstream {
     /// Returns a client as the server sees it in requests for tasks.
     pub(super) fn task_client(
         &self,
-        facts: &ClientFacts,
+        facts: &ClientContext,
         can_be_asked: bool,
         (token, meta): (Option<&AccessToken>, Option<&Meta>),
     ) -> TaskClient {
@@ -212,7 +212,7 @@ impl Upstream {
     /// asked.
     pub(super) fn capabilities(
         &self,
-        facts: &ClientFacts,
+        facts: &ClientContext,
         can_be_asked: bool,
     ) -> ClientCapabilities {
         let mut capabilities = match can_be_asked {

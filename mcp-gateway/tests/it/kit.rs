@@ -6,9 +6,11 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use futures::channel::mpsc;
 use futures::{SinkExt as _, StreamExt as _};
+use mcp::HttpChannel;
+use mcp::client::Over;
+use mcp::core::InProcessChannel;
 use mcp::gateway::{GatewayServer, Relay};
 use mcp::prelude::*;
-use mcp::{HttpChannel, InProcess};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -84,7 +86,7 @@ pub(crate) async fn serve(server: Server) -> String {
 pub(crate) fn server_of(name: &str, server: Server) -> GatewayServer {
     let server = Arc::new(server);
     GatewayServer::new(name, move |client| {
-        client.connect(InProcess(server.clone()))
+        client.connect(Over(InProcessChannel::new(server.clone())))
     })
 }
 

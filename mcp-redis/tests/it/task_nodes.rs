@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp::core::{Call, ClientFacts, Exchange, Fault, Outlet, Reply, ResultBody, Service};
+use mcp::core::{
+    Call, ClientContext, Exchange, Fault, NotificationSender, Reply, ResultBody, Service,
+};
 use mcp::prelude::*;
 use mcp::tasks::{Task, TaskMode, TaskStatus, Tasks};
 use mcp::types::meta::keys;
@@ -40,9 +42,9 @@ async fn send(server: &Server, call: Call) -> Reply {
     let declared = ClientCapabilities::default()
         .with_elicitation()
         .with_extension(keys::TASKS_EXTENSION, &json!({}));
-    let facts = ClientFacts::new(ProtocolVersion::LATEST).capabilities(declared);
+    let facts = ClientContext::new(ProtocolVersion::LATEST).capabilities(declared);
     let mut exchange = Exchange::new(call, Arc::new(facts));
-    exchange.outlet = Outlet::none();
+    exchange.notifications = NotificationSender::none();
     server.call(exchange).await
 }
 

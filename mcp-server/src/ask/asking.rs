@@ -137,7 +137,7 @@ impl<A> Asking<A> {
             Stage::Unasked | Stage::Done => return Poll::Pending,
         };
         let closed = Pin::new(call_closed).poll(cx);
-        closed.map(|()| Err(AskError::Over))
+        closed.map(|()| Err(AskError::Closed))
     }
 }
 

@@ -344,7 +344,7 @@ impl Ask {
     ///
     /// # Errors
     ///
-    /// Returns [`AskError::Unkeepable`] when the value is no JSON or too large.
+    /// Returns [`AskError::NotSerializable`] when the value is no JSON or too large.
     pub fn keep<T: Serialize>(&self, value: &T) -> Result<(), AskError> {
         self.0.keep(value)
     }
@@ -353,7 +353,7 @@ impl Ask {
     ///
     /// # Errors
     ///
-    /// Returns [`AskError::Unreadable`] when the value has another type.
+    /// Returns [`AskError::Malformed`] when the value has another type.
     pub fn kept<T: DeserializeOwned>(&self) -> Result<Option<T>, AskError> {
         self.0.kept()
     }

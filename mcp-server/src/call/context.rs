@@ -5,7 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use mcp_core::close_signal::CloseSignal;
-use mcp_core::{Call, ClientFacts, Exchange, Extensions, Fault, Outlet, ServerProfile, TaskEngine};
+use mcp_core::{
+    Call, ClientContext, Exchange, Extensions, Fault, NotificationSender, ServerProfile, TaskEngine,
+};
 use mcp_types::{CompleteParams, RawObject};
 
 use super::guard::CallGuard;
@@ -222,7 +224,7 @@ impl CallContext {
     }
 
     /// The client's version, capabilities and name, as the client declares them.
-    pub fn facts(&self) -> &Arc<ClientFacts> {
+    pub fn facts(&self) -> &Arc<ClientContext> {
         &self.0.exchange.facts
     }
 
@@ -231,9 +233,9 @@ impl CallContext {
         self.0.exchange.meta.object()
     }
 
-    /// The outlet for progress and log messages of this call.
-    pub fn outlet(&self) -> &Outlet {
-        &self.0.exchange.outlet
+    /// The notifications for progress and log messages of this call.
+    pub fn notifications(&self) -> &NotificationSender {
+        &self.0.exchange.notifications
     }
 
     /// The request's extensions: values that the transport and layers inserted.

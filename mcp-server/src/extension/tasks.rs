@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcp_core::extension::{CustomRequest, Extension};
-use mcp_core::{ClientFacts, Extensions, TaskEngine};
+use mcp_core::{ClientContext, Extensions, TaskEngine};
 use mcp_types::RawObject;
 use mcp_types::ext::tasks::{CANCEL, GET, TasksSettings, UPDATE};
 use mcp_types::meta::keys;
@@ -81,7 +81,7 @@ fn handler(
 /// The client and the metadata of a request.
 struct TaskCaller {
     meta: Option<RawObject>,
-    facts: Arc<ClientFacts>,
+    facts: Arc<ClientContext>,
     extensions: Extensions,
 }
 

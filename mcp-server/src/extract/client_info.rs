@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_core::ClientFacts;
+use mcp_core::ClientContext;
 use mcp_types::{ClientCapabilities, Implementation, ProtocolVersion};
 
 use super::from_call::FromCall;
@@ -24,7 +24,7 @@ use crate::rejection::Rejection;
 /// ```
 // spec: VER-08
 #[derive(Debug, Clone)]
-pub struct ClientInfo(Arc<ClientFacts>);
+pub struct ClientInfo(Arc<ClientContext>);
 
 impl ClientInfo {
     /// Name and version of the client, if it sent them. Each call decodes them again.

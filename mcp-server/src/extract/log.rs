@@ -1,6 +1,6 @@
 //! Log messages for the client.
 
-use mcp_core::Outlet;
+use mcp_core::NotificationSender;
 use mcp_types::{LogMessage, LoggingLevel};
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ use crate::rejection::Rejection;
 /// ```
 // spec: LOG-01, LOG-02, LOG-04
 #[derive(Debug, Clone)]
-pub struct Log(Outlet);
+pub struct Log(NotificationSender);
 
 macro_rules! levels {
     ($($(#[$doc:meta])* $method:ident: $level:ident),*) => {
@@ -69,7 +69,7 @@ impl Log {
 
 impl FromCall for Log {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-        Ok(Self(call.outlet().clone()))
+        Ok(Self(call.notifications().clone()))
     }
 
     fn describe(spec: &mut RouteSpec) {

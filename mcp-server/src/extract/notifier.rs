@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcp_core::extension::{CustomNotification, Extension, to_object};
-use mcp_core::{ClientFacts, Exchange, Outlet};
+use mcp_core::{ClientContext, Exchange, NotificationSender};
 
 use super::from_call::FromCall;
 use crate::call::CallContext;
@@ -46,8 +46,8 @@ use crate::rejection::Rejection;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Notifier {
-    outlet: Outlet,
-    client: Arc<ClientFacts>,
+    notifications: NotificationSender,
+    client: Arc<ClientContext>,
 }
 
 impl Notifier {
@@ -59,7 +59,7 @@ impl Notifier {
             return;
         }
         match to_object(params) {
-            Ok(params) => self.outlet.notify(N::METHOD, Some(params)).await,
+            Ok(params) => self.notifications.notify(N::METHOD, Some(params)).await,
             Err(error) => {
                 tracing::error!(method = N::METHOD, %error, "a notification cannot be sent");
             }
@@ -77,7 +77,7 @@ impl Notifier {
 impl From<&Exchange> for Notifier {
     fn from(exchange: &Exchange) -> Self {
         Self {
-            outlet: exchange.outlet.clone(),
+            notifications: exchange.notifications.clone(),
             client: exchange.facts.clone(),
         }
     }
@@ -86,7 +86,7 @@ impl From<&Exchange> for Notifier {
 impl FromCall for Notifier {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         Ok(Self {
-            outlet: call.outlet().clone(),
+            notifications: call.notifications().clone(),
             client: call.facts().clone(),
         })
     }

@@ -1,6 +1,6 @@
 //! Progress of a call.
 
-use mcp_core::Outlet;
+use mcp_core::NotificationSender;
 use mcp_types::ProgressUpdate;
 
 use super::from_call::FromCall;
@@ -23,7 +23,7 @@ use crate::rejection::Rejection;
 /// ```
 // spec: PROG-02, PROG-03
 #[derive(Debug, Clone)]
-pub struct Progress(Outlet);
+pub struct Progress(NotificationSender);
 
 impl Progress {
     /// Reports that `done` of `total` units are done. Waits while the client reads too slowly. A
@@ -48,6 +48,6 @@ impl Progress {
 
 impl FromCall for Progress {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-        Ok(Self(call.outlet().clone()))
+        Ok(Self(call.notifications().clone()))
     }
 }

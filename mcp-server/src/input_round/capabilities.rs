@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_core::ClientFacts;
+use mcp_core::ClientContext;
 use mcp_types::{
     ClientCapabilities, CreateMessageParams, ElicitParams, ExtraFields, IncludeContext,
     InputRequest, SamplingCapability,
@@ -16,7 +16,10 @@ use super::error::AskError;
 ///
 /// Returns [`AskError::MissingCapability`] with the missing capabilities.
 // spec: MRTR-05, ELIC-01, ELIC-02, SAMP-01, SAMP-04, SAMP-05, ROOT-01, ROOT-04
-pub(super) fn check_request(request: &InputRequest, client: &ClientFacts) -> Result<(), AskError> {
+pub(super) fn check_request(
+    request: &InputRequest,
+    client: &ClientContext,
+) -> Result<(), AskError> {
     let none = ClientCapabilities::default();
     let needed = match request {
         InputRequest::Elicit(params) => match &**params {
@@ -30,7 +33,7 @@ pub(super) fn check_request(request: &InputRequest, client: &ClientFacts) -> Res
     require_declared(&needed, &client.capabilities)
 }
 
-fn for_sampling(params: &CreateMessageParams, client: &ClientFacts) -> ClientCapabilities {
+fn for_sampling(params: &CreateMessageParams, client: &ClientContext) -> ClientCapabilities {
     let mut sampling = SamplingCapability::default();
     sampling.tools = params.needs_tools().then(ExtraFields::default);
     let includes_context = matches!(

@@ -51,26 +51,26 @@ pub enum AskError {
     /// The question was sent, and the client gave no answer.
     NoAnswer(BackChannelError),
     /// A value of an earlier run cannot be decoded into the requested type.
-    Unreadable {
+    Malformed {
         /// Key of the value.
         key: Cow<'static, str>,
         /// The error of the decoder.
         reason: String,
     },
     /// A value cannot be stored for the next run: it is no JSON, or it is too large.
-    Unkeepable {
+    NotSerializable {
         /// Key of the value.
         key: Cow<'static, str>,
         /// The problem with the value.
         reason: String,
     },
     /// The call was answered or cancelled before the question was answered.
-    Over,
+    Closed,
 }
 
 impl AskError {
     /// The protocol error that the client receives. Returns `None` for errors that concern only the
-    /// handler: [`NoAnswer`](Self::NoAnswer) and [`Over`](Self::Over).
+    /// handler: [`NoAnswer`](Self::NoAnswer) and [`Over`](Self::Closed).
     pub fn to_fault(&self) -> Option<Fault> {
         match self {
             Self::MissingCapability { required } => Some(Fault::MissingCapability {
@@ -79,11 +79,11 @@ impl AskError {
             Self::InvalidAnswer { key, reason } => Some(Fault::bad_params(format!(
                 "`params.inputResponses.{key}`: {reason}; send an answer that fits"
             ))),
-            Self::Unreadable { .. } => Some(invalid_state()),
-            Self::InvalidQuestion { .. } | Self::KeyReused { .. } | Self::Unkeepable { .. } => {
-                self.handler_bug().map(Fault::internal)
-            }
-            Self::NoAnswer(_) | Self::Over => None,
+            Self::Malformed { .. } => Some(invalid_state()),
+            Self::InvalidQuestion { .. }
+            | Self::KeyReused { .. }
+            | Self::NotSerializable { .. } => self.handler_bug().map(Fault::internal),
+            Self::NoAnswer(_) | Self::Closed => None,
         }
     }
 
@@ -96,7 +96,9 @@ impl AskError {
             Self::KeyReused { key } => Some(format!(
                 "`{key}` is used twice in one call; give the second one a key of its own"
             )),
-            Self::Unkeepable { key, reason } => Some(format!("`{key}` cannot be kept: {reason}")),
+            Self::NotSerializable { key, reason } => {
+                Some(format!("`{key}` cannot be kept: {reason}"))
+            }
             _ => None,
         }
     }
@@ -125,13 +127,13 @@ impl fmt::Display for AskError {
                 write!(f, "the answer to `{key}` does not fit: {reason}")
             }
             Self::NoAnswer(error) => error.fmt(f),
-            Self::Unreadable { key, reason } => {
+            Self::Malformed { key, reason } => {
                 write!(f, "the value kept as `{key}` cannot be decoded: {reason}")
             }
-            Self::Over => f.write_str("the call is over"),
-            Self::InvalidQuestion { .. } | Self::KeyReused { .. } | Self::Unkeepable { .. } => {
-                f.write_str(&self.handler_bug().unwrap_or_default())
-            }
+            Self::Closed => f.write_str("the call is over"),
+            Self::InvalidQuestion { .. }
+            | Self::KeyReused { .. }
+            | Self::NotSerializable { .. } => f.write_str(&self.handler_bug().unwrap_or_default()),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::{
-    BackChannel, BackChannelError, BoxFuture, ClientFacts, Exchange, Fault, Input, InputState,
+    BackChannel, BackChannelError, BoxFuture, ClientContext, Exchange, Fault, Input, InputState,
     MessageSink, Reply, ServerNotification, TaskChannel, wire,
 };
 use mcp_types::{
@@ -42,7 +42,7 @@ type LazyBinding = LazyLock<Binding, Box<dyn FnOnce() -> Binding + Send>>;
 
 /// One run of a handler that asks its client.
 pub(crate) struct InputRound {
-    facts: Arc<ClientFacts>,
+    facts: Arc<ClientContext>,
     mode: InputMode,
     call_closed: CloseSignal,
     inputs: Mutex<PendingInputs>,
@@ -171,7 +171,7 @@ impl InputRound {
         }
     }
 
-    pub(crate) fn facts(&self) -> &ClientFacts {
+    pub(crate) fn facts(&self) -> &ClientContext {
         &self.facts
     }
 
@@ -187,7 +187,7 @@ impl InputRound {
         request: &InputRequest,
     ) -> Result<InputStatus, AskError> {
         if self.call_closed.is_closed() {
-            return Err(AskError::Over);
+            return Err(AskError::Closed);
         }
         let mut inputs = self.inputs.lock();
         if inputs.polling_work.contains(&thread::current().id()) {
@@ -295,7 +295,7 @@ impl InputRound {
         key: &InputKey,
     ) -> Result<Option<T>, AskError> {
         if self.call_closed.is_closed() {
-            return Err(AskError::Over);
+            return Err(AskError::Closed);
         }
         let mut inputs = self.inputs.lock();
         if !inputs.once_keys.insert(key.clone().into_owned()) {
@@ -344,7 +344,7 @@ impl InputRound {
     }
 
     fn encode<T: Serialize>(&self, key: &InputKey, value: &T) -> Result<Box<RawValue>, AskError> {
-        let unkeepable = |reason| AskError::Unkeepable {
+        let unkeepable = |reason| AskError::NotSerializable {
             key: key.clone(),
             reason,
         };
@@ -514,7 +514,7 @@ fn decode<T: DeserializeOwned>(
     raw: Option<&RawValue>,
 ) -> Result<Option<T>, AskError> {
     let decoded = raw.map(|raw| serde_json::from_str(raw.get()));
-    decoded.transpose().map_err(|error| AskError::Unreadable {
+    decoded.transpose().map_err(|error| AskError::Malformed {
         key: key.clone(),
         reason: error.to_string(),
     })

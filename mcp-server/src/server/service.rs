@@ -4,7 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use mcp_core::{
-    BoxFuture, Call, Changes, ClientFacts, Exchange, Extensions, Fault, Observer, ParamHeaders,
+    BoxFuture, Call, Changes, ClientContext, Exchange, Extensions, Fault, Observer, ParamHeaders,
     Reply, ScopedItem, ServerProfile, Service, TaskEngine,
 };
 
@@ -47,7 +47,7 @@ impl Service for Server {
     fn check_scopes(
         &self,
         call: &Call,
-        facts: &ClientFacts,
+        facts: &ClientContext,
         extensions: &Extensions,
     ) -> Result<(), Fault> {
         let caller = Caller::new(facts, extensions);

@@ -91,14 +91,14 @@ fn rejected_route_changes_nothing() {
     let watch = watch(&server);
     let taken = handle.add(Tool::new("a").handler(|| "other")).unwrap_err();
     assert!(
-        matches!(&taken, EditError::Taken { key, .. } if key == "a"),
+        matches!(&taken, EditError::Duplicate { key, .. } if key == "a"),
         "{taken:?}"
     );
     let text = taken.to_string();
     assert!(text.starts_with("there is a tool `a` already;"), "{text}");
     for several in [["b", "a"], ["b", "b"]] {
         let error = handle.extend(several.map(tool)).unwrap_err();
-        assert!(matches!(error, EditError::Taken { .. }), "{error:?}");
+        assert!(matches!(error, EditError::Duplicate { .. }), "{error:?}");
     }
     let stateless = Tool::new("c").handler(|State(_): State<u16>| ());
     let missing = handle.extend([tool("b"), stateless.clone()]).unwrap_err();
@@ -217,7 +217,7 @@ fn handle_of_dropped_server_does_nothing() {
     assert_eq!(call_text(&server, "own", "{}"), "1");
     drop(server);
     assert!(weak.upgrade().is_none());
-    assert_eq!(handle.add(tool("a")), Err(EditError::Gone));
+    assert_eq!(handle.add(tool("a")), Err(EditError::ServerDropped));
     assert!(handle.names().is_empty() && handle.remove("own").is_none());
     assert!(!handle.disable("own"));
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use futures::executor::block_on;
 use mcp_core::extension::{CustomNotification, CustomRequest, Extension as ProtocolExtension};
 use mcp_core::tower::from_fn;
-use mcp_core::{Call, ClientFacts, Exchange, Fault, Reply, ResultBody, Service};
+use mcp_core::{Call, ClientContext, Exchange, Fault, Reply, ResultBody, Service};
 use mcp_server::middleware::Next;
 use mcp_server::{
     Args, Declared, RawExtension, RequestError, Routes, Server, ServerExtension, ServerSetup,
@@ -108,7 +108,7 @@ fn declared() -> ClientCapabilities {
 }
 
 fn exchange(call: Call, capabilities: ClientCapabilities) -> Exchange {
-    let facts = ClientFacts::new(ProtocolVersion::LATEST).capabilities(capabilities);
+    let facts = ClientContext::new(ProtocolVersion::LATEST).capabilities(capabilities);
     Exchange::new(call, Arc::new(facts))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::executor::block_on;
-use mcp_core::{Call, ClientFacts, Exchange, Fault, Reply, ResultBody, Service};
+use mcp_core::{Call, ClientContext, Exchange, Fault, Reply, ResultBody, Service};
 use mcp_server::{IntoServer, Server};
 use mcp_types::{
     CallToolParams, CallToolResult, CompleteParams, Completion, CompletionReference,
@@ -20,7 +20,7 @@ pub(crate) fn server(value: impl IntoServer) -> Server {
 }
 
 pub(crate) fn exchange(call: Call) -> Exchange {
-    Exchange::new(call, Arc::new(ClientFacts::new(ProtocolVersion::LATEST)))
+    Exchange::new(call, Arc::new(ClientContext::new(ProtocolVersion::LATEST)))
 }
 
 /// Calls a tool with JSON arguments and an exchange from `exchange`.

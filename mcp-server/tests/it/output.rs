@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use mcp_core::{ClientFacts, Exchange, Reply, ResultBody};
+use mcp_core::{ClientContext, Exchange, Reply, ResultBody};
 use mcp_macros::{Output, server};
 use mcp_server::{ContentBlock, ContentPolicy, Json, Server, ToolError};
 use mcp_types::ProtocolVersion;
@@ -225,7 +225,7 @@ fn structured_only_policy_omits_repeated_text() {
     assert!(result.content.is_empty());
     assert_eq!(call(&server, "shown", "{}").content.len(), 3);
     let old = |call| {
-        let facts = ClientFacts::new(ProtocolVersion::V2025_03_26);
+        let facts = ClientContext::new(ProtocolVersion::V2025_03_26);
         Exchange::new(call, Arc::new(facts))
     };
     let Reply::Complete { body, .. } = call_with(&server, "json", old, "{}") else {

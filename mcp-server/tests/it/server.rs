@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures::executor::block_on;
 use http::request::Parts;
 use mcp_core::{
-    Call, ClientFacts, Exchange, Fault, ItemKind, NotificationSink, Outlet, Reply, ResultBody,
-    ServerNotification, Service,
+    Call, ClientContext, Exchange, Fault, ItemKind, NotificationSender, NotificationSink, Reply,
+    ResultBody, ServerNotification, Service,
 };
 use mcp_server::{
     Args, Extension, FromHeader, Header, Headers, Json, Log, Progress, RawArgs, Server, SetupError,
@@ -27,7 +27,7 @@ struct Add {
 }
 
 fn exchange(call: Call) -> Exchange {
-    Exchange::new(call, Arc::new(ClientFacts::new(ProtocolVersion::LATEST)))
+    Exchange::new(call, Arc::new(ClientContext::new(ProtocolVersion::LATEST)))
 }
 
 fn call(name: &str, arguments: &Value) -> Exchange {
@@ -348,7 +348,7 @@ fn progress_and_logs_are_sent_if_requested() {
     let notifications = Arc::new(RecordedNotifications::default());
     let mut asked = call("talk", &json!({}));
     let sink = notifications.clone();
-    asked.outlet = Outlet::new(Some("t".into()), Some(LoggingLevel::Info), sink);
+    asked.notifications = NotificationSender::new(Some("t".into()), Some(LoggingLevel::Info), sink);
     result(&server, asked);
     let notifications = std::mem::take(&mut *notifications.0.lock().unwrap());
     assert_eq!(notifications.len(), 3, "{notifications:?}");

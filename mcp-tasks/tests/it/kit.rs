@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mcp::core::{
-    Call, ClientFacts, Exchange, Extensions, Fault, Input, InputState, Outlet, Principal, Reply,
-    ResultBody, Service,
+    Call, ClientContext, Exchange, Extensions, Fault, Input, InputState, NotificationSender,
+    Principal, Reply, ResultBody, Service,
 };
 use mcp::prelude::*;
 use mcp::tasks::{Task, TaskMode, TaskStatus, Tasks};
@@ -122,17 +122,17 @@ impl Caller {
         extensions
     }
 
-    pub(crate) fn facts(&self) -> Arc<ClientFacts> {
+    pub(crate) fn facts(&self) -> Arc<ClientContext> {
         let mut declared = ClientCapabilities::default().with_elicitation();
         if self.declares {
             declared = declared.with_extension(keys::TASKS_EXTENSION, &json!({}));
         }
-        Arc::new(ClientFacts::new(ProtocolVersion::LATEST).capabilities(declared))
+        Arc::new(ClientContext::new(ProtocolVersion::LATEST).capabilities(declared))
     }
 
     pub(crate) async fn send(&self, server: &impl Service, call: Call) -> Reply {
         let mut exchange = Exchange::new(call, self.facts());
-        exchange.outlet = Outlet::none();
+        exchange.notifications = NotificationSender::none();
         exchange.extensions = self.extensions();
         if let Some(input) = &self.input {
             exchange.input = Input::from(input.clone());

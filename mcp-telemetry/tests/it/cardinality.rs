@@ -44,7 +44,7 @@ async fn unknown_method_is_other() {
         method: "com.example/invented".into(),
         params: Some(RawObject::empty()),
     };
-    let facts = mcp::core::ClientFacts::new(mcp::ProtocolVersion::LATEST);
+    let facts = mcp::core::ClientContext::new(mcp::ProtocolVersion::LATEST);
     let _ = server.call(Exchange::new(call, facts.into())).await;
     let metrics = recorder.metric_table();
     assert!(metrics.contains("mcp.method.name=_OTHER"), "{metrics}");

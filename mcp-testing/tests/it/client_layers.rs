@@ -140,17 +140,19 @@ async fn layer_of_a_client_maps_each_streamed_notification_in_order() {
     };
     let server = Server::new("plain", "1.0.0").tool(Tool::new("count").handler(count));
     async fn drop_second(mut exchange: Exchange, next: Next) -> Reply {
-        exchange.outlet = exchange.outlet.map(|notification| match notification {
-            ServerNotification::Progress { progress, .. } if progress.progress == 2.0 => None,
-            ServerNotification::Progress {
-                token,
-                mut progress,
-            } => {
-                progress.message = Some("changed".to_owned());
-                Some(ServerNotification::Progress { token, progress })
-            }
-            other => Some(other),
-        });
+        exchange.notifications = exchange
+            .notifications
+            .map(|notification| match notification {
+                ServerNotification::Progress { progress, .. } if progress.progress == 2.0 => None,
+                ServerNotification::Progress {
+                    token,
+                    mut progress,
+                } => {
+                    progress.message = Some("changed".to_owned());
+                    Some(ServerNotification::Progress { token, progress })
+                }
+                other => Some(other),
+            });
         next.run(exchange).await
     }
 

@@ -81,7 +81,7 @@ impl HttpChannel {
     ///
     /// # Errors
     ///
-    /// Returns [`ChannelError::Unsendable`] when `url` is no `http:` or `https:` URL.
+    /// Returns [`ChannelError::NotSendable`] when `url` is no `http:` or `https:` URL.
     pub fn new(url: impl AsRef<str>) -> Result<Self, ChannelError> {
         let mut channel = Self::with_service(url, HttpClient::new()?)?;
         let uri = channel.http.server_url.uri.to_string();
@@ -97,7 +97,7 @@ impl HttpChannel {
     ///
     /// # Errors
     ///
-    /// Returns [`ChannelError::Unsendable`] when `url` is no `http:` or `https:` URL.
+    /// Returns [`ChannelError::NotSendable`] when `url` is no `http:` or `https:` URL.
     ///
     /// # Examples
     ///
@@ -132,7 +132,7 @@ impl HttpChannel {
     ///
     /// # Errors
     ///
-    /// Returns [`ChannelError::Unsendable`] when the name or the value is no valid header, and for a
+    /// Returns [`ChannelError::NotSendable`] when the name or the value is no valid header, and for a
     /// header that the transport sets by itself (`Accept`, `Content-Type`, `Host`, `Mcp-Session-Id`, …).
     pub fn header(
         mut self,
@@ -141,13 +141,13 @@ impl HttpChannel {
     ) -> Result<Self, ChannelError> {
         let name = name
             .try_into()
-            .map_err(|_| ChannelError::Unsendable("the name of a header is invalid".to_owned()))?;
+            .map_err(|_| ChannelError::NotSendable("the name of a header is invalid".to_owned()))?;
         if request::is_reserved(&name) {
             let message = format!("the transport sets the header {name} by itself");
-            return Err(ChannelError::Unsendable(message));
+            return Err(ChannelError::NotSendable(message));
         }
         let mut value = value.try_into().map_err(|_| {
-            ChannelError::Unsendable(format!("the value of the header {name} is invalid"))
+            ChannelError::NotSendable(format!("the value of the header {name} is invalid"))
         })?;
         value.set_sensitive(true);
         self.http().headers.insert(name, value);
@@ -159,7 +159,7 @@ impl HttpChannel {
     /// both.
     ///
     /// If the provider fails, the request is not sent. The call fails with
-    /// [`ChannelError::Unsendable`], or with the provider's error if it is a [`ChannelError`]. The
+    /// [`ChannelError::NotSendable`], or with the provider's error if it is a [`ChannelError`]. The
     /// message of the error is shown, so it must not contain secrets.
     ///
     /// # Examples

@@ -115,7 +115,7 @@ fn request_error(error: &reqwest::Error, uri: &Uri) -> ChannelError {
         return ChannelError::Connect { peer, source };
     }
     if error.is_builder() {
-        return ChannelError::Unsendable(cause);
+        return ChannelError::NotSendable(cause);
     }
     ChannelError::Broken {
         source: Some(source),

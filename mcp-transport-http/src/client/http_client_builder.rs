@@ -60,7 +60,7 @@ impl HttpClient {
     ///
     /// # Errors
     ///
-    /// Returns [`ChannelError::Unsendable`] when the TLS provider of the process cannot be used.
+    /// Returns [`ChannelError::NotSendable`] when the TLS provider of the process cannot be used.
     pub fn new() -> Result<Self, ChannelError> {
         Self::builder().build()
     }
@@ -164,14 +164,14 @@ impl HttpClientBuilder {
     ///
     /// # Errors
     ///
-    /// Returns [`ChannelError::Unsendable`] when a setting is invalid, or when the TLS provider of the
+    /// Returns [`ChannelError::NotSendable`] when a setting is invalid, or when the TLS provider of the
     /// process cannot be used.
     pub fn build(self) -> Result<HttpClient, ChannelError> {
         if let Some(reason) = self.invalid {
-            return Err(ChannelError::Unsendable(reason));
+            return Err(ChannelError::NotSendable(reason));
         }
-        let tls =
-            tls::config(self.roots).map_err(|error| ChannelError::Unsendable(error.to_string()))?;
+        let tls = tls::config(self.roots)
+            .map_err(|error| ChannelError::NotSendable(error.to_string()))?;
         let client = |proxy: &Proxy| {
             let mut client = reqwest::Client::builder()
                 .tls_backend_preconfigured(tls.clone())
@@ -197,7 +197,7 @@ impl HttpClientBuilder {
                 Proxy::Fixed(proxy) => client.proxy((**proxy).clone()),
             };
             let built = client.build();
-            built.map_err(|error| ChannelError::Unsendable(error.to_string()))
+            built.map_err(|error| ChannelError::NotSendable(error.to_string()))
         };
         Ok(HttpClient::over(client(&self.proxy)?, client(&Proxy::Off)?))
     }

@@ -221,7 +221,7 @@ where
 fn provider_error(error: BoxError) -> ChannelError {
     match error.downcast::<ChannelError>() {
         Ok(error) => *error,
-        Err(error) => ChannelError::Unsendable(format!("the header provider failed: {error}")),
+        Err(error) => ChannelError::NotSendable(format!("the header provider failed: {error}")),
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) struct ServerUrl {
 impl ServerUrl {
     pub(super) fn parse(text: &str) -> Result<Self, ChannelError> {
         // Errors omit the URL itself, which may contain a password.
-        let unsendable = |reason: String| ChannelError::Unsendable(format!("the URL {reason}"));
+        let unsendable = |reason: String| ChannelError::NotSendable(format!("the URL {reason}"));
         let mut url = Url::parse(text.trim()).map_err(|error| match error {
             ParseError::RelativeUrlWithoutBase => {
                 unsendable("has no scheme; begin it with http:// or https://".to_owned())

@@ -14,7 +14,7 @@ use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body as _;
 use http_body_util::{BodyExt, Full};
 use mcp_core::{
-    BoxFuture, Call, ClientFacts, Exchange, Fault, Gate, Principal, Reply, ServerProfile, Service,
+    BoxFuture, Call, ClientContext, Exchange, Fault, Gate, Principal, Reply, ServerProfile, Service,
 };
 use mcp_types::{
     CallToolParams, CallToolResult, ContentBlock, ErrorObject, Implementation, ProgressUpdate,
@@ -168,11 +168,11 @@ fn ready_call_with_notifications_is_one_body_of_events() {
     // spec: HTTP-SM-12, HTTP-S-12
     let endpoint = endpoint(|exchange| async move {
         exchange
-            .outlet
+            .notifications
             .report_progress(ProgressUpdate::new(1.0))
             .await;
         exchange
-            .outlet
+            .notifications
             .report_progress(ProgressUpdate::new(2.0))
             .await;
         text("done")
@@ -377,7 +377,7 @@ fn reply_has_the_status_of_its_fault() {
             let fault = fault.clone();
             async move {
                 exchange
-                    .outlet
+                    .notifications
                     .report_progress(ProgressUpdate::new(1.0))
                     .await;
                 Reply::Fault(fault)
@@ -450,7 +450,7 @@ fn handler_finds_head_and_extensions_of_the_request() {
 fn gate_refuses_a_call_before_it_starts() {
     struct OnlyAnn;
     impl Gate for OnlyAnn {
-        fn admit(&self, _: &Call, _: &ClientFacts, who: Option<&Principal>) -> Result<(), Fault> {
+        fn admit(&self, _: &Call, _: &ClientContext, who: Option<&Principal>) -> Result<(), Fault> {
             match who {
                 Some(who) if who.subject == "ann" => Ok(()),
                 _ => Err(Fault::Refused("only Ann may do this".into())),
@@ -504,7 +504,12 @@ fn call_beyond_a_limit_has_the_status_and_the_time_to_wait() {
         // A gate refuses in the same way.
         struct Full(Fault);
         impl Gate for Full {
-            fn admit(&self, _: &Call, _: &ClientFacts, _: Option<&Principal>) -> Result<(), Fault> {
+            fn admit(
+                &self,
+                _: &Call,
+                _: &ClientContext,
+                _: Option<&Principal>,
+            ) -> Result<(), Fault> {
                 Err(self.0.clone())
             }
         }

@@ -196,7 +196,7 @@ async fn client_that_stops_reading_does_not_block_the_call() {
             // More bytes than the socket buffers hold.
             for step in 0..300 {
                 let progress = ProgressUpdate::new(f64::from(step)).message(message.as_str());
-                exchange.outlet.report_progress(progress).await;
+                exchange.notifications.report_progress(progress).await;
             }
             flag.notify_one();
             text("done")
@@ -222,7 +222,7 @@ async fn client_that_never_reads_again_is_disconnected() {
             let message = "x".repeat(1_000_000);
             for step in 0.. {
                 let progress = ProgressUpdate::new(f64::from(step)).message(message.as_str());
-                exchange.outlet.report_progress(progress).await;
+                exchange.notifications.report_progress(progress).await;
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
             drop(guard);

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body::{Body as HttpBody, Frame};
 use http_body_util::{BodyExt, Either, Full};
-use mcp_core::{BoxFuture, Call, ClientFacts, Fault, Gate, Principal};
+use mcp_core::{BoxFuture, Call, ClientContext, Fault, Gate, Principal};
 use mcp_transport_http::server::Sessions;
 use mcp_transport_http::{Serve, StreamableHttp};
 use tokio::time::timeout;
@@ -35,7 +35,7 @@ impl HttpBody for Endless {
 struct WithoutSecrets;
 
 impl Gate for WithoutSecrets {
-    fn admit(&self, call: &Call, _: &ClientFacts, _: Option<&Principal>) -> Result<(), Fault> {
+    fn admit(&self, call: &Call, _: &ClientContext, _: Option<&Principal>) -> Result<(), Fault> {
         match call.item() {
             Some("secret") => Err(Fault::Refused("no secrets".into())),
             _ => Ok(()),

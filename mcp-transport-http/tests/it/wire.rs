@@ -33,12 +33,12 @@ async fn notifications_are_streamed_without_delay() {
             let gate = gate.clone();
             async move {
                 exchange
-                    .outlet
+                    .notifications
                     .report_progress(ProgressUpdate::new(1.0))
                     .await;
                 gate.notified().await;
                 exchange
-                    .outlet
+                    .notifications
                     .report_progress(ProgressUpdate::new(2.0))
                     .await;
                 text("done")

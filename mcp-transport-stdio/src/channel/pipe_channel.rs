@@ -139,7 +139,7 @@ impl Channel for PipeChannel {
         if let Err(error) = inserted {
             mailbox.fail(match error {
                 InsertError::Closed => ChannelError::Closed(shared.close_reason()),
-                error => ChannelError::Unsendable(error.to_string()),
+                error => ChannelError::NotSendable(error.to_string()),
             });
             return Box::pin(MailboxReader(mailbox));
         }

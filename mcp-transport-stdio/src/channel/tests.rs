@@ -352,7 +352,7 @@ async fn second_call_with_pending_id_fails() {
     let mut second = channel.call(request(1, "tools/call"));
     assert!(matches!(
         error(&mut second).await,
-        ChannelError::Unsendable(_)
+        ChannelError::NotSendable(_)
     ));
     drop(second);
     yield_now().await;

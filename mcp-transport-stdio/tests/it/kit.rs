@@ -91,7 +91,7 @@ async fn run_tool(exchange: Exchange) -> Reply {
         ["report", count] => {
             for step in 1..=count.parse().unwrap() {
                 exchange
-                    .outlet
+                    .notifications
                     .report_progress(ProgressUpdate::new(f64::from(step)))
                     .await;
             }

@@ -7,8 +7,8 @@ use mcp_types::{Cancelled, Method, Notification, Request, Response};
 
 use super::Session;
 use crate::{
-    BackChannelError, ClientFacts, ClientNotification, ClientRequest, Fault, InboundRequest, Reply,
-    ResultBody, SessionRequest, Subscriber,
+    BackChannelError, ClientContext, ClientNotification, ClientRequest, Fault, InboundRequest,
+    Reply, ResultBody, SessionRequest, Subscriber,
 };
 
 /// The outcome of a request of the client.
@@ -92,7 +92,7 @@ impl Session {
             }
             SessionRequest::SetLevel(level) => {
                 let mut state = self.state.lock();
-                let facts = ClientFacts::clone(&state.facts).log_level(Some(*level));
+                let facts = ClientContext::clone(&state.facts).log_level(Some(*level));
                 state.facts = Arc::new(facts);
                 Ok(())
             }

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::{ClientFacts, Fault, RequestMetaObject};
+use crate::{ClientContext, Fault, RequestMetaObject};
 use mcp_types::meta::keys;
 use mcp_types::{
     ClientCapabilities, Params, ProgressToken, ProtocolVersion, RawJson, RawObject, Request,
@@ -21,7 +21,7 @@ pub struct Envelope<'a> {
     pub version: Cow<'a, str>,
     /// The client. For an unknown revision the version in it is the latest one; such a request is
     /// refused before it is served.
-    pub facts: Arc<ClientFacts>,
+    pub facts: Arc<ClientContext>,
     /// The token under which the client wants progress.
     pub progress_token: Option<ProgressToken>,
     meta: RawJson<'a>,
@@ -71,7 +71,7 @@ impl<'a> Envelope<'a> {
             .into_iter()
             .filter(|is_present| *is_present)
             .count();
-        let facts = Arc::new(ClientFacts {
+        let facts = Arc::new(ClientContext {
             version: version.parse().unwrap_or(ProtocolVersion::LATEST),
             capabilities,
             log_level,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use futures::executor::block_on;
 use mcp_core::{
-    BackChannel, BackChannelError, BoxFuture, Call, ClientFacts, Exchange, Fault, Input,
+    BackChannel, BackChannelError, BoxFuture, Call, ClientContext, Exchange, Fault, Input,
     InputState, MessageSink, Principal, Reply, ResultBody, Service,
 };
 use mcp_server::Server;
@@ -50,7 +50,7 @@ impl Client {
     }
 
     pub(crate) fn exchange(&self, call: &Call, input: impl Into<Input>) -> Exchange {
-        let facts = ClientFacts::new(self.version).capabilities(self.capabilities.clone());
+        let facts = ClientContext::new(self.version).capabilities(self.capabilities.clone());
         let mut exchange = Exchange::new(call.clone(), Arc::new(facts));
         exchange.input = input.into();
         if let Some(who) = &self.principal {

@@ -320,7 +320,7 @@ fn question_on_spawned_task_ends_with_call() {
     receiver.recv().unwrap();
     let mut outcomes = outcomes.lock().unwrap().clone();
     outcomes.sort_by_key(|outcome| outcome.is_ok());
-    assert_eq!(outcomes, [Err(AskError::Over), Ok(())]);
+    assert_eq!(outcomes, [Err(AskError::Closed), Ok(())]);
 }
 
 #[test]

@@ -246,7 +246,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Returns [`ChannelError::Unsendable`] when a pending call has the same id.
+    /// Returns [`ChannelError::NotSendable`] when a pending call has the same id.
     pub(super) fn insert_call(
         &self,
         id: RequestId,
@@ -265,7 +265,7 @@ impl Session {
                 Ok(call)
             }
             // spec: BASE-04
-            std::collections::hash_map::Entry::Occupied(_) => Err(ChannelError::Unsendable(
+            std::collections::hash_map::Entry::Occupied(_) => Err(ChannelError::NotSendable(
                 "a request with this id waits for its answer already".to_owned(),
             )),
         }

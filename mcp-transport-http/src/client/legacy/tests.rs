@@ -404,7 +404,7 @@ async fn second_call_with_pending_id_fails() {
     open_without_stream(&channel, &mut server).await;
     let (frames, _asked) = start_call(&channel, &mut server, call(2)).await;
     let error = failure(&mut channel.call(call(2))).await;
-    assert!(matches!(error, ChannelError::Unsendable(_)), "{error:?}");
+    assert!(matches!(error, ChannelError::NotSendable(_)), "{error:?}");
     drop(frames);
     assert!(
         server

@@ -12,7 +12,7 @@ use http::request::Parts;
 use http::{Response, StatusCode};
 use mcp_core::wire::batch::Answers;
 use mcp_core::wire::{EncodedReply, Wire};
-use mcp_core::{BoxFuture, Call, ClientFacts, Extensions, Fault, Service};
+use mcp_core::{BoxFuture, Call, ClientContext, Extensions, Fault, Service};
 use mcp_types::{Message, ParseError, Request};
 
 use super::super::rejection::Rejection;
@@ -34,7 +34,7 @@ pub(super) fn check_scopes(
     wire: &'static dyn Wire,
     head: Box<Parts>,
     messages: &[Result<Message<'_>, ParseError>],
-    read: impl Fn(&Request<'_>) -> Option<(Call, Arc<ClientFacts>)>,
+    read: impl Fn(&Request<'_>) -> Option<(Call, Arc<ClientContext>)>,
 ) -> Result<(), Rejection> {
     let extensions = Extensions::from(head);
     let mut missing: Option<Vec<String>> = None;

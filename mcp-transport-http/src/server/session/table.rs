@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
-use mcp_core::ClientFacts;
+use mcp_core::ClientContext;
 use parking_lot::Mutex;
 use tokio::task::AbortHandle;
 
@@ -36,7 +36,7 @@ struct TableState {
     has_expiry_task: bool,
     /// Facts about the client of the newest session. Sessions of the same client software share one
     /// allocation, which saves 200 bytes per idle session.
-    facts: Option<Arc<ClientFacts>>,
+    facts: Option<Arc<ClientContext>>,
 }
 
 type SessionsById = HashMap<Arc<str>, Arc<HttpSession>, RandomState>;
@@ -125,7 +125,7 @@ impl SessionTable {
             Entry::Occupied(_) => return Err(SessionIdInUse),
             Entry::Vacant(entry) => entry.insert(Arc::clone(session)),
         };
-        session.protocol.share_facts(&mut state.facts);
+        session.protocol.share_context(&mut state.facts);
         state.enqueue(session);
         Ok(match std::mem::replace(&mut state.has_expiry_task, true) {
             true => Inserted::WithExpiryTask,

@@ -139,11 +139,11 @@ impl Tools {
             "steps" => {
                 for step in 1..4 {
                     exchange
-                        .outlet
+                        .notifications
                         .report_progress(ProgressUpdate::new(f64::from(step)))
                         .await;
                     let message = LogMessage::new(LoggingLevel::Info, "step");
-                    exchange.outlet.log(message);
+                    exchange.notifications.log(message);
                     tokio::time::sleep(Duration::from_millis(10)).await;
                 }
                 text("done")

@@ -37,7 +37,7 @@ fn argument_headers_are_compared_after_the_gate_and_the_visibility() {
     // spec: XHDR-17, HTTP-SM-22
     struct Guests;
     impl Gate for Guests {
-        fn admit(&self, _: &Call, _: &ClientFacts, who: Option<&Principal>) -> Result<(), Fault> {
+        fn admit(&self, _: &Call, _: &ClientContext, who: Option<&Principal>) -> Result<(), Fault> {
             match who {
                 Some(who) if who.subject == "refused" => Err(Fault::Refused("no".into())),
                 _ => Ok(()),

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use http::StatusCode;
 use mcp_core::{
-    Call, ClientFacts, Exchange, Fault, Gate, Principal, Reply, ResultBody, ServerProfile,
+    Call, ClientContext, Exchange, Fault, Gate, Principal, Reply, ResultBody, ServerProfile,
 };
 use mcp_types::{Implementation, ServerCapabilities};
 use serde_json::{Value, json};
@@ -104,7 +104,7 @@ fn gate_refuses_a_notification() {
     struct Nobody;
 
     impl Gate for Nobody {
-        fn admit(&self, _: &Call, _: &ClientFacts, _: Option<&Principal>) -> Result<(), Fault> {
+        fn admit(&self, _: &Call, _: &ClientContext, _: Option<&Principal>) -> Result<(), Fault> {
             Err(Fault::Refused("not you".into()))
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use http_body_util::BodyExt;
-use mcp_core::{Outlet, Principal, Reply};
+use mcp_core::{NotificationSender, Principal, Reply};
 use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate, codes};
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -97,11 +97,11 @@ async fn notifications_are_sent_before_the_reply() {
     let endpoint = endpoint(|exchange| async move {
         for step in 1..4 {
             exchange
-                .outlet
+                .notifications
                 .report_progress(ProgressUpdate::new(f64::from(step)))
                 .await;
             exchange
-                .outlet
+                .notifications
                 .log(LogMessage::new(LoggingLevel::Info, "step"));
             sleep(Duration::from_millis(10)).await;
         }
@@ -129,7 +129,7 @@ async fn silent_stream_gets_comments() {
     let endpoint = endpoint(|exchange| async move {
         sleep(Duration::from_secs(50)).await;
         exchange
-            .outlet
+            .notifications
             .report_progress(ProgressUpdate::new(1.0))
             .await;
         sleep(Duration::from_secs(20)).await;
@@ -193,7 +193,7 @@ async fn client_that_does_not_read_does_not_block_the_call() {
             let message = "x".repeat(1000);
             for step in 0..1000 {
                 let progress = ProgressUpdate::new(f64::from(step)).message(message.as_str());
-                exchange.outlet.report_progress(progress).await;
+                exchange.notifications.report_progress(progress).await;
             }
             flag.notify_one();
             text("done")
@@ -219,7 +219,7 @@ async fn slow_client_receives_all_notifications() {
         let message = "x".repeat(1000);
         for step in 0..1000 {
             let progress = ProgressUpdate::new(f64::from(step)).message(message.as_str());
-            exchange.outlet.report_progress(progress).await;
+            exchange.notifications.report_progress(progress).await;
         }
         text("done")
     });
@@ -237,12 +237,12 @@ async fn slow_client_receives_all_notifications() {
 #[tokio::test(start_paused = true)]
 async fn progress_from_another_task_is_not_blocked_forever() {
     let endpoint = endpoint(|exchange| async move {
-        let outlet: Outlet = exchange.outlet.clone();
+        let notifications: NotificationSender = exchange.notifications.clone();
         let reports = tokio::spawn(async move {
             let message = "x".repeat(100_000);
             for step in 0..10 {
                 let progress = ProgressUpdate::new(f64::from(step)).message(message.as_str());
-                outlet.report_progress(progress).await;
+                notifications.report_progress(progress).await;
             }
         });
         reports.await.unwrap();

@@ -8,7 +8,7 @@ use mcp_types::{InitializeParams, RawObject};
 use super::{initialize, server};
 use crate::legacy::SessionRecord;
 use crate::legacy::session::{Session, SessionLimits};
-use crate::{ClientFacts, Fault, Reply, ResultBody, ServerProfile};
+use crate::{ClientContext, Fault, Reply, ResultBody, ServerProfile};
 
 #[test]
 fn session_has_the_requested_or_the_newest_revision() {
@@ -68,16 +68,16 @@ fn client_above_its_limits_is_refused() {
         let opened = Session::open(params, &server(), None, SessionLimits::default());
         opened.map(|(session, _)| session.record())
     };
-    let largest = open(&initialize_with_bytes(ClientFacts::MAX_BYTES)).unwrap();
+    let largest = open(&initialize_with_bytes(ClientContext::MAX_BYTES)).unwrap();
     let mut wide = initialize("2025-11-25");
-    for index in 0..ClientFacts::MAX_VALUES {
+    for index in 0..ClientContext::MAX_VALUES {
         let name = format!("x{index}");
         wide.capabilities.experimental.insert(name, true);
     }
     let mut long = initialize("2025-11-25");
     let text = "t".repeat(4 << 20);
     long.capabilities.experimental.insert("x", text);
-    let above = initialize_with_bytes(ClientFacts::MAX_BYTES + 1);
+    let above = initialize_with_bytes(ClientContext::MAX_BYTES + 1);
     for params in [&above, &wide, &long] {
         let fault = open(params).unwrap_err();
         assert!(matches!(fault, Fault::BadParams { .. }), "{fault}");

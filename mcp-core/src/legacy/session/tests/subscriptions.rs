@@ -7,7 +7,7 @@ use super::{READY, asks, note, opened, opened_with, poll_change, request};
 use crate::legacy::session::{Session, SessionLimits};
 use crate::subscriptions::{MAX_URI_BYTES, MAX_URI_LEN};
 use crate::{
-    Call, ChangeBus, ChangeEvent, ClientFacts, Fault, Gate, Principal, ServerNotification,
+    Call, ChangeBus, ChangeEvent, ClientContext, Fault, Gate, Principal, ServerNotification,
     Subscriber,
 };
 
@@ -49,7 +49,7 @@ fn changes_wait_until_the_session_is_ready() {
 struct Discreet;
 
 impl Gate for Discreet {
-    fn admit(&self, call: &Call, _: &ClientFacts, _: Option<&Principal>) -> Result<(), Fault> {
+    fn admit(&self, call: &Call, _: &ClientContext, _: Option<&Principal>) -> Result<(), Fault> {
         match call.item() {
             Some(uri) if uri.ends_with("private") => Err(Fault::Refused("private".into())),
             _ => Ok(()),

@@ -31,26 +31,26 @@ pub trait NotificationSink: Send + Sync {
 
 /// Sends progress and log messages of one call, as far as its client asked for them.
 ///
-/// Clones share their state. An outlet of a client that asked for neither allocates nothing.
+/// Clones share their state. An notifications of a client that asked for neither allocates nothing.
 #[derive(Clone)]
-pub struct Outlet(Option<Arc<OpenOutlet>>);
+pub struct NotificationSender(Option<Arc<OpenSender>>);
 
-struct OpenOutlet {
+struct OpenSender {
     token: Option<ProgressToken>,
     level: Option<LoggingLevel>,
-    /// The last progress that was reported. `None` after [`Outlet::close`].
+    /// The last progress that was reported. `None` after [`NotificationSender::close`].
     last_progress: Mutex<Option<f64>>,
     sink: Arc<dyn NotificationSink>,
-    /// The outlet that this one was [mapped](Outlet::map) from, and the function.
+    /// The notifications that this one was [mapped](NotificationSender::map) from, and the function.
     mapped: Option<(Arc<Self>, Box<MapFn>)>,
-    task: Option<TaskOutlet>,
+    task: Option<TaskSender>,
     observer: Option<Arc<NotificationObserver>>,
 }
 
-/// The outlet of a call that may become a task.
-struct TaskOutlet {
-    /// The outlet before the call is a task.
-    direct: Option<Arc<OpenOutlet>>,
+/// The notifications of a call that may become a task.
+struct TaskSender {
+    /// The notifications before the call is a task.
+    direct: Option<Arc<OpenSender>>,
     channel: Arc<dyn TaskChannel>,
 }
 
@@ -75,13 +75,13 @@ impl NotificationSink for TaskSink {
 
 type MapFn = dyn Fn(ServerNotification) -> Option<ServerNotification> + Send + Sync;
 
-impl Outlet {
-    /// An outlet that sends nothing.
+impl NotificationSender {
+    /// An notifications that sends nothing.
     pub fn none() -> Self {
         Self(None)
     }
 
-    /// An outlet for what a client asked for: progress under `token`, and log messages of `level`
+    /// An notifications for what a client asked for: progress under `token`, and log messages of `level`
     /// and above. It sends nothing when both are `None`.
     // spec: LOG-04, PROG-02
     pub fn new(
@@ -95,7 +95,7 @@ impl Outlet {
         Self::open(token, level, sink)
     }
 
-    /// An outlet that also sends notifications of extensions.
+    /// An notifications that also sends notifications of extensions.
     // spec: EXT-05
     pub(crate) fn with_extensions(
         token: Option<ProgressToken>,
@@ -105,7 +105,7 @@ impl Outlet {
         Self::open(token, level, sink)
     }
 
-    /// The outlet of a subscription, which sends changes only.
+    /// The notifications of a subscription, which sends changes only.
     // spec: HTTP-SM-17
     pub(crate) fn for_subscription(sink: Arc<dyn NotificationSink>) -> Self {
         Self::open(None, None, sink)
@@ -116,7 +116,7 @@ impl Outlet {
         level: Option<LoggingLevel>,
         sink: Arc<dyn NotificationSink>,
     ) -> Self {
-        Self(Some(Arc::new(OpenOutlet {
+        Self(Some(Arc::new(OpenSender {
             token,
             level,
             last_progress: Mutex::new(Some(f64::NEG_INFINITY)),
@@ -127,7 +127,7 @@ impl Outlet {
         })))
     }
 
-    /// Lets an observer see the notifications that are sent. Has no effect on a clone, and on an outlet
+    /// Lets an observer see the notifications that are sent. Has no effect on a clone, and on an notifications
     /// that sends nothing.
     pub(crate) fn observe(&mut self, observer: impl FnOnce() -> Option<NotificationObserver>) {
         if let Some(inner) = self.0.as_mut().and_then(Arc::get_mut) {
@@ -137,11 +137,11 @@ impl Outlet {
 
     /// Passes each notification through a function before it is sent. The function returns the
     /// notification to send, possibly another one, or `None` to suppress it. For layers: replace
-    /// [`Exchange::outlet`](crate::Exchange::outlet) by the mapped outlet before the call continues.
+    /// [`Exchange::notifications`](crate::Exchange::notifications) by the mapped notifications before the call continues.
     ///
     /// Notifications are neither queued nor reordered. The function runs on the task that sends the
     /// notification, so it must not block. The outermost layer is the last one to see a notification,
-    /// as with replies. The outlet of a client that receives no notifications stays as it is.
+    /// as with replies. The notifications of a client that receives no notifications stays as it is.
     ///
     /// # Examples
     ///
@@ -151,7 +151,7 @@ impl Outlet {
     ///
     /// /// Sends no log messages of tools.
     /// async fn without_logs(mut exchange: Exchange, next: Next) -> Reply {
-    ///     exchange.outlet = exchange.outlet.map(|notification| match notification {
+    ///     exchange.notifications = exchange.notifications.map(|notification| match notification {
     ///         ServerNotification::Log(_) => None,
     ///         other => Some(other),
     ///     });
@@ -166,7 +166,7 @@ impl Outlet {
         map: impl Fn(ServerNotification) -> Option<ServerNotification> + Send + Sync + 'static,
     ) -> Self {
         Self(self.0.map(|inner| {
-            Arc::new(OpenOutlet {
+            Arc::new(OpenSender {
                 token: inner.token.clone(),
                 level: inner.level,
                 last_progress: Mutex::new(Some(f64::NEG_INFINITY)),
@@ -192,24 +192,24 @@ impl Outlet {
     ) -> impl Future<Output = ()> + Send + use<> {
         let method = method.into();
         let notification = ServerNotification::Other { method, params };
-        let outlet = self.clone();
-        async move { outlet.send(notification).await }
+        let notifications = self.clone();
+        async move { notifications.send(notification).await }
     }
 
-    /// Returns the outlet for a call that may become a task. Before, notifications go to this outlet;
+    /// Returns the notifications for a call that may become a task. Before, notifications go to this notifications;
     /// afterwards, the task receives them. It accepts progress in any case.
     // spec: TASK-20
     #[must_use]
     pub fn for_task(self, channel: Arc<dyn TaskChannel>) -> Self {
         let direct = self.0;
         let token = direct.as_ref().and_then(|direct| direct.token.clone());
-        Self(Some(Arc::new(OpenOutlet {
+        Self(Some(Arc::new(OpenSender {
             token: Some(token.unwrap_or_else(|| "task".to_owned().into())),
             level: direct.as_ref().and_then(|direct| direct.level),
             last_progress: Mutex::new(Some(f64::NEG_INFINITY)),
             sink: Arc::new(TaskSink(channel.clone())),
             mapped: None,
-            task: Some(TaskOutlet { direct, channel }),
+            task: Some(TaskSender { direct, channel }),
             observer: None,
         })))
     }
@@ -272,7 +272,7 @@ impl Outlet {
         }
     }
 
-    /// Closes the outlet: the call was answered, and later notifications are dropped.
+    /// Closes the notifications: the call was answered, and later notifications are dropped.
     // spec: PROG-02
     pub fn close(&self) {
         if let Some(inner) = &self.0 {
@@ -281,7 +281,7 @@ impl Outlet {
     }
 
     /// Passes a received notification through the functions of [`map`](Self::map). For clients, whose
-    /// outlet sends nothing.
+    /// notifications sends nothing.
     #[doc(hidden)]
     pub fn apply(&self, notification: ServerNotification) -> Option<ServerNotification> {
         match &self.0 {
@@ -290,7 +290,7 @@ impl Outlet {
         }
     }
 
-    /// The outlet of a call of a client: layers map the notifications that arrive for it.
+    /// The notifications of a call of a client: layers map the notifications that arrive for it.
     #[doc(hidden)]
     pub fn for_client() -> Self {
         struct Discard;
@@ -311,13 +311,13 @@ impl Outlet {
         Self::open(None, None, Arc::new(Discard))
     }
 
-    fn open_inner(&self) -> Option<&OpenOutlet> {
+    fn open_inner(&self) -> Option<&OpenSender> {
         let inner = self.0.as_deref()?;
         inner.is_open().then_some(inner)
     }
 }
 
-impl OpenOutlet {
+impl OpenSender {
     async fn send(&self, notification: ServerNotification) {
         if let Some(task) = self.task.as_ref().filter(|task| !task.channel.is_task()) {
             if let Some(direct) = task.direct_for(&notification) {
@@ -356,13 +356,13 @@ impl OpenOutlet {
             return Some(notification);
         };
         let mapped = catch_panic_sync(|| map(notification)).unwrap_or_else(|panic| {
-            tracing::error!(panic = panic.text(), "the map of an outlet panicked");
+            tracing::error!(panic = panic.text(), "the map of an notifications panicked");
             None
         });
         outer.map(mapped?)
     }
 
-    /// Returns true until the call is answered, which closes the outermost outlet.
+    /// Returns true until the call is answered, which closes the outermost notifications.
     fn is_open(&self) -> bool {
         match &self.mapped {
             Some((outer, _)) => outer.is_open(),
@@ -374,7 +374,7 @@ impl OpenOutlet {
         self.level.is_some_and(|least| level >= least)
     }
 
-    /// Stores the progress. Returns false if it does not grow, or if the outlet is closed.
+    /// Stores the progress. Returns false if it does not grow, or if the notifications is closed.
     fn advance(&self, progress: f64) -> bool {
         if self.mapped.is_some() && !self.is_open() {
             return false;
@@ -388,19 +388,19 @@ impl OpenOutlet {
     }
 }
 
-impl TaskOutlet {
-    /// Returns the outlet of the call, if its client receives the notification.
-    fn direct_for(&self, notification: &ServerNotification) -> Option<&OpenOutlet> {
+impl TaskSender {
+    /// Returns the notifications of the call, if its client receives the notification.
+    fn direct_for(&self, notification: &ServerNotification) -> Option<&OpenSender> {
         let is_progress = matches!(notification, ServerNotification::Progress { .. });
         let direct = self.direct.as_deref()?;
         (direct.is_open() && (direct.token.is_some() || !is_progress)).then_some(direct)
     }
 }
 
-impl fmt::Debug for Outlet {
+impl fmt::Debug for NotificationSender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let inner = self.0.as_ref();
-        f.debug_struct("Outlet")
+        f.debug_struct("NotificationSender")
             .field("token", &inner.and_then(|inner| inner.token.as_ref()))
             .field("level", &inner.and_then(|inner| inner.level))
             .finish_non_exhaustive()

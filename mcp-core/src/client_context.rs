@@ -17,7 +17,7 @@ use crate::extension::{self, Extension, InvalidSettings};
 /// session stores them.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct ClientFacts {
+pub struct ClientContext {
     /// The revision of the call.
     pub version: ProtocolVersion,
     /// The capabilities that the client declared.
@@ -28,7 +28,7 @@ pub struct ClientFacts {
     pub(crate) info: Option<RawObject>,
 }
 
-impl ClientFacts {
+impl ClientContext {
     /// The size of the identity and the capabilities together, as JSON, of a client that the server
     /// keeps longer than one call (a session, a subscription): 16 KiB.
     pub const MAX_BYTES: usize = 16 * 1024;
@@ -96,23 +96,23 @@ impl ClientFacts {
     }
 }
 
-/// A client whose identity and capabilities are larger than [`ClientFacts::MAX_BYTES`] or
-/// [`ClientFacts::MAX_VALUES`] allow.
+/// A client whose identity and capabilities are larger than [`ClientContext::MAX_BYTES`] or
+/// [`ClientContext::MAX_VALUES`] allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ClientTooLarge {
     #[error(
         "client info and capabilities have {0} bytes of JSON; they can have {max} together",
-        max = ClientFacts::MAX_BYTES
+        max = ClientContext::MAX_BYTES
     )]
     Bytes(usize),
     #[error(
         "the client capabilities have {0} JSON values; they can have {max}",
-        max = ClientFacts::MAX_VALUES
+        max = ClientContext::MAX_VALUES
     )]
     Values(usize),
 }
 
-/// Checks the size of a client. See [`ClientFacts::MAX_BYTES`].
+/// Checks the size of a client. See [`ClientContext::MAX_BYTES`].
 pub(crate) fn check_client_size(
     info: Option<&RawObject>,
     capabilities: &ClientCapabilities,
@@ -120,11 +120,11 @@ pub(crate) fn check_client_size(
     let mut bytes = ByteCount(info.map_or(0, |info| info.as_str().len()));
     // Capabilities come from JSON, and can be written as JSON again.
     let _ = serde_json::to_writer(&mut bytes, capabilities);
-    if bytes.0 > ClientFacts::MAX_BYTES {
+    if bytes.0 > ClientContext::MAX_BYTES {
         return Err(ClientTooLarge::Bytes(bytes.0));
     }
     let values = serde_json::to_value(capabilities).map_or(0, |value| count_values(&value));
-    if values > ClientFacts::MAX_VALUES {
+    if values > ClientContext::MAX_VALUES {
         return Err(ClientTooLarge::Values(values));
     }
     Ok(())
