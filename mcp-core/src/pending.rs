@@ -235,7 +235,7 @@ impl<T> PendingRequests<T> {
     }
 
     /// Returns the earliest deadline.
-    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+    pub fn next_deadline(&self) -> Option<Instant> {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
