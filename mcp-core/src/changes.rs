@@ -95,8 +95,8 @@ impl Changes {
         self.0.bus.publish(event);
     }
 
-    /// Subscribes to the changes that `interest` names, whatever their visibility. The caller checks
-    /// each resource with [`check_access`](Self::check_access).
+    /// Subscribes to the changes that `interest` names, whatever their visibility. The caller must have
+    /// checked the access to each resource.
     pub fn watch(&self, interest: SubscriptionFilter) -> Watch {
         let mut watch = self.0.bus.watch(interest);
         if let Some(subscribed) = &self.0.subscribed {

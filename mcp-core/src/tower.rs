@@ -36,9 +36,9 @@ pub use layers::{LayerStack, Layers, SharedLayer};
 ///
 /// | error | fault |
 /// |---|---|
-/// | [`Fault`] | the same |
-/// | `Elapsed` (time limit) | [`Fault::Deadline`] |
-/// | `Overloaded` (load shedding) | [`Fault::Overloaded`], to be repeated after a second |
+/// | [`Fault`](crate::Fault) | the same |
+/// | `Elapsed` (time limit) | [`Fault::Deadline`](crate::Fault::Deadline) |
+/// | `Overloaded` (load shedding) | [`Fault::Overloaded`](crate::Fault::Overloaded), to be repeated after a second |
 /// | any other | an internal fault; the error is logged and not sent |
 ///
 /// The trait is implemented for all such layers. It is not meant to be implemented by hand.

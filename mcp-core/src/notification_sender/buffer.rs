@@ -21,7 +21,7 @@ use crate::{Framing, ServerNotification};
 /// - A progress report waits for space. After [`mark_stalled`](Self::mark_stalled) it replaces the
 ///   report before it instead.
 /// - A log message is dropped and counted.
-/// - A change of a [subscription](Self::subscription) waits. Changes that come meanwhile are merged
+/// - A change of a subscription waits. Changes that come meanwhile are merged
 ///   by the [`Watch`](crate::Watch).
 /// - The answer is always appended.
 pub struct NotificationBuffer {
