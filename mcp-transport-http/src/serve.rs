@@ -337,47 +337,41 @@ where
     /// cannot be bound, when other machines can reach it and [`allowed_hosts`](Serve::allowed_hosts) was not
     /// called, or when an item needs scopes without [`authorize`](Serve::authorize).
     pub async fn run(mut self, address: impl Address) -> Result<(), ServeError> {
-        let protection = self.protection.take();
+        let (host, public_path, run_protected) = match self.protection.take() {
+            Some(Protection { host, path, run }) => (host, path, Some(run)),
+            None => (None, None, None),
+        };
         if let Some(endpoint) = endpoint(&mut self.service) {
             if let Some(service) = endpoint.shared_service() {
                 service.check().map_err(ServeError::Server)?;
             }
-            if let Some(host) = protection
-                .as_ref()
-                .and_then(|protection| protection.host.as_ref())
+            if let Some(host) = host
                 && endpoint.is_local_only()
             {
                 *endpoint = endpoint.clone().allowed_hosts([host]);
             }
         }
-        let public_path = protection
-            .as_ref()
-            .and_then(|protection| protection.path.as_deref());
-        let path = self.path.or_else(|| public_path.map(Into::into));
         let mut accept = self.accept;
-        accept.connections.path = path.unwrap_or(accept.connections.path);
+        if let Some(path) = self.path.or_else(|| public_path.map(Into::into)) {
+            accept.connections.path = path;
+        }
         if let Some(card) = &self.card {
             let cards = CardService::new(card, &accept.connections.path)?;
             accept.connections.cards = Some(cards);
         }
         let listener = address.listen().await?;
         let address = listener.local_addr()?;
-        if let Some(endpoint) = endpoint(&mut self.service) {
-            if protection.is_none() {
-                check_exposure(endpoint, address)?;
-                check_scopes(endpoint)?;
-            }
-            log_start(Some(&*endpoint), address, &accept.connections.path);
-        } else {
-            log_start(None, address, &accept.connections.path);
+        let served = endpoint(&mut self.service);
+        if let (None, Some(endpoint)) = (&run_protected, &served) {
+            check_exposure(endpoint, address)?;
+            check_scopes(endpoint)?;
         }
-        match protection {
-            Some(protection) => (protection.run)(self.service, accept, listener).await,
-            None => {
-                accept.run(listener, self.service).await;
-                Ok(())
-            }
+        log_start(served.as_deref(), address, &accept.connections.path);
+        if let Some(run) = run_protected {
+            return run(self.service, accept, listener).await;
         }
+        accept.run(listener, self.service).await;
+        Ok(())
     }
 }
 
