@@ -169,7 +169,7 @@ impl RequestCopy {
 }
 
 /// Headers as lines of `name:value`, in one allocation: a list of clones takes 2,500 instructions more
-/// per call, most of them in the allocator (`cargo xtask bench --guard`, row `oauth`), and few requests
+/// per call, most of them in the allocator (`cargo xtask bench --instructions`, row `oauth`), and few requests
 /// are sent twice.
 struct HeaderLines(Vec<u8>);
 

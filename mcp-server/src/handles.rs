@@ -292,7 +292,7 @@ impl RawExtensions {
             return;
         };
         let ids = extensions.iter();
-        let ids = ids.map(|it| it.registration.id().to_owned());
+        let ids = ids.map(|extension| extension.registration.id().to_owned());
         let removed = std::mem::replace(&mut self.ids, ids.collect());
         registry.configure(|config| config.replace_raw_extensions(&removed, extensions));
     }

@@ -152,7 +152,7 @@ fn breaking(expected: Value, actual: &Value) -> Vec<String> {
     };
     let diff = old.diff(&new);
     let differences = diff.differences().iter();
-    let breaking = differences.filter(|it| it.impact == catalog::Impact::Breaking);
+    let breaking = differences.filter(|difference| difference.impact == catalog::Impact::Breaking);
     breaking.map(ToString::to_string).collect()
 }
 

@@ -104,7 +104,7 @@ mod tests {
         let tools = client.list_tools().await?;
         let tools: Vec<_> = tools
             .iter()
-            .map(|it| (&*it.name, it.description.as_deref().unwrap_or_default()))
+            .map(|tool| (&*tool.name, tool.description.as_deref().unwrap_or_default()))
             .collect();
         assert_eq!(
             tools,

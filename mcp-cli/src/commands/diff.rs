@@ -95,7 +95,7 @@ pub(super) fn print(diff: &Diff, output: &Output) -> Result<(), Failure> {
     }
     for impact in [Impact::Breaking, Impact::Compatible, Impact::Cosmetic] {
         let differences = diff.differences().iter();
-        let rows = differences.filter(|it| it.impact == impact);
+        let rows = differences.filter(|difference| difference.impact == impact);
         let rows: Vec<_> = rows
             .map(|it| (it.path.clone(), it.reason.clone()))
             .collect();

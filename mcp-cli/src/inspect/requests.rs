@@ -92,7 +92,9 @@ pub(super) async fn send(
             task.cancel().await.map_err(describe)?;
             Ok(json!({}))
         }
-        Some(Method::ListSkills) => skills::list(client).await.map_err(|it| it.to_string()),
+        Some(Method::ListSkills) => skills::list(client)
+            .await
+            .map_err(|error| error.to_string()),
         Some(Method::GetSkill) => {
             let skill = skills::read(client, read(params)?).await;
             skill.map_err(|error| error.to_string())

@@ -170,9 +170,9 @@ impl Session {
         let client = builder
             .connect(Over(tap))
             .await
-            .map_err(|it| it.to_string())?;
+            .map_err(|error| error.to_string())?;
         if client.server_capabilities().is_none() {
-            client.discover().await.map_err(|it| it.to_string())?;
+            client.discover().await.map_err(|error| error.to_string())?;
         }
         Ok(client)
     }

@@ -69,7 +69,7 @@ impl Views {
         let uri = ToolUi::of(&tool).and_then(|ui| ui.resource_uri);
         let uri = uri.ok_or("the tool has no user interface")?;
         let read = client.read_resource(&*uri).await.map_err(failed)?;
-        let document = AppDocument::new(&uri, &read, None).map_err(|it| it.to_string())?;
+        let document = AppDocument::new(&uri, &read, None).map_err(|error| error.to_string())?;
         // The inspector grants no permission of the browser.
         let document = document.grant(&Permissions::new());
         let id = random_id().map_err(|error| format!("no random numbers: {error}"))?;

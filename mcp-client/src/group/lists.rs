@@ -41,7 +41,10 @@ impl Group {
     /// failures. A server without tools is not asked.
     pub async fn list_tools(&self) -> GroupList<Tool> {
         let lists = self
-            .gather(|it| it.tools.is_some(), Client::list_tools)
+            .gather(
+                |capabilities| capabilities.tools.is_some(),
+                Client::list_tools,
+            )
             .await;
         let list = self.with_unique_names(lists, &self.inner.tools, |tool| &tool.name);
         update_routes(&self.inner.tools, &list, |tool| &tool.name);

@@ -68,7 +68,7 @@ impl<C: Capabilities> Registration<C> {
             ));
         }
         let settings = to_object(settings).map_err(|error| error.to_string());
-        let settings = settings.and_then(|raw| raw.parse().map_err(|it| it.to_string()));
+        let settings = settings.and_then(|raw| raw.parse().map_err(|error| error.to_string()));
         let settings = settings.unwrap_or_else(|error| {
             problems.push(format!("the settings of the extension `{id}`: {error}"));
             JsonObject::new()

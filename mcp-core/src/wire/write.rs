@@ -56,7 +56,7 @@ pub(super) fn splice_json(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) 
 /// Appends the members of the result of a tool like [`splice_json`].
 ///
 /// Most results are one text. Without the derived serializer such a result takes 750 instructions less
-/// (`cargo xtask bench --guard`, docs/decisions/0002-split-of-messages.md).
+/// (`cargo xtask bench --instructions`, docs/decisions/0002-split-of-messages.md).
 pub(super) fn splice_tool_result(out: &mut Vec<u8>, result: &CallToolResult) {
     let Some(text) = result.sole_text() else {
         return splice_json(out, result);

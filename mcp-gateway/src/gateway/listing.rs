@@ -148,17 +148,19 @@ async fn fill(
     listing.capabilities.clone_from(&known);
     let offers = |offers: fn(&ServerCapabilities) -> bool| known.as_ref().is_none_or(offers);
     if kinds.tools {
-        let tools = offers(|it| it.tools.is_some()).then(|| client.list_tools());
+        let tools =
+            offers(|capabilities| capabilities.tools.is_some()).then(|| client.list_tools());
         listing.tools = list(tools, warn).await;
         failed.tools = listing.tools.is_none();
     }
     if kinds.prompts {
-        let prompts = offers(|it| it.prompts.is_some()).then(|| client.list_prompts());
+        let prompts =
+            offers(|capabilities| capabilities.prompts.is_some()).then(|| client.list_prompts());
         listing.prompts = list(prompts, warn).await;
         failed.prompts = listing.prompts.is_none();
     }
     if kinds.resources {
-        let has_resources = offers(|it| it.resources.is_some());
+        let has_resources = offers(|capabilities| capabilities.resources.is_some());
         let resources = has_resources.then(|| client.list_resources());
         listing.resources = list(resources, warn).await;
         let templates = has_resources.then(|| client.list_resource_templates());

@@ -89,8 +89,9 @@ impl ServerConfig {
     /// Removes the extensions with these identifiers, and adds others.
     pub(crate) fn replace_raw_extensions(&mut self, removed: &[String], added: Vec<RawExtension>) {
         let is_removed = |id: &str| removed.iter().any(|it| it == id);
-        self.extensions.retain(|it| !is_removed(it.id()));
-        self.methods.retain(|it| !is_removed(&it.extension));
+        self.extensions
+            .retain(|extension| !is_removed(extension.id()));
+        self.methods.retain(|method| !is_removed(&method.extension));
         added.into_iter().for_each(|it| self.add_raw_extension(it));
     }
 

@@ -33,7 +33,7 @@ impl MethodIndex {
         let (mut exact, mut matching) = (HashMap::new(), Vec::new());
         for route in &config.methods {
             let mut registrations = config.extensions.iter();
-            let registration = registrations.find(|it| it.id() == &*route.extension);
+            let registration = registrations.find(|extension| extension.id() == &*route.extension);
             let unmet = registration.and_then(|it| it.unmet_requirement(capabilities));
             let indexed = IndexedMethod {
                 route: route.clone(),

@@ -132,7 +132,7 @@ impl HttpChannel {
     ///
     /// # Errors
     ///
-    /// Returns [`ChannelError::NotSendable`] when the name or the value is no valid header, and for a
+    /// Returns [`ChannelError::NotSendable`] when the name or the value is not valid in a header, and for a
     /// header that the transport sets by itself (`Accept`, `Content-Type`, `Host`, `Mcp-Session-Id`, …).
     pub fn header(
         mut self,

@@ -156,7 +156,7 @@ impl Guard {
 /// The headers that the guard checks, collected in one pass over all headers.
 ///
 /// Together with the pass in `headers::verify` this takes 1,000 instructions less per call than one
-/// lookup for each header (`cargo xtask bench --guard`).
+/// lookup for each header (`cargo xtask bench --instructions`).
 #[derive(Default)]
 struct CheckedHeaders<'a> {
     host: SingleHeader<'a>,

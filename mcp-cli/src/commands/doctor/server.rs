@@ -55,7 +55,7 @@ pub(super) fn examine_failure(error: &Error, report: &mut Report) {
 pub(super) async fn examine_tools(client: &Client, report: &mut Report) {
     if client
         .server_capabilities()
-        .is_some_and(|it| it.tools.is_none())
+        .is_some_and(|capabilities| capabilities.tools.is_none())
     {
         report.add(Step::ok("tools", "the server has none"));
         return;
