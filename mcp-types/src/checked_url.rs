@@ -4,46 +4,53 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
-/// The error of a URL that must not be opened or loaded.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum UrlError {
-    /// The string is no absolute URL.
-    #[error("it is no absolute URL")]
-    Malformed,
-    /// The URL has a scheme that is not allowed here.
-    #[error("the scheme `{scheme}` is not allowed; allowed is {allowed}")]
-    Scheme {
-        /// Scheme of the URL.
-        scheme: String,
-        /// Description of the allowed schemes.
-        allowed: &'static str,
-    },
+use crate::own_url::{PAGE_SCHEMES, UrlError};
+use crate::{ElicitUrlParams, Icon, Implementation};
+
+impl ElicitUrlParams {
+    /// Returns the URL, if it is safe to open: `https:`, or `http:` with a loopback host. A browser or
+    /// the operating system would run code or programs for other schemes (`javascript:`, `file:`,
+    /// `vscode:`).
+    ///
+    /// # Errors
+    ///
+    /// Returns [`UrlError`] for another scheme.
+    pub fn checked_url(&self) -> Result<Url, UrlError> {
+        parse(&self.url, PAGE_SCHEMES, |url| match url.scheme() {
+            "https" => true,
+            "http" => url.host().is_some_and(|host| is_loopback(&host)),
+            _ => false,
+        })
+    }
 }
 
-/// Parses a page that a user visits: `https`, or `http` on the same machine.
-pub(crate) fn page_to_visit(text: &str) -> Result<Url, UrlError> {
-    let allowed = "https, and http for the same machine";
-    parse(text, allowed, |url| match url.scheme() {
-        "https" => true,
-        "http" => url.host().is_some_and(|host| is_loopback(&host)),
-        _ => false,
-    })
+impl Implementation {
+    /// Returns the URL of the website, if it is safe to open: `https:` or `http:`. `None` if the
+    /// program names no website.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`UrlError`] for another scheme, such as `javascript:` or `file:`.
+    pub fn checked_website_url(&self) -> Option<Result<Url, UrlError>> {
+        let check = |url: &Url| matches!(url.scheme(), "https" | "http");
+        let website = self.website_url.as_deref()?;
+        Some(parse(website, "https and http", check))
+    }
 }
 
-/// Parses a website: `https` or `http`.
-pub(crate) fn website(text: &str) -> Result<Url, UrlError> {
-    parse(text, "https and http", |url| {
-        matches!(url.scheme(), "https" | "http")
-    })
-}
-
-/// Parses the source of an image: `https` or `data`.
-// spec: ICON-03
-pub(crate) fn image(text: &str) -> Result<Url, UrlError> {
-    parse(text, "https and data", |url| {
-        matches!(url.scheme(), "https" | "data")
-    })
+impl Icon {
+    /// Returns the URI of the image, if it is safe to load: `https:` or `data:`.
+    ///
+    /// Fetch it without credentials, limit its size and do not run scripts in it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`UrlError`] for another scheme, such as `javascript:` or `file:`.
+    // spec: ICON-03
+    pub fn checked_src(&self) -> Result<Url, UrlError> {
+        let check = |url: &Url| matches!(url.scheme(), "https" | "data");
+        parse(&self.src, "https and data", check)
+    }
 }
 
 fn parse(
@@ -86,6 +93,8 @@ mod tests {
             "http://[::1]:80/",
         ] {
             assert!(check(url).is_ok(), "{url}");
+            let own = ElicitUrlParams::new("m", url).check_own_url();
+            assert_eq!(own, Ok(()), "{url}");
         }
         for (url, scheme) in [
             ("javascript:alert(1)", "javascript"),
@@ -106,9 +115,13 @@ mod tests {
                 Err(UrlError::Scheme { scheme: found, .. }) => assert_eq!(found, scheme, "{url}"),
                 other => panic!("{url}: {other:?}"),
             }
+            let own = ElicitUrlParams::new("m", url).check_own_url();
+            assert!(own.is_err(), "{url}");
         }
         for text in ["", "/login", "example.com", "https://", "//example.com"] {
             assert_eq!(check(text), Err(UrlError::Malformed), "{text}");
+            let own = ElicitUrlParams::new("m", text).check_own_url();
+            assert_eq!(own, Err(UrlError::Malformed), "{text}");
         }
     }
 

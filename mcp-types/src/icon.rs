@@ -1,9 +1,7 @@
 //! Icons for user interfaces.
 
 use serde::{Deserialize, Serialize};
-use url::Url;
 
-use crate::checked_url::{self, UrlError};
 use crate::de;
 use crate::text_enum::text_enum;
 
@@ -14,7 +12,7 @@ use crate::text_enum::text_enum;
 #[non_exhaustive]
 pub struct Icon {
     /// URI of the image: `https:` or `data:`. Read one of a peer with
-    /// [`checked_src`](Self::checked_src).
+    /// `checked_src` (feature `url`).
     pub src: String,
     /// MIME type of the image.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,18 +46,6 @@ impl Icon {
             src: src.into(),
             ..Self::default()
         }
-    }
-
-    /// Returns the URI of the image, if it is safe to load: `https:` or `data:`.
-    ///
-    /// Fetch it without credentials, limit its size and do not run scripts in it.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`UrlError`] for another scheme, such as `javascript:` or `file:`.
-    // spec: ICON-03
-    pub fn checked_src(&self) -> Result<Url, UrlError> {
-        checked_url::image(&self.src)
     }
 
     /// Sets the MIME type.

@@ -3,9 +3,7 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema#implementation>
 
 use serde::{Deserialize, Serialize};
-use url::Url;
 
-use crate::checked_url::{self, UrlError};
 use crate::setters::{display_name, setters};
 use crate::{ExtraFields, Icon, de};
 
@@ -29,7 +27,7 @@ pub struct Implementation {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// URL of the website of the program. Read one of a peer with
-    /// [`checked_website_url`](Self::checked_website_url).
+    /// `checked_website_url` (feature `url`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
     /// Icons for user interfaces.
@@ -69,15 +67,5 @@ impl Implementation {
     pub fn website_url(mut self, url: impl Into<String>) -> Self {
         self.website_url = Some(url.into());
         self
-    }
-
-    /// Returns the URL of the website, if it is safe to open: `https:` or `http:`. `None` if the
-    /// program names no website.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`UrlError`] for another scheme, such as `javascript:` or `file:`.
-    pub fn checked_website_url(&self) -> Option<Result<Url, UrlError>> {
-        self.website_url.as_deref().map(checked_url::website)
     }
 }

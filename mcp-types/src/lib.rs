@@ -10,7 +10,7 @@
 //! | tools, resources, prompts, content, … | one module per page of the specification |
 //! | requests of a server to its client | `elicitation`, `sampling`, `roots`; `input` combines them |
 //! | text of a peer in logs, terminals and messages | [`escape_line`], [`escape_block`], [`escape_json`] |
-//! | URLs of a peer that are opened or loaded | `checked_url` |
+//! | URLs of a peer that are opened or loaded; URLs that this program sends | `checked_url` (feature `url`), `own_url` |
 //! | legacy handshake and legacy tasks | `lifecycle`, [`legacy_tasks`] |
 //! | official extensions | [`ext`] |
 //!
@@ -24,6 +24,7 @@
 mod cache;
 mod cancellation;
 mod capabilities;
+#[cfg(feature = "url")]
 mod checked_url;
 pub mod codes;
 mod completion;
@@ -44,6 +45,7 @@ mod logging;
 pub mod meta;
 mod method;
 mod number;
+mod own_url;
 mod page;
 mod progress;
 mod prompts;
@@ -66,7 +68,6 @@ pub use capabilities::{
     ClientCapabilities, ElicitationCapability, ListChangedCapability, ResourcesCapability,
     RootsCapability, SamplingCapability, ServerCapabilities,
 };
-pub use checked_url::UrlError;
 pub use completion::{
     CompleteParams, CompleteResult, Completion, CompletionArgument, CompletionContext,
     CompletionReference,
@@ -97,6 +98,7 @@ pub use lifecycle::{InitializeParams, InitializeResult};
 pub use logging::{LogMessage, LoggingLevel, SetLevelParams};
 pub use meta::Meta;
 pub use method::{Capability, Method, MethodKind, MethodSpec, Sender};
+pub use own_url::UrlError;
 pub use page::{Cursor, Page};
 pub use progress::{ProgressParams, ProgressToken, ProgressUpdate};
 pub use prompts::{
@@ -121,6 +123,7 @@ pub use tools::{
 };
 pub use version::{Era, ProtocolVersion, UnknownVersion};
 
+#[cfg(feature = "url")]
 pub use url::Url;
 
 /// A JSON object that keeps the order of its members: a schema, arguments, metadata.

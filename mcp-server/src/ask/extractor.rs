@@ -123,10 +123,10 @@ impl Ask {
         url: impl Into<String>,
     ) -> Asking<Answer<()>> {
         let params = ElicitUrlParams::new(message, url);
-        let request = match params.checked_url() {
+        let request = match params.check_own_url() {
             Ok(_) if is_uri(&params.url) => Ok(ElicitParams::from(params).into()),
             Err(error @ UrlError::Scheme { .. }) => Err(format!("{:?}: {error}", params.url)),
-            _ => Err(format!("{:?} is no absolute URL", params.url)),
+            _ => Err(format!("{:?} is not an absolute URL", params.url)),
         };
         Asking::new(self.0.clone(), key.into(), request, |_, response| {
             Ok(decode_action(response)?.map(|_| ()))

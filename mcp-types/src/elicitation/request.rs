@@ -2,10 +2,8 @@
 
 use serde::de::{Deserialize, Deserializer};
 use serde_json::Value;
-use url::Url;
 
 use super::FormSchema;
-use crate::checked_url::{self, UrlError};
 use crate::legacy_tasks::TaskMetadata;
 use crate::{JsonObject, Meta, RawObject, tagged};
 
@@ -74,7 +72,7 @@ pub struct ElicitUrlParams {
     /// Message for the user.
     pub message: String,
     /// URL to visit. It must not contain data of the user. Read one of a peer with
-    /// [`checked_url`](Self::checked_url).
+    /// `checked_url` (feature `url`).
     // spec: ELIC-15
     pub url: String,
     /// Id of the elicitation (only 2025-11-25, where it is required).
@@ -206,17 +204,6 @@ impl ElicitUrlParams {
             task: None,
             meta: None,
         }
-    }
-
-    /// Returns the URL, if it is safe to open: `https:`, or `http:` with a loopback host. A browser or
-    /// the operating system would run code or programs for other schemes (`javascript:`, `file:`,
-    /// `vscode:`).
-    ///
-    /// # Errors
-    ///
-    /// Returns [`UrlError`] for another scheme.
-    pub fn checked_url(&self) -> Result<Url, UrlError> {
-        checked_url::page_to_visit(&self.url)
     }
 
     /// Sets the id of the elicitation (only 2025-11-25, where it is required).

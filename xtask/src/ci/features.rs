@@ -34,7 +34,7 @@ const ABSENT: [(&str, &[&str]); 5] = [
     ("client", &["hyper", "omnimcp-server", "reqwest"]),
     ("client,apps,events,skills,tasks", &["omnimcp-server"]),
     ("server,apps,events,skills,tasks", &["omnimcp-client"]),
-    ("default", &["omnimcp-client", "reqwest"]),
+    ("default", &["omnimcp-client", "reqwest", "url"]),
     (
         "server,http,auth",
         &["keyring-core", "omnimcp-client", "webbrowser"],

@@ -20,7 +20,9 @@ pub(super) fn to_error(fault: &Fault, version: ProtocolVersion) -> ErrorObject {
         // A URL with a scheme that clients must not open is not sent.
         Fault::UrlElicitationRequired { elicitations }
             if version.has_url_elicitation_error()
-                && elicitations.iter().all(|it| it.checked_url().is_ok()) =>
+                && elicitations
+                    .iter()
+                    .all(|elicitation| elicitation.check_own_url().is_ok()) =>
         {
             let named = elicitations.iter().cloned().map(with_id);
             ErrorObject::new(codes::URL_ELICITATION_REQUIRED, fault.to_string())

@@ -504,7 +504,7 @@ fn invalid_question_or_key_is_internal_fault() {
         ("inside", "what `Ask::once` runs cannot ask"),
         (
             "no_url",
-            "`key` cannot be asked: \"/login\" is no absolute URL",
+            "`key` cannot be asked: \"/login\" is not an absolute URL",
         ),
         ("script", "the scheme `javascript` is not allowed"),
         ("plain", "the scheme `http` is not allowed"),
