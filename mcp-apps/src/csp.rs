@@ -50,7 +50,7 @@ pub fn content_security_policy(csp: Option<&Csp>) -> Result<String, InvalidSourc
         "default-src 'none'; script-src 'self' 'unsafe-inline'{load}; \
          style-src 'self' 'unsafe-inline'{load}; img-src 'self' data:{load}; \
          font-src 'self' data:{load}; media-src 'self' data:{load}; connect-src{connect}; \
-         frame-src{frame}; object-src 'none'; base-uri{base}"
+         frame-src{frame}; object-src 'none'; form-action 'none'; base-uri{base}"
     ))
 }
 

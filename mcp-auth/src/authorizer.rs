@@ -238,7 +238,7 @@ impl Authorizer {
     async fn renew(&self, need: Need, is_done: impl FnOnce() -> bool) -> Result<(), AuthError> {
         let state = Arc::clone(&self.0.state);
         let work = || Box::pin(async move { state.renew(need).await }) as _;
-        self.0.flight.run(is_done, work).await
+        self.0.flight.run(|| is_done().then_some(()), work).await
     }
 
     /// Sets the headers of a request.
@@ -369,7 +369,7 @@ impl Authorizer {
                 Err(error) => Box::pin(std::future::ready(Err(error))),
             }
         };
-        self.0.flight.run(is_done, work).await?;
+        self.0.flight.run(|| is_done().then_some(()), work).await?;
         Ok(true)
     }
 

@@ -42,7 +42,7 @@ impl Egress {
         self
     }
 
-    /// Allows every URL of an origin: scheme, host and port.
+    /// Allows every URL of an origin: scheme, host and port. Other schemes and ports of its host are refused.
     ///
     /// # Errors
     ///
@@ -108,6 +108,9 @@ impl EgressRules {
         if self.allowed.contains(&url.origin()) {
             return None;
         }
+        if matches!(url.host(), Some(Host::Domain(name)) if self.lists(name)) {
+            return Some("its host is allowed with another scheme or port only");
+        }
         let class = match url.host() {
             Some(Host::Ipv4(ip)) => Zone::of_ip(ip.into()),
             Some(Host::Ipv6(ip)) => Zone::of_ip(ip.into()),
@@ -139,13 +142,16 @@ impl EgressRules {
     }
 
     fn allows_address(&self, name: &str, ip: IpAddr) -> bool {
-        let is_listed = |origin: &Origin| match origin {
-            Origin::Tuple(_, Host::Domain(host), _) => host == name,
-            _ => false,
-        };
         self.proxies.iter().any(|proxy| proxy == name)
-            || self.allowed.iter().any(is_listed)
+            || self.lists(name)
             || Zone::of_ip(ip).is_some_and(|zone| zone >= self.zone)
+    }
+
+    /// Returns true if the program has allowed an origin with this host name.
+    fn lists(&self, name: &str) -> bool {
+        self.allowed
+            .iter()
+            .any(|origin| matches!(origin, Origin::Tuple(_, Host::Domain(host), _) if host == name))
     }
 }
 
@@ -225,6 +231,8 @@ mod tests {
             "https://[64:ff9b::a00:1]/",
             "https://[2002:7f00:1::]/",
             "https://[fd00:ec2::254]/",
+            "https://[fd20:ce::254]/",
+            "https://100.100.100.200/",
             "https://[fe80::1]/",
             "https://[fc00::1]/",
             "https://[::]/",
@@ -267,6 +275,21 @@ mod tests {
             &listed,
             "http://10.0.0.2:81/token"
         ));
+        let named = Egress::default()
+            .allow_origin("https://login.corp:8443")
+            .unwrap();
+        for (url, expected) in [
+            ("https://login.corp:8443/token", true),
+            ("https://login.corp/token", false),
+            ("http://login.corp:8443/token", false),
+            ("https://login.example/token", true),
+        ] {
+            assert_eq!(
+                allowed("https://mcp.example", &named, url),
+                expected,
+                "{url}"
+            );
+        }
         let zone = Egress::default().zone(Zone::Private);
         assert!(allowed("https://mcp.corp", &zone, "https://10.0.0.2/"));
         assert_eq!(

@@ -9,42 +9,46 @@ use parking_lot::Mutex;
 
 use crate::error::AuthError;
 
-type Outcome = Result<(), AuthError>;
-type Running = Shared<BoxFuture<'static, Outcome>>;
+type Running<T> = Shared<BoxFuture<'static, Result<T, AuthError>>>;
 
 /// At most one running task. It continues when its callers are dropped.
-#[derive(Clone, Default)]
-pub(crate) struct Flight(Arc<Mutex<Option<Running>>>);
+#[derive(Clone)]
+pub(crate) struct Flight<T = ()>(Arc<Mutex<Option<Running<T>>>>);
 
-impl Flight {
-    /// Joins the running task, or starts `work`. Does neither when `is_done` returns true.
+impl<T> Default for Flight<T> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> Flight<T> {
+    /// Joins the running task, or starts `work`. Does neither when `known` returns the result.
     pub(crate) async fn run(
         &self,
-        is_done: impl FnOnce() -> bool,
-        work: impl FnOnce() -> BoxFuture<'static, Outcome>,
-    ) -> Outcome {
+        known: impl FnOnce() -> Option<T>,
+        work: impl FnOnce() -> BoxFuture<'static, Result<T, AuthError>>,
+    ) -> Result<T, AuthError> {
         let running = {
             let mut slot = self.0.lock();
-            match &*slot {
-                Some(running) => running.clone(),
-                None if is_done() => return Ok(()),
-                None => {
-                    let running = self.spawn(work());
-                    *slot = Some(running.clone());
-                    running
+            if let Some(running) = &*slot {
+                running.clone()
+            } else {
+                if let Some(result) = known() {
+                    return Ok(result);
                 }
+                slot.insert(self.spawn(work())).clone()
             }
         };
         running.await
     }
 
     /// Waits for the running task. Returns its outcome, or `None` when nothing runs.
-    pub(crate) async fn wait(&self) -> Option<Outcome> {
+    pub(crate) async fn wait(&self) -> Option<Result<T, AuthError>> {
         let running = self.0.lock().clone()?;
         Some(running.await)
     }
 
-    fn spawn(&self, work: BoxFuture<'static, Outcome>) -> Running {
+    fn spawn(&self, work: BoxFuture<'static, Result<T, AuthError>>) -> Running<T> {
         let finished = Finished(self.clone());
         let task = tokio::spawn(async move {
             let _finished = finished;
@@ -56,9 +60,9 @@ impl Flight {
 }
 
 /// Empties the slot when the task ends, even by a panic.
-struct Finished(Flight);
+struct Finished<T>(Flight<T>);
 
-impl Drop for Finished {
+impl<T> Drop for Finished<T> {
     fn drop(&mut self) {
         *self.0.0.lock() = None;
     }
@@ -82,7 +86,7 @@ mod tests {
                     runs.fetch_add(1, Ordering::SeqCst);
                     Ok(())
                 };
-                flight.run(|| false, || Box::pin(work)).await
+                flight.run(|| None, || Box::pin(work)).await
             }
         };
         let all = futures_util::future::join_all((0..50).map(|_| start(flight.clone())));
@@ -98,11 +102,11 @@ mod tests {
     #[tokio::test]
     async fn panic_ends_the_task_only() {
         let flight = Flight::default();
-        let panics: BoxFuture<'static, Outcome> = Box::pin(async { panic!("test") });
-        let outcome = flight.run(|| false, || panics).await;
+        let panics: BoxFuture<'static, Result<(), AuthError>> = Box::pin(async { panic!("test") });
+        let outcome = flight.run(|| None, || panics).await;
         assert!(matches!(outcome, Err(AuthError::Interrupted)));
         let outcome = flight
-            .run(|| true, || Box::pin(std::future::pending()))
+            .run(|| Some(()), || Box::pin(std::future::pending()))
             .await;
         assert!(outcome.is_ok());
     }

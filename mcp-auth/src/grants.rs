@@ -64,11 +64,7 @@ impl LoginState {
             Grant::Enterprise(idp) => self.enterprise(request, &endpoint, idp).await?,
             Grant::Token(_) => return Err(AuthError::TokenRefused),
         };
-        if self.oauth.dpop == Dpop::Require && tokens.token_type != TokenType::Dpop {
-            return Err(AuthError::NoDpop {
-                issuer: printable(&request.server.issuer),
-            });
-        }
+        self.check_token_type(&tokens, request.server)?;
         if client.kind == ClientKind::PreRegistered {
             self.bind_issuer(&request.server.issuer).await?;
         }
@@ -87,6 +83,24 @@ impl LoginState {
         };
         self.save_and_publish(record, true).await?;
         self.emit(event);
+        Ok(())
+    }
+
+    /// Checks the token of a grant or a refresh.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::NoDpop`] for a bearer token if the settings require DPoP.
+    pub(crate) fn check_token_type(
+        &self,
+        tokens: &Tokens,
+        server: &ServerMetadata,
+    ) -> Result<(), AuthError> {
+        if self.oauth.dpop == Dpop::Require && tokens.token_type != TokenType::Dpop {
+            return Err(AuthError::NoDpop {
+                issuer: printable(&server.issuer),
+            });
+        }
         Ok(())
     }
 

@@ -112,6 +112,11 @@ impl TokenRecord {
             .map(|at| at.saturating_sub(clock::unix_now()))
     }
 
+    /// Returns true if requests with the token need a proof of possession.
+    pub(crate) fn is_dpop(&self) -> bool {
+        self.is_dpop
+    }
+
     pub(crate) fn proof_key(&self) -> Result<Option<ProofKey>, AuthError> {
         self.proof_key
             .clone()

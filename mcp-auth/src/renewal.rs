@@ -309,9 +309,11 @@ impl LoginState {
             form.set("resource", resource.as_str());
         }
         let endpoint = self.endpoint(&record.server, key);
-        endpoint
+        let tokens = endpoint
             .request(&self.client_of(&record.client), form)
-            .await
+            .await?;
+        self.check_token_type(&tokens, &record.server)?;
+        Ok(tokens)
     }
 
     fn endpoint<'a>(

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use url::{Origin, Position, Url};
 
 use crate::client::{Client, ClientKind, ClientRecord, Credential};
-use crate::dpop::Nonces;
+use crate::dpop::{Dpop, Nonces};
 use crate::egress::EgressRules;
 use crate::error::AuthError;
 use crate::event::AuthEvent;
@@ -97,7 +97,11 @@ impl LoginState {
     pub(crate) async fn load_tokens(&self) -> Result<Option<TokenRecord>, AuthError> {
         let stored = self.oauth.store.load(&self.tokens_key()).await?;
         let record = stored.as_ref().and_then(TokenRecord::from_stored);
-        Ok(record.filter(|record| self.oauth.check_pin(&record.server.issuer).is_ok()))
+        let is_allowed = |record: &TokenRecord| {
+            self.oauth.check_pin(&record.server.issuer).is_ok()
+                && (record.is_dpop() || self.oauth.dpop != Dpop::Require)
+        };
+        Ok(record.filter(is_allowed))
     }
 
     /// Saves tokens, and then uses them: a rotated refresh token is stored before its first use.

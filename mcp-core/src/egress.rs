@@ -44,6 +44,8 @@ fn of_v4(ip: Ipv4Addr) -> Option<Zone> {
     let [a, b, c, _] = ip.octets();
     match (a, b, c) {
         (127, ..) => Some(Zone::Loopback),
+        // The metadata service of Alibaba Cloud.
+        (100, 100, 100) if ip.octets()[3] == 200 => None,
         (10, ..) | (192, 168, _) => Some(Zone::Private),
         (172, 16..=31, _) | (100, 64..=127, _) => Some(Zone::Private),
         // This network, link-local with cloud metadata, IETF and documentation blocks, benchmarks,
@@ -60,8 +62,10 @@ fn of_v6(ip: Ipv6Addr) -> Option<Zone> {
     if ip == Ipv6Addr::LOCALHOST {
         return Some(Zone::Loopback);
     }
-    // The metadata service of AWS.
-    if ip.segments()[..3] == [0xfd00, 0xec2, 0] {
+    // The metadata services of AWS and Google Cloud.
+    let is_metadata = ip.segments()[..3] == [0xfd00, 0xec2, 0]
+        || ip.segments() == [0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254];
+    if is_metadata {
         return None;
     }
     match ip.segments()[0] {

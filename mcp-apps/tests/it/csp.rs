@@ -9,7 +9,7 @@ fn document_without_csp_is_blocked_from_everything() {
         header,
         "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; \
          img-src 'self' data:; font-src 'self' data:; media-src 'self' data:; connect-src 'none'; \
-         frame-src 'none'; object-src 'none'; base-uri 'self'"
+         frame-src 'none'; object-src 'none'; form-action 'none'; base-uri 'self'"
     );
 }
 

@@ -2,12 +2,15 @@
 //!
 //! Spec: RFC 8693.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use mcp_core::BoxFuture;
+use parking_lot::Mutex;
 use url::Url;
 
-use super::cache::{ExpiringCache, digest};
+use super::cache::{Digest, ExpiringCache, digest};
 use super::identity::AccessToken;
 use super::settings::issuer_url;
 use crate::client::{Client, ClientKind, Credential, TokenForm};
@@ -16,6 +19,7 @@ use crate::dpop::Nonces;
 use crate::egress::{Egress, EgressRules};
 use crate::error::AuthError;
 use crate::fetch::Fetcher;
+use crate::flight::Flight;
 use crate::limits::Limits;
 use crate::metadata::resource::at;
 use crate::metadata::server::{IssuerMatch, ServerDocument, ServerMetadata, candidates};
@@ -28,6 +32,8 @@ const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
 const MAX_TOKENS: usize = 10_000;
 /// Seconds before its end at which a token is not used any more.
 const MARGIN: u64 = 30;
+/// Seconds for which metadata is used.
+const METADATA_AGE: u64 = 600;
 
 /// Exchanges the token of a caller for a token of another service, so that a server can call the service
 /// for its user.
@@ -36,7 +42,8 @@ const MARGIN: u64 = 30;
 /// it could not tell this server from any other that the user has logged in to. The exchanged token names
 /// the service as its audience, and this server as the client.
 ///
-/// Tokens are remembered until they expire, for each caller, resource and scope.
+/// Tokens are remembered until they expire, for each caller, resource and scope. Equal exchanges at the same
+/// time are one request. The authorization server's metadata is used for ten minutes.
 ///
 /// # Examples
 ///
@@ -72,7 +79,10 @@ struct ExchangeState {
     client: Client,
     fetcher: Fetcher,
     nonces: Nonces,
+    /// The metadata with the time of its fetch, in seconds since 1970. The lock is held during a fetch.
+    metadata: tokio::sync::Mutex<Option<(u64, ServerMetadata)>>,
     tokens: ExpiringCache<Arc<Secret>>,
+    running: Mutex<HashMap<Digest, Flight<Arc<Secret>>>>,
 }
 
 impl TokenExchange {
@@ -117,7 +127,9 @@ impl TokenExchange {
             client,
             fetcher,
             nonces: Nonces::default(),
+            metadata: tokio::sync::Mutex::default(),
             tokens: ExpiringCache::new(MAX_TOKENS),
+            running: Mutex::default(),
         })))
     }
 
@@ -142,10 +154,10 @@ impl TokenExchange {
         let scopes = scopes.join(" ");
         let key = format!("{}\n{resource}\n{scopes}", subject.expose());
         let key = digest(key.as_bytes());
-        if let Some(token) = inner.tokens.get(&key, clock::unix_now()) {
+        let known = || inner.tokens.get(&key, clock::unix_now());
+        if let Some(token) = known() {
             return Ok(token);
         }
-        let server = inner.metadata().await?;
         let mut form = TokenForm::new(GRANT);
         form.set("subject_token", subject.expose());
         form.set("subject_token_type", ACCESS_TOKEN);
@@ -154,28 +166,63 @@ impl TokenExchange {
         if !scopes.is_empty() {
             form.set("scope", scopes.as_str());
         }
-        let endpoint = TokenEndpoint {
-            fetcher: &inner.fetcher,
-            server: &server,
-            nonces: &inner.nonces,
-            key: None,
+        let flight = inner.running.lock().entry(key).or_default().clone();
+        let state = Arc::clone(&self.0);
+        let work = || -> BoxFuture<'static, Result<Arc<Secret>, AuthError>> {
+            Box::pin(async move {
+                let outcome = state.exchange(key, form).await;
+                state.running.lock().remove(&key);
+                outcome
+            })
         };
-        let tokens = endpoint.request(&inner.client, form).await?;
-        if tokens.token_type != TokenType::Bearer {
-            let url = &server.token_endpoint;
-            return Err(AuthError::malformed(url, "token_type is not Bearer"));
-        }
-        let token = Arc::new(tokens.access);
-        if let Some(expires_at) = tokens.expires_at {
-            let until = expires_at.saturating_sub(MARGIN);
-            inner.tokens.insert(key, Arc::clone(&token), until);
-        }
-        Ok(token)
+        flight.run(known, work).await
     }
 }
 
 impl ExchangeState {
+    /// Requests a token, and remembers it under `key`.
+    async fn exchange(&self, key: Digest, form: TokenForm) -> Result<Arc<Secret>, AuthError> {
+        let server = self.metadata().await?;
+        let endpoint = TokenEndpoint {
+            fetcher: &self.fetcher,
+            server: &server,
+            nonces: &self.nonces,
+            key: None,
+        };
+        let tokens = endpoint.request(&self.client, form).await?;
+        let malformed = |reason| Err(AuthError::malformed(&server.token_endpoint, reason));
+        if tokens.token_type != TokenType::Bearer {
+            return malformed("token_type is not Bearer");
+        }
+        if tokens
+            .issued_type
+            .is_some_and(|issued| issued != ACCESS_TOKEN)
+        {
+            return malformed("issued_token_type is not that of an access token");
+        }
+        let token = Arc::new(tokens.access);
+        if let Some(expires_at) = tokens.expires_at {
+            let until = expires_at.saturating_sub(MARGIN);
+            self.tokens.insert(key, Arc::clone(&token), until);
+        }
+        Ok(token)
+    }
+
+    /// Returns the metadata of the authorization server, and fetches it if it is old.
     async fn metadata(&self) -> Result<ServerMetadata, AuthError> {
+        let mut known = self.metadata.lock().await;
+        let now = clock::unix_now();
+        if let Some((fetched, metadata)) = &*known
+            && now.saturating_sub(*fetched) < METADATA_AGE
+        {
+            return Ok(metadata.clone());
+        }
+        let metadata = self.fetch_metadata().await?;
+        *known = Some((now, metadata.clone()));
+        Ok(metadata)
+    }
+
+    async fn fetch_metadata(&self) -> Result<ServerMetadata, AuthError> {
         let mut error = None;
         for url in candidates(&self.url) {
             let fetched = self.fetcher.get(&url).await?;

@@ -61,7 +61,8 @@ impl Claims {
         &self.0.issuer
     }
 
-    /// The person or program, as the issuer names it.
+    /// The person or program, as the issuer names it. `client:` and the client's id if the token has no
+    /// subject.
     pub fn subject(&self) -> &str {
         &self.0.subject
     }

@@ -223,7 +223,7 @@ impl Issuer {
                 fetched
             })
         };
-        self.0.keys_flight.run(|| false, work).await
+        self.0.keys_flight.run(|| None, work).await
     }
 
     async fn request_keys(&self) -> Result<(), AuthError> {
@@ -273,7 +273,7 @@ impl Issuer {
         let fetched = self
             .0
             .metadata_flight
-            .run(|| recent().is_some(), work)
+            .run(|| recent().map(drop), work)
             .await;
         match (self.0.metadata.load_full(), fetched) {
             (Some(metadata), _) => Ok(metadata),

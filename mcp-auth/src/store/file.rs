@@ -22,7 +22,7 @@ const LOCK_INTERVAL: Duration = Duration::from_millis(25);
 ///
 /// A record is written to a new file, which then replaces the old one, so that a crash leaves a
 /// complete record. Processes that share the folder lock a file while they refresh a token. The
-/// records are not encrypted.
+/// records are not encrypted. A folder to which other users can write is refused.
 ///
 /// # Examples
 ///
@@ -56,7 +56,11 @@ impl FileStore {
     ) -> Result<T, AuthError> {
         let path = self.record(key);
         let shown = path.display().to_string();
-        let done = tokio::task::spawn_blocking(move || work(&path)).await;
+        let checked = move || {
+            check_folder(&path)?;
+            work(&path)
+        };
+        let done = tokio::task::spawn_blocking(checked).await;
         let failed = |error: io::Error| AuthError::Store(format!("{shown}: {error}"));
         done.map_err(io::Error::other).flatten().map_err(failed)
     }
@@ -146,6 +150,20 @@ fn open_private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Checks that only the owner can replace records, if the folder exists.
+fn check_folder(record: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    if let Some(Ok(folder)) = record.parent().map(fs::metadata) {
+        use std::os::unix::fs::PermissionsExt as _;
+        if folder.permissions().mode() & 0o022 != 0 {
+            return Err(io::Error::other(
+                "other users can write to the folder; take that away with `chmod go-w`",
+            ));
+        }
+    }
+    Ok(())
+}
+
 fn create_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -222,6 +240,21 @@ mod tests {
         two.lock(&other, Duration::ZERO).await.unwrap();
         drop(lock);
         two.lock(&key(), Duration::ZERO).await.unwrap();
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn folder_that_others_can_write_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = Folder::new();
+        let store = FileStore::new(&folder.0);
+        store.save(&key(), &"x".into()).await.unwrap();
+        for (mode, is_refused) in [(0o755, false), (0o770, true), (0o702, true), (0o700, false)] {
+            fs::set_permissions(&folder.0, fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(store.load(&key()).await.is_err(), is_refused, "{mode:o}");
+            let saved = store.save(&key(), &"y".into()).await;
+            assert_eq!(saved.is_err(), is_refused, "{mode:o}");
+        }
     }
 
     #[tokio::test]

@@ -93,6 +93,7 @@ pub(crate) struct Inner {
     pub(crate) opaque: Mutex<HashMap<String, Value>>,
     /// Status of all answers, if they fail.
     pub(crate) failure: Mutex<Option<StatusCode>>,
+    pub(crate) metadata_fetches: AtomicUsize,
     pub(crate) key_fetches: AtomicUsize,
     pub(crate) introspections: AtomicUsize,
     pub(crate) exchanges: Mutex<Vec<HashMap<String, String>>>,
@@ -111,6 +112,7 @@ impl Issuer {
             keys: Mutex::new(vec![Key::new("first")]),
             opaque: Mutex::default(),
             failure: Mutex::default(),
+            metadata_fetches: AtomicUsize::new(0),
             key_fetches: AtomicUsize::new(0),
             introspections: AtomicUsize::new(0),
             exchanges: Mutex::default(),
@@ -151,6 +153,7 @@ impl Issuer {
 }
 
 async fn metadata(State(issuer): State<Issuer>) -> String {
+    issuer.0.metadata_fetches.fetch_add(1, Ordering::SeqCst);
     let url = issuer.url();
     json!({
         "issuer": url, "jwks_uri": format!("{url}/keys"), "token_endpoint": format!("{url}/token"),
@@ -188,12 +191,20 @@ async fn introspect(
 }
 
 async fn token(State(issuer): State<Issuer>, body: String) -> String {
+    // Callers that arrive meanwhile share this answer.
+    tokio::task::yield_now().await;
+    let form = form(&body);
+    let kind = if form.get("scope").is_some_and(|scope| scope == "offline") {
+        "refresh_token"
+    } else {
+        "access_token"
+    };
     let mut exchanges = issuer.0.exchanges.lock();
-    exchanges.push(form(&body));
+    exchanges.push(form);
     let token = format!("upstream-{}", exchanges.len());
     json!({
         "access_token": token, "token_type": "Bearer", "expires_in": 300,
-        "issued_token_type": "urn:ietf:params:oauth:token-type:access_token",
+        "issued_token_type": format!("urn:ietf:params:oauth:token-type:{kind}"),
     })
     .to_string()
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use mcp_auth::{AuthError, Dpop, EnterpriseIdp, OAuth, PrivateKey};
+use mcp_auth::{AuthError, Dpop, EnterpriseIdp, MemoryStore, OAuth, PrivateKey};
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
 use serde_json::{Value, json};
@@ -129,6 +129,29 @@ async fn server_without_proofs_is_refused_or_accepted_by_the_setting() {
     let authorizer = preferred.authorizer(&world.server).unwrap();
     assert_eq!(world.post(&authorizer).await.unwrap(), 200);
     world.assert_no_mistakes();
+}
+
+#[tokio::test]
+async fn bearer_token_of_a_refresh_or_a_store_is_refused_where_proofs_are_required() {
+    let world = World::start().await;
+    let store = MemoryStore::new();
+    let bearer = world.interactive().store(store.clone());
+    let login = bearer.authorizer(&world.server).unwrap().login().await;
+    login.unwrap();
+    world.set(|inner| inner.dpop = true);
+    let required = bearer.dpop(Dpop::Require);
+    let authorizer = required.authorizer(&world.server).unwrap();
+    assert_eq!(world.post(&authorizer).await.unwrap(), 200);
+    assert_eq!(
+        world.inner.lock().logins.len(),
+        2,
+        "the stored token is not used"
+    );
+    world.expire_access();
+    world.set(|inner| inner.dpop = false);
+    let error = reason(world.post(&authorizer).await.unwrap_err());
+    assert!(matches!(error, AuthError::NoDpop { .. }), "{error}");
+    assert_eq!(world.refreshes(), 1);
 }
 
 /// An identity provider that issues one assertion.

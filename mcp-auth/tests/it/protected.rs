@@ -999,15 +999,24 @@ async fn tenants_have_their_own_issuers_and_servers() {
 async fn exchanged_tokens_are_remembered_for_each_caller() {
     let issuer = Issuer::start().await;
     let exchange = TokenExchange::new(issuer.url(), "mcp-server", "s3cret").unwrap();
-    let tool = |Identity(token): Identity<AccessToken>, State(exchange): State<TokenExchange>| async move {
+    let ask = async |token: AccessToken, exchange: TokenExchange, scope: &str| {
         let token = exchange
-            .token(&token, "https://calendar.example", ["events"])
+            .token(&token, "https://calendar.example", [scope])
             .await?;
         Ok::<_, ToolError>(token.expose().to_owned())
     };
+    let calendar = move |Identity(token): Identity<AccessToken>,
+                         State(exchange): State<TokenExchange>| async move {
+        ask(token, exchange, "events").await
+    };
+    let offline = move |Identity(token): Identity<AccessToken>,
+                        State(exchange): State<TokenExchange>| async move {
+        ask(token, exchange, "offline").await
+    };
     let server = Server::new("test", "1.0.0")
         .state(exchange)
-        .tool(Tool::new("calendar").handler(tool));
+        .tool(Tool::new("calendar").handler(calendar))
+        .tool(Tool::new("offline").handler(offline));
     let endpoint = StreamableHttp::new(server);
     let auth = ResourceServer::new(RESOURCE).issuer(issuer.url());
     let kept = auth.clone().keep_access_token().build().unwrap();
@@ -1021,11 +1030,11 @@ async fn exchanged_tokens_are_remembered_for_each_caller() {
         issuer.token("ada", RESOURCE, ""),
         issuer.token("bob", RESOURCE, ""),
     );
-    for (token, expected) in [
-        (&ada, "upstream-1"),
-        (&ada, "upstream-1"),
-        (&bob, "upstream-2"),
-    ] {
+    let equal = (0..20).map(|_| with.call(&ada, "calendar", json!({})));
+    for (_, body, _) in futures_util::future::join_all(equal).await {
+        assert!(body.contains("upstream-1"), "{body}");
+    }
+    for (token, expected) in [(&ada, "upstream-1"), (&bob, "upstream-2")] {
         let (_, body, _) = with.call(token, "calendar", json!({})).await;
         assert!(body.contains(expected), "{body}");
     }
@@ -1037,6 +1046,10 @@ async fn exchanged_tokens_are_remembered_for_each_caller() {
     );
     assert_eq!(exchanges[0]["subject_token"], ada);
     assert_eq!(exchanges[0]["resource"], "https://calendar.example");
+    // One fetch is that of the check of tokens.
+    assert_eq!(issuer.0.metadata_fetches.load(Ordering::SeqCst), 2);
+    let (_, body, _) = with.call(&ada, "offline", json!({})).await;
+    assert!(body.contains("issued_token_type"), "{body}");
     // Without the setting, handlers never see the token.
     let without = world(&auth.build().unwrap());
     let (_, body, _) = without.call(&ada, "calendar", json!({})).await;

@@ -1,6 +1,6 @@
 //! `mcp record`: a session between a client and a server as a JSONL file.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 use std::time::Instant;
@@ -88,10 +88,30 @@ struct Writer {
 }
 
 impl Writer {
-    /// Creates the file, which only the user can read, and writes its first line.
+    /// Creates the file, which only the user can read, and writes its first line. A file is replaced,
+    /// because its mode could let others read the session.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for a symbolic link, which could lead to a file of somebody else.
     fn create(path: &Path, target: &str, max_bytes: u64) -> io::Result<Self> {
         let mut options = File::options();
-        options.write(true).create(true).truncate(true);
+        options.write(true);
+        match fs::symlink_metadata(path) {
+            Ok(found) if found.is_symlink() => {
+                return Err(io::Error::other(
+                    "it is a symbolic link; pass the path of the file itself",
+                ));
+            }
+            // A pipe or a device.
+            Ok(found) if !found.is_file() => {}
+            found => {
+                if found.is_ok() {
+                    fs::remove_file(path)?;
+                }
+                options.create_new(true);
+            }
+        }
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut writer = Self {

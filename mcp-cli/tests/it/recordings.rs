@@ -73,6 +73,29 @@ async fn recorded_session_is_replayed_and_compared_in_both_eras() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn recording_is_private_and_follows_no_link() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let folder = folder("recordings-private");
+    let (file, link) = (path(&folder, "session.jsonl"), path(&folder, "link.jsonl"));
+    std::fs::write(&file, "old").unwrap();
+    let readable = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(&file, readable).unwrap();
+    let _ = std::fs::remove_file(&link);
+    symlink(&file, &link).unwrap();
+    let shop = stdio_shop();
+    let run = mcp(&["record", "-o", &link, "--", &shop]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.err.contains("symbolic link"), "{run:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "old");
+    let run = mcp(&["record", "-o", &file, "--", &shop]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(lines(&file)[0]["recording"], 1);
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
 /// Writes a recording of one call, whose response has the text `text`.
 fn recording(folder: &Path, text: &str) -> PathBuf {
     let meta = json!({

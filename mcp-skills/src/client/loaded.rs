@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use mcp_types::escape_json;
 use mcp_types::ext::skills::{MAX_BYTES, Skill, SkillResources};
 use parking_lot::Mutex;
 
@@ -91,6 +92,8 @@ impl LoadedSkill {
     // spec: SKILL-29
     pub fn tagged_instructions(&self) -> String {
         let id = serde_json::json!({"server": self.reader.label.as_str(), "skill": self.skill.uri});
+        // `-->` and `--!>` end the comment.
+        let id = escape_json(&id.to_string()).replace('>', "\\u003e");
         format!(
             "<!-- skill of an MCP server: {id} -->\n{}",
             self.instructions()

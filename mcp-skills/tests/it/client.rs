@@ -100,21 +100,29 @@ async fn skills_of_the_same_name_do_not_shadow_each_other() {
     let registry = SkillRegistry::new()
         .add(skills(server()).await.label("first"))
         .unwrap()
-        .add(skills(other).await.label("second"))
+        .add(skills(other).await.label("second --> <b>\u{202e}"))
         .unwrap();
     let listed = registry.list().await.unwrap();
-    let names: Vec<_> = listed.iter().map(|it| &*it.display_name).collect();
-    assert_eq!(names, ["pdf", "first: refunds", "second: refunds"]);
+    let names: Vec<_> = listed.iter().map(|skill| &*skill.display_name).collect();
+    let second = "second --> <b>\u{202e}";
+    assert_eq!(
+        names,
+        ["pdf", "first: refunds", &format!("{second}: refunds")]
+    );
     let uri = "skill://refunds/SKILL.md";
     let load = async |label: &str| registry.load(&SkillId::new(label, uri)).await;
     assert_eq!(load("first").await.unwrap().instructions(), "# Refunds\n");
-    let second = load("second").await.unwrap();
+    let second = load(second).await.unwrap();
     assert_eq!(second.instructions(), "# Other\n");
+    // A name that contains the end of a comment does not end it.
+    let tagged = second.tagged_instructions();
+    let (comment, instructions) = tagged.split_once('\n').unwrap();
+    assert_eq!(comment.find('>'), Some(comment.len() - 1), "{comment}");
     assert!(
-        second
-            .tagged_instructions()
-            .contains(r#""server":"second""#)
+        comment.contains(r#""server":"second --\u003e <b\u003e\u202e""#),
+        "{comment}"
     );
+    assert_eq!(instructions, "# Other\n");
     assert!(matches!(
         load("third").await,
         Err(SkillError::UnknownLabel(_))

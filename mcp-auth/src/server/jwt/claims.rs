@@ -113,11 +113,14 @@ pub(in crate::server) fn from_claims(
         Some(client) => Some(client),
         None => text(&claims, "azp")?,
     };
+    let is_named = |name: &&str| !name.is_empty();
     let subject = match text(&claims, "sub")? {
-        Some(subject) => Some(subject),
-        None => client,
+        Some(subject) => Some(subject).filter(is_named).map(str::to_owned),
+        // A client with the id of a user is not that user.
+        None => client
+            .filter(is_named)
+            .map(|client| format!("client:{client}")),
     };
-    let subject = subject.filter(|subject| !subject.is_empty());
     let subject = subject.ok_or(VerifyError::Invalid("it names no subject"))?;
     let mut token = VerifiedToken::new(issuer, subject);
     token.claims.set_client(client);
@@ -258,6 +261,15 @@ mod tests {
         ] {
             assert_eq!(accepts(typ, change.clone()), Ok(()), "{change}");
         }
+    }
+
+    #[test]
+    fn client_without_subject_has_a_subject_of_its_own() {
+        let claims = json!({"client_id": "ada"});
+        let claims = claims.as_object().unwrap().clone();
+        let token = super::from_claims(ISSUER, claims, &ClaimRules::default()).unwrap();
+        assert_eq!(token.claims.subject(), "client:ada");
+        assert_eq!(token.claims.client(), Some("ada"));
     }
 
     #[test]
