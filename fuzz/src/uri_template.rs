@@ -1,13 +1,10 @@
 //! URI templates: a match gives every variable a value that cannot leave a directory, and the URI of
 //! these values gives the same values again.
 
-use std::fmt::Write as _;
-
 use mcp_core::{Call, InputState, Reply, ResultBody};
 use mcp_server::{RawArgs, ResourceExt as _, Server};
-use mcp_types::{JsonObject, ReadResourceParams, ResourceContents, ResourceTemplate};
+use mcp_types::{JsonObject, ReadResourceParams, ResourceContents, ResourceTemplate, uri_template};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::Value;
 
 use crate::input::two_texts;
 use crate::server::send;
@@ -33,14 +30,8 @@ pub(crate) const TARGET: Target = Target {
 /// Longer URIs match no template.
 const MAX_URI_LENGTH: usize = 8 * 1024;
 
-/// Characters that a value has in a URI as they are.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
-/// Plain characters of `{+name}`.
-const PLAIN_PATH: &AsciiSet = &PLAIN.remove(b'/');
+/// Characters that a value of `{+name}` has in a URI as they are.
+const PLAIN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'/');
 
 /// The input: a template, then a URI.
 fn run(input: &[u8]) {
@@ -102,41 +93,20 @@ fn values(server: &Server, uri: &str) -> Option<JsonObject> {
     Some(serde_json::from_str(&contents.text).expect("the arguments are JSON"))
 }
 
-/// Expands a valid template.
+/// Expands a valid template. Values of `{+name}` are encoded before, because it keeps reserved
+/// characters.
 fn expand(template: &str, values: &JsonObject) -> String {
-    let mut uri = String::new();
-    let mut rest = template;
-    while let Some((literal, after)) = rest.split_once('{') {
-        uri.push_str(literal);
-        let (expression, after) = after.split_once('}').unwrap_or((after, ""));
-        rest = after;
-        let names = expression.trim_start_matches(['+', '/', '?']).split(',');
-        let operator = expression.chars().next().unwrap_or_default();
-        let mut separator = '?';
-        for name in names {
-            let Some(value) = values.get(name).and_then(Value::as_str) else {
-                continue;
-            };
-            let encoded = utf8_percent_encode(
-                value,
-                match operator {
-                    '+' => PLAIN_PATH,
-                    _ => PLAIN,
-                },
-            );
-            // Writing to a string does not fail.
-            let _ = match operator {
-                '/' => write!(uri, "/{encoded}"),
-                '?' => write!(
-                    uri,
-                    "{}{name}={encoded}",
-                    std::mem::replace(&mut separator, '&')
-                ),
-                _ => write!(uri, "{encoded}"),
-            };
+    let texts = values.iter().map(|(name, value)| {
+        let value = value.as_str().unwrap_or_default();
+        if template.contains(&format!("{{+{name}}}")) {
+            (name, utf8_percent_encode(value, PLAIN_PATH).to_string())
+        } else {
+            (name, value.to_owned())
         }
-    }
-    uri + rest
+    });
+    let texts: Vec<_> = texts.collect();
+    let values = texts.iter().map(|(name, text)| (&***name, Some(&**text)));
+    uri_template::expand(template, &values.collect::<Vec<_>>())
 }
 
 #[cfg(test)]

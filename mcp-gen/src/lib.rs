@@ -6,7 +6,7 @@
 //!
 //! | module | contents, lowest first |
 //! |---|---|
-//! | `names`, `docs`, `template` | identifiers, doc comments, variables of URI templates |
+//! | `names`, `docs` | identifiers, doc comments |
 //! | `report`, `error` | [`Report`], [`GenerateError`] |
 //! | `types` | the types of the generated code |
 //! | `schema` | JSON Schema as types |
@@ -26,7 +26,6 @@ mod model;
 mod names;
 mod report;
 mod schema;
-mod template;
 mod types;
 
 pub use error::GenerateError;

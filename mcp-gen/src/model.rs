@@ -1,6 +1,7 @@
 //! The catalog as methods and types.
 
 use mcp_client::catalog::Snapshot;
+use mcp_types::uri_template;
 use serde_json::Value;
 
 use crate::cycles;
@@ -9,7 +10,6 @@ use crate::error::GenerateError;
 use crate::names::{Names, type_name, value_name};
 use crate::report::{Note, Report, ToolReport};
 use crate::schema;
-use crate::template::variables;
 use crate::types::{Field, Shape, Table, Type};
 
 /// Most tools, prompts, resources and templates of one catalog.
@@ -155,13 +155,16 @@ impl Builder {
 
     fn template(&mut self, item: &Value) {
         let key = text(item, "uriTemplate");
-        let found = variables(key);
-        let fields = found
-            .iter()
-            .map(|it| (it.name.as_str(), Vec::new(), !it.optional));
+        let mut fields: Vec<(&str, Vec<String>, bool)> = Vec::new();
+        for (name, operator) in uri_template::variables(key) {
+            if !name.is_empty() && fields.iter().all(|(known, ..)| *known != name) {
+                let is_optional = matches!(operator, Some('/' | ';' | '?' | '&'));
+                fields.push((name, Vec::new(), !is_optional));
+            }
+        }
         let title = text(item, "name");
         let name = format!("{}Template", type_name(title, ""));
-        let arguments = self.strings(&name, fields.collect());
+        let arguments = self.strings(&name, fields);
         let method = self.method(
             Kind::Template,
             item,

@@ -11,6 +11,7 @@
 //! | requests of a server to its client | `elicitation`, `sampling`, `roots`; `input` combines them |
 //! | text of a peer in logs, terminals and messages | [`escape_line`], [`escape_block`], [`escape_json`] |
 //! | URLs of a peer that are opened or loaded; URLs that this program sends | `checked_url` (feature `url`), `own_url` |
+//! | URI templates: parts, variables, expansion | [`uri_template`] |
 //! | legacy handshake and legacy tasks | `lifecycle`, [`legacy_tasks`] |
 //! | official extensions | [`ext`] |
 //!
@@ -60,6 +61,7 @@ mod task_status;
 mod text_enum;
 mod time;
 mod tools;
+pub mod uri_template;
 mod version;
 
 pub use cache::{CacheHint, CacheScope};

@@ -12,7 +12,7 @@ use mcp_server::{
 };
 use mcp_types::{
     CacheHint, CallToolResult, CompleteParams, CompleteResult, CompletionReference, JsonObject,
-    Prompt, RawObject, Resource, ResourceTemplate, Tool,
+    Prompt, RawObject, Resource, ResourceTemplate, Tool, uri_template,
 };
 
 use super::counters::CallOutcome;
@@ -164,8 +164,8 @@ pub(super) fn template(upstream: &Upstream, listed: &Named<ResourceTemplate>) ->
     let uri = &*listed.item.uri_template;
     let route = listed.item.clone().read(reader(upstream.clone()));
     let completer = Completer::new(upstream, CompletionReference::template(uri));
-    let variables: BTreeSet<_> = variables(uri).collect();
-    let route = variables.into_iter().fold(route, |route, variable| {
+    let variables: BTreeSet<_> = uri_template::variables(uri).collect();
+    let route = variables.into_iter().fold(route, |route, (variable, _)| {
         route.completion(variable, completer.handler(variable))
     });
     match upstream.settings.visible() {
@@ -247,31 +247,4 @@ async fn complete(
         .map_err(|error| CompletionError::fault(upstream.fault(&error)))?;
     server_info::remove_from(&mut result.meta);
     Ok(result)
-}
-
-/// Returns the names of the variables of a URI template.
-fn variables(template: &str) -> impl Iterator<Item = &str> {
-    let expressions = template.split('{').skip(1);
-    let expressions = expressions.filter_map(|rest| Some(rest.split_once('}')?.0));
-    expressions.flat_map(|expression| {
-        let names = expression.trim_start_matches(['+', '#', '.', '/', ';', '?', '&']);
-        names.split(',').map(|name| {
-            let name = name.trim_end_matches('*');
-            name.split_once(':').map_or(name, |(name, _)| name)
-        })
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::variables;
-
-    #[test]
-    fn variables_of_all_operators_are_found() {
-        let all = |template| variables(template).collect::<Vec<_>>();
-        assert_eq!(all("file:///{+path}"), ["path"]);
-        assert_eq!(all("db://{a}/{b*}{?c,d:3}"), ["a", "b", "c", "d"]);
-        assert!(all("db://a").is_empty());
-        assert!(all("db://{a").is_empty());
-    }
 }

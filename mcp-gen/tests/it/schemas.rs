@@ -247,6 +247,27 @@ fn names_of_every_kind_are_valid() {
     }
 }
 
+#[test]
+fn variable_of_a_template_is_one_field() {
+    let template =
+        json!({"uriTemplate": "repo://{owner}/{+path}{?ref,owner,page*}{", "name": "file"});
+    let snapshot = Snapshot::from_value(json!({"resourceTemplates": [template]})).unwrap();
+    let generated = Generator::client("t").generate(&snapshot).unwrap();
+    let source = generated.to_source().unwrap();
+    let fields = source.lines().map(str::trim);
+    let fields = fields.filter(|line| line.starts_with("pub ") && line.ends_with(','));
+    assert_eq!(
+        fields.collect::<Vec<_>>(),
+        [
+            "pub owner: String,",
+            "pub path: String,",
+            "pub r#ref: Option<String>,",
+            "pub page: Option<String>,"
+        ],
+        "{source}"
+    );
+}
+
 /// The bound is generous, for unoptimized code on a busy machine.
 #[test]
 fn catalog_of_1000_tools_is_generated_soon() {

@@ -1,5 +1,7 @@
 //! Parsing of URI templates.
 
+use mcp_types::uri_template;
+
 use crate::uri::{is_uri, is_variable};
 
 /// A URI template that can be matched with URIs.
@@ -35,28 +37,16 @@ impl UriTemplate {
             segments: Vec::new(),
             query: Vec::new(),
         };
-        let mut example = String::new();
-        let mut rest = text;
-        while let Some(open) = rest.find('{') {
-            let (literal, expression) = rest.split_at(open);
-            template.add_literal(literal)?;
-            example.push_str(literal);
-            let (expression, after) = expression
-                .strip_prefix('{')
-                .and_then(|expression| expression.split_once('}'))
-                .ok_or_else(|| format!("the `{{` before `{}` has no `}}`", &expression[1..]))?;
-            template.add_expression(expression)?;
-            // Expands the expression to a value, to check that the template makes URIs.
-            example.push_str(match expression.chars().next() {
-                Some('/') => "/x",
-                Some('?') => "?x=x",
-                _ => "x",
-            });
-            rest = after;
+        for part in uri_template::parts(text) {
+            match part {
+                uri_template::Part::Literal(literal) => template.add_literal(literal)?,
+                uri_template::Part::Expression(expression) => {
+                    template.add_expression(expression)?
+                }
+            }
         }
-        template.add_literal(rest)?;
-        example.push_str(rest);
-        check_uri(&example)?;
+        let values: Vec<_> = template.variables().map(|name| (name, Some("x"))).collect();
+        check_uri(&uri_template::expand(text, &values))?;
         template.check_variables()?;
         Ok(template)
     }
@@ -72,12 +62,10 @@ impl UriTemplate {
     }
 
     fn add_literal(&mut self, text: &str) -> Result<(), String> {
-        if text.is_empty() {
-            return Ok(());
-        }
-        let is_forbidden = |c: char| c.is_ascii_control() || " \"<>\\^`|}".contains(c);
-        if let Some(found) = text.chars().find(|c| is_forbidden(*c)) {
+        let is_forbidden = |c: char| c.is_ascii_control() || " \"<>\\^`|{}".contains(c);
+        if let Some((at, found)) = text.char_indices().find(|(_, c)| is_forbidden(*c)) {
             return Err(match found {
+                '{' => format!("the `{{` before `{}` has no `}}`", &text[at + 1..]),
                 '}' => format!("the `}}` in `{text}` has no `{{`"),
                 _ => format!("{found:?} in `{text}` is not allowed: percent-encode it"),
             });
@@ -93,16 +81,13 @@ impl UriTemplate {
     }
 
     fn add_expression(&mut self, text: &str) -> Result<(), String> {
-        let (operator, list) = match text.chars().next() {
-            Some(operator @ ('+' | '/' | '?')) => (Some(operator), &text[1..]),
-            Some(operator @ ('#' | '.' | ';' | '&')) => {
-                return Err(format!(
-                    "`{{{operator}…}}` cannot be matched; use `{{name}}`, `{{+name}}`, `{{/name}}` \
-                     or `{{?name}}`"
-                ));
-            }
-            _ => (None, text),
-        };
+        let (operator, list) = uri_template::split_operator(text);
+        if let Some(operator @ ('#' | '.' | ';' | '&')) = operator {
+            return Err(format!(
+                "`{{{operator}…}}` cannot be matched; use `{{name}}`, `{{+name}}`, `{{/name}}` \
+                 or `{{?name}}`"
+            ));
+        }
         if list.contains(['*', ':']) {
             return Err(format!("`{{{text}}}`: `*` and `:` cannot be matched"));
         }
