@@ -32,7 +32,7 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | 0 | `backoff`, `call`, `close_signal`, `deadline`, `deserialize`, `facts`, `fault`, `framing`, `headers`, `iso_8601`, `notification`, `panic`, `pending`, `public_document`, `raw_result`, `schema`, `server_identity`, `stream_control` |
+//! | 0 | `backoff`, `call`, `close_signal`, `deadline`, `deserialize`, `facts`, `fault`, `framing`, `headers`, `notification`, `panic`, `pending`, `public_document`, `raw_result`, `schema`, `server_identity`, `stream_control` |
 //! | 1 | `extensions`, `gate`, `header_mismatch`, `input`, `lines`, `reply`, `server_request` |
 //! | 2 | `changes`, `mrtr`, `wire` |
 //! | 3 | `channel`, `notifications`, `reply_target`, `versioning` |
@@ -74,7 +74,6 @@ mod inbound;
 mod inbound_notification;
 mod input;
 #[doc(hidden)]
-pub mod iso_8601;
 pub mod legacy;
 pub mod lines;
 mod log_limit;

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 #[cfg(feature = "server")]
-pub(crate) use mcp_core::iso_8601::format;
+pub(crate) use mcp_types::time::format;
 
 /// Returns the current time in milliseconds since 1970.
 pub(crate) fn now() -> u64 {

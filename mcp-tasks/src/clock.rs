@@ -2,10 +2,10 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use mcp_core::iso_8601;
+use mcp_types::time;
 
 /// Returns the current time in UTC, with milliseconds.
 pub(crate) fn now() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    iso_8601::format(since.map_or(0, |since| since.as_millis() as u64))
+    time::format(since.map_or(0, |since| since.as_millis() as u64))
 }

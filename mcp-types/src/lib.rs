@@ -59,7 +59,7 @@ mod subscriptions;
 mod tagged;
 mod task_status;
 mod text_enum;
-mod time;
+pub mod time;
 mod tools;
 pub mod uri_template;
 mod version;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::Error;
-use mcp_core::iso_8601;
+use mcp_types::time;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use tokio::time::sleep;
@@ -173,7 +173,7 @@ impl Renewal {
 }
 
 fn wait_until(refresh_before: &str, now: u64) -> Duration {
-    let Some(end) = iso_8601::parse(refresh_before) else {
+    let Some(end) = time::parse(refresh_before) else {
         return UNKNOWN_WAIT;
     };
     let left = Duration::from_millis(end.saturating_sub(now));
