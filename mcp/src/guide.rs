@@ -9,28 +9,22 @@
 //! | tools: functions for language models | [`tools`] |
 //! | schemas of tools, their validation, and client compatibility | [`schemas`] |
 //! | resources: data that clients read by URI | [`resources`] |
-//! | prompts: message templates that users select | [`prompts`] |
-//! | completion of arguments while a user types | [`completion`] |
-//! | adding and removing tools at run time, change notifications | [`changes`] |
-//! | progress, log messages and cancellation of a call | [`logging_and_progress`] |
+//! | prompts: message templates that users select; completion of arguments | [`prompts`] |
+//! | progress, log messages and cancellation of calls; changes of tools and resources | [`notifications`] |
 //! | stdio, child processes, sockets | [`stdio`] |
 //! | elicitation, sampling and roots from a handler | [`asking`] |
 //! | calls that run for minutes, and their results after a restart | [`tasks`] |
 //! | skills: folders of instructions for language models | [`skills`] |
 //! | many servers behind one, for clients of every revision | [`gateways`] |
-//! | server cards: descriptions of servers for clients that have not connected | [`server_cards`] |
 //! | user interfaces of tools, and hosts that show them | [`apps`] |
 //! | events by poll, stream and webhook (draft) | [`events`] |
 //! | time limits, authorization and logs around calls | [`middleware`] |
 //! | writing an extension of the protocol, on both sides | [`extensions`] |
-//! | Streamable HTTP, alone or in a web application | [`http`] |
-//! | clients of older revisions: sessions, resumable streams, CORS | [`sessions`] |
+//! | Streamable HTTP, alone or in a web application; sessions of older revisions; server cards | [`http`] |
 //! | calling servers, handling their requests, several servers at once | [`clients`] |
 //! | OAuth: login of a user with a browser | [`authorization`] |
-//! | OAuth for programs without a user: secrets, signed assertions, workloads | [`authorization_machines`] |
-//! | OAuth with the identity provider of a company | [`authorization_enterprise`] |
-//! | stores of tokens: files, keychain, several processes, DPoP | [`authorization_tokens`] |
-//! | errors of logins: what to tell the user, what to retry | [`authorization_errors`] |
+//! | OAuth without a login page: secrets, assertions, workloads, identity providers of companies | [`authorization_machines`] |
+//! | stores of tokens: files, keychain, several processes, DPoP; errors of logins | [`authorization_tokens`] |
 //! | servers that demand access tokens: issuers, scopes, proofs of possession | [`protecting`] |
 //! | typed clients and server traits, generated from a catalog | [`typed_clients`] |
 //! | testing a server | [`testing`] |
@@ -40,8 +34,7 @@
 //! | all limits with their defaults and setters | [`limits`] |
 //! | all error messages with cause and fix | [`errors`] |
 //! | migration from rmcp | [`coming_from_rmcp`] |
-//! | migration from the Python SDK and FastMCP | [`coming_from_fastmcp`] |
-//! | migration from the TypeScript SDK | [`coming_from_typescript`] |
+//! | migration from FastMCP, the Python SDK and the TypeScript SDK | [`coming_from_others`] |
 //! | questions: How do I …? | [`faq`] |
 //! | versions, compatibility, the minimum version of Rust | [`stability`] |
 
@@ -65,27 +58,21 @@ pages! {
     schemas: "schemas.md", "macros";
     resources: "resources.md", "macros";
     prompts: "prompts.md", "macros";
-    completion: "completion.md", "macros";
-    changes: "changes.md", "macros" "client";
-    logging_and_progress: "logging-and-progress.md", "macros";
+    notifications: "notifications.md", "macros" "client";
     stdio: "stdio.md", "client" "server" "stdio";
     asking: "asking.md", "macros";
     tasks: "tasks.md", "macros" "client" "tasks";
     skills: "skills.md", "client" "server" "skills";
     gateways: "gateways.md", "gateway" "client" "http" "server" "openapi" "stdio";
-    server_cards: "server-cards.md", "server" "http" "client";
     apps: "apps.md", "apps" "client" "http" "macros";
     events: "events.md", "events" "client" "http" "server";
     middleware: "middleware.md", "server";
     extensions: "extensions.md", "client" "server";
-    http: "http.md", "server" "http";
-    sessions: "sessions.md", "server" "http";
+    http: "http.md", "server" "http" "client";
     clients: "clients.md", "client" "http" "server";
     authorization: "authorization.md", "auth" "client";
     authorization_machines: "authorization-machines.md", "auth" "client";
-    authorization_enterprise: "authorization-enterprise.md", "auth" "client";
     authorization_tokens: "authorization-tokens.md", "auth" "client" "keychain";
-    authorization_errors: "authorization-errors.md", "auth" "client";
     protecting: "protecting.md", "auth" "client" "macros" "http";
     typed_clients: "typed_clients.md", "gen" "server" "stdio";
     testing: "testing.md", "macros" "http" "client";
@@ -95,8 +82,7 @@ pages! {
     limits: "limits.md", "macros" "stdio" "http" "client" "redis" "skills";
     errors: "errors.md", "macros" "stdio" "http" "client" "redis" "skills";
     coming_from_rmcp: "coming_from_rmcp.md", "macros" "stdio" "http" "client";
-    coming_from_fastmcp: "coming_from_fastmcp.md", "macros" "stdio" "http" "client";
-    coming_from_typescript: "coming_from_typescript.md", "macros" "stdio" "http" "client";
+    coming_from_others: "coming_from_others.md", "macros" "stdio" "http" "client";
     faq: "faq.md", "auth" "client" "macros" "stdio" "http";
     stability: "stability.md", "client";
 }
