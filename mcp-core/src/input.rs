@@ -101,6 +101,14 @@ pub trait BackChannel: Send + Sync + 'static {
         request: InputRequest,
         sink: Arc<dyn MessageSink>,
     ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>>;
+
+    /// Returns the beginning of the ids of the client's elicitations, by which
+    /// [`ExtensionNotification::elicitation_complete`](crate::ExtensionNotification::elicitation_complete) finds
+    /// its session after the call. Default: `None`, the session cannot be found.
+    // spec: ELIC-10
+    fn topic(&self) -> Option<Arc<str>> {
+        None
+    }
 }
 
 impl fmt::Debug for dyn BackChannel {

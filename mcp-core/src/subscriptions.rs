@@ -119,7 +119,7 @@ pub(crate) fn serve(
         .retain(|uri| changes.check_access(uri, &facts, &subscriber).is_ok());
     let watch = changes.watch(granted.clone());
     let ids = extensions_of(&granted, &facts, service);
-    watch.add_extensions(ids, subscriber.extensions.get());
+    watch.add_notifications(ids, None, subscriber.extensions.get());
     let start = move |granted| {
         let (subscription, acknowledged) = ServerSubscription::start(granted);
         let running = RunningSubscription {

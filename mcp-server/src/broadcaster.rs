@@ -1,4 +1,4 @@
-//! Notifications of extensions outside of calls.
+//! Notifications of extensions and of finished elicitations, outside of calls.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -17,8 +17,8 @@ pub(crate) trait Publisher: Send + Sync {
     fn publish(&self, event: ChangeEvent) -> bool;
 }
 
-/// Sends notifications of extensions to all clients that declare the extension, at any time. Use a
-/// [`Notifier`](crate::Notifier) for the client of a call.
+/// Sends notifications at any time: those of extensions to all clients that declare the extension, and the end of an
+/// elicitation to its client. Use a [`Notifier`](crate::Notifier) for the client of a call.
 ///
 /// Get it from [`Server::broadcaster`](crate::Server::broadcaster), from
 /// [`ServerSetup::broadcaster`](crate::extension::ServerSetup::broadcaster), or as a parameter of a
@@ -112,6 +112,18 @@ impl Broadcaster {
         let empty = RawObject::empty();
         let notification = ExtensionNotification::new(id, method, params.unwrap_or(&empty));
         self.publish(notification.caller(caller.clone()));
+    }
+
+    /// Sends `notifications/elicitation/complete` to the client that was asked with this id of
+    /// [`Ask::elicitation_id`](crate::Ask::elicitation_id), also after its call has ended: the user has finished at the
+    /// URL. Clients ignore a repeated one. Nothing is sent for the id of a session that has ended, or of a client whose
+    /// revision is not 2025-11-25.
+    ///
+    /// The client receives it on the GET stream of its session or on its pipe. With a change bus that connects several
+    /// nodes, any node can send it.
+    // spec: ELIC-10
+    pub fn elicitation_complete(&self, id: &str) {
+        self.publish(ExtensionNotification::elicitation_complete(id));
     }
 
     fn publish(&self, notification: ExtensionNotification) {

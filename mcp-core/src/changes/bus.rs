@@ -284,13 +284,25 @@ impl Watch {
         state.interest = interest.into();
     }
 
-    /// Adds the notifications of these extensions to the subscription of a caller.
-    // spec: EXT-05
-    pub(crate) fn add_extensions(&self, ids: Vec<Box<str>>, principal: Option<&Principal>) {
-        if !ids.is_empty() {
-            let queue = BroadcastQueue::new(ids, CallerKey::new(principal));
+    /// Adds the notifications of these extensions to the subscription of a caller, and those for the session with
+    /// this topic.
+    // spec: EXT-05, ELIC-10
+    pub(crate) fn add_notifications(
+        &self,
+        extensions: Vec<Box<str>>,
+        topic: Option<Arc<str>>,
+        principal: Option<&Principal>,
+    ) {
+        if !extensions.is_empty() || topic.is_some() {
+            let queue = BroadcastQueue::new(extensions, topic, CallerKey::new(principal));
             self.marks.0.lock().notifications = Some(Box::new(queue));
         }
+    }
+
+    /// Returns the topic of notifications for the session alone.
+    pub(crate) fn topic(&self) -> Option<Arc<str>> {
+        let state = self.marks.0.lock();
+        state.notifications.as_ref()?.topic.clone()
     }
 
     /// Marks everything that the filter covers as changed.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_types::{RawObject, ServerCapabilities};
+use mcp_types::{ElicitationComplete, Method, RawObject, ServerCapabilities};
 
 use crate::{CallerKey, ServerNotification};
 
@@ -26,11 +26,15 @@ pub enum ChangeEvent {
     Notification(Arc<ExtensionNotification>),
 }
 
-/// A notification of an extension that belongs to no call.
+/// Prefix of [`ExtensionNotification::extension`] in a notification for one session. Identifiers of extensions have
+/// no colon.
+const OF_SESSION: &str = "session:";
+
+/// A notification that belongs to no call: of an extension, or of a finished elicitation for one session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ExtensionNotification {
-    /// The identifier of the extension.
+    /// The identifier of the extension. `session:` and the id of an elicitation for the session that has sent it.
     pub extension: Box<str>,
     /// The method.
     pub method: Box<str>,
@@ -55,6 +59,22 @@ impl ExtensionNotification {
         }
     }
 
+    /// The notification that the user has finished at the URL of an elicitation. The session whose
+    /// [topic](crate::BackChannel::topic) is the beginning of `id` receives it.
+    // spec: ELIC-10
+    pub fn elicitation_complete(id: &str) -> Self {
+        let params = RawObject::from_value(&ElicitationComplete::new(id));
+        let params = params.unwrap_or_else(|_| RawObject::empty());
+        let method = Method::ElicitationComplete.as_str();
+        Self::new(format!("{OF_SESSION}{id}"), method, &params)
+    }
+
+    /// Returns true if the notification is for the session with this topic.
+    pub(super) fn is_for_session(&self, topic: &str) -> bool {
+        let id = self.extension.strip_prefix(OF_SESSION);
+        id.is_some_and(|id| id.starts_with(topic))
+    }
+
     /// Limits the notification to the clients of one caller.
     #[must_use]
     pub fn caller(mut self, caller: CallerKey) -> Self {
@@ -74,7 +94,8 @@ impl ChangeEvent {
     pub fn is_offered(&self, capabilities: &ServerCapabilities) -> bool {
         let resources = capabilities.resources.as_ref();
         if let Self::Notification(notification) = self {
-            return capabilities.has_extension(&notification.extension);
+            let extension = &notification.extension;
+            return extension.starts_with(OF_SESSION) || capabilities.has_extension(extension);
         }
         let declared = match self {
             Self::Tools => capabilities.tools.as_ref().map(|tools| tools.list_changed),
@@ -96,10 +117,18 @@ impl From<ChangeEvent> for ServerNotification {
             ChangeEvent::Prompts => Self::PromptsChanged,
             ChangeEvent::Resources => Self::ResourcesChanged,
             ChangeEvent::Resource { uri } => Self::ResourceUpdated { uri: uri.into() },
-            ChangeEvent::Notification(notification) => Self::Other {
-                method: notification.method.clone(),
-                params: RawObject::from_text(&*notification.params).ok(),
-            },
+            ChangeEvent::Notification(notification) => {
+                let params = &*notification.params;
+                if notification.extension.starts_with(OF_SESSION)
+                    && let Ok(complete) = serde_json::from_str(params)
+                {
+                    return Self::ElicitationComplete(complete);
+                }
+                Self::Other {
+                    method: notification.method.clone(),
+                    params: RawObject::from_text(params).ok(),
+                }
+            }
         }
     }
 }

@@ -12,6 +12,8 @@ use crate::CallerKey;
 pub(super) struct BroadcastQueue {
     /// The extensions that the subscriber declares and the server has.
     extensions: Vec<Box<str>>,
+    /// The topic of the session, for notifications to it alone.
+    pub(super) topic: Option<Arc<str>>,
     /// The caller that the subscriber belongs to.
     caller: CallerKey,
     waiting: VecDeque<Arc<ExtensionNotification>>,
@@ -24,9 +26,14 @@ pub(super) const MAX_WAITING: usize = 64;
 pub(super) const MAX_WAITING_BYTES: usize = 256 * 1024;
 
 impl BroadcastQueue {
-    pub(super) fn new(extensions: Vec<Box<str>>, caller: CallerKey) -> Self {
+    pub(super) fn new(
+        extensions: Vec<Box<str>>,
+        topic: Option<Arc<str>>,
+        caller: CallerKey,
+    ) -> Self {
         Self {
             extensions,
+            topic,
             caller,
             waiting: VecDeque::new(),
             bytes: 0,
@@ -34,12 +41,13 @@ impl BroadcastQueue {
     }
 
     /// Queues a notification. Returns false if the subscriber does not declare the extension, if the notification
-    /// is for another caller, or if the queue is full.
+    /// is for another caller or session, or if the queue is full.
     pub(super) fn push(&mut self, notification: &Arc<ExtensionNotification>) -> bool {
         let caller = notification.caller.as_ref();
-        if !self.extensions.contains(&notification.extension)
-            || caller.is_some_and(|caller| *caller != self.caller)
-        {
+        let topic = self.topic.as_deref();
+        let is_subscribed = self.extensions.contains(&notification.extension)
+            || topic.is_some_and(|topic| notification.is_for_session(topic));
+        if !is_subscribed || caller.is_some_and(|caller| *caller != self.caller) {
             return false;
         }
         let bytes = self.bytes + notification.size();
@@ -81,7 +89,7 @@ mod tests {
         let callers = [caller("ada"), caller("bob"), CallerKey::default()];
         let mut queues = callers
             .clone()
-            .map(|caller| BroadcastQueue::new(vec!["x".into()], caller));
+            .map(|caller| BroadcastQueue::new(vec!["x".into()], None, caller));
         let notification = || ExtensionNotification::new("x", "y", &RawObject::empty());
         for (index, caller) in callers.into_iter().enumerate() {
             let to_caller = Arc::new(notification().caller(caller));
@@ -92,5 +100,16 @@ mod tests {
         }
         let to_all = Arc::new(notification());
         assert!(queues.iter_mut().all(|queue| queue.push(&to_all)));
+    }
+
+    // spec: ELIC-10
+    #[test]
+    fn finished_elicitation_is_queued_for_its_session_only() {
+        let mut queues = ["aa", "ab"]
+            .map(|topic| BroadcastQueue::new(Vec::new(), Some(topic.into()), CallerKey::default()));
+        let mut without = BroadcastQueue::new(vec!["ab1".into()], None, CallerKey::default());
+        let complete = Arc::new(ExtensionNotification::elicitation_complete("ab1"));
+        let queued = queues.each_mut().map(|queue| queue.push(&complete));
+        assert_eq!((queued, without.push(&complete)), ([false, true], false));
     }
 }

@@ -39,6 +39,10 @@ pub struct SessionRecord {
     /// The OAuth client of this principal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_client: Option<String>,
+    /// The topic of notifications for this session alone, if its client visits URLs.
+    // spec: ELIC-10
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topic: Option<String>,
     /// True after the client has sent `notifications/initialized`.
     #[serde(default)]
     pub ready: bool,

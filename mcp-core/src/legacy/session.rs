@@ -12,6 +12,7 @@ mod sent_request;
 mod subscriptions;
 
 use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
@@ -108,7 +109,7 @@ impl Session {
         let (facts, result) =
             handshake::initialize(params, &profile, profile.capabilities.clone())?;
         let owner = principal.map(record::owner);
-        let session = Self::new(facts, service, profile, owner, limits);
+        let session = Self::new(facts, service, profile, owner, (None, limits));
         if let Some(observer) = &session.observer {
             let meta = params.meta.as_ref();
             let meta = meta.and_then(|meta| RawObject::from_value(meta).ok());
@@ -131,7 +132,8 @@ impl Session {
         let facts = record.facts();
         let owner = record.principal();
         let profile = service.profile();
-        let session = Self::new(facts, service, profile, owner, limits);
+        let topic = record.topic.map(Into::into);
+        let session = Self::new(facts, service, profile, owner, (topic, limits));
         {
             let mut state = session.state.lock();
             state.ready = record.ready;
@@ -145,13 +147,15 @@ impl Session {
         service: &dyn Service,
         profile: Arc<ServerProfile>,
         owner: Option<Principal>,
-        limits: SessionLimits,
+        (topic, limits): (Option<Arc<str>>, SessionLimits),
     ) -> Self {
         let interest = offered_lists(&profile.capabilities);
         let extensions = extension::common(&facts.capabilities, &profile.capabilities);
+        let has_topic = facts.capabilities.allows_url() && facts.version.has_elicitation_id();
+        let topic = has_topic.then(|| topic.unwrap_or_else(new_topic));
         let changes = service.changes().map(|changes| {
             let watch = changes.watch(interest);
-            watch.add_extensions(extensions, owner.as_ref());
+            watch.add_notifications(extensions, topic, owner.as_ref());
             WatchedChanges { watch, changes }
         });
         Self {
@@ -184,6 +188,7 @@ impl Session {
             subscriptions: state.subscribed_uris().to_vec(),
             owner: owner.map(|it| (it.issuer.clone(), it.subject.clone())),
             owner_client: owner.and_then(|it| it.client.clone()),
+            topic: self.topic().map(|topic| (*topic).to_owned()),
             ready: state.ready,
         }
     }
@@ -202,6 +207,12 @@ impl Session {
         };
         drop(state);
         reader.into_iter().for_each(Waker::wake);
+    }
+
+    /// Returns the topic of notifications for this session alone. `None` for a client that visits no URLs.
+    // spec: ELIC-10
+    pub(super) fn topic(&self) -> Option<Arc<str>> {
+        self.changes.as_ref()?.watch.topic()
     }
 
     /// Returns the wire of the revision of the session.
@@ -322,6 +333,12 @@ impl fmt::Debug for Session {
             .field("ready", &self.is_ready())
             .finish_non_exhaustive()
     }
+}
+
+/// Returns a topic that no other session has, of any process that shares the bus of changes.
+fn new_topic() -> Arc<str> {
+    // The keys of a `RandomState` are random, and others for each value.
+    format!("{:016x}", RandomState::new().hash_one(())).into()
 }
 
 /// Returns the changes of lists that a session is notified of: those that the server declared.

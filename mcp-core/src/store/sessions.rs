@@ -337,6 +337,7 @@ mod tests {
             subscriptions: vec![subscription.to_owned()],
             owner: None,
             owner_client: None,
+            topic: None,
             ready: true,
         }
     }

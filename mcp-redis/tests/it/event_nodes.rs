@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use mcp::core::{BoxFuture, Principal};
+use mcp::core::{BoxFuture, Call, Principal};
 use mcp::events::{
     EventClient, EventQuery, EventType, EventUpdate, Events, WebhookFailure, WebhookPost,
     WebhookResponse, WebhookSecret, WebhookTarget, WebhookTransport, Webhooks,
@@ -13,12 +13,14 @@ use mcp::extension::{CustomNotification, Extension, ServerExtension, ServerSetup
 use mcp::middleware::{Exchange, Next, from_fn};
 use mcp::prelude::*;
 use mcp::types::SubscriptionFilter;
-use mcp::{Change, InProcess, Subscription};
+use mcp::{Change, ConnectMode, InProcess, Subscription};
 use mcp_redis::Redis;
 use redis::cmd;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 
 use crate::server::{RedisServer, eventually};
 
@@ -276,4 +278,47 @@ async fn change_of_event_types_reaches_the_clients_of_the_other_server() {
     here.add_event(EventType::<Order>::new("order.cancelled").poll());
     let (method, _) = next_other(&mut changes).await;
     assert_eq!(method, "notifications/events/list_changed");
+}
+
+// spec: ELIC-10
+#[tokio::test]
+async fn end_of_a_visit_is_reported_by_another_node() {
+    let Some(server) = RedisServer::start().await else {
+        return;
+    };
+    let mut nodes = Vec::new();
+    for _ in 0..2 {
+        let id = |ask: Ask| ask.elicitation_id("pay");
+        nodes.push(
+            Server::new("shop", "1.0.0")
+                .tool(Tool::new("id").handler(id))
+                .change_bus(server.connect().await.bus()),
+        );
+    }
+    let there = nodes[1].broadcaster();
+    let (sender, mut received) = mpsc::unbounded_channel();
+    let record = from_fn(move |exchange: Exchange, next: Next| {
+        if let Call::Notification { method, params } = &exchange.call {
+            let params = params.as_ref().map(|params| params.as_str().to_owned());
+            sender.send((method.to_string(), params)).unwrap();
+        }
+        async move { next.run(exchange).await }
+    });
+    let client = Client::builder()
+        .mode(ConnectMode::Legacy)
+        .on_elicit_url(async |_: UrlRequest| ElicitResult::decline())
+        .inbound_layer(record);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(mcp::serve_http(nodes.remove(0), listener));
+    let client = client.connect(&url).await.unwrap();
+    wait_for_nodes(&server, 2).await;
+    let id = client.call("id", ()).await.unwrap().text();
+    there.elicitation_complete(&id);
+    let (method, params) = tokio::time::timeout(Duration::from_secs(5), received.recv())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(method, "notifications/elicitation/complete");
+    assert_eq!(params.unwrap(), format!(r#"{{"elicitationId":"{id}"}}"#));
 }

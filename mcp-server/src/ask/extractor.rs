@@ -134,8 +134,9 @@ impl Ask {
     }
 
     /// Sends `notifications/elicitation/complete` for the question `key` of [`url`](Self::url): the user has finished
-    /// there, so that the client can close the page. Call it in the same call, after the answer. Returns false if
-    /// nothing was sent: only sessions of 2025-11-25 have the notification.
+    /// there, so that the client can close the page. Call it in the same call, after the answer; after the call, use
+    /// [`Broadcaster::elicitation_complete`](crate::Broadcaster::elicitation_complete). Returns false if nothing was
+    /// sent: only sessions of 2025-11-25 have the notification.
     ///
     /// # Examples
     ///
@@ -157,6 +158,50 @@ impl Ask {
     // spec: ELIC-10
     pub fn elicitation_complete(&self, key: &str) -> bool {
         self.0.send_elicitation_complete(key)
+    }
+
+    /// Returns the id of the elicitation `key`: that of a question of [`url`](Self::url), before or after it is asked,
+    /// or one for [`ElicitUrlParams::elicitation_id`] of a call that is refused until the user has visited a URL. Store
+    /// it to report the end of the visit after the call with
+    /// [`Broadcaster::elicitation_complete`](crate::Broadcaster::elicitation_complete), on any node of the server. Each
+    /// run of a handler has new ids, and the id of a client of 2026-07-28 reports nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    /// use std::sync::Mutex;
+    ///
+    /// use mcp::core::Fault;
+    /// use mcp::extension::Broadcaster;
+    /// use mcp::prelude::*;
+    /// use mcp::types::ElicitUrlParams;
+    ///
+    /// /// Elicitation ids by order.
+    /// #[derive(Default)]
+    /// struct Payments(Mutex<HashMap<u32, String>>);
+    ///
+    /// impl Payments {
+    ///     /// Refuses the call until the order is paid.
+    ///     fn require(&self, order: u32, ask: &Ask) -> ToolError {
+    ///         let id = ask.elicitation_id("pay");
+    ///         self.0.lock().unwrap().insert(order, id.clone());
+    ///         let url = format!("https://pay.example.com/{order}");
+    ///         let pay = ElicitUrlParams::new("Pay 9 EUR", url).elicitation_id(id);
+    ///         ToolError::fault(Fault::UrlElicitationRequired { elicitations: vec![pay] })
+    ///     }
+    ///
+    ///     /// The payment provider calls this when the user has paid.
+    ///     fn paid(&self, order: u32, clients: &Broadcaster) {
+    ///         if let Some(id) = self.0.lock().unwrap().remove(&order) {
+    ///             clients.elicitation_complete(&id);
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    // spec: ELIC-10
+    pub fn elicitation_id(&self, key: &str) -> String {
+        self.0.elicitation_id(key).unwrap_or_default()
     }
 
     /// Asks the client's language model. The user may change the request and the response.

@@ -14,7 +14,8 @@ use mcp_core::{
     MessageSink, Reply, ServerNotification, TaskChannel, wire,
 };
 use mcp_types::{
-    ElicitationComplete, InputRequest, InputRequests, InputRequired, InputResponse, RawObject,
+    ElicitParams, ElicitationComplete, InputRequest, InputRequests, InputRequired, InputResponse,
+    RawObject,
 };
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -74,7 +75,7 @@ struct PendingInputs {
     previously_asked: BTreeSet<String>,
     /// An earlier run asked, and recorded no result of `Ask::once` or `Ask::keep`.
     repeats_unrecorded_run: bool,
-    /// Ids of the elicitations with a URL that the session has sent, by key.
+    /// Ids of elicitations with a URL, by key.
     elicitation_ids: BTreeMap<String, String>,
     /// Keys of `Ask::once` in this run.
     once_keys: BTreeSet<String>,
@@ -208,9 +209,12 @@ impl InputRound {
         }
         match &self.mode {
             InputMode::Live { channel, sink } => {
-                let (request, id) = elicitation_id::with_id(request.clone());
-                if let Some(id) = id {
-                    inputs.elicitation_ids.insert(key.to_string(), id);
+                let mut request = request.clone();
+                if let InputRequest::Elicit(params) = &mut request
+                    && let ElicitParams::Url(url) = &mut **params
+                {
+                    // An id that a gateway passes on is unique for another server only.
+                    url.elicitation_id = inputs.elicitation_id(key, channel.topic().as_deref());
                 }
                 let answer = channel.clone().ask(request, sink.clone());
                 Ok(InputStatus::Sent(answer))
@@ -228,6 +232,16 @@ impl InputRound {
                 Ok(InputStatus::Open)
             }
         }
+    }
+
+    /// Returns the id of the elicitation `key`, for `ask` or a fault.
+    // spec: ELIC-10
+    pub(crate) fn elicitation_id(&self, key: &str) -> Option<String> {
+        let topic = match &self.mode {
+            InputMode::Live { channel, .. } => channel.topic(),
+            InputMode::Reply { .. } => None,
+        };
+        self.inputs.lock().elicitation_id(key, topic.as_deref())
     }
 
     /// Sends the client the notification that the user has finished at the URL of the question `key`. Returns false
@@ -470,6 +484,16 @@ impl PendingInputs {
             received,
             ..Self::default()
         })
+    }
+
+    /// Returns the id of an elicitation with a URL; creates it at the first use.
+    fn elicitation_id(&mut self, key: &str, topic: Option<&str>) -> Option<String> {
+        if let Some(id) = self.elicitation_ids.get(key) {
+            return Some(id.clone());
+        }
+        let id = elicitation_id::random(topic)?;
+        self.elicitation_ids.insert(key.to_owned(), id.clone());
+        Some(id)
     }
 
     /// Returns the client's answer. A recorded answer takes precedence over one in this request, so

@@ -16,3 +16,4 @@ mod mocks;
 mod pairs;
 mod probing;
 mod schemas;
+mod visits;

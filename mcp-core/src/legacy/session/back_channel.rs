@@ -37,6 +37,10 @@ impl BackChannel for Session {
             }
         })
     }
+
+    fn topic(&self) -> Option<Arc<str>> {
+        self.topic()
+    }
 }
 
 /// The future of a response from the client. Dropping it cancels the request.

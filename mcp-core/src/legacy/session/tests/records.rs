@@ -2,13 +2,15 @@
 
 use std::task::Poll;
 
-use mcp_types::LoggingLevel;
 use mcp_types::ProtocolVersion::V2025_03_26;
+use mcp_types::{ElicitationComplete, LoggingLevel};
 
 use super::{READY, asks, initialize, note, opened, opened_with, poll_change, request, server};
 use crate::legacy::SessionRecord;
 use crate::legacy::session::{Session, SessionLimits};
-use crate::{ChangeBus, ChangeEvent, Principal, ServerNotification, Subscriber};
+use crate::{
+    ChangeBus, ChangeEvent, ExtensionNotification, Principal, ServerNotification, Subscriber,
+};
 
 #[test]
 fn stored_session_is_restored() {
@@ -48,6 +50,33 @@ fn stored_session_is_restored() {
     ] {
         assert_eq!(restored.belongs_to(principal), fits, "{principal:?}");
     }
+}
+
+// spec: ELIC-10
+#[test]
+fn end_of_a_visit_reaches_the_session_at_all_nodes() {
+    let server = server();
+    let mut params = initialize("2025-11-25");
+    let without = Session::open(&params, &server, None, SessionLimits::default());
+    assert_eq!(without.unwrap().0.topic(), None);
+    params.capabilities = params.capabilities.with_url_elicitation();
+    let open = || Session::open(&params, &server, None, SessionLimits::default());
+    let (here, other) = (open().unwrap().0, open().unwrap().0);
+    let topic = here.topic().unwrap();
+    let there = Session::restore(here.record(), &server, SessionLimits::default());
+    for session in [&here, &there, &other] {
+        session.handle_notification(&note(READY));
+    }
+    let id = format!("{topic}1");
+    let complete = ExtensionNotification::elicitation_complete(&id);
+    server
+        .bus
+        .publish(ChangeEvent::Notification(complete.into()));
+    let complete = ServerNotification::ElicitationComplete(ElicitationComplete::new(id));
+    for session in [&here, &there] {
+        assert_eq!(poll_change(session), Poll::Ready(complete.clone()));
+    }
+    assert!(poll_change(&other).is_pending());
 }
 
 #[test]
