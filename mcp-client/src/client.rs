@@ -309,6 +309,15 @@ impl Client {
         self.inner.server()?.instructions.clone()
     }
 
+    /// Waits until the server reports that the user has finished at the URL of the elicitation `id`. Reports that came
+    /// before this function was called do not count. For gateways, which pass elicitations on: a handler has
+    /// [`UrlRequest::completed`](crate::UrlRequest::completed).
+    // spec: ELIC-10
+    pub fn elicitation_completed(&self, id: &str) -> impl Future<Output = ()> + Send + use<> {
+        let elicitation = self.inner.inputs.url_elicitations.get_or_insert(Some(id));
+        async move { elicitation.completed().await }
+    }
+
     /// Returns the log messages of all calls from now on. Set the minimum level with
     /// [`log_level`](crate::ClientBuilder::log_level).
     ///

@@ -40,8 +40,9 @@ impl RequiredUrls {
             return false;
         }
         for required in required {
-            self.open.push(elicitations.get_or_insert(required));
-            self.ids.extend(required.elicitation_id.clone());
+            let id = required.elicitation_id.as_deref();
+            self.open.push(elicitations.get_or_insert(id));
+            self.ids.extend(id.map(str::to_owned));
         }
         true
     }

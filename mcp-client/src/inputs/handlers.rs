@@ -190,7 +190,8 @@ impl Inputs {
             }
             ElicitParams::Url(params) => {
                 let url = params.checked_url()?;
-                let elicitation = self.url_elicitations.get_or_insert(&params);
+                let id = params.elicitation_id.as_deref();
+                let elicitation = self.url_elicitations.get_or_insert(id);
                 let request = UrlRequest {
                     params,
                     url,

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-use mcp_types::ElicitUrlParams;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
@@ -31,9 +30,9 @@ impl UrlElicitation {
 pub(crate) struct UrlElicitations(Arc<Mutex<HashMap<String, Weak<UrlElicitation>>>>);
 
 impl UrlElicitations {
-    /// Returns the open elicitation with the id of `params`, or a new one.
-    pub(crate) fn get_or_insert(&self, params: &ElicitUrlParams) -> Arc<UrlElicitation> {
-        let Some(id) = &params.elicitation_id else {
+    /// Returns the open elicitation with this id, or a new one.
+    pub(crate) fn get_or_insert(&self, id: Option<&str>) -> Arc<UrlElicitation> {
+        let Some(id) = id else {
             return UrlElicitation::new();
         };
         let mut open = self.0.lock();
@@ -42,7 +41,7 @@ impl UrlElicitations {
             return elicitation;
         }
         let elicitation = UrlElicitation::new();
-        open.insert(id.clone(), Arc::downgrade(&elicitation));
+        open.insert(id.to_owned(), Arc::downgrade(&elicitation));
         elicitation
     }
 
@@ -59,15 +58,13 @@ impl UrlElicitations {
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt;
-    use mcp_types::ElicitUrlParams;
 
     use super::UrlElicitations;
 
     #[test]
     fn complete_with_id_completes_all_waiters_and_frees_id() {
         let elicitations = UrlElicitations::default();
-        let params = ElicitUrlParams::new("Pay", "https://example.com").elicitation_id("e");
-        let get = || elicitations.get_or_insert(&params);
+        let get = || elicitations.get_or_insert(Some("e"));
         let (one, two) = (get(), get());
         elicitations.complete("other");
         assert!(one.completed().now_or_never().is_none());
@@ -79,8 +76,7 @@ mod tests {
         let second = get();
         assert!(second.completed().now_or_never().is_none());
         drop(second);
-        let without_id = ElicitUrlParams::new("Pay", "https://example.com");
-        let _kept = [elicitations.get_or_insert(&without_id), get()];
+        let _kept = [elicitations.get_or_insert(None), get()];
         assert_eq!(elicitations.0.lock().len(), 1);
     }
 }

@@ -10,9 +10,12 @@ use mcp_server::{
     Ask, AskError, CallContext, FromCall, Log, Progress, Rejection, RequestMeta, RouteSpec,
 };
 use mcp_types::meta::keys;
-use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, Meta, RawObject};
+use mcp_types::{
+    ElicitParams, InputRequest, InputRequests, InputRequired, InputResponse, Meta, RawObject,
+};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::audit::AuditEntry;
@@ -21,6 +24,9 @@ use super::questions::Question;
 use super::running::{Context, Next, UpstreamCall};
 use super::task_slot::TaskSlot;
 use super::upstream::{Upstream, with_client, with_credentials, with_tasks};
+
+/// Longest wait for the end of a visit, as that of clients.
+const VISIT_LIMIT: Duration = Duration::from_secs(300);
 
 /// The request of a client, without its arguments.
 pub(super) struct Request {
@@ -292,7 +298,11 @@ where
                 }
                 Ok(Next::Step(Step::InputRequired(input))) => {
                     let required = input.required().clone();
-                    drop((running, input));
+                    drop(input);
+                    if let Some(fault) = self.required_visits(&running.client, &required) {
+                        return Err(fault);
+                    }
+                    drop(running);
                     running = self.next_round(required).await?;
                 }
                 Ok(Next::Question(question)) => {
@@ -388,6 +398,44 @@ where
         self.answer_round(required, keys).await
     }
 
+    /// Returns the fault with the visits that a legacy server requires before it accepts the call, for a client whose
+    /// revision has this fault. Other clients are asked.
+    // spec: ERR-13, ELIC-10
+    fn required_visits(&self, client: &Client, required: &InputRequired) -> Option<Fault> {
+        let is_passed = !client.protocol_version().is_modern()
+            && self.request.facts.version.has_url_elicitation_error();
+        let ask = self.request.ask.as_ref().filter(|_| is_passed)?;
+        let requests = required.requests().ok()?.into_iter();
+        let elicitations = requests.filter_map(|(key, request)| match request {
+            InputRequest::Elicit(params) => match *params {
+                ElicitParams::Url(mut url) => {
+                    let own = ask.elicitation_id(&key);
+                    if let Some(id) = url.elicitation_id.replace(own.clone()) {
+                        self.pass_completion(client, &id, own);
+                    }
+                    Some(url)
+                }
+                _ => None,
+            },
+            _ => None,
+        });
+        let elicitations = elicitations.collect();
+        Some(Fault::UrlElicitationRequired { elicitations })
+    }
+
+    /// Reports the end of an elicitation of the server to the client, which knows it by the id `own`. The report may
+    /// come after the call.
+    // spec: ELIC-10
+    fn pass_completion(&self, client: &Client, id: &str, own: String) {
+        let completed = client.elicitation_completed(id);
+        let clients = self.upstream.clients.clone();
+        tokio::spawn(async move {
+            if timeout(VISIT_LIMIT, completed).await.is_ok() {
+                clients.elicitation_complete(&own);
+            }
+        });
+    }
+
     fn keep_round(
         &self,
         required: &InputRequired,
@@ -440,14 +488,20 @@ where
     ) -> Result<UpstreamCall<R>, Fault> {
         let Question { request, response } = question;
         running.asked += 1;
+        let key = format!("q{}", running.asked);
         let ask = self.request.asker()?;
         if !ask.runs_again() {
-            let answer = ask.forward(format!("q{}", running.asked), request).await;
+            if let InputRequest::Elicit(params) = &request
+                && let ElicitParams::Url(url) = &**params
+                && let Some(id) = &url.elicitation_id
+            {
+                self.pass_completion(&running.client, id, ask.elicitation_id(&key));
+            }
+            let answer = ask.forward(key, request).await;
             // The server may have ended the call.
             let _ = response.send(answer.map_err(to_fault));
             return Ok(running);
         }
-        let key = format!("q{}", running.asked);
         self.answer_parked((running, response), key, request).await
     }
 

@@ -55,6 +55,8 @@ pub(super) struct UpstreamCall<R> {
     // Dropped before the session is given back.
     turn: Option<Turn>,
     session: Option<CallSession>,
+    /// The client of the session, also after the call has given it back.
+    pub(super) client: Client,
     extensions: Arc<ExtensionClaims>,
     _in_use: InUse,
 }
@@ -105,6 +107,7 @@ impl<R: Send + 'static> UpstreamCall<R> {
             logs,
             asked: 0,
             turn,
+            client: session.client().clone(),
             session: Some(session),
             extensions,
             _in_use: in_use,

@@ -74,6 +74,7 @@ impl Setup {
             used_states: self.used_states.clone(),
             counters: Arc::default(),
             usage: Usage::new(),
+            clients: self.clients.clone(),
         };
         (connect, upstream)
     }

@@ -8,6 +8,7 @@ use http::header::AUTHORIZATION;
 use mcp_client::group::Group;
 use mcp_client::{Client, Error, PreparedCall};
 use mcp_core::{CallerKey, ClientContext, Fault};
+use mcp_server::Broadcaster;
 use mcp_types::meta::keys;
 use mcp_types::{
     ClientCapabilities, CompleteParams, CompleteResult, ExtraFields, Meta, RawObject,
@@ -54,6 +55,8 @@ pub(super) struct Upstream {
     pub(super) used_states: UsedStates,
     pub(super) counters: Arc<Counters>,
     pub(super) usage: Usage,
+    /// The clients of the gateway, for notifications outside of calls.
+    pub(super) clients: Broadcaster,
 }
 
 impl Upstream {

@@ -25,3 +25,4 @@ mod starting;
 mod status;
 mod tasks;
 mod updates;
+mod visits;
