@@ -1,22 +1,25 @@
 //! One connection: hyper, with the timeouts of the connection and the shutdown of the server.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::io::IoSlice;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::{FutureExt, TryFutureExt};
+use futures_util::future::{Either, select};
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt, TryFutureExt};
 use http::{Request, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::{self as body, Full};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::{Service as _, service_fn};
+use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use hyper_util::service::TowerToHyperService;
+use mcp_core::BoxFuture;
 use pin_project_lite::pin_project;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::OwnedSemaphorePermit;
@@ -86,13 +89,11 @@ where
             io: stream,
             activity: Arc::clone(&activity),
         });
-        let endpoint = TowerToHyperService::new(service);
         let (shared, requests) = (Arc::clone(&settings), Arc::clone(&activity));
         let service = service_fn(move |request: Request<Incoming>| {
             let in_flight = requests.start_request();
             let response = match shared.is_endpoint(request.uri().path()) {
-                true => endpoint
-                    .call(request)
+                true => call(service.clone(), request)
                     .map_ok(|response| response.map(body::Either::Left))
                     .left_future(),
                 false => Box::pin(other_path(request, Arc::clone(&shared)))
@@ -112,24 +113,69 @@ where
                 .writev(false)
                 .serve_connection(io, service)
         );
-        let mut timed_out = pin!(activity.timed_out(&settings.timeouts));
-        tokio::select! {
-            biased;
-            // Errors of a connection are errors of the client.
-            result = connection.as_mut() => return log_error(result),
-            () = timed_out.as_mut() => return log_timeout(),
-            () = settings.shutdown.draining() => connection.as_mut().graceful_shutdown(),
+        let wait = |is_draining| wait(&activity, &settings, is_draining);
+        // Polls the future after its own wake-ups only, and not at each request.
+        let mut signals = FuturesUnordered::from_iter([wait(false)]);
+        loop {
+            match select(connection.as_mut(), signals.next()).await {
+                // Errors of a connection are errors of the client.
+                Either::Left((result, _)) => return log_error(result),
+                Either::Right((Some(Signal::Draining), _)) => {
+                    connection.as_mut().graceful_shutdown();
+                    signals.push(wait(true));
+                }
+                Either::Right((Some(Signal::TimedOut), _)) => return log_timeout(),
+                Either::Right((Some(Signal::Closed) | None, _)) => return,
+            }
         }
-        let closed = async {
-            settings.shutdown.closed().await;
-            tokio::time::sleep(FINAL_FRAMES_TIMEOUT).await;
-        };
-        tokio::select! {
-            biased;
-            result = connection => log_error(result),
-            () = timed_out => log_timeout(),
-            () = closed => {}
+    }
+}
+
+/// Calls the service. Most services are ready at once.
+fn call<S, R>(
+    mut service: S,
+    request: Request<Incoming>,
+) -> Either<S::Future, BoxFuture<'static, Result<R, Infallible>>>
+where
+    S: Service<Request<Incoming>, Response = R, Error = Infallible> + Send + 'static,
+    S::Future: Send,
+{
+    let mut context = Context::from_waker(Waker::noop());
+    if service.poll_ready(&mut context).is_ready() {
+        return service.call(request).left_future();
+    }
+    let response = async move {
+        poll_fn(|cx| service.poll_ready(cx)).await?;
+        service.call(request).await
+    };
+    Either::Right(Box::pin(response))
+}
+
+/// Reason to end a connection.
+enum Signal {
+    /// The connection has exceeded a timeout.
+    TimedOut,
+    /// The server drains: the connection ends after its running requests.
+    Draining,
+    /// The drain timeout has passed.
+    Closed,
+}
+
+/// Waits for a reason to end a connection.
+async fn wait(activity: &Activity, settings: &ConnectionSettings, is_draining: bool) -> Signal {
+    let shutdown = async {
+        if !is_draining {
+            settings.shutdown.draining().await;
+            return Signal::Draining;
         }
+        settings.shutdown.closed().await;
+        tokio::time::sleep(FINAL_FRAMES_TIMEOUT).await;
+        Signal::Closed
+    };
+    tokio::select! {
+        biased;
+        () = activity.timed_out(&settings.timeouts) => Signal::TimedOut,
+        signal = shutdown => signal,
     }
 }
 
