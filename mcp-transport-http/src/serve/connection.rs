@@ -110,7 +110,6 @@ where
         let mut connection = pin!(
             http1::Builder::new()
                 .max_buf_size(MAX_BUFFER_SIZE)
-                .writev(false)
                 .serve_connection(io, service)
         );
         let wait = |is_draining| wait(&activity, &settings, is_draining);
