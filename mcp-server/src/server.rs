@@ -77,7 +77,7 @@ impl Server {
         let registry = SharedRegistry::new(info);
         let service = {
             let registry = registry.clone();
-            Next::new(move |exchange| dispatch(&registry.current(), exchange))
+            Next::new(move |exchange| registry.read(|registry| dispatch(registry, exchange)))
         };
         Self {
             registry,

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::future::Either;
-use http::{HeaderValue, Response, StatusCode, request};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, request};
 use mcp_core::{
     BoxFuture, ClientAddress, ClientRequest, Extensions, Fault, InboundNotification,
     InboundRequest, NotificationBuffer, Principal, Reply, ReplyTarget, Service,
@@ -108,6 +108,7 @@ pub(super) fn start(
     options: ResponseOptions,
 ) -> Box<CallResponse> {
     let expiry = lifetime::expiry(extensions.get());
+    let header_count = extensions.parts().map_or(0, |head| head.headers.len());
     if service.observer().is_some()
         && let Some((address, port)) = extensions.parts().and_then(peer_with_port)
     {
@@ -129,6 +130,7 @@ pub(super) fn start(
         stored_stream: options.stored_stream,
         session_id: options.session_id,
         expiry,
+        header_count,
     })
 }
 
@@ -217,6 +219,8 @@ pub(super) struct CallResponse {
     session_id: Option<HeaderValue>,
     /// End of the caller's authorization.
     expiry: Option<SystemTime>,
+    /// Number of headers of the request.
+    header_count: usize,
 }
 
 /// First output of a call.
@@ -311,7 +315,8 @@ impl CallResponse {
                 _ => None,
             };
             let message = target.encode(reply, new_message());
-            let response = response::json(status, message);
+            let headers = HeaderMap::with_capacity(self.header_count);
+            let response = response::json_with_headers(headers, status, message);
             return Either::Left(match &with_headers {
                 Some(fault) => response::with_fault_headers(response, fault),
                 None => response,
