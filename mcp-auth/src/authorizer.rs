@@ -5,8 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use bytes::Bytes;
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, Uri};
 use mcp_core::{BoxFuture, ChannelError};
 use mcp_transport_http::headers::names;
 use parking_lot::Mutex;
@@ -181,15 +182,6 @@ impl Authorizer {
         is_usual || parse(uri).is_some_and(|url| url.origin() == state.origin)
     }
 
-    /// Returns the token for a request if it is valid and needs neither a refresh nor a proof.
-    pub(crate) fn ready_token(&self) -> Option<Arc<ActiveToken>> {
-        let state = &self.0.state;
-        // With a token that the program manages there is none in the state.
-        let token = state.token.load_full()?;
-        let is_usable = self.0.restored.load(Ordering::Acquire) && !token.is_dpop();
-        (is_usable && !token.expires_soon()).then_some(token)
-    }
-
     /// Returns the token for a request. Refreshes it first if it expires soon.
     ///
     /// # Errors
@@ -249,23 +241,23 @@ impl Authorizer {
     pub(crate) fn set_headers(
         &self,
         token: &RequestToken,
-        method: &Method,
-        uri: &Uri,
-        headers: &mut HeaderMap,
+        request: &mut Request<Bytes>,
     ) -> Result<(), AuthError> {
         match token {
             RequestToken::None => {}
             RequestToken::External(header) => {
-                headers.insert(AUTHORIZATION, header.clone());
+                request.headers_mut().insert(AUTHORIZATION, header.clone());
             }
             RequestToken::Active(token) => {
-                headers.insert(AUTHORIZATION, token.authorization());
                 if token.is_dpop()
-                    && let Some(url) = parse(uri)
-                    && let Some(proof) = token.proof(&self.0.state.nonces, method, &url)?
+                    && let Some(url) = parse(request.uri())
+                    && let Some(proof) =
+                        token.proof(&self.0.state.nonces, request.method(), &url)?
                 {
-                    headers.insert(DPOP, proof);
+                    request.headers_mut().insert(DPOP, proof);
                 }
+                let header = token.authorization();
+                request.headers_mut().insert(AUTHORIZATION, header);
             }
         }
         Ok(())
@@ -280,7 +272,7 @@ impl Authorizer {
         &self,
         status: StatusCode,
         headers: &HeaderMap,
-        request: &RequestInfo<'_>,
+        request: &Request<Bytes>,
         token: &RequestToken,
         budget: &mut Budget,
     ) -> Result<bool, AuthError> {
@@ -291,7 +283,7 @@ impl Authorizer {
         };
         let prefers_dpop = self.0.state.oauth.dpop != Dpop::Off;
         if used.is_some_and(|token| token.is_dpop())
-            && let Some(url) = parse(request.uri)
+            && let Some(url) = parse(request.uri())
         {
             self.0.state.nonces.update(&url, headers);
         }
@@ -350,7 +342,7 @@ impl Authorizer {
     async fn forbidden(
         &self,
         challenge: Challenge,
-        request: &RequestInfo<'_>,
+        request: &Request<Bytes>,
         used: Option<&Arc<ActiveToken>>,
         budget: &mut Budget,
     ) -> Result<bool, AuthError> {
@@ -362,7 +354,7 @@ impl Authorizer {
         }
         let is_done = self.is_replaced(used.map(|token| token.number));
         let state = Arc::clone(&self.0.state);
-        let counted = || self.count_step_up(request.operation());
+        let counted = || self.count_step_up(operation(request));
         let work = || -> BoxFuture<'static, Result<(), AuthError>> {
             match counted() {
                 Ok(()) => Box::pin(async move { state.renew(Need::Scopes(challenge)).await }),
@@ -404,24 +396,16 @@ pub(crate) enum RequestToken {
     External(HeaderValue),
 }
 
-/// The parts of a request that authorization needs.
-pub(crate) struct RequestInfo<'a> {
-    pub(crate) uri: &'a Uri,
-    pub(crate) headers: &'a HeaderMap,
-}
-
-impl RequestInfo<'_> {
-    /// The method and the name of the tool, as far as headers tell them.
-    fn operation(&self) -> String {
-        let text = |name: HeaderName| {
-            let value = self.headers.get(name);
-            value
-                .and_then(|value| value.to_str().ok())
-                .unwrap_or_default()
-        };
-        let (method, name) = (text(names::MCP_METHOD), text(names::MCP_NAME));
-        format!("{method} {name}")
-    }
+/// The method and the name of the tool, as far as headers tell them.
+fn operation(request: &Request<Bytes>) -> String {
+    let text = |name: HeaderName| {
+        let value = request.headers().get(name);
+        value
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
+    };
+    let (method, name) = (text(names::MCP_METHOD), text(names::MCP_NAME));
+    format!("{method} {name}")
 }
 
 /// The attempts for one request.

@@ -59,6 +59,7 @@ impl Egress {
     }
 
     /// Returns whether the program has allowed the origin of a URL.
+    #[cfg(feature = "server")]
     pub(crate) fn allows(&self, url: &Url) -> bool {
         self.allowed.contains(&url.origin())
     }

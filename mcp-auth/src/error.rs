@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use mcp_types::escape_line;
 use url::Url;
 
 /// An error of authorization. Messages contain no tokens, codes or secrets. Text of servers is
@@ -255,22 +256,13 @@ impl fmt::Display for OAuthCode {
 /// Number of characters of foreign text in a message.
 const SHOWN: usize = 200;
 
-/// Returns foreign text on one line: control characters are escaped, and long text is cut.
+/// Returns foreign text on one line, escaped by [`escape_line`], and cut when it is long.
 pub(crate) fn printable(text: &str) -> String {
-    let mut out = String::new();
-    for (index, c) in text.chars().enumerate() {
-        if index == SHOWN {
-            out.push('…');
-            break;
-        }
-        let is_format = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-        if c.is_control() || is_format {
-            out.extend(c.escape_default());
-        } else {
-            out.push(c);
-        }
+    let cut = text.char_indices().nth(SHOWN);
+    match cut.and_then(|(end, _)| text.get(..end)) {
+        Some(start) => format!("{}…", escape_line(start)),
+        None => escape_line(text).into_owned(),
     }
-    out
 }
 
 /// Returns a URL without credentials, query and fragment.
