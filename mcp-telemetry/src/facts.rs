@@ -8,7 +8,7 @@ use mcp_types::{Method, ProtocolVersion, RequestId};
 use opentelemetry::KeyValue;
 
 use crate::error_type::{Failure, OTHER};
-use crate::known_names::{KnownName, KnownNames, NameKind};
+use crate::known_names::{KnownNames, NameKind};
 use crate::network::{Attributes, Network};
 
 /// The names of the attributes.
@@ -36,7 +36,7 @@ pub(crate) struct Name {
 #[derive(Debug, Clone)]
 enum NameText {
     /// Metrics may contain the name.
-    Known(Arc<KnownName>),
+    Known(Arc<str>),
     Unknown(Box<str>),
 }
 
@@ -52,12 +52,12 @@ impl Name {
     /// Returns the name as the message has it.
     pub(crate) fn as_str(&self) -> &str {
         match &self.text {
-            NameText::Known(known) => known.as_str(),
+            NameText::Known(known) => known,
             NameText::Unknown(text) => text,
         }
     }
 
-    fn known(&self) -> Option<&Arc<KnownName>> {
+    fn known(&self) -> Option<&Arc<str>> {
         match &self.text {
             NameText::Known(known) => Some(known),
             NameText::Unknown(_) => None,
@@ -103,7 +103,7 @@ impl MethodName {
         match self {
             Self::Known(name) => KeyValue::new(names::METHOD, *name),
             Self::Other(name) => match name.known() {
-                Some(known) => KeyValue::new(names::METHOD, known.text()),
+                Some(known) => KeyValue::new(names::METHOD, known.clone()),
                 None => KeyValue::new(names::METHOD, OTHER),
             },
         }
@@ -280,25 +280,8 @@ impl Facts {
         }
     }
 
-    /// Calls `record` with the attributes of the metric. Those of a success of a known tool or prompt are
-    /// kept for the next one.
-    pub(crate) fn with_attributes(
-        &self,
-        failure: Option<&Failure>,
-        with_uri: bool,
-        record: impl Fn(&[KeyValue]),
-    ) {
-        let known = self.target.as_ref().and_then(Name::known);
-        match (known, failure) {
-            (Some(known), None) => {
-                let make = || self.attributes(None, false);
-                known.with_series(self.is_sent, self.version, &self.network, make, record);
-            }
-            _ => record(&self.attributes(failure, with_uri)),
-        }
-    }
-
-    fn attributes(&self, failure: Option<&Failure>, with_uri: bool) -> Attributes {
+    /// The attributes of the metric.
+    pub(crate) fn attributes(&self, failure: Option<&Failure>, with_uri: bool) -> Attributes {
         let mut attributes = Attributes::new();
         attributes.push(self.method.attribute());
         attributes.push(KeyValue::new(names::VERSION, self.version.as_str()));
@@ -308,7 +291,7 @@ impl Facts {
                 _ => names::TOOL,
             };
             if let Some(known) = target.known() {
-                attributes.push(KeyValue::new(key, known.text()));
+                attributes.push(KeyValue::new(key, known.clone()));
             }
             if target.kind == NameKind::Tool {
                 attributes.push(KeyValue::new(names::OPERATION, EXECUTE_TOOL));

@@ -88,18 +88,6 @@ impl Network {
         self.protocol_version()
     }
 
-    /// Returns true if metrics have the same attributes. It may return false for equal ones.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        let is_same_server = match (self.server(), other.server()) {
-            (Some((host, port)), Some((other_host, other_port))) => {
-                port == other_port && Arc::ptr_eq(host, other_host)
-            }
-            (None, None) => true,
-            _ => false,
-        };
-        self.transport == other.transport && self.version == other.version && is_same_server
-    }
-
     /// Adds the attributes of a metric.
     pub(crate) fn push(&self, is_client: bool, attributes: &mut Attributes) {
         let pairs = [

@@ -208,8 +208,8 @@ impl Operation {
         };
         let with_uri = self.settings.uris_in_metrics;
         let seconds = self.started.elapsed().as_secs_f64();
-        let record = |attributes: &[_]| histogram.record(seconds, attributes);
-        self.facts.with_attributes(failure, with_uri, record);
+        let attributes = self.facts.attributes(failure, with_uri);
+        histogram.record(seconds, &attributes);
     }
 }
 
