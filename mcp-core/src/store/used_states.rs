@@ -29,25 +29,13 @@ pub trait UsedStateStore: Send + Sync + 'static {
     -> Result<bool, StoreError>;
 }
 
-#[async_trait]
-impl<S: UsedStateStore + ?Sized> UsedStateStore for Arc<S> {
-    async fn insert(
-        &self,
-        caller: &CallerKey,
-        id: &str,
-        ttl: Duration,
-    ) -> Result<bool, StoreError> {
-        (**self).insert(caller, id, ttl).await
-    }
-}
-
-/// A store in the memory of this process.
+/// A store in the memory of this process. Clones share the states.
 ///
 /// It has at most 100,000 states, and 10,000 of one caller. When it is full, further ones fail until others have
 /// expired.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct MemoryUsedStates {
-    used: Mutex<UsedStates>,
+    used: Arc<Mutex<UsedStates>>,
     clock: fn() -> Instant,
 }
 
@@ -68,7 +56,7 @@ impl MemoryUsedStates {
     /// An empty store.
     pub fn new() -> Self {
         Self {
-            used: Mutex::default(),
+            used: Arc::default(),
             clock: Instant::now,
         }
     }

@@ -1,7 +1,6 @@
 //! Stores of webhook subscriptions (events extension).
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -162,55 +161,6 @@ pub trait WebhookStore: Send + Sync + 'static {
     ///
     /// Returns [`StoreError`] when the store is not available.
     async fn is_verified(&self, owner: &str, url: &str) -> Result<bool, StoreError>;
-}
-
-#[async_trait]
-impl<S: WebhookStore + ?Sized> WebhookStore for Arc<S> {
-    async fn put(
-        &self,
-        record: WebhookRecord,
-        ttl: Duration,
-        limits: &WebhookLimits,
-    ) -> Result<WebhookWrite, StoreError> {
-        (**self).put(record, ttl, limits).await
-    }
-
-    async fn check_space(
-        &self,
-        owner: &str,
-        limits: &WebhookLimits,
-    ) -> Result<WebhookWrite, StoreError> {
-        (**self).check_space(owner, limits).await
-    }
-
-    async fn load(&self, id: &str) -> Result<Option<WebhookRecord>, StoreError> {
-        (**self).load(id).await
-    }
-
-    async fn remove(&self, id: &str) -> Result<bool, StoreError> {
-        (**self).remove(id).await
-    }
-
-    async fn claim(
-        &self,
-        node: &str,
-        lease: Duration,
-        limit: usize,
-    ) -> Result<Vec<String>, StoreError> {
-        (**self).claim(node, lease, limit).await
-    }
-
-    async fn advance(&self, id: &str, node: &str, progress: String) -> Result<bool, StoreError> {
-        (**self).advance(id, node, progress).await
-    }
-
-    async fn set_verified(&self, owner: &str, url: &str) -> Result<(), StoreError> {
-        (**self).set_verified(owner, url).await
-    }
-
-    async fn is_verified(&self, owner: &str, url: &str) -> Result<bool, StoreError> {
-        (**self).is_verified(owner, url).await
-    }
 }
 
 #[cfg(test)]

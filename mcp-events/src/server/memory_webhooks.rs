@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -14,11 +15,11 @@ const MAX_VERIFIED: usize = 10_000;
 /// The longest time of a subscription or a lease: 10 years.
 const MAX_TIME: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
-/// The subscriptions of webhooks in memory, for one process. After a restart there are none: clients
-/// subscribe again when they renew them.
-#[derive(Default)]
+/// The subscriptions of webhooks in memory, for one process. Clones share them. After a restart there are
+/// none: clients subscribe again when they renew them.
+#[derive(Clone, Default)]
 pub struct MemoryWebhookStore {
-    state: Mutex<StoredWebhooks>,
+    state: Arc<Mutex<StoredWebhooks>>,
 }
 
 #[derive(Default)]

@@ -17,7 +17,7 @@ use crate::kit::{Endpoint, Order, body, client_of, events_with, header, server_f
 /// A store that fails for one node.
 #[derive(Clone)]
 struct FaultyStore {
-    store: Arc<MemoryWebhookStore>,
+    store: MemoryWebhookStore,
     /// Leases cannot be extended.
     is_cut: Arc<AtomicBool>,
     /// The next progress is not stored.
@@ -83,14 +83,14 @@ impl WebhookStore for FaultyStore {
 /// Nodes with one log, one store, and webhooks of their own.
 struct Cluster {
     log: Arc<MemoryEventLog>,
-    store: Arc<MemoryWebhookStore>,
+    store: MemoryWebhookStore,
 }
 
 impl Cluster {
     fn new() -> Self {
         Self {
             log: Arc::new(MemoryEventLog::new()),
-            store: Arc::new(MemoryWebhookStore::new()),
+            store: MemoryWebhookStore::new(),
         }
     }
 

@@ -354,7 +354,7 @@ impl Cluster {
     fn new() -> Self {
         let endpoint = Endpoint::default();
         let log = Arc::new(MemoryEventLog::new());
-        let store = Arc::new(MemoryWebhookStore::new());
+        let store = MemoryWebhookStore::new();
         let node = || {
             let webhooks = Webhooks::new(endpoint.clone()).store(store.clone());
             kit::events_with(log.clone()).webhooks(webhooks)
@@ -425,7 +425,7 @@ async fn other_node_continues_when_the_node_with_the_lease_ends() {
 
 #[tokio::test(start_paused = true)]
 async fn stored_subscription_can_be_read_by_its_store_only() {
-    let store = Arc::new(MemoryWebhookStore::new());
+    let store = MemoryWebhookStore::new();
     let webhooks = Webhooks::new(Endpoint::default()).store(store.clone());
     let events = events().webhooks(webhooks);
     let secret = WebhookSecret::generate().unwrap();
@@ -479,7 +479,7 @@ async fn subscription_is_renewed_before_it_ends_until_it_is_dropped() {
 #[tokio::test(start_paused = true)]
 async fn lost_subscription_is_created_again_at_the_last_position() {
     let endpoint = Endpoint::default();
-    let store = Arc::new(MemoryWebhookStore::new());
+    let store = MemoryWebhookStore::new();
     let webhooks = Webhooks::new(endpoint.clone()).store(store.clone());
     let events = events().webhooks(webhooks);
     let secret = WebhookSecret::generate().unwrap();

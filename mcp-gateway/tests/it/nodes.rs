@@ -1,6 +1,5 @@
 //! Several gateways behind one address, with the same keys of request states.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use mcp::core::store::MemoryUsedStates;
@@ -75,7 +74,7 @@ async fn call_of_a_legacy_server_is_refused_by_another_node_and_goes_on_at_its_o
 }
 
 /// A node that allows one order in an hour, or any number.
-async fn limited(server: &str, store: Option<&Arc<MemoryUsedStates>>, is_limited: bool) -> Client {
+async fn limited(server: &str, store: Option<&MemoryUsedStates>, is_limited: bool) -> Client {
     let era = ConnectMode::Pin(ProtocolVersion::LATEST);
     limited_in(era, server, store, is_limited).await
 }
@@ -83,7 +82,7 @@ async fn limited(server: &str, store: Option<&Arc<MemoryUsedStates>>, is_limited
 async fn limited_in(
     era: ConnectMode,
     server: &str,
-    store: Option<&Arc<MemoryUsedStates>>,
+    store: Option<&MemoryUsedStates>,
     is_limited: bool,
 ) -> Client {
     let once = match is_limited {
@@ -126,7 +125,7 @@ async fn state_that_is_sent_a_hundred_times_runs_one_call_of_a_limited_tool() {
         limited(&server, None, true).await,
     ];
     assert_eq!(repeat(&nodes).await, 2, "one at each node");
-    let store = Arc::new(MemoryUsedStates::new());
+    let store = MemoryUsedStates::new();
     let nodes = [
         limited(&server, Some(&store), true).await,
         limited(&server, Some(&store), true).await,
@@ -159,7 +158,7 @@ async fn state_without_an_answer_is_replaced_and_its_call_runs_once() {
 #[tokio::test]
 async fn state_of_a_parked_call_is_not_used_up_by_another_node() {
     let server = http_shop().await;
-    let store = Arc::new(MemoryUsedStates::new());
+    let store = MemoryUsedStates::new();
     let node = || limited_in(ConnectMode::Legacy, &server, Some(&store), true);
     let (first, second) = (node().await, node().await);
     let (required, answers) = question(&first).await;
