@@ -296,6 +296,14 @@ pub(crate) struct ServerArgs {
     pub(crate) yes: bool,
 }
 
+impl ServerArgs {
+    /// The program of the command, or the target.
+    pub(crate) fn first_word(&self) -> String {
+        let first = self.command.first().or(self.words.first());
+        first.cloned().unwrap_or_default()
+    }
+}
+
 /// A server, and the settings of the connection.
 #[derive(Debug, Args)]
 pub(crate) struct TargetArgs {

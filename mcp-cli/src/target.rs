@@ -5,18 +5,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bytes::Bytes;
-use http::{Request, Response};
-use http_body::Body;
 use mcp::auth::Authorizer;
-use mcp::client::Error;
-use mcp::core::{BoxFuture, Channel, ChannelError};
+use mcp::client::{Error, Target};
+use mcp::core::{Channel, ChannelError};
 use mcp::gateway::Relay;
 use mcp::group::{ServerEntry, ServerSpec};
 use mcp::prelude::*;
 use mcp::stdio::ChildChannel;
-use mcp::{ClientBuilder, HttpChannel, HttpClient, ServerCommand};
-use tower_service::Service;
+use mcp::{ClientBuilder, HttpChannel, ServerCommand};
 
 use crate::cli::{LoginArgs, RemoteArgs, ServerArgs, TargetArgs};
 use crate::config::{self, Location};
@@ -31,11 +27,8 @@ const MAX_SECONDS: f64 = 604_800.0;
 /// Time limit of each request without a token, before a login.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// An error of an HTTP client.
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
-/// The server of a command line.
-#[derive(Debug)]
+/// The server of a command line. A login page is not opened for it.
+#[derive(Debug, Clone)]
 pub(crate) enum Server {
     /// A program on standard streams.
     Command(ServerCommand),
@@ -44,12 +37,15 @@ pub(crate) enum Server {
 }
 
 /// A server over HTTP.
+#[derive(Clone)]
 pub(crate) struct Remote {
     pub(crate) url: String,
-    /// Headers of the configuration file.
-    headers: Vec<(String, String)>,
-    /// Headers of the command line: `Name: value`.
-    given: Vec<String>,
+    /// The user gives a token. Then no stored one is used.
+    pub(crate) has_token: bool,
+    /// The login, which clones share. `None` also for servers that get no token.
+    pub(crate) login: Option<Authorizer>,
+    /// The channel with the headers, and without the login.
+    channel: HttpChannel,
 }
 
 /// Finds the server of the command line, and starts nothing. Returns the other words, too.
@@ -67,7 +63,7 @@ pub(crate) async fn resolve<'a>(
         ));
     };
     let server = if target.contains("://") {
-        with_headers(target.clone(), Vec::new(), args)?
+        with_headers(target, &[], args)?
     } else {
         named(target, args, output).await?
     };
@@ -87,16 +83,7 @@ pub(crate) async fn connect<'a>(
 ) -> Result<(Client, &'a [String]), Failure> {
     let builder = builder(args, output)?;
     let (server, words) = resolve(&args.server, output).await?;
-    let connected = match server {
-        Server::Command(command) => builder.connect(command).await,
-        Server::Http(remote) => {
-            let builder = match remote.authorizer()? {
-                Some(authorizer) => builder.authorizer(&authorizer),
-                None => builder,
-            };
-            builder.connect(remote.channel(None)?).await
-        }
-    };
+    let connected = builder.connect(server).await;
     let client = connected.map_err(|error| Failure::connect(&error))?;
     Ok((client, words))
 }
@@ -110,9 +97,10 @@ pub(crate) async fn connect_only(args: &TargetArgs, output: &Output) -> Result<C
 
 /// Refuses words after the target. Called before the server is started.
 fn refuse_words(args: &ServerArgs) -> Result<(), Failure> {
-    let surplus = match args.command.is_empty() {
-        true => args.words.get(1),
-        false => args.words.first(),
+    let surplus = if args.command.is_empty() {
+        args.words.get(1)
+    } else {
+        args.words.first()
     };
     match surplus {
         Some(word) => Err(Failure::usage(format!("the word {word:?} is too much"))),
@@ -201,7 +189,7 @@ async fn named(name: &str, args: &ServerArgs, output: &Output) -> Result<Server,
         ServerSpec::Url { url, headers, .. } => {
             let shown = connection(url, headers, &variables).map_err(unusable)?;
             approve(&location, &shown, args.yes, output).await?;
-            with_headers(url.clone(), headers.clone(), args)
+            with_headers(url, headers, args)
         }
         _ => Err(unusable("its kind is unknown to this program".to_owned())),
     }
@@ -224,25 +212,18 @@ pub(crate) async fn channel_with_login(
     args: &LoginArgs,
     output: &Output,
 ) -> Result<HttpChannel, Failure> {
-    let remote = remote(&args.remote, output).await?;
-    let authorizer = if remote.has_token() {
-        None
-    } else {
-        credentials::interactive(&remote.url, args, false, output)?
-    };
-    remote.channel(authorizer.as_ref())
+    let mut remote = remote(&args.remote, output).await?;
+    if !remote.has_token {
+        remote.login = credentials::interactive(&remote.url, args, false, output)?;
+    }
+    Ok(remote.open(|channel| channel))
 }
 
 /// Finds a server over HTTP, for commands without other words.
 pub(crate) async fn remote(args: &RemoteArgs, output: &Output) -> Result<Remote, Failure> {
     let target = &args.server;
-    let remote = |url, headers| Remote {
-        url,
-        headers,
-        given: args.header.clone(),
-    };
     if target.contains("://") {
-        return Ok(remote(target.clone(), Vec::new()));
+        return Remote::new(target, &[], &args.header, credentials::stored);
     }
     let (location, entry) = config::find(target, args.config.as_deref())?;
     let variables = entry.variables.clone();
@@ -251,7 +232,7 @@ pub(crate) async fn remote(args: &RemoteArgs, output: &Output) -> Result<Remote,
             let shown = connection(&url, &headers, &variables)
                 .map_err(|reason| unusable(target, &location, &reason))?;
             approve(&location, &shown, args.yes, output).await?;
-            Ok(remote(url, headers))
+            Remote::new(&url, &headers, &args.header, credentials::stored)
         }
         _ => Err(Failure::usage(format!(
             "the server {target:?} is a command; this command needs one with a URL"
@@ -326,8 +307,8 @@ fn with_env(mut command: ServerCommand, args: &ServerArgs) -> Result<Server, Fai
 
 /// Adds the headers of the command line.
 fn with_headers(
-    url: String,
-    headers: Vec<(String, String)>,
+    url: &str,
+    headers: &[(String, String)],
     args: &ServerArgs,
 ) -> Result<Server, Failure> {
     if !args.env.is_empty() {
@@ -335,11 +316,7 @@ fn with_headers(
             "--env is for servers that are commands; use --header for URLs",
         ));
     }
-    Ok(Server::Http(Remote {
-        url,
-        headers,
-        given: args.header.clone(),
-    }))
+    Remote::new(url, headers, &args.header, credentials::stored).map(Server::Http)
 }
 
 /// The stored logins of servers, by URL. All connections to a URL share one, so that a token is renewed
@@ -357,138 +334,109 @@ impl Logins {
         let ServerSpec::Url { url, headers, .. } = spec else {
             return client.connect(spec).await;
         };
-        let remote = Remote {
-            url,
-            headers,
-            given: Vec::new(),
-        };
-        let channel = self.channel(&remote);
-        let channel = channel.map_err(|failure| Error::other(failure.to_string()))?;
-        client.connect(channel).await
+        let remote = Remote::new(&url, &headers, &[], |url| self.login(url));
+        let remote = remote.map_err(|failure| Error::other(failure.to_string()))?;
+        client.connect(Server::Http(remote)).await
     }
 
-    fn channel(&self, remote: &Remote) -> Result<HttpChannel, Failure> {
-        if remote.has_token() {
-            return remote.channel(None);
-        }
+    fn login(&self, url: &str) -> Result<Option<Authorizer>, Failure> {
         let mut logins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let login = match logins.get(&remote.url) {
-            Some(login) => login.clone(),
-            None => {
-                let login = credentials::stored(&remote.url)?;
-                logins.insert(remote.url.clone(), login.clone());
-                login
-            }
-        };
-        drop(logins);
-        remote.channel(login.as_ref())
+        if let Some(login) = logins.get(url) {
+            return Ok(login.clone());
+        }
+        let login = credentials::stored(url)?;
+        logins.insert(url.to_owned(), login.clone());
+        Ok(login)
     }
 }
 
-/// A function that connects to a server, each time anew.
-pub(crate) type Connector =
-    Box<dyn Fn(ClientBuilder) -> BoxFuture<'static, Result<Client, Error>> + Send + Sync>;
+impl Target for Server {
+    async fn connect(self, builder: ClientBuilder) -> Result<Client, Error> {
+        match self {
+            Self::Command(command) => builder.connect(command).await,
+            Self::Http(Remote { channel, login, .. }) => {
+                let builder = match &login {
+                    Some(login) => builder.authorizer(login),
+                    None => builder,
+                };
+                builder.connect(channel).await
+            }
+        }
+    }
+}
 
 impl Server {
-    /// Returns a function that connects to the server, without a login page.
-    pub(crate) fn connector(self) -> Result<Connector, Failure> {
-        Ok(match self {
-            Self::Command(command) => {
-                Box::new(move |client| Box::pin(client.connect(command.clone())))
-            }
+    /// Opens a channel to the server, each time anew, with the login that is stored now. `wrap` may wrap the HTTP
+    /// client.
+    pub(crate) fn open(
+        &self,
+        wrap: impl FnOnce(HttpChannel) -> HttpChannel,
+    ) -> Result<(Box<dyn Channel>, Option<Authorizer>), Failure> {
+        match self {
+            Self::Command(command) => Ok((Box::new(spawn(command.clone())?), None)),
             Self::Http(remote) => {
-                let authorizer = remote.authorizer()?;
-                // Headers are checked before the first connection.
-                remote.channel(authorizer.as_ref())?;
-                Box::new(move |client| {
-                    let channel = remote.channel(authorizer.as_ref());
-                    Box::pin(async move {
-                        let channel =
-                            channel.map_err(|failure| Error::other(failure.to_string()))?;
-                        client.connect(channel).await
-                    })
-                })
+                let mut remote = remote.clone();
+                if remote.login.is_some() {
+                    remote.login = credentials::stored(&remote.url)?;
+                }
+                Ok((Box::new(remote.open(wrap)), remote.login))
             }
+        }
+    }
+
+    /// Connects a client on other streams with the server.
+    pub(crate) fn relay(self) -> Result<Relay, Failure> {
+        Ok(match self {
+            Self::Command(command) => Relay::new(spawn(command)?),
+            Self::Http(remote) => Relay::new(remote.open(|channel| channel)),
         })
     }
+}
 
-    /// Opens a channel to the server, each time anew, without a login page. HTTP requests go through the
-    /// service that `wrap` makes.
-    pub(crate) fn channel<S, B>(
-        &self,
-        wrap: impl FnOnce(HttpClient) -> S,
-    ) -> Result<(Box<dyn Channel>, Option<Authorizer>), Failure>
-    where
-        S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + 'static,
-        S::Future: Send + 'static,
-        S::Error: Into<BoxError>,
-        B: Body + Send + 'static,
-        B::Data: Send,
-        B::Error: Into<BoxError>,
-    {
-        match self {
-            Self::Command(command) => {
-                let channel = ChildChannel::spawn(command.clone());
-                let channel = channel.map_err(|error| Failure::connect(&Error::from(error)))?;
-                Ok((Box::new(channel), None))
-            }
-            Self::Http(remote) => {
-                let authorizer = remote.authorizer()?;
-                let usage = |error: ChannelError| Failure::usage(error.to_string());
-                let client = wrap(HttpClient::new().map_err(usage)?);
-                let channel = match &authorizer {
-                    Some(it) => HttpChannel::with_service(&remote.url, it.service(client)),
-                    None => HttpChannel::with_service(&remote.url, client),
-                };
-                let channel = remote.with_headers(channel.map_err(usage)?)?;
-                Ok((Box::new(channel), authorizer))
-            }
-        }
-    }
-
-    /// Connects a client on other streams with the server, without a login page.
-    pub(crate) fn relay(self) -> Result<Relay, Failure> {
-        match self {
-            Self::Command(command) => {
-                let channel = ChildChannel::spawn(command);
-                let channel = channel.map_err(|error| Failure::connect(&Error::from(error)))?;
-                Ok(Relay::new(channel))
-            }
-            Self::Http(remote) => {
-                let authorizer = remote.authorizer()?;
-                Ok(Relay::new(remote.channel(authorizer.as_ref())?))
-            }
-        }
-    }
+fn spawn(command: ServerCommand) -> Result<ChildChannel, Failure> {
+    ChildChannel::spawn(command).map_err(|error| Failure::connect(&Error::from(error)))
 }
 
 impl Remote {
-    /// Returns whether the user gives a token. Then no stored one is used.
-    pub(crate) fn has_token(&self) -> bool {
-        let given = self.given.iter().filter_map(|it| it.split_once(':'));
-        let configured = self.headers.iter().map(|(name, value)| (&**name, &**value));
-        given
-            .chain(configured)
-            .any(|(name, _)| name.trim().eq_ignore_ascii_case("authorization"))
-    }
-
-    /// The stored token, without a login page.
-    pub(crate) fn authorizer(&self) -> Result<Option<Authorizer>, Failure> {
-        match self.has_token() {
-            true => Ok(None),
-            false => credentials::stored(&self.url),
+    /// A server with the headers of its configuration, and those of the command line (`Name: value`).
+    fn new(
+        url: &str,
+        headers: &[(String, String)],
+        given: &[String],
+        login: impl FnOnce(&str) -> Result<Option<Authorizer>, Failure>,
+    ) -> Result<Self, Failure> {
+        let usage = |error: ChannelError| Failure::usage(error.to_string());
+        let mut channel = HttpChannel::new(url).map_err(usage)?;
+        let mut has_token = false;
+        let configured = headers
+            .iter()
+            .map(|(name, value)| Some((&**name, &**value)));
+        let given = given.iter().map(|header| header.split_once(':'));
+        for header in configured.chain(given) {
+            // The message does not contain the header, which may be a secret.
+            let Some((name, value)) = header else {
+                return Err(Failure::usage(
+                    "a --header has no colon; write `Name: value`",
+                ));
+            };
+            let name = name.trim();
+            has_token |= name.eq_ignore_ascii_case("authorization");
+            channel = channel.header(name, value.trim()).map_err(usage)?;
         }
+        Ok(Self {
+            url: url.to_owned(),
+            has_token,
+            login: if has_token { None } else { login(url)? },
+            channel,
+        })
     }
 
     /// Returns true if the server answers a client that has no token. False if it cannot be reached.
     pub(crate) async fn accepts_calls_without_a_token(&self) -> bool {
-        let Ok(channel) = self.channel(None) else {
-            return false;
-        };
         let client = Client::builder()
             .identity("mcp", env!("CARGO_PKG_VERSION"))
             .timeout(PROBE_TIMEOUT);
-        let Ok(client) = client.connect(channel).await else {
+        let Ok(client) = client.connect(self.channel.clone()).await else {
             return false;
         };
         let has_tools = client
@@ -504,36 +452,13 @@ impl Remote {
         answered
     }
 
-    fn channel(&self, authorizer: Option<&Authorizer>) -> Result<HttpChannel, Failure> {
-        let channel = match authorizer {
-            Some(authorizer) => HttpClient::new().and_then(|client| {
-                HttpChannel::with_service(&self.url, authorizer.service(client))
-            }),
-            None => HttpChannel::new(&self.url),
-        };
-        self.with_headers(channel.map_err(|error| Failure::usage(error.to_string()))?)
-    }
-
-    /// Adds the headers to a channel.
-    pub(crate) fn with_headers(&self, mut channel: HttpChannel) -> Result<HttpChannel, Failure> {
-        let usage = |error: &dyn fmt::Display| Failure::usage(error.to_string());
-        for (name, value) in &self.headers {
-            channel = channel
-                .header(name.as_str(), value.as_str())
-                .map_err(|error| usage(&error))?;
+    /// Opens a channel with the login. `wrap` may wrap the HTTP client below the login.
+    pub(crate) fn open(&self, wrap: impl FnOnce(HttpChannel) -> HttpChannel) -> HttpChannel {
+        let channel = wrap(self.channel.clone());
+        match &self.login {
+            Some(login) => channel.map_service(|http| login.service(http)),
+            None => channel,
         }
-        for header in &self.given {
-            // The message does not contain the header, which may be a secret.
-            let Some((name, value)) = header.split_once(':') else {
-                return Err(Failure::usage(
-                    "a --header has no colon; write `Name: value`",
-                ));
-            };
-            channel = channel
-                .header(name.trim(), value.trim())
-                .map_err(|error| usage(&error))?;
-        }
-        Ok(channel)
     }
 }
 

@@ -16,11 +16,12 @@ mod report;
 mod server;
 mod watch;
 
+use mcp::ServerCommand;
+use mcp::auth::Authorizer;
 use mcp::prelude::*;
-use mcp::{HttpChannel, HttpClient, ServerCommand};
 
 use self::report::{Report, Step};
-use self::watch::Watched;
+use self::watch::{Exchanges, Watched};
 use super::support::close;
 use crate::cli::TargetArgs;
 use crate::config;
@@ -42,11 +43,7 @@ async fn examine_command(
     args: &TargetArgs,
     output: &Output,
 ) -> Result<Report, Failure> {
-    let program = match args.server.command.first() {
-        Some(program) => program.clone(),
-        None => args.server.words.first().cloned().unwrap_or_default(),
-    };
-    let mut report = Report::new(program);
+    let mut report = Report::new(args.server.first_word());
     match target::builder(args, output)?.connect(command).await {
         Ok(client) => {
             report.add(Step::ok("start", "the program runs"));
@@ -75,15 +72,14 @@ async fn examine_http(
     if !network::examine(&remote.url, &mut report).await {
         return Ok(report);
     }
-    let usage = |error: mcp::core::ChannelError| Failure::usage(error.to_string());
-    let http = Watched::new(HttpClient::new().map_err(usage)?);
-    let authorizer = remote.authorizer()?;
-    let mut events = authorizer.as_ref().map(|it| it.events());
-    let channel = match &authorizer {
-        Some(it) => HttpChannel::with_service(&remote.url, it.service(http.clone())),
-        None => HttpChannel::with_service(&remote.url, http.clone()),
-    };
-    let channel = remote.with_headers(channel.map_err(usage)?)?;
+    let seen = Exchanges::default();
+    let mut events = remote.login.as_ref().map(Authorizer::events);
+    let channel = remote.open(|channel| {
+        channel.map_service(|inner| Watched {
+            inner,
+            seen: seen.clone(),
+        })
+    });
     let mut connected = target::builder(args, output)?.connect(channel).await;
     if let Ok(client) = &connected
         && client.server_capabilities().is_none()
@@ -93,19 +89,13 @@ async fn examine_http(
         connected = Err(error);
     }
     let failure = connected.as_ref().err();
-    http::examine_connection(&remote.url, &http, failure, &mut report);
-    login::examine(
-        remote,
-        authorizer.as_ref(),
-        events.as_mut(),
-        &http,
-        &mut report,
-    );
+    http::examine_connection(&remote.url, &seen.all(), failure, &mut report);
+    login::examine(remote, events.as_mut(), &seen.all(), &mut report);
     match &connected {
         Ok(client) => examine_server(client, args, &mut report).await,
         Err(error) => server::examine_failure(error, &mut report),
     }
-    http::examine_headers(&http, &mut report);
+    http::examine_headers(&seen.all(), &mut report);
     Ok(report)
 }
 

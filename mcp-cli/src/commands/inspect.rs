@@ -16,13 +16,7 @@ pub(super) async fn run(args: &InspectArgs, output: &Output) -> Result<(), Failu
     let server = target::resolve_only(&args.server, output).await?;
     let name = match &server {
         Server::Http(remote) => config::public_url(&remote.url),
-        Server::Command(_) => args
-            .server
-            .command
-            .first()
-            .or(args.server.words.first())
-            .cloned()
-            .unwrap_or_default(),
+        Server::Command(_) => args.server.first_word(),
     };
     let login = open_login(&server);
     let against = match &args.against {
@@ -35,7 +29,9 @@ pub(super) async fn run(args: &InspectArgs, output: &Output) -> Result<(), Failu
     let session = Session::new(
         name,
         Box::new(move |exchanges| {
-            server.channel(|client| ObservedClient::new(client, exchanges.clone()))
+            server.open(|channel| {
+                channel.map_service(|client| ObservedClient::new(client, exchanges.clone()))
+            })
         }),
     );
     let session = session.with_login(login).against(against);
@@ -63,7 +59,7 @@ fn open_login(server: &Server) -> Option<OpenLogin> {
         return None;
     };
     let url = remote.url.clone();
-    (!remote.has_token()).then(|| -> OpenLogin {
+    (!remote.has_token).then(|| -> OpenLogin {
         Box::new(move |show| credentials::with_page(&url, move |page| show(page)))
     })
 }

@@ -14,7 +14,7 @@ use crate::target;
 
 pub(super) async fn login(args: &LoginArgs, output: &Output) -> Result<(), Failure> {
     let remote = target::remote(&args.remote, output).await?;
-    let is_open = !remote.has_token() && remote.accepts_calls_without_a_token().await;
+    let is_open = !remote.has_token && remote.accepts_calls_without_a_token().await;
     let authorizer = usable(credentials::interactive(
         &remote.url,
         args,

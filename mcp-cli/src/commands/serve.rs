@@ -1,5 +1,6 @@
 //! `mcp serve`, and the address of `mcp gateway`.
 
+use mcp::ClientBuilder;
 use mcp::auth::ResourceServer;
 use mcp::gateway::config::HttpConfig;
 use mcp::gateway::{ConnectedGateway, Gateway, GatewayServer};
@@ -20,7 +21,7 @@ const ADDRESS: &str = "127.0.0.1:8000";
 pub(super) async fn run(args: &ServeArgs, output: &Output) -> Result<(), Failure> {
     log::start(None)?;
     let server = target::resolve_only(&args.target, output).await?;
-    let connect = server.connector()?;
+    let connect = move |client: ClientBuilder| client.connect(server.clone());
     let mut gateway = Gateway::new("mcp", env!("CARGO_PKG_VERSION"))
         .naming(Naming::PlainUnlessTaken)
         .server(GatewayServer::new(SERVER, connect));

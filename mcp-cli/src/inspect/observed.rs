@@ -7,9 +7,8 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
-use mcp::HttpClient;
 use mcp::core::{BoxFuture, ChannelError};
-use mcp::http::client::HttpBody;
+use mcp::http::client::{ChannelService, HttpBody};
 use mcp::http::sse::{Decoder, SseLimits};
 use tower_service::Service;
 
@@ -21,12 +20,12 @@ const MAX_EVENT: usize = 4 << 20;
 /// A client whose requests, responses and server-sent events are observed.
 #[derive(Debug, Clone)]
 pub(crate) struct ObservedClient {
-    inner: HttpClient,
+    inner: ChannelService,
     exchanges: Arc<Exchanges>,
 }
 
 impl ObservedClient {
-    pub(crate) fn new(inner: HttpClient, exchanges: Arc<Exchanges>) -> Self {
+    pub(crate) fn new(inner: ChannelService, exchanges: Arc<Exchanges>) -> Self {
         Self { inner, exchanges }
     }
 }

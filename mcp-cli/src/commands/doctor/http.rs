@@ -8,7 +8,7 @@ use mcp::client::Error;
 use mcp::core::Fault;
 
 use super::report::{Report, Step};
-use super::watch::{Exchange, Watched};
+use super::watch::Exchange;
 use crate::config;
 use crate::failure::FailureKind;
 
@@ -27,13 +27,12 @@ const MAX_SKEW: Duration = Duration::from_secs(30);
 const MAX_VALUE: usize = 200;
 
 /// Judges TLS and the responses until the connection was ready or had failed.
-pub(super) fn examine_connection<S>(
+pub(super) fn examine_connection(
     url: &str,
-    http: &Watched<S>,
+    exchanges: &[Exchange],
     failure: Option<&Error>,
     report: &mut Report,
 ) {
-    let exchanges = http.exchanges();
     let is_tls = config::parse_url(url).is_some_and(|url| url.scheme() == "https");
     let Some(last) = exchanges.last() else {
         let detail = failure.map_or_else(|| "no response".to_owned(), ToString::to_string);
@@ -110,8 +109,7 @@ fn cure_of(url: &str, exchange: &Exchange) -> Option<String> {
 }
 
 /// Judges headers that proxies change, and the clock.
-pub(super) fn examine_headers<S>(http: &Watched<S>, report: &mut Report) {
-    let exchanges = http.exchanges();
+pub(super) fn examine_headers(exchanges: &[Exchange], report: &mut Report) {
     let Some(first) = exchanges.first() else {
         return;
     };

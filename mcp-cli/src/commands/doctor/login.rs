@@ -7,7 +7,7 @@ use mcp::auth::{AuthEvent, AuthEvents, AuthStatus, Authorizer};
 
 use super::http::value;
 use super::report::{Report, Step};
-use super::watch::Watched;
+use super::watch::Exchange;
 use crate::failure::{FailureKind, LOG_IN, SCOPE, demands_scope};
 use crate::target::Remote;
 
@@ -15,14 +15,12 @@ use crate::target::Remote;
 const MAX_EVENTS: usize = 32;
 
 /// Describes the challenge of the server, and what the client did about it.
-pub(super) fn examine<S>(
+pub(super) fn examine(
     remote: &Remote,
-    authorizer: Option<&Authorizer>,
     events: Option<&mut AuthEvents>,
-    http: &Watched<S>,
+    exchanges: &[Exchange],
     report: &mut Report,
 ) {
-    let exchanges = http.exchanges();
     let is_refusal =
         |it: &StatusCode| matches!(*it, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     let challenge = exchanges.iter().find(|it| is_refusal(&it.status));
@@ -41,9 +39,9 @@ pub(super) fn examine<S>(
             .flat_map(received)
             .map(|it| describe(&it)),
     );
-    if remote.has_token() {
+    if remote.has_token {
         lines.push("the request has the token of the command line or the configuration".to_owned());
-    } else if authorizer.is_none() {
+    } else if remote.login.is_none() {
         lines.push("no token is sent: the URL is neither https nor on this machine".to_owned());
     }
     if let Some(AuthStatus::LoggedIn {
@@ -51,7 +49,7 @@ pub(super) fn examine<S>(
         scopes,
         expires_in,
         ..
-    }) = authorizer.map(Authorizer::status)
+    }) = remote.login.as_ref().map(Authorizer::status)
     {
         let expiry = expires_in.map_or("no known end".to_owned(), |it| format!("{it} s left"));
         lines.push(format!("token of {issuer}, scopes: {scopes}, {expiry}"));
@@ -63,7 +61,7 @@ pub(super) fn examine<S>(
                 .map(|last| value(&last.headers, &WWW_AUTHENTICATE));
             let cure = if challenge.is_some_and(|challenge| demands_scope(&challenge)) {
                 SCOPE
-            } else if remote.has_token() {
+            } else if remote.has_token {
                 "replace the token: the server refuses it"
             } else {
                 LOG_IN

@@ -1,13 +1,13 @@
 //! The HTTP requests of a connection.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
-use mcp::core::BoxFuture;
+use mcp::core::{BoxFuture, ChannelError};
+use mcp::http::client::{ChannelService, HttpBody};
 use mcp::http::headers::names::MCP_METHOD;
 use tower_service::Service;
 
@@ -27,38 +27,31 @@ pub(super) struct Exchange {
     pub(super) received: SystemTime,
 }
 
-/// An HTTP client that keeps the heads of the first responses.
-#[derive(Clone)]
-pub(super) struct Watched<S> {
-    inner: S,
-    seen: Arc<Mutex<Vec<Exchange>>>,
-}
+/// The first exchanges of a connection.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Exchanges(Arc<Mutex<Vec<Exchange>>>);
 
-impl<S> Watched<S> {
-    pub(super) fn new(inner: S) -> Self {
-        Self {
-            inner,
-            seen: Arc::default(),
-        }
-    }
-
+impl Exchanges {
     /// Returns the exchanges so far.
-    pub(super) fn exchanges(&self) -> Vec<Exchange> {
-        let seen = self.seen.lock();
+    pub(super) fn all(&self) -> Vec<Exchange> {
+        let seen = self.0.lock();
         seen.unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl<S, B> Service<Request<Bytes>> for Watched<S>
-where
-    S: Service<Request<Bytes>, Response = Response<B>>,
-    S::Future: Send + 'static,
-{
-    type Response = Response<B>;
-    type Error = S::Error;
-    type Future = BoxFuture<'static, Result<Response<B>, S::Error>>;
+/// An HTTP client that keeps the heads of the first responses.
+#[derive(Debug, Clone)]
+pub(super) struct Watched {
+    pub(super) inner: ChannelService,
+    pub(super) seen: Exchanges,
+}
 
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+impl Service<Request<Bytes>> for Watched {
+    type Response = Response<HttpBody>;
+    type Error = ChannelError;
+    type Future = BoxFuture<'static, Result<Self::Response, ChannelError>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ChannelError>> {
         self.inner.poll_ready(cx)
     }
 
@@ -66,7 +59,7 @@ where
         let method = request.method().clone();
         let call = request.headers().get(MCP_METHOD);
         let call = call.and_then(|it| it.to_str().ok()).map(str::to_owned);
-        let (seen, start) = (Arc::clone(&self.seen), Instant::now());
+        let (seen, start) = (self.seen.clone(), Instant::now());
         let response = self.inner.call(request);
         Box::pin(async move {
             let response = response.await?;
@@ -78,18 +71,12 @@ where
                 duration: start.elapsed(),
                 received: SystemTime::now(),
             };
-            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut seen = seen.0.lock().unwrap_or_else(PoisonError::into_inner);
             if seen.len() < MAX_EXCHANGES {
                 seen.push(exchange);
             }
             drop(seen);
             Ok(response)
         })
-    }
-}
-
-impl<S> fmt::Debug for Watched<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watched").finish_non_exhaustive()
     }
 }
