@@ -19,3 +19,4 @@ mod tools;
 
 pub use extension::ExtensionClient;
 pub(crate) use session::set_level;
+pub(crate) use tools::read_tool_result;

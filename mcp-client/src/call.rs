@@ -1,43 +1,31 @@
 //! The path of every call: requests are sent one after the other, until the server has received all
 //! input that it requires and returns the result.
 
+mod input;
 mod retry;
 mod task;
 
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 
 use futures_util::future::{Either, select};
 use http::{HeaderMap, StatusCode};
 use mcp_core::mrtr::{InputRound, Mrtr};
-use mcp_core::versioning::newest_common;
-use mcp_core::{
-    BoxFuture, Call, ChannelError, ClientRequest, Fault, InputState, Reply, ResultBody,
-};
+use mcp_core::{BoxFuture, ChannelError, ClientRequest, Fault, InputState, Reply, ResultBody};
 use mcp_types::ext::tasks::{RESULT_TYPE, Task};
-use mcp_types::{
-    CacheHint, CallToolParams, Cursor, ElicitUrlParams, InputRequired, InputResponse, Page,
-    ProtocolVersion, RawObject, codes,
-};
-use tokio::time::Instant;
+use mcp_types::{CacheHint, ProtocolVersion, RawObject, codes};
 
 use crate::attempt::{Attempt, ReceivedReply};
 use crate::cache::CacheSlot;
 use crate::call_timer::CallTimer;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::inputs::{Asker, InputError, check_urls};
 use crate::layered::LayeredRequest;
 use crate::options::CallOptions;
 use crate::required_urls::{self, RequiredUrls};
 use crate::session;
 use retry::RetryState;
 pub(crate) use task::{TaskPolls, cancel as cancel_task, get as get_task};
-
-/// Pages that are requested to find the definition of one tool.
-const MAX_TOOL_PAGES: usize = 100;
 
 /// Makes a call and waits for its result. Dropping the future cancels the call.
 pub(crate) async fn run(
@@ -69,21 +57,9 @@ pub(crate) struct ActiveCall<'a> {
     response_bytes: usize,
 }
 
-/// The conversion of the body of a result.
-pub(crate) enum Reader<T> {
-    /// Returns `None` for the result of another method.
-    Plain(fn(ResultBody) -> Option<T>),
-    /// Returns the reason why the result is malformed.
-    Checked(fn(ResultBody) -> Result<T, String>),
-}
-
-impl<T> Clone for Reader<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Reader<T> {}
+/// The conversion of the body of a result. Returns [`ErrorKind::WrongResult`] for the result of another
+/// method.
+pub(crate) type Reader<T> = fn(ResultBody) -> Result<T, ErrorKind>;
 
 /// The outcome of one request: a [`Step`](crate::Step) whose result is not read yet.
 pub(crate) enum CallStep {
@@ -323,14 +299,6 @@ impl<'a> ActiveCall<'a> {
         }
     }
 
-    /// Removes the cause of a fault. Returns whether the request can be sent again.
-    async fn recovers_from(&mut self, fault: &Fault) -> bool {
-        if self.switch_version(fault) {
-            return true;
-        }
-        matches!(fault, Fault::HeaderMismatch(_)) && self.refresh_headers().await
-    }
-
     /// Converts a fault: URLs that the user has to visit are a round of input, all others are errors.
     fn fault_step(
         &mut self,
@@ -399,27 +367,6 @@ impl<'a> ActiveCall<'a> {
         attempt.run().await
     }
 
-    fn start_input_round(&mut self, required: InputRequired) -> Result<CallStep, InputError> {
-        let round = self.mrtr.start_round(&self.request, required)?;
-        check_urls(round.requests())?;
-        // The time of the user does not count as the time of the server.
-        self.timer.pause();
-        Ok(CallStep::InputRequired(round))
-    }
-
-    /// Returns whether the user can visit the URLs that the server requires.
-    // spec: ERR-13
-    fn accepts_required_urls(&mut self, required: &[ElicitUrlParams]) -> bool {
-        let inner = &self.client.inner;
-        let method = self.request.method();
-        inner.profile.capabilities.allows_url()
-            && required.len() <= Mrtr::MAX_REQUESTS
-            && method.is_some_and(|method| method.spec().may_require_input)
-            && self
-                .required_urls
-                .add(&inner.inputs.url_elicitations, required)
-    }
-
     /// Records the result in the tool index and returns it, unless it violates an output schema.
     fn done(&self, body: ResultBody) -> Result<ResultBody, Error> {
         let inner = &self.client.inner;
@@ -457,164 +404,9 @@ impl<'a> ActiveCall<'a> {
     }
 
     /// Converts the result of the call.
-    pub(crate) fn read<T>(&self, body: ResultBody, reader: Reader<T>) -> Result<T, Error> {
-        match reader {
-            Reader::Plain(read) => read(body).ok_or_else(|| self.error(ErrorKind::WrongResult)),
-            Reader::Checked(read) => {
-                read(body).map_err(|reason| self.error(ErrorKind::CustomResult(reason)))
-            }
-        }
+    pub(crate) fn read<T>(&self, body: ResultBody, read: Reader<T>) -> Result<T, Error> {
+        read(body).map_err(|kind| self.error(kind))
     }
-
-    /// Returns the origin of the input requests of this call.
-    fn asker(&self) -> Arc<Asker> {
-        Arc::new(Asker {
-            server: self.client.inner.channel.peer().into_owned(),
-            info: self.client.server_info(),
-            method: Some(self.request.method_name().to_owned()),
-            item: self.request.item().map(ToOwned::to_owned),
-        })
-    }
-
-    /// Runs the handlers of the client on this task, and waits for required visits of URLs.
-    async fn run_handlers(&mut self, round: &InputRound) -> Result<(), Error> {
-        let client = self.client.clone();
-        let inner = &client.inner;
-        let asker = self.asker();
-        let declared = &inner.profile.capabilities;
-        let version = self.version;
-        let observe = |request: &_| inner.observe_input(request);
-        let responses = inner
-            .inputs
-            .answer_all(round, &asker, declared, version, observe);
-        let responses = unless_cancelled(&mut self.options.cancel, pin!(responses)).await;
-        let responses = responses.ok_or_else(|| self.error(ErrorKind::Cancelled))?;
-        let responses = responses.map_err(|error| self.error(error))?;
-        self.set_responses(round, &responses)?;
-        let (completed, closed) = (
-            pin!(self.required_urls.completed()),
-            pin!(inner.closing.closed()),
-        );
-        let waited = select(completed, closed);
-        let waited = unless_cancelled(&mut self.options.cancel, pin!(waited)).await;
-        waited
-            .map(drop)
-            .ok_or_else(|| self.error(ErrorKind::Cancelled))
-    }
-
-    /// Continues after a round of input that an earlier call received.
-    pub(crate) fn resume(
-        &mut self,
-        required: InputRequired,
-        responses: &BTreeMap<String, InputResponse>,
-    ) -> Result<(), Error> {
-        let round = self.mrtr.start_round(&self.request, required);
-        let round = round.map_err(|error| self.error(InputError::from(error)))?;
-        self.set_responses(&round, responses)
-    }
-
-    /// Stores the input responses for the next request.
-    pub(crate) fn set_responses(
-        &mut self,
-        round: &InputRound,
-        responses: &BTreeMap<String, InputResponse>,
-    ) -> Result<(), Error> {
-        let input = round.respond(responses);
-        let input = input.map_err(|error| self.error(InputError::from(error)))?;
-        if self.required_urls.is_open() {
-            // The repeated call carries no input: the server knows which visits are completed.
-            return required_urls::check_accepted(round, responses)
-                .map_err(|error| self.error(error));
-        }
-        self.input = Some(input);
-        Ok(())
-    }
-
-    /// Returns whether the call may be sent again after its connection was lost. A request state is sent
-    /// once only, because servers may accept it once only.
-    // spec: MRTR-09
-    fn repeats_after_break(&mut self) -> bool {
-        self.is_idempotent() && self.input.is_none() && self.retry.may_repeat()
-    }
-
-    /// Returns whether the server may execute the call twice.
-    fn is_idempotent(&self) -> bool {
-        let by_request = match &self.request {
-            ClientRequest::Call(Call::CallTool(params)) => {
-                self.client.inner.tools.is_idempotent(&params.name)
-            }
-            ClientRequest::Call(Call::Other { .. }) => false,
-            ClientRequest::Call(_) | ClientRequest::Discover => true,
-            _ => false,
-        };
-        self.options.idempotent.unwrap_or(by_request)
-    }
-
-    /// Switches to another version when the server refuses this one. Happens once per call, even if
-    /// the server lists the refused version as supported.
-    // spec: VER-04
-    fn switch_version(&mut self, fault: &Fault) -> bool {
-        let Fault::UnsupportedVersion { supported, .. } = fault else {
-            return false;
-        };
-        match newest_common(supported, &self.client.inner.versions) {
-            Some(version) if self.retry.may_switch_version() => {
-                self.version = version;
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// Lists the tools again to find the headers that the server misses. Happens once per call.
-    /// Returns whether the headers have changed.
-    // spec: XHDR-19
-    async fn refresh_headers(&mut self) -> bool {
-        let inner = &self.client.inner;
-        let ClientRequest::Call(Call::CallTool(params)) = &self.request else {
-            return false;
-        };
-        if !inner.mirrors_arguments(inner.version()) || !self.retry.may_refresh_headers() {
-            return false;
-        }
-        let before = inner.tools.params(&self.request);
-        let (headers, end) = (&self.options.headers, self.timer.end());
-        if let Err(error) = list_until(&self.client, params, headers, end).await {
-            tracing::debug!(%error, "the list of tools cannot be refreshed");
-        }
-        inner.tools.params(&self.request) != before
-    }
-}
-
-/// Requests pages of the tool list until the page with the tool of a call. Boxed, because this is a
-/// call within a call.
-fn list_until<'a>(
-    client: &'a Client,
-    wanted: &'a CallToolParams,
-    headers: &'a HeaderMap,
-    end: Instant,
-) -> BoxFuture<'a, Result<(), Error>> {
-    Box::pin(async move {
-        let mut cursor: Option<Cursor> = None;
-        for _ in 0..MAX_TOOL_PAGES {
-            let page = cursor.take().map_or_else(Page::first, Page::at);
-            let options = CallOptions {
-                total_timeout: Some(end.saturating_duration_since(Instant::now())),
-                headers: headers.clone(),
-                fresh: true,
-                ..CallOptions::default()
-            };
-            let request = ClientRequest::Call(Call::ListTools(page));
-            let ResultBody::ListTools(page) = run(client, request, options).await? else {
-                break;
-            };
-            cursor.clone_from(&page.next_cursor);
-            if cursor.is_none() || page.tools.iter().any(|tool| tool.name == wanted.name) {
-                break;
-            }
-        }
-        Ok(())
-    })
 }
 
 /// Awaits `work`. Returns `None` when the caller cancels it first. `work` is pinned, because an

@@ -86,11 +86,7 @@ struct ResumedRound {
 }
 
 impl<'a, T> PreparedCall<'a, T> {
-    pub(crate) fn new(client: &Client, call: Call, read: fn(ResultBody) -> Option<T>) -> Self {
-        Self::with_reader(client, call, Reader::Plain(read))
-    }
-
-    pub(crate) fn with_reader(client: &Client, call: Call, read: Reader<T>) -> Self {
+    pub(crate) fn new(client: &Client, call: Call, read: Reader<T>) -> Self {
         Self {
             client: client.clone(),
             request: ClientRequest::Call(call),
@@ -110,23 +106,19 @@ impl<'a, T> PreparedCall<'a, T> {
     }
 
     /// Replaces the call and the conversion of its result, and keeps the options.
-    pub(crate) fn with_call<U>(
-        mut self,
-        call: Call,
-        read: fn(ResultBody) -> Option<U>,
-    ) -> PreparedCall<'a, U> {
+    pub(crate) fn with_call<U>(mut self, call: Call, read: Reader<U>) -> PreparedCall<'a, U> {
         self.request = call.into();
         self.reading(read)
     }
 
     /// Replaces the conversion of the result.
-    fn reading<U>(self, read: fn(ResultBody) -> Option<U>) -> PreparedCall<'a, U> {
+    fn reading<U>(self, read: Reader<U>) -> PreparedCall<'a, U> {
         PreparedCall {
             client: self.client,
             request: self.request,
             error: self.error,
             options: self.options,
-            read: Reader::Plain(read),
+            read,
             pagination: None,
             limits: self.limits,
             resumed: self.resumed,
@@ -355,7 +347,7 @@ macro_rules! raw_calls {
             /// ```
             pub fn raw(mut self) -> PreparedCall<'a, ResultBody> {
                 self.options.returns_raw = true;
-                self.reading(Some)
+                self.reading(Ok)
             }
         })*
     };

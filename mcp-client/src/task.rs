@@ -9,11 +9,12 @@ use futures_core::Stream;
 use futures_util::future::Either;
 use futures_util::stream;
 use http::HeaderMap;
-use mcp_core::{Call, ClientRequest, ResultBody};
+use mcp_core::{Call, ClientRequest};
 use mcp_types::ext::tasks::{GET, Task, TaskParams, TaskStatus};
 use mcp_types::{CallToolResult, RawObject};
 
-use crate::call::{ActiveCall, Reader, TaskPolls, cancel_task, get_task};
+use crate::api::read_tool_result;
+use crate::call::{ActiveCall, TaskPolls, cancel_task, get_task};
 use crate::client::Client;
 use crate::error::Error;
 use crate::options::CallOptions;
@@ -204,11 +205,7 @@ impl TaskHandle {
                     true => call.end_of_task(*task)?,
                     false => call.follow(&mut polls).await?,
                 };
-                let read = Reader::Plain(|body| match body {
-                    ResultBody::CallTool(result) => Some(result),
-                    _ => None,
-                });
-                call.read(body, read)
+                call.read(body, read_tool_result)
             }
         }
     }

@@ -1,9 +1,10 @@
 //! Serialization of arguments.
 
-use mcp_core::{Call, ResultBody};
+use mcp_core::Call;
 use mcp_types::{RawObject, RawObjectError};
 use serde::Serialize;
 
+use crate::call::Reader;
 use crate::error::ErrorKind;
 use crate::{Client, PreparedCall};
 
@@ -13,7 +14,7 @@ pub(super) fn with_arguments<'a, T>(
     client: &Client,
     args: &impl Serialize,
     call: impl FnOnce(Option<RawObject>) -> Call,
-    read: fn(ResultBody) -> Option<T>,
+    read: Reader<T>,
 ) -> PreparedCall<'a, T> {
     match serialize(args) {
         Ok(args) => PreparedCall::new(client, call(args), read),

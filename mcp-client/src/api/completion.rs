@@ -6,6 +6,7 @@ use mcp_core::{Call, ResultBody};
 use mcp_types::{CompleteParams, CompleteResult};
 
 use crate::client::Client;
+use crate::error::ErrorKind;
 use crate::prepared::PreparedCall;
 
 impl Client {
@@ -26,8 +27,8 @@ impl Client {
     // spec: COMP-02
     pub fn complete<'a>(&self, params: CompleteParams) -> PreparedCall<'a, CompleteResult> {
         PreparedCall::new(self, Call::Complete(params.into()), |body| match body {
-            ResultBody::Complete(result) => Some(result),
-            _ => None,
+            ResultBody::Complete(result) => Ok(result),
+            _ => Err(ErrorKind::WrongResult),
         })
     }
 }

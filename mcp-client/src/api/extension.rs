@@ -11,7 +11,6 @@ use mcp_core::{Call, ResultBody};
 use mcp_types::{Cursor, Page};
 use serde::{Deserialize, Serialize};
 
-use crate::call::Reader;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::pager::Pagination;
@@ -117,11 +116,13 @@ impl<E: Extension> ExtensionClient<E> {
             method: R::METHOD.into(),
             params,
         };
-        let read = Reader::Checked(read_result::<R>);
+        let read = read_result::<R>;
         match to_object(params) {
-            Ok(params) => PreparedCall::with_reader(&self.client, call(Some(params)), read),
-            Err(error) => PreparedCall::with_reader(&self.client, call(None), read)
-                .fail(ErrorKind::Arguments(error)),
+            Ok(params) => PreparedCall::new(&self.client, call(Some(params)), read),
+            Err(error) => {
+                let call = PreparedCall::new(&self.client, call(None), read);
+                call.fail(ErrorKind::Arguments(error))
+            }
         }
     }
 
@@ -149,9 +150,9 @@ impl<E: Extension> ExtensionClient<E> {
     where
         R: ListRequest<Extension = E>,
     {
-        let read = Reader::Checked(|body| read_result::<R>(body).map(R::into_items));
+        let read = |body| read_result::<R>(body).map(R::into_items);
         let first = page_call::<R>(Page::first());
-        let list = PreparedCall::with_reader(&self.client, first, read).idempotent(true);
+        let list = PreparedCall::new(&self.client, first, read).idempotent(true);
         list.paginated(Pagination {
             empty: Vec::new,
             append: |all, mut page| all.append(&mut page),
@@ -192,12 +193,11 @@ fn next_page(body: &ResultBody) -> Option<Cursor> {
     }
 }
 
-fn read_result<R: CustomRequest>(body: ResultBody) -> Result<R::Result, String> {
+fn read_result<R: CustomRequest>(body: ResultBody) -> Result<R::Result, ErrorKind> {
     match body {
-        ResultBody::Other(result) => {
-            from_params(Some(result.as_str())).map_err(|error| error.to_string())
-        }
-        _ => Err("it is the result of another method".to_owned()),
+        ResultBody::Other(result) => from_params(Some(result.as_str()))
+            .map_err(|error| ErrorKind::CustomResult(error.to_string())),
+        _ => Err(ErrorKind::WrongResult),
     }
 }
 

@@ -8,6 +8,7 @@ use mcp_core::{Call, Listing, ResultBody};
 use mcp_types::{Cursor, Page};
 
 use crate::client::Client;
+use crate::error::ErrorKind;
 use crate::pager::Pagination;
 use crate::prepared::PreparedCall;
 
@@ -19,7 +20,7 @@ pub(super) trait ListPage: Sized + Send + 'static {
     fn call(page: Page) -> Call;
 
     /// Converts the result of the call.
-    fn read(body: ResultBody) -> Option<Self>;
+    fn read(body: ResultBody) -> Result<Self, ErrorKind>;
 
     fn into_items(self) -> Vec<Self::Item>;
 
@@ -37,10 +38,10 @@ macro_rules! list_page {
                 mcp_core::Call::$variant(page)
             }
 
-            fn read(body: mcp_core::ResultBody) -> Option<Self> {
+            fn read(body: mcp_core::ResultBody) -> Result<Self, crate::error::ErrorKind> {
                 match body {
-                    mcp_core::ResultBody::$variant(page) => Some(super::pages::into_page(page)),
-                    _ => None,
+                    mcp_core::ResultBody::$variant(page) => Ok(super::pages::into_page(page)),
+                    _ => Err(crate::error::ErrorKind::WrongResult),
                 }
             }
 

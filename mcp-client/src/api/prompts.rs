@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::arguments::with_arguments;
 use super::pages::list_page;
 use crate::client::Client;
+use crate::error::ErrorKind;
 use crate::prepared::PreparedCall;
 
 list_page! {
@@ -24,8 +25,8 @@ impl Client {
     ) -> PreparedCall<'a, GetPromptResult> {
         let call = |args| Call::GetPrompt(GetPromptParams::new(name, args));
         with_arguments(self, &args, call, |body| match body {
-            ResultBody::GetPrompt(result) => Some(result),
-            _ => None,
+            ResultBody::GetPrompt(result) => Ok(result),
+            _ => Err(ErrorKind::WrongResult),
         })
     }
 

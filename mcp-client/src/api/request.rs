@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::arguments::with_arguments;
 use crate::client::Client;
+use crate::error::ErrorKind;
 use crate::prepared::PreparedCall;
 
 impl Client {
@@ -37,8 +38,8 @@ impl Client {
         let method = method.into();
         let call = |params| Call::Other { method, params };
         with_arguments(self, &params, call, |body| match body {
-            ResultBody::Other(result) => Some(result),
-            _ => None,
+            ResultBody::Other(result) => Ok(result),
+            _ => Err(ErrorKind::WrongResult),
         })
     }
 }

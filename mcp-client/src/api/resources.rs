@@ -10,6 +10,7 @@ use mcp_types::{
 
 use super::pages::list_page;
 use crate::client::Client;
+use crate::error::ErrorKind;
 use crate::prepared::PreparedCall;
 
 list_page! {
@@ -25,8 +26,8 @@ impl Client {
     ) -> PreparedCall<'a, ReadResourceResult> {
         let call = Call::ReadResource(ReadResourceParams::new(uri));
         PreparedCall::new(self, call, |body| match body {
-            ResultBody::ReadResource(result) => Some(result),
-            _ => None,
+            ResultBody::ReadResource(result) => Ok(result),
+            _ => Err(ErrorKind::WrongResult),
         })
     }
 

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::arguments::with_arguments;
 use super::pages::list_page;
 use crate::client::Client;
+use crate::error::ErrorKind;
 use crate::prepared::PreparedCall;
 
 list_page! {
@@ -42,10 +43,7 @@ impl Client {
         args: impl Serialize,
     ) -> PreparedCall<'a, CallToolResult> {
         let call = |args| Call::CallTool(CallToolParams::new(tool, args));
-        with_arguments(self, &args, call, |body| match body {
-            ResultBody::CallTool(result) => Some(result),
-            _ => None,
-        })
+        with_arguments(self, &args, call, read_tool_result)
     }
 
     /// Lists the tools. Awaited, the call requests all pages; [`max_pages`](PreparedCall::max_pages)
@@ -73,5 +71,13 @@ impl Client {
     /// ```
     pub fn list_tools<'a>(&self) -> PreparedCall<'a, Vec<Tool>> {
         self.list::<ListToolsResult>()
+    }
+}
+
+/// Converts the result of a tool.
+pub(crate) fn read_tool_result(body: ResultBody) -> Result<CallToolResult, ErrorKind> {
+    match body {
+        ResultBody::CallTool(result) => Ok(result),
+        _ => Err(ErrorKind::WrongResult),
     }
 }
