@@ -26,6 +26,8 @@ use crate::{clock, ids};
 const REPORT_PAUSE: Duration = Duration::from_millis(250);
 /// The pause after a failure of the store.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
+/// The time after which a client whose task was not stored may try again.
+const RETRY_AFTER: Duration = Duration::from_secs(10);
 
 /// Runs a call. The reply is that of the call, or the created task.
 // spec: TASK-02, TASK-03, TASK-04, TASK-10
@@ -192,16 +194,15 @@ impl Runner {
         let insert = shared.store.insert(record.clone(), ttl, &shared.limits);
         match shared.call(insert).await? {
             TaskWrite::Stored => Ok(()),
-            TaskWrite::PrincipalFull => Err(Fault::Refused(
-                format!(
-                    "you have {} tasks already; wait until one expires",
-                    shared.limits.tasks_per_principal
-                )
-                .into(),
-            )),
-            _ => Err(Fault::Refused(
-                "this server has too many tasks already; try again later".into(),
-            )),
+            TaskWrite::PrincipalFull => {
+                let limit = shared.limits.tasks_per_principal;
+                let message = format_args!("you have {limit} tasks already");
+                Err(Fault::rate_limited(message, RETRY_AFTER))
+            }
+            _ => {
+                let message = "this server has too many tasks already";
+                Err(Fault::overloaded(message, RETRY_AFTER))
+            }
         }
     }
 

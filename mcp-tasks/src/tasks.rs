@@ -67,14 +67,15 @@ impl Tasks {
     }
 
     /// Sets the number of stored tasks, running and finished ones; 10,000 by default. Calls of tools
-    /// with [`TaskMode::After`] are then answered directly, and others are refused.
+    /// with [`TaskMode::After`] are then answered directly; others fail with
+    /// [`Fault::Overloaded`](mcp_core::Fault::Overloaded).
     #[must_use]
     pub fn max_tasks(self, tasks: usize) -> Self {
         self.configure(|shared| shared.limits.tasks = tasks)
     }
 
-    /// Sets the number of stored tasks of one principal; 100 by default. Callers without identity have
-    /// only the common limit.
+    /// Sets the number of stored tasks of one principal; 100 by default. Further calls fail with
+    /// [`Fault::RateLimited`](mcp_core::Fault::RateLimited). Callers without identity have only the common limit.
     #[must_use]
     pub fn max_per_principal(self, tasks: usize) -> Self {
         self.configure(|shared| shared.limits.tasks_per_principal = tasks)

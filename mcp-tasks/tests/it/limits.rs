@@ -29,7 +29,7 @@ async fn abandoned_tasks_leave_nothing_after_their_ttl() {
     }
     let reply = CALLER.call(&server, "slow", json!({"ms": 1})).await;
     assert!(
-        matches!(reply, Reply::Fault(Fault::Refused(_))),
+        matches!(reply, Reply::Fault(Fault::Overloaded { .. })),
         "{reply:?}"
     );
     sleep(Duration::from_secs(30)).await;
@@ -54,7 +54,7 @@ async fn principal_at_its_limit_is_refused_and_others_are_not() {
         ada.start(&server, "slow", json!({"ms": 60_000})).await;
     }
     let reply = ada.call(&server, "slow", json!({"ms": 1})).await;
-    let Reply::Fault(Fault::Refused(message)) = reply else {
+    let Reply::Fault(Fault::RateLimited { message, .. }) = reply else {
         panic!("{reply:?}");
     };
     assert!(message.contains("you have 2 tasks"), "{message}");
