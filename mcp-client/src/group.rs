@@ -9,7 +9,6 @@
 //! | `config` | `mcp.json` files |
 //! | `event` | [`GroupEvent`], [`Health`] |
 //! | `names` | unique names of tools, prompts and resources |
-//! | `routes` | names in the group, and the servers behind them |
 //! | `health_check` | checks of running servers |
 //! | `member` | one server: start, restart, close |
 //! | `handle` | [`Group`] |
@@ -26,7 +25,6 @@ mod health_check;
 mod lists;
 mod member;
 mod names;
-mod routes;
 mod servers;
 
 pub use builder::GroupBuilder;
@@ -38,3 +36,5 @@ pub use event::{GroupEvent, Health};
 pub use handle::Group;
 pub use lists::{GroupList, Listed};
 pub use names::Naming;
+#[doc(hidden)]
+pub use names::{ItemNames, NamedItem, prefixed};

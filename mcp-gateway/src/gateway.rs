@@ -31,7 +31,6 @@
 //! | `task_changes` | subscriptions to tasks |
 //! | `tasks` | tasks of servers, for clients with tasks |
 //! | `passed` | messages of extensions that the gateway does not know |
-//! | `names` | names of tools and prompts |
 //! | `routes` | tools, resources, templates, prompts and completions |
 //! | `served` | the items of one kind |
 //! | `update_stream` | one subscription to resources of a server |
@@ -61,7 +60,6 @@ mod limits;
 mod listing;
 mod lists;
 mod manifest;
-mod names;
 mod open_tasks;
 mod options;
 mod parked;

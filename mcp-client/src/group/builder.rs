@@ -11,7 +11,7 @@ use tokio::sync::broadcast;
 use super::event::GroupEvent;
 use super::handle::{Group, GroupMember};
 use super::member::Member;
-use super::names::{Naming, UniqueNames, sanitize};
+use super::names::{Naming, numbered, sanitize};
 use crate::client::Client;
 use crate::error::Error;
 
@@ -134,7 +134,7 @@ impl GroupBuilder {
         events: &broadcast::Sender<GroupEvent>,
         current: &[GroupMember],
     ) -> Vec<GroupMember> {
-        let mut prefixes = UniqueNames::default();
+        let mut prefixes = HashSet::new();
         let members = without_replaced(self.members).into_iter();
         let members = members.filter_map(|new| {
             let member = match new {
@@ -147,7 +147,8 @@ impl GroupBuilder {
                     current.find(|it| it.member.name == name)?.member.clone()
                 }
             };
-            let prefix = prefixes.take(sanitize(&member.name));
+            let prefix =
+                numbered(sanitize(&member.name)).find(|name| prefixes.insert(name.clone()))?;
             Some(GroupMember { prefix, member })
         });
         members.collect()

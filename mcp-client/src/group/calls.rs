@@ -4,11 +4,11 @@ use mcp_types::{
     CallToolResult, CompleteParams, CompleteResult, CompletionReference, GetPromptResult,
     ReadResourceResult,
 };
+use parking_lot::RwLock;
 use serde::Serialize;
 
 use super::handle::Group;
-use super::names::SEPARATOR;
-use super::routes::Routes;
+use super::names::{ItemNames, SEPARATOR};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 
@@ -106,7 +106,7 @@ impl Group {
     /// # }
     /// ```
     pub async fn route_tool(&self, tool: &str) -> Result<(Client, String), Error> {
-        if self.inner.tools.find(tool).is_none() {
+        if self.inner.tools.read().find(tool).is_none() {
             self.list_tools().await;
         }
         self.routed(&self.inner.tools, tool).await
@@ -119,7 +119,7 @@ impl Group {
     ///
     /// Returns an error when no server has the prompt, or when its server cannot be started.
     pub async fn route_prompt(&self, prompt: &str) -> Result<(Client, String), Error> {
-        if self.inner.prompts.find(prompt).is_none() {
+        if self.inner.prompts.read().find(prompt).is_none() {
             self.list_prompts().await;
         }
         self.routed(&self.inner.prompts, prompt).await
@@ -145,8 +145,12 @@ impl Group {
         Ok((it.member.client().await?, uri.to_owned()))
     }
 
-    async fn routed(&self, routes: &Routes, name: &str) -> Result<(Client, String), Error> {
-        let found = routes.find(name);
+    async fn routed(
+        &self,
+        names: &RwLock<ItemNames>,
+        name: &str,
+    ) -> Result<(Client, String), Error> {
+        let found = names.read().find(name);
         let (server, own) = found.ok_or_else(|| ErrorKind::NotInGroup(name.into()))?;
         Ok((self.client(&server).await?, own))
     }

@@ -12,8 +12,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::event::{GroupEvent, Health};
 use super::member::Member;
-use super::names::Naming;
-use super::routes::Routes;
+use super::names::{ItemNames, Naming};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 
@@ -64,8 +63,8 @@ pub struct Group {
 pub(super) struct GroupInner {
     pub(super) members: RwLock<Arc<[GroupMember]>>,
     pub(super) naming: Naming,
-    pub(super) tools: Routes,
-    pub(super) prompts: Routes,
+    pub(super) tools: RwLock<ItemNames>,
+    pub(super) prompts: RwLock<ItemNames>,
     pub(super) events: broadcast::Sender<GroupEvent>,
 }
 
@@ -87,8 +86,8 @@ impl Group {
             inner: Arc::new(GroupInner {
                 members: RwLock::new(members.into()),
                 naming,
-                tools: Routes::default(),
-                prompts: Routes::default(),
+                tools: RwLock::default(),
+                prompts: RwLock::default(),
                 events,
             }),
         }

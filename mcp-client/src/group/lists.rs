@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use mcp_types::{Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool};
+use parking_lot::RwLock;
 
 use super::handle::{Group, GroupMember};
-use super::names::{Naming, UniqueNames, prefixed};
-use super::routes::Routes;
+use super::names::{ItemNames, NamedItem, prefixed};
 use crate::client::Client;
 use crate::error::Error;
 use crate::prepared::PreparedCall;
@@ -46,25 +46,21 @@ impl Group {
                 Client::list_tools,
             )
             .await;
-        let list = self.with_unique_names(lists, &self.inner.tools, |tool| &tool.name);
-        update_routes(&self.inner.tools, &list, |tool| &tool.name);
-        list
+        self.with_unique_names(lists, &self.inner.tools, |tool| &tool.name)
     }
 
     /// Lists the prompts of all servers, like [`list_tools`](Self::list_tools).
     pub async fn list_prompts(&self) -> GroupList<Prompt> {
         let offers = |it: &ServerCapabilities| it.prompts.is_some();
         let lists = self.gather(offers, Client::list_prompts).await;
-        let list = self.with_unique_names(lists, &self.inner.prompts, |prompt| &prompt.name);
-        update_routes(&self.inner.prompts, &list, |prompt| &prompt.name);
-        list
+        self.with_unique_names(lists, &self.inner.prompts, |prompt| &prompt.name)
     }
 
-    /// Lists the resources of all servers. Each is named `server__uri`, regardless of [`Naming`].
+    /// Lists the resources of all servers. Each is named `server__uri`, regardless of [`Naming`](super::Naming).
     pub async fn list_resources(&self) -> GroupList<Resource> {
         let list = Client::list_resources;
         let lists = self.gather(offers_resources, list).await;
-        lists.into_list(|member, resource| prefixed(&member.prefix, &resource.uri))
+        lists.into_list(|member, resource| Some(prefixed(&member.prefix, &resource.uri)))
     }
 
     /// Lists the resource templates of all servers. Each is named `server__uri_template`. With
@@ -72,7 +68,7 @@ impl Group {
     pub async fn list_resource_templates(&self) -> GroupList<ResourceTemplate> {
         let list = Client::list_resource_templates;
         let lists = self.gather(offers_resources, list).await;
-        lists.into_list(|member, template| prefixed(&member.prefix, &template.uri_template))
+        lists.into_list(|member, template| Some(prefixed(&member.prefix, &template.uri_template)))
     }
 
     /// Requests the lists of all enabled servers concurrently. A server that does not offer the
@@ -104,33 +100,34 @@ impl Group {
         gathered
     }
 
-    /// Gives each item a unique name. `own` returns the name on its server. The names of servers
-    /// whose list could not be requested stay taken, so that no other server receives their calls.
+    /// Gives each item a unique name. `own` returns the name on its server; later items with the same one are
+    /// left out. The names of servers whose list could not be requested stay taken, so that no other server
+    /// receives their calls.
     fn with_unique_names<T>(
         &self,
-        gathered: ServerLists<T>,
-        routes: &Routes,
+        mut gathered: ServerLists<T>,
+        names: &RwLock<ItemNames>,
         own: fn(&T) -> &str,
     ) -> GroupList<T> {
-        let mut count: HashMap<String, usize> = HashMap::new();
-        for item in gathered.lists.iter().flat_map(|(_, list)| list) {
-            *count.entry(own(item).to_owned()).or_default() += 1;
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        let mut listed: HashSet<NamedItem> = HashSet::new();
+        for (member, list) in &mut gathered.lists {
+            let server = &member.member.name;
+            list.retain(|item| listed.insert((server.clone(), own(item).to_owned())));
+            for item in list {
+                *counts.entry(own(item).to_owned()).or_default() += 1;
+            }
         }
-        let mut names = UniqueNames::default();
         let failed: HashSet<_> = gathered.failures.iter().map(|(name, _)| name).collect();
-        for (name, (_, own)) in routes.kept(|server| failed.contains(server)) {
-            *count.entry(own).or_default() += 1;
-            names.take(name);
-        }
-        let is_plain = |plain: &str| {
-            self.inner.naming == Naming::PlainUnlessTaken && count.get(plain) == Some(&1)
-        };
+        let mut names = names.write();
+        names.retain(|server, own| {
+            failed.contains(server) || listed.contains(&(server.clone(), own.to_owned()))
+        });
         gathered.into_list(|member, item| {
-            let wanted = match own(item) {
-                plain if is_plain(plain) => plain.to_owned(),
-                plain => prefixed(&member.prefix, plain),
-            };
-            names.take(wanted)
+            let own = own(item);
+            let is_shared = counts.get(own) > Some(&1);
+            let wanted = self.inner.naming.wanted(&member.prefix, own, is_shared);
+            names.assign((member.member.name.clone(), own.to_owned()), wanted)
         })
     }
 }
@@ -155,17 +152,6 @@ async fn list_if_offered<T: Send + 'static>(
     }
 }
 
-/// Replaces the routes by those of a list. Routes of failed servers stay.
-fn update_routes<T>(routes: &Routes, list: &GroupList<T>, own: impl Fn(&T) -> &str) {
-    let failures: HashSet<_> = list.failures.iter().map(|(failed, _)| failed).collect();
-    let has_failed = |server: &Arc<str>| failures.contains(server);
-    let listed = list.items.iter().map(|listed| {
-        let own = own(&listed.item).to_owned();
-        (listed.name.clone(), (listed.server.clone(), own))
-    });
-    routes.replace(has_failed, listed);
-}
-
 /// The list of each server.
 struct ServerLists<T> {
     lists: Vec<(GroupMember, Vec<T>)>,
@@ -173,13 +159,14 @@ struct ServerLists<T> {
 }
 
 impl<T> ServerLists<T> {
-    fn into_list(self, mut name: impl FnMut(&GroupMember, &T) -> String) -> GroupList<T> {
+    /// Leaves out items without a name.
+    fn into_list(self, mut name: impl FnMut(&GroupMember, &T) -> Option<String>) -> GroupList<T> {
         let mut items = Vec::new();
         for (member, list) in self.lists {
-            items.extend(list.into_iter().map(|item| Listed {
-                server: member.member.name.clone(),
-                name: name(&member, &item),
-                item,
+            items.extend(list.into_iter().filter_map(|item| {
+                let server = member.member.name.clone();
+                let name = name(&member, &item)?;
+                Some(Listed { server, name, item })
             }));
         }
         GroupList {

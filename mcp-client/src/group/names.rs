@@ -1,8 +1,11 @@
 //! Unique names of tools, prompts and resources in a group.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The names of tools and prompts in the group. Resources are always named `server__uri`.
+///
+/// A name stays with its item as long as the server lists it: no other server can take it over.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Naming {
@@ -13,12 +16,40 @@ pub enum Naming {
     PlainUnlessTaken,
 }
 
+impl Naming {
+    /// Returns the names that an item may have, the best one first. `is_shared`: other servers have an item
+    /// with the same name.
+    #[doc(hidden)]
+    pub fn wanted(
+        self,
+        prefix: &str,
+        own: &str,
+        is_shared: bool,
+    ) -> impl Iterator<Item = String> + use<> {
+        let is_plain = self == Self::PlainUnlessTaken && !is_shared;
+        let plain = is_plain.then(|| own.to_owned());
+        plain.into_iter().chain(numbered(prefixed(prefix, own)))
+    }
+}
+
 /// Separates the server's prefix from the name on the server.
 pub(super) const SEPARATOR: &str = "__";
 
 /// Joins a server's prefix and a name on that server.
-pub(super) fn prefixed(prefix: &str, own: &str) -> String {
+#[doc(hidden)]
+pub fn prefixed(prefix: &str, own: &str) -> String {
     format!("{prefix}{SEPARATOR}{own}")
+}
+
+/// Returns a name, and then the name with a number.
+pub(super) fn numbered(name: String) -> impl Iterator<Item = String> {
+    (1..1000).map(move |number| {
+        if number == 1 {
+            name.clone()
+        } else {
+            format!("{name}_{number}")
+        }
+    })
 }
 
 /// Replaces the characters of a server's name that names of tools must not contain.
@@ -31,54 +62,95 @@ pub(super) fn sanitize(server: &str) -> String {
         .collect()
 }
 
-/// Names that are unique among each other.
+/// An item of a server: the server, and the name that it gives the item.
+#[doc(hidden)]
+pub type NamedItem = (Arc<str>, String);
+
+/// The names of one kind of items, with the item behind each.
+#[doc(hidden)]
 #[derive(Debug, Default)]
-pub(super) struct UniqueNames {
-    taken: HashSet<String>,
-    /// The next number to try after a name. Without it, equal names would cost quadratic time.
-    next_numbers: HashMap<String, usize>,
+pub struct ItemNames {
+    items: HashMap<String, NamedItem>,
+    names: HashMap<NamedItem, String>,
+    /// Names that the settings give to an item, also while it is not listed.
+    reserved: HashMap<String, NamedItem>,
 }
 
-impl UniqueNames {
-    /// Returns `wanted`, or `wanted` with the smallest number that makes it unique.
-    pub(super) fn take(&mut self, wanted: String) -> String {
-        if self.taken.insert(wanted.clone()) {
-            return wanted;
+impl ItemNames {
+    /// Creates the names, of which some are reserved.
+    pub fn new(reserved: HashMap<String, NamedItem>) -> Self {
+        Self {
+            reserved,
+            ..Self::default()
         }
-        let number = self.next_numbers.entry(wanted.clone()).or_insert(2);
-        loop {
-            let name = format!("{wanted}_{number}");
-            *number += 1;
-            if self.taken.insert(name.clone()) {
-                return name;
-            }
+    }
+
+    /// Frees the names of items for which `is_listed` returns false.
+    pub fn retain(&mut self, is_listed: impl Fn(&Arc<str>, &str) -> bool) {
+        self.items.retain(|_, (server, own)| is_listed(server, own));
+        self.names.retain(|(server, own), _| is_listed(server, own));
+    }
+
+    /// Returns the name of an item: the one that it has, or the first of the wanted ones that is free.
+    pub fn assign(
+        &mut self,
+        item: NamedItem,
+        wanted: impl IntoIterator<Item = String>,
+    ) -> Option<String> {
+        if let Some(name) = self.names.get(&item) {
+            return Some(name.clone());
         }
+        let mut wanted = wanted.into_iter();
+        let name = wanted.find(|name| {
+            let is_reserved = self.reserved.get(name).is_some_and(|owner| *owner != item);
+            !is_reserved && !self.items.contains_key(name)
+        })?;
+        self.items.insert(name.clone(), item.clone());
+        self.names.insert(item, name.clone());
+        Some(name)
+    }
+
+    /// Returns the item behind a name.
+    pub(super) fn find(&self, name: &str) -> Option<NamedItem> {
+        self.items.get(name).cloned()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
+    use std::collections::HashMap;
 
-    use super::UniqueNames;
+    use super::{ItemNames, NamedItem};
 
-    #[test]
-    fn equal_names_receive_smallest_free_number() {
-        let mut names = UniqueNames::default();
-        let taken = ["a", "a_3", "a", "a", "a_2", "a_2", "a"];
-        let taken = taken.map(|wanted| names.take(wanted.to_owned()));
-        assert_eq!(taken, ["a", "a_3", "a_2", "a_4", "a_2_2", "a_2_3", "a_5"]);
+    fn item(server: &str, own: &str) -> NamedItem {
+        (server.into(), own.to_owned())
+    }
+
+    fn wanted(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
     }
 
     #[test]
-    fn many_equal_names_cost_linear_time() {
-        let mut names = UniqueNames::default();
-        let start = Instant::now();
-        for number in 2..50_000 {
-            names.take(format!("a_{number}"));
-        }
-        (0..50_000).for_each(|_| drop(names.take("a".to_owned())));
-        // Quadratic time takes minutes.
-        assert!(start.elapsed() < Duration::from_secs(10));
+    fn name_stays_with_its_item_until_it_is_not_listed() {
+        let mut names = ItemNames::default();
+        let first = names.assign(item("good", "pay"), wanted(&["pay"]));
+        assert_eq!(first.as_deref(), Some("pay"));
+        assert_eq!(names.assign(item("bad", "pay"), wanted(&["pay"])), None);
+        let again = names.assign(item("good", "pay"), wanted(&["other"]));
+        assert_eq!(again.as_deref(), Some("pay"));
+        assert_eq!(names.find("pay"), Some(item("good", "pay")));
+        names.retain(|server, _| &**server != "good");
+        assert_eq!(names.find("pay"), None);
+        assert!(names.assign(item("bad", "pay"), wanted(&["pay"])).is_some());
+    }
+
+    #[test]
+    fn reserved_name_is_for_its_item_only() {
+        let reserved = HashMap::from([("pay".to_owned(), item("good", "x"))]);
+        let mut names = ItemNames::new(reserved);
+        let other = names.assign(item("bad", "pay"), wanted(&["pay", "bad__pay"]));
+        assert_eq!(other.as_deref(), Some("bad__pay"));
+        let own = names.assign(item("good", "x"), wanted(&["pay"]));
+        assert_eq!(own.as_deref(), Some("pay"));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use mcp_client::group::{Group, GroupBuilder, Health, Naming};
+use mcp_client::group::{Group, GroupBuilder, Health, Naming, prefixed};
 use mcp_client::{Client, Error};
 use mcp_core::BoxFuture;
 use mcp_core::backoff::Backoff;
@@ -17,7 +17,6 @@ use super::changes::Stale;
 use super::drift;
 use super::listing::Listing;
 use super::manifest::Manifest;
-use super::names::ServerNames;
 use super::options::StartSettings;
 use super::upstream::Upstream;
 
@@ -135,12 +134,16 @@ impl ListedServer {
         Some(allowed.cloned().collect())
     }
 
-    pub(super) fn names(&self, naming: Naming) -> ServerNames<'_> {
-        ServerNames {
-            group_prefix: &self.prefix,
-            prefix: self.upstream.settings.prefix.as_deref(),
-            naming,
-        }
+    /// Returns the names that an item may have, the best one first. `is_shared`: other servers have an item
+    /// with the same name.
+    pub(super) fn wanted_names(
+        &self,
+        naming: Naming,
+        own: &str,
+        is_shared: bool,
+    ) -> impl Iterator<Item = String> + use<> {
+        let prefix = self.upstream.settings.prefix.as_deref();
+        wanted_names((&self.prefix, prefix), naming, own, is_shared)
     }
 }
 
@@ -159,7 +162,70 @@ pub(super) async fn read_manifests(servers: &mut [ListedServer]) {
     join_all(reading.collect::<Vec<_>>()).await;
 }
 
+/// Returns the names of an item by the prefix of the group and that of the settings.
+fn wanted_names(
+    (group_prefix, prefix): (&str, Option<&str>),
+    mut naming: Naming,
+    own: &str,
+    is_shared: bool,
+) -> impl Iterator<Item = String> + use<> {
+    let first = prefix.map(|prefix| {
+        naming = Naming::Prefixed;
+        if prefix.is_empty() {
+            own.to_owned()
+        } else {
+            prefixed(prefix, own)
+        }
+    });
+    let others = naming.wanted(group_prefix, own, is_shared);
+    first.into_iter().chain(others)
+}
+
 /// Returns the health of the servers of a group.
 pub(super) fn health(group: &Group) -> HashMap<Arc<str>, Health> {
     group.health().into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_client::group::Naming;
+
+    use super::wanted_names;
+
+    #[test]
+    fn names_follow_prefix_and_naming() {
+        let two = |prefix, naming, is_shared| -> Vec<String> {
+            let names = wanted_names(("files", prefix), naming, "read", is_shared);
+            names.take(2).collect()
+        };
+        for (prefix, naming, is_shared, expected) in [
+            (
+                None,
+                Naming::Prefixed,
+                false,
+                ["files__read", "files__read_2"],
+            ),
+            (Some(""), Naming::Prefixed, true, ["read", "files__read"]),
+            (
+                Some("fs"),
+                Naming::PlainUnlessTaken,
+                false,
+                ["fs__read", "files__read"],
+            ),
+            (
+                None,
+                Naming::PlainUnlessTaken,
+                false,
+                ["read", "files__read"],
+            ),
+            (
+                None,
+                Naming::PlainUnlessTaken,
+                true,
+                ["files__read", "files__read_2"],
+            ),
+        ] {
+            assert_eq!(two(prefix, naming, is_shared), expected);
+        }
+    }
 }

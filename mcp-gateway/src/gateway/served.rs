@@ -3,16 +3,16 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use mcp_client::group::{ItemNames, NamedItem};
 use mcp_server::EditError;
 
-use super::names::{Item, Keys};
 use super::routes::Named;
 use super::upstream::Upstream;
 
 /// The items of one kind, by their servers.
 #[derive(Debug)]
 pub(super) struct Served<T> {
-    keys: Keys,
+    names: ItemNames,
     servers: HashMap<Arc<str>, Vec<Named<T>>>,
 }
 
@@ -27,20 +27,20 @@ pub(super) struct NextItems<'a, T> {
 impl<T> Default for Served<T> {
     fn default() -> Self {
         Self {
-            keys: Keys::default(),
+            names: ItemNames::default(),
             servers: HashMap::new(),
         }
     }
 }
 
 impl<T: Clone + PartialEq> Served<T> {
-    /// Forgets all keys, and reserves some.
-    pub(super) fn reset_keys(&mut self, reserved: HashMap<String, Item>) {
-        self.keys = Keys::new(reserved);
+    /// Forgets all names, and reserves some.
+    pub(super) fn reset_names(&mut self, reserved: HashMap<String, NamedItem>) {
+        self.names = ItemNames::new(reserved);
     }
 
-    /// Returns the items of a server with their keys. An item without a free key is left out, and so are
-    /// later items with the same name.
+    /// Returns the items of a server with their names. An item without a free name is left out, and so are
+    /// later items with the same own name.
     pub(super) fn name<W: Iterator<Item = String>>(
         &mut self,
         server: &Arc<str>,
@@ -50,10 +50,11 @@ impl<T: Clone + PartialEq> Served<T> {
     ) -> Vec<Named<T>> {
         let mut listed = HashSet::new();
         let items: Vec<&T> = items.iter().filter(|it| listed.insert(own(it))).collect();
-        self.keys.retain(server, &listed);
+        self.names
+            .retain(|owner, own| owner != server || listed.contains(own));
         let named = items.into_iter().filter_map(|item| {
             let own = own(item);
-            let Some(name) = self.keys.assign((server.clone(), own.to_owned()), wanted(own)) else {
+            let Some(name) = self.names.assign((server.clone(), own.to_owned()), wanted(own)) else {
                 tracing::warn!(%server, item = own, "another server of the gateway has this item already");
                 return None;
             };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mcp_client::group::Group;
+use mcp_client::group::{Group, NamedItem};
 use mcp_client::{Client, ClientBuilder, Error};
 use mcp_core::{BoxFuture, CallerKey};
 use mcp_server::Broadcaster;
@@ -12,7 +12,6 @@ use super::changes::Announcements;
 use super::claims::check_claims;
 use super::directory::Directory;
 use super::error::GatewayError;
-use super::names::Item;
 use super::options::GatewayServer;
 use super::parked::Parked;
 use super::questions::{Broadcast, Questions};
@@ -124,7 +123,7 @@ pub(super) fn check_settings(servers: &[GatewayServer]) -> Result<(), GatewayErr
 }
 
 fn check_names(servers: &[GatewayServer]) -> Result<(), GatewayError> {
-    let mut taken: HashMap<&str, Item> = HashMap::new();
+    let mut taken: HashMap<&str, NamedItem> = HashMap::new();
     for server in servers {
         if server.shares_sessions && server.settings.caller_tokens.is_some() {
             let server = server.name.clone();

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use mcp_client::group::NamedItem;
 use serde_json::json;
 
 use super::{PublishedExtension, ServerLists};
 use crate::gateway::entry::ListedServer;
 use crate::gateway::error::GatewayError;
-use crate::gateway::names::Item;
 use crate::gateway::passed::ExtensionOwner;
 use crate::gateway::routes;
 use crate::gateway::served::NextItems;
@@ -16,10 +16,10 @@ impl ServerLists {
     /// Serves all that was listed, with names as at the start.
     pub(super) fn serve_all(&mut self) {
         self.serve_extensions();
-        self.tools.reset_keys(self.reserved());
-        self.prompts.reset_keys(HashMap::new());
-        self.resources.reset_keys(HashMap::new());
-        self.templates.reset_keys(HashMap::new());
+        self.tools.reset_names(self.reserved());
+        self.prompts.reset_names(HashMap::new());
+        self.resources.reset_names(HashMap::new());
+        self.templates.reset_names(HashMap::new());
         let all: Vec<usize> = (0..self.servers.len()).collect();
         self.serve_tools(&all, false, true);
         self.serve_prompts(&all, false, true);
@@ -56,7 +56,7 @@ impl ServerLists {
     }
 
     /// Returns the exact names of the settings, with the tools that they belong to.
-    fn reserved(&self) -> HashMap<String, Item> {
+    fn reserved(&self) -> HashMap<String, NamedItem> {
         let servers = self.servers.iter().flat_map(|it| {
             let server = &it.upstream.server;
             let renamed = it.upstream.settings.renamed();
@@ -72,10 +72,12 @@ impl ServerLists {
             if server.upstream.settings.prefix.is_none() {
                 continue;
             }
-            let names = server.names(self.naming);
             for tool in server.allowed_tools().into_iter().flatten() {
                 let second = (server.upstream.server.clone(), tool.name);
-                let name = names.wanted(&second.1, false).next().unwrap_or_default();
+                let name = server
+                    .wanted_names(self.naming, &second.1, false)
+                    .next()
+                    .unwrap_or_default();
                 let is_renamed = reserved.values().any(|item| *item == second);
                 if let Some(first) = reserved.get(&name)
                     && !is_renamed
@@ -109,19 +111,15 @@ impl ServerLists {
                 continue;
             };
             let renamed: HashMap<_, _> = server.upstream.settings.renamed().collect();
-            let names = server.names(self.naming);
             let items = self.tools.name(
                 &server.upstream.server,
                 tools,
                 |tool| &tool.name,
                 |own| {
                     let exact = renamed.get(own).map(|&name| name.to_owned());
-                    let others = names.wanted(own, counts.get(own) > Some(&1));
-                    exact
-                        .into_iter()
-                        .chain(others)
-                        .collect::<Vec<_>>()
-                        .into_iter()
+                    let is_shared = counts.get(own) > Some(&1);
+                    let others = server.wanted_names(self.naming, own, is_shared);
+                    exact.into_iter().chain(others)
                 },
             );
             next.push(NextItems {
@@ -150,15 +148,11 @@ impl ServerLists {
             let Some(prompts) = &server.listing.prompts else {
                 continue;
             };
-            let names = server.names(self.naming);
             let items = self.prompts.name(
                 &server.upstream.server,
                 prompts,
                 |prompt| &prompt.name,
-                |own| {
-                    let wanted = names.wanted(own, counts.get(own) > Some(&1));
-                    wanted.collect::<Vec<_>>().into_iter()
-                },
+                |own| server.wanted_names(self.naming, own, counts.get(own) > Some(&1)),
             );
             next.push(NextItems {
                 upstream: &server.upstream,
