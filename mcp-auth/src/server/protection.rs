@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
 use http::request::Parts;
 use http::{Extensions, HeaderMap, Response};
-use mcp_core::{AuthMetrics, Principal, RequiredScopes, catch_panic, catch_panic_sync};
+use mcp_core::{AuthMetrics, LogLimit, Principal, RequiredScopes, catch_panic, catch_panic_sync};
 use parking_lot::Mutex;
 use tokio::time::timeout;
 
@@ -78,6 +78,7 @@ pub(super) struct ProtectionState {
 pub(super) struct Decisions {
     accepted: AtomicU64,
     refused: Mutex<BTreeMap<&'static str, u64>>,
+    refused_log: LogLimit,
 }
 
 impl Decisions {
@@ -209,7 +210,7 @@ impl ProtectionState {
         match verified {
             Ok(caller) => Ok(caller),
             Err(VerifyError::Invalid(reason)) => {
-                tracing::debug!(reason, "an access token is refused");
+                self.log_refusal(reason);
                 Err(Refusal::InvalidToken(credentials.scheme))
             }
             Err(VerifyError::Unavailable(reason)) => {
@@ -217,6 +218,22 @@ impl ProtectionState {
                 Err(Refusal::Unavailable)
             }
         }
+    }
+
+    /// Logs why a token or its proof is refused, and what is expected. Clients do not learn it.
+    fn log_refusal(&self, reason: &str) {
+        let Some(suppressed) = self.decisions.refused_log.permit(Instant::now()) else {
+            return;
+        };
+        let issuers: Vec<_> = self.issuers.iter().map(Issuer::name).collect();
+        tracing::warn!(
+            reason,
+            audiences = ?self.audiences,
+            ?issuers,
+            dpop = ?self.policy,
+            suppressed,
+            "an access token is refused"
+        );
     }
 
     async fn try_verify(&self, credentials: &Credentials) -> Result<Arc<Caller>, VerifyError> {
@@ -361,7 +378,7 @@ impl ProtectionState {
     ) -> Result<(), Refusal> {
         let scheme = credentials.scheme;
         let invalid = |reason: &'static str| {
-            tracing::debug!(reason, "an access token is refused");
+            self.log_refusal(reason);
             Err(Refusal::InvalidToken(scheme))
         };
         if caller
@@ -384,7 +401,7 @@ impl ProtectionState {
                     Ok(()) => {}
                     Err(ProofError::UseNonce) => return Err(Refusal::UseNonce),
                     Err(ProofError::Invalid(reason)) => {
-                        tracing::debug!(reason, "a DPoP proof is refused");
+                        self.log_refusal(reason);
                         return Err(Refusal::InvalidProof);
                     }
                 }

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use tower_service::Service;
 
 use crate::issuer::{Issuer, Key, encode, now, signing_input};
+use crate::secrets::Log;
 
 const RESOURCE: &str = "http://localhost/mcp";
 
@@ -537,6 +538,29 @@ async fn malformed_credentials_are_400_and_missing_ones_401_without_an_error() {
             401
         );
     }
+}
+
+#[tokio::test]
+async fn refused_token_is_a_warning_once_per_second_with_what_is_expected() {
+    let issuer = Issuer::start().await;
+    let world = World::new(ResourceServer::new(RESOURCE).issuer(issuer.url()));
+    let log = Log::default();
+    let subscriber = tracing_subscriber::fmt().with_writer(log.clone()).finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let token = issuer.token("ada", "https://other.example/mcp", "");
+    for _ in 0..3 {
+        assert_eq!(world.whoami(&token).await, 401);
+    }
+    let text = String::from_utf8(log.0.lock().clone()).unwrap();
+    let lines: Vec<_> = text
+        .lines()
+        .filter(|line| line.contains("an access token is refused"))
+        .collect();
+    assert_eq!(lines.len(), 1, "{text}");
+    for expected in ["WARN", "another resource", RESOURCE, issuer.url()] {
+        assert!(lines[0].contains(expected), "{expected}: {text}");
+    }
+    assert!(!text.contains(&token), "{text}");
 }
 
 #[tokio::test]
