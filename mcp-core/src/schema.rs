@@ -27,3 +27,5 @@ pub use lint::{Lint, LintProfile, Severity, lint};
 pub use validate::{
     Check, SchemaError, Validator, Violation, Violations, check_result, property_path, summarize,
 };
+#[doc(hidden)]
+pub use walk::target;

@@ -6,6 +6,7 @@
 //!
 //! | file | content, lowest first |
 //! |---|---|
+//! | `walk` | the schemas that apply to a value, and the limits of all walkers |
 //! | `range` | numeric ranges |
 //! | `text` | lengths and patterns of parameters |
 //! | `limits` | checks of single values |
@@ -21,6 +22,8 @@ pub(crate) mod range;
 #[cfg(test)]
 mod tests;
 pub(crate) mod text;
+mod walk;
 
 pub(crate) use check::{ArgumentFormat, Path};
 pub(crate) use node::Constraints;
+pub(crate) use walk::{Walk, element, names};

@@ -3,7 +3,9 @@
 //! Tools with lints conform to the specification. Clients and the language models behind them are known to
 //! refuse them, and one such tool can cost all tools of its server.
 
-use std::collections::HashSet;
+mod recursion;
+mod rules;
+
 use std::fmt;
 
 use mcp_types::{JsonObject, Tool};
@@ -12,6 +14,8 @@ use serde_json::Value;
 
 use super::param_headers::ParamHeaders;
 use super::walk::subschemas;
+use recursion::is_recursive;
+use rules::Rule;
 
 /// A property of a tool that clients are known to refuse.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,86 +88,6 @@ impl fmt::Display for Lint {
     }
 }
 
-/// A kind of lint.
-struct Rule {
-    severity: Severity,
-    profiles: &'static [LintProfile],
-    clients: &'static str,
-    reason: &'static str,
-    fix: &'static str,
-}
-
-/// Declares rules: severity, profiles, clients, reason and fix.
-macro_rules! rules {
-    ($(
-        $name:ident = $severity:ident [$($profile:ident),*]:
-            $clients:literal, $reason:literal, $fix:literal;
-    )*) => {
-        $(const $name: &Rule = &Rule {
-            severity: Severity::$severity,
-            profiles: &[$(LintProfile::$profile),*],
-            clients: $clients,
-            reason: $reason,
-            fix: $fix,
-        };)*
-    };
-}
-
-rules! {
-    NAME = Warning []: "many clients",
-        "drop a tool whose name is not 1 to 128 letters, digits, `_`, `-` or `.`", "rename it";
-    DOTTED = Warning [Claude, OpenAi, Copilot]: "Claude Desktop, Copilot, Cursor and Codex",
-        "drop a tool whose name has a `.`", "use `_` or `-`";
-    LONG = Warning [Claude, OpenAi, Copilot]: "Claude and OpenAI models",
-        "take names of at most 64 characters, those that the client puts in front included",
-        "shorten it";
-    ROOT_TYPE = Warning []: "clients of the TypeScript SDK",
-        "refuse the whole list when an input schema is no `\"type\": \"object\"`",
-        "make the arguments an object";
-    ROOT_COMBINATOR = Warning [Claude, OpenAi]: "Claude and OpenAI models",
-        "refuse the whole list when `anyOf`, `oneOf` or `allOf` is at the root of a schema",
-        "move it into a property, or say it in the description";
-    NO_PROPERTIES = Note [OpenAi]: "OpenAI models",
-        "refuse an object without `properties`", "add `\"properties\": {}`";
-    DIALECT = Warning [Claude]: "Claude models",
-        "refuse every dialect but 2020-12", "leave `$schema` out";
-    REFERENCE = Warning [Copilot, Gemini, Zed]: "LM Studio, Copilot in Visual Studio Code and Zed",
-        "lose tools whose schema has a `$ref`, or what it refers to", "write the schema in place";
-    RECURSIVE = Warning [LlamaIndex, Smolagents]: "LlamaIndex and smolagents",
-        "lose all tools of a server when a `$ref` leads back to a schema around it",
-        "write the schema in place, to a fixed depth";
-    MALFORMED = Warning [Claude]: "Claude Code",
-        "loses all tools when a keyword has a value of the wrong type, such as `null`",
-        "leave the keyword out";
-    FORMAT = Note [Gemini]: "clients with a strict validator",
-        "refuse a `format` that JSON Schema does not know", "leave it out, or use `pattern`";
-    TYPES = Note [Gemini]: "Gemini models",
-        "read only one of several types", "leave the property out of `required` instead of `null`";
-    SECRET = Warning []: "proxies",
-        "see and log what headers repeat, and by its name this is a secret",
-        "do not repeat it in a header";
-    UNCHECKED = Warning []: "every client",
-        "may send arguments that break the schema: it was given by hand, so that no type checks it",
-        "give the server a validator, such as `.validate_with(mcp::schema::JsonSchema)`";
-    PATTERN = Warning []: "every client",
-        "may send text that breaks the pattern, which uses what the checker does not know",
-        "simplify it";
-    PROPERTY_NAME = Warning [Claude]: "Claude models",
-        "refuse the whole list when a property is not 1 to 64 letters, digits, `_`, `-` or `.`",
-        "rename it";
-    NO_ITEMS = Warning [Copilot, OpenAi, Gemini]: "Copilot, OpenAI and Gemini models",
-        "refuse an array without `items`", "say what the elements are";
-    ENUM_TYPE = Note [Gemini]: "Gemini models",
-        "accept only strings in an `enum`", "list the values in the description";
-    TYPE_BESIDE_ANY = Warning [Kimi]: "Kimi models",
-        "refuse `type` beside `anyOf`", "move `type` into the alternatives";
-    CONDITIONAL = Warning [Zed]: "Zed",
-        "drops a tool whose schema has `if`, `then` or `else`", "say it in the description";
-    RERUN = Note []: "clients since 2026-07-28",
-        "run a tool that asks again from its beginning with each answer",
-        "put side effects before a question into `Ask::once`, or mark the tool `read_only` or `idempotent`";
-}
-
 /// Returns the lints of a tool: each kind once, at its first location.
 // spec: TOOL-06, TOOL-07, TOOL-08, XHDR-21
 pub fn lint(tool: &Tool) -> Vec<Lint> {
@@ -181,17 +105,17 @@ pub fn lint(tool: &Tool) -> Vec<Lint> {
 impl Lint {
     /// The lint of a tool whose arguments are not validated against its schema.
     pub fn unchecked(tool: &Tool) -> Self {
-        Self::new(tool, UNCHECKED, "inputSchema")
+        Self::new(tool, rules::UNCHECKED, "inputSchema")
     }
 
     /// The lint of a pattern that is not validated.
     pub fn unchecked_pattern(tool: &Tool, location: &str) -> Self {
-        Self::new(tool, PATTERN, location)
+        Self::new(tool, rules::PATTERN, location)
     }
 
     /// The lint of a tool that asks its client, and that has effects when it runs again.
     pub fn rerun(tool: &Tool) -> Self {
-        Self::new(tool, RERUN, "name")
+        Self::new(tool, rules::RERUN, "name")
     }
 
     /// Returns whether the lint concerns a client. Lints about every client concern all of them.
@@ -275,12 +199,12 @@ impl<'a> Linter<'a> {
         let name = &self.tool.name;
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
         if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(is_plain) {
-            self.report(NAME, "name");
+            self.report(rules::NAME, "name");
         } else if name.as_bytes().contains(&b'.') {
-            self.report(DOTTED, "name");
+            self.report(rules::DOTTED, "name");
         }
         if name.len() > MAX_PORTABLE_NAME {
-            self.report(LONG, "name");
+            self.report(rules::LONG, "name");
         }
     }
 
@@ -289,49 +213,43 @@ impl<'a> Linter<'a> {
         let location = "inputSchema";
         let schema = &self.tool.input_schema;
         if schema.get("type").and_then(Value::as_str) != Some("object") {
-            self.report(ROOT_TYPE, location);
+            self.report(rules::ROOT_TYPE, location);
         }
         if !schema.contains_key("properties") {
-            self.report(NO_PROPERTIES, location);
+            self.report(rules::NO_PROPERTIES, location);
         }
-        let mut references = References {
-            root: schema,
-            open: Vec::new(),
-            closed: HashSet::new(),
-            left: MAX_REFERENCED,
-        };
-        if references.lead_back("", schema) {
-            self.report(RECURSIVE, location);
+        if is_recursive(schema) {
+            self.report(rules::RECURSIVE, location);
         }
         let combinators = ["anyOf", "oneOf", "allOf"];
         if combinators
             .iter()
             .any(|keyword| schema.contains_key(*keyword))
         {
-            self.report(ROOT_COMBINATOR, location);
+            self.report(rules::ROOT_COMBINATOR, location);
         }
     }
 
     /// Checks a schema and its subschemas. References matter in the input schema, which models read.
     fn schema(&mut self, location: &str, schema: &JsonObject, is_input: bool) {
         if is_malformed(schema) {
-            self.report(MALFORMED, location);
+            self.report(rules::MALFORMED, location);
         }
         if schema
             .get("$schema")
             .is_some_and(|dialect| dialect != DIALECT_2020_12)
         {
-            self.report(DIALECT, location);
+            self.report(rules::DIALECT, location);
         }
         if is_input && (schema.contains_key("$ref") || schema.contains_key("$dynamicRef")) {
-            self.report(REFERENCE, location);
+            self.report(rules::REFERENCE, location);
         }
         let format = schema.get("format").and_then(Value::as_str);
         if format.is_some_and(|format| !FORMATS.contains(&format)) {
-            self.report(FORMAT, location);
+            self.report(rules::FORMAT, location);
         }
         if is_input && schema.get("type").is_some_and(Value::is_array) {
-            self.report(TYPES, location);
+            self.report(rules::TYPES, location);
         }
         if is_input {
             self.input(location, schema);
@@ -347,23 +265,23 @@ impl<'a> Linter<'a> {
     fn input(&mut self, location: &str, schema: &JsonObject) {
         let is_array = schema.get("type").is_some_and(|name| name == "array");
         if is_array && !schema.contains_key("items") {
-            self.report(NO_ITEMS, location);
+            self.report(rules::NO_ITEMS, location);
         }
         let listed = schema.get("enum").and_then(Value::as_array);
         let is_text = |value: &Value| value.is_string() || value.is_null();
         if listed.is_some_and(|values| !values.iter().all(is_text)) {
-            self.report(ENUM_TYPE, location);
+            self.report(rules::ENUM_TYPE, location);
         }
         let is_root = location == "inputSchema";
         if !is_root && schema.contains_key("type") && schema.contains_key("anyOf") {
-            self.report(TYPE_BESIDE_ANY, location);
+            self.report(rules::TYPE_BESIDE_ANY, location);
         }
         let conditions = ["if", "then", "else"];
         if conditions
             .iter()
             .any(|keyword| schema.contains_key(*keyword))
         {
-            self.report(CONDITIONAL, location);
+            self.report(rules::CONDITIONAL, location);
         }
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
         let is_refused = |name: &str| {
@@ -372,7 +290,10 @@ impl<'a> Linter<'a> {
         let properties = schema.get("properties").and_then(Value::as_object);
         let mut names = properties.into_iter().flatten().map(|(name, _)| name);
         if let Some(name) = names.find(|name| is_refused(name)) {
-            self.report(PROPERTY_NAME, &format!("{location}/properties/{name}"));
+            self.report(
+                rules::PROPERTY_NAME,
+                &format!("{location}/properties/{name}"),
+            );
         }
     }
 
@@ -389,68 +310,9 @@ impl<'a> Linter<'a> {
         for (header, argument) in plan.names().zip(plan.arguments()) {
             if is_secret(header) || is_secret(argument) {
                 let pointer = argument.replace('.', "/properties/");
-                self.report(SECRET, &format!("inputSchema/properties/{pointer}"));
+                self.report(rules::SECRET, &format!("inputSchema/properties/{pointer}"));
             }
         }
-    }
-}
-
-/// Subschemas that the search for recursive references visits at most.
-const MAX_REFERENCED: usize = 20_000;
-/// References in a row that the search follows at most.
-const MAX_OPEN: usize = 64;
-
-/// A search for references that lead back to a schema around them.
-struct References<'a> {
-    root: &'a JsonObject,
-    /// The JSON Pointers of the targets on the current path.
-    open: Vec<String>,
-    closed: HashSet<String>,
-    left: usize,
-}
-
-impl<'a> References<'a> {
-    /// Returns true if a reference inside the schema at `pointer` leads back to a schema on the path.
-    fn lead_back(&mut self, pointer: &str, schema: &'a JsonObject) -> bool {
-        self.open.push(pointer.to_owned());
-        let found = self.inside(schema);
-        self.open.pop();
-        self.closed.insert(pointer.to_owned());
-        found
-    }
-
-    fn inside(&mut self, schema: &'a JsonObject) -> bool {
-        let Some(left) = self.left.checked_sub(1) else {
-            return false;
-        };
-        self.left = left;
-        let reference = schema.get("$ref").and_then(Value::as_str);
-        if let Some(target) = reference.and_then(|reference| reference.strip_prefix('#')) {
-            if self.open.iter().any(|open| open == target) {
-                return true;
-            }
-            let value = match target {
-                "" => Some(self.root),
-                target => self.definition(target),
-            };
-            if let Some(value) = value
-                && !self.closed.contains(target)
-                && self.open.len() < MAX_OPEN
-                && self.lead_back(target, value)
-            {
-                return true;
-            }
-        }
-        subschemas(schema)
-            .filter_map(|sub| sub.schema.as_object())
-            .any(|inner| self.inside(inner))
-    }
-
-    /// Returns the schema at a JSON Pointer below the root.
-    fn definition(&self, pointer: &str) -> Option<&'a JsonObject> {
-        let (first, rest) = pointer.strip_prefix('/')?.split_once('/')?;
-        let value = self.root.get(first)?.pointer(&format!("/{rest}"))?;
-        value.as_object()
     }
 }
 

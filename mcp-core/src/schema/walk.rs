@@ -30,6 +30,16 @@ impl Subschema<'_> {
     }
 }
 
+/// Returns the target of a `$ref` into the same schema.
+pub fn target<'a>(root: &'a JsonObject, reference: &str) -> Option<&'a JsonObject> {
+    let pointer = reference.strip_prefix('#')?;
+    let Some(pointer) = pointer.strip_prefix('/') else {
+        return pointer.is_empty().then_some(root);
+    };
+    let (first, rest) = pointer.split_at(pointer.find('/').unwrap_or(pointer.len()));
+    root.get(first)?.pointer(rest)?.as_object()
+}
+
 /// Keywords whose value is a schema or a list of schemas.
 const DIRECT: [&str; 16] = [
     "additionalProperties",

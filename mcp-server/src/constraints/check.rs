@@ -9,17 +9,11 @@ use mcp_types::{JsonObject, RawObject};
 use serde_json::Value;
 
 use super::node::{Constraints, Node};
+use super::walk::{MAX_HOPS, MAX_STEPS};
 use crate::rejection::ArgumentError;
-
-/// Limit on the steps of a check: one per value, and more for long strings, patterns and
-/// `uniqueItems`. A step takes about 50 ns, so that a check occupies its worker for 0.1 s at most.
-pub(super) const MAX_STEPS: usize = 2_000_000;
 
 /// Bytes of a string that are copied or counted in one step.
 const BYTES_PER_STEP: usize = 64;
-
-/// Limit on `$ref` and `allOf` steps that apply to the same value.
-const MAX_HOPS: usize = 16;
 
 /// Representation of argument values on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

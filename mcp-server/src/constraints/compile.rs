@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 
+use mcp_core::schema::target;
 use mcp_types::JsonObject;
 use serde_json::Value;
 
 use super::limits::{CountLimits, NumberLimits, Pattern};
 use super::node::{Alternative, Constraints, Node};
 use super::range::{Limit, Range};
+use super::walk::names;
 
 /// Limit on the nesting of schemas. Deeper schemas are not checked.
 const MAX_DEPTH: usize = 64;
@@ -19,14 +21,13 @@ impl Constraints {
     /// Compiles the constraints of a schema. Returns `None` when decoding into Rust types checks all
     /// of its keywords.
     pub(crate) fn from_schema(schema: &JsonObject) -> Option<Self> {
-        let root = Value::Object(schema.clone());
         let mut compiler = Compiler {
-            root: &root,
+            root: schema,
             nodes: Vec::new(),
-            references: HashMap::new(),
+            references: HashMap::from([("#".into(), 0)]),
             unsupported_patterns: Vec::new(),
         };
-        compiler.node(&root, "", 0);
+        compiler.object(schema, "", 0);
         let (nodes, unsupported_patterns) = (compiler.nodes, compiler.unsupported_patterns);
         let is_needed = nodes.iter().any(Node::is_restrictive) || !unsupported_patterns.is_empty();
         is_needed.then_some(Self {
@@ -37,7 +38,7 @@ impl Constraints {
 }
 
 struct Compiler<'a> {
-    root: &'a Value,
+    root: &'a JsonObject,
     nodes: Vec<Node>,
     /// Nodes of the targets of `$ref`.
     references: HashMap<Box<str>, usize>,
@@ -47,7 +48,10 @@ struct Compiler<'a> {
 impl<'a> Compiler<'a> {
     /// Adds the node of the schema at `pointer`. Returns `None` for a schema beyond the limits.
     fn node(&mut self, schema: &'a Value, pointer: &str, depth: usize) -> Option<usize> {
-        let schema = schema.as_object()?;
+        self.object(schema.as_object()?, pointer, depth)
+    }
+
+    fn object(&mut self, schema: &'a JsonObject, pointer: &str, depth: usize) -> Option<usize> {
         let index = self.nodes.len();
         if depth > MAX_DEPTH || index >= MAX_NODES {
             return None;
@@ -60,7 +64,8 @@ impl<'a> Compiler<'a> {
             elements: count_limits(schema, "minItems", "maxItems"),
             unique: schema.get("uniqueItems") == Some(&Value::Bool(true)),
             members: count_limits(schema, "minProperties", "maxProperties"),
-            excludes_strings: excludes_strings(schema),
+            excludes_strings: schema.contains_key("type")
+                && names(schema, "type").all(|name| name != "string"),
             ..Node::default()
         };
         self.inner_values(&mut node, schema, pointer, depth + 1);
@@ -132,13 +137,9 @@ impl<'a> Compiler<'a> {
         if let Some(&known) = self.references.get(reference) {
             return Some(known);
         }
-        let pointer = reference.strip_prefix('#')?;
-        if pointer.is_empty() {
-            return Some(0);
-        }
-        let target = self.root.pointer(pointer)?;
+        let target = target(self.root, reference)?;
         self.references.insert(reference.into(), self.nodes.len());
-        let index = self.node(target, pointer, depth);
+        let index = self.object(target, reference.trim_start_matches('#'), depth);
         if index.is_none() {
             self.references.remove(reference);
         }
@@ -203,23 +204,12 @@ fn count_limits(schema: &JsonObject, min: &str, max: &str) -> Option<CountLimits
     })
 }
 
-/// Returns whether the schema lists types without `string`.
-fn excludes_strings(schema: &JsonObject) -> bool {
-    match schema.get("type") {
-        Some(Value::String(name)) => name != "string",
-        Some(Value::Array(names)) => !names.iter().any(|name| name == "string"),
-        _ => false,
-    }
-}
-
 fn is_null(schema: &Value) -> bool {
     schema.get("type").is_some_and(|name| name == "null")
 }
 
 /// Returns the required members of an alternative, with the value of those that are constant.
 fn discriminators(schema: &Value) -> Vec<(Box<str>, Option<Value>)> {
-    let required = schema.get("required").and_then(Value::as_array);
-    let names = required.into_iter().flatten().filter_map(Value::as_str);
     let constant = |name: &str| {
         let property = schema.get("properties")?.get(name)?;
         let values = property.get("enum").and_then(Value::as_array);
@@ -229,5 +219,7 @@ fn discriminators(schema: &Value) -> Vec<(Box<str>, Option<Value>)> {
         };
         property.get("const").or(single).cloned()
     };
-    names.map(|name| (name.into(), constant(name))).collect()
+    let required = schema.as_object().into_iter();
+    let required = required.flat_map(|schema| names(schema, "required"));
+    required.map(|name| (name.into(), constant(name))).collect()
 }

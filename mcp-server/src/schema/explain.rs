@@ -10,13 +10,10 @@ use mcp_core::schema::{Violation, Violations, summarize};
 use mcp_types::{JsonObject, RawObject};
 use serde_json::Value;
 
-use crate::constraints::{ArgumentFormat, Constraints, Path};
+use crate::constraints::{ArgumentFormat, Constraints, Path, Walk, element, names};
 
-/// Limit on the schemas that apply to one value.
-const MAX_HOPS: usize = 16;
-
-/// Limit on the visited values and schemas.
-const MAX_STEPS: usize = 100_000;
+/// Keywords whose schemas all apply to the same value.
+const ALL: &[&str] = &["allOf"];
 
 /// Limit on the expected names or values in one message.
 const MAX_LISTED: usize = 16;
@@ -37,9 +34,8 @@ pub(crate) fn explain(
         return Vec::new();
     };
     let mut explainer = Explainer {
-        root: schema,
+        walk: Walk::new(schema),
         format,
-        remaining_steps: MAX_STEPS,
         found: Vec::new(),
     };
     explainer.object(schema, &arguments, Path::Root, 0);
@@ -55,9 +51,8 @@ pub(crate) fn explain(
 }
 
 struct Explainer<'a> {
-    root: &'a JsonObject,
+    walk: Walk<'a>,
     format: ArgumentFormat,
-    remaining_steps: usize,
     found: Vec<Violation>,
 }
 
@@ -69,44 +64,37 @@ impl<'a> Explainer<'a> {
     }
 
     /// Explains one value: a mismatch of the value itself, else mistakes inside of it.
-    fn value(&mut self, schema: &'a Value, value: &Value, path: Path<'_>, hops: usize) {
-        self.remaining_steps = self.remaining_steps.saturating_sub(1);
-        let is_full = self.found.len() >= Violations::MAX || self.remaining_steps == 0;
-        if is_full || hops > MAX_HOPS {
-            return;
-        }
+    fn value(&mut self, schema: &'a Value, value: &Value, path: Path<'_>) {
         let value = self.decode_string(schema, value);
-        if hops == 0
-            && let Some(expected) = self.expected_instead(schema, &value, 0)
-        {
+        if let Some(expected) = self.expected_instead(schema, &value, 0) {
             let expected = join_or(&expected);
             let got = self.describe(&value, &expected);
             self.report(path, format!("expected {expected}, got {got}"));
             return;
         }
         if let Some(schema) = schema.as_object() {
-            self.object(schema, &value, path, hops);
+            self.object(schema, &value, path, 0);
         }
     }
 
     /// Explains the members or elements of a value.
     fn object(&mut self, schema: &'a JsonObject, value: &Value, path: Path<'_>, hops: usize) {
+        if self.found.len() >= Violations::MAX || !self.walk.step(hops) {
+            return;
+        }
         match value {
             Value::Object(members) => self.members(schema, members, path),
             Value::Array(elements) => {
-                let prefix = schema.get("prefixItems").and_then(Value::as_array);
-                let others = schema.get("items");
-                for (index, element) in elements.iter().enumerate() {
-                    let own = prefix.and_then(|prefix| prefix.get(index));
-                    if let Some(schema) = own.or(others) {
-                        self.value(schema, element, Path::Element(&path, index), 0);
+                for (index, value) in elements.iter().enumerate() {
+                    if let Some(schema) = element(schema, index) {
+                        self.value(schema, value, Path::Element(&path, index));
                     }
                 }
             }
             _ => {}
         }
-        for part in self.parts_of_all(schema) {
-            self.value(part, value, path, hops + 1);
+        for part in self.walk.parts(schema, ALL) {
+            self.object(part, value, path, hops + 1);
         }
         for keyword in ["anyOf", "oneOf"] {
             if let Some(alternatives) = schema.get(keyword).and_then(Value::as_array) {
@@ -118,7 +106,7 @@ impl<'a> Explainer<'a> {
     /// Reports missing and unknown names, and explains the members.
     fn members(&mut self, schema: &'a JsonObject, members: &JsonObject, path: Path<'_>) {
         let properties = schema.get("properties").and_then(Value::as_object);
-        let required = required_names(schema);
+        let required: Vec<_> = names(schema, "required").collect();
         let missing = required.iter().filter(|name| !members.contains_key(**name));
         let missing: Vec<_> = missing.map(|name| quoted(name)).collect();
         if !missing.is_empty() {
@@ -151,7 +139,7 @@ impl<'a> Explainer<'a> {
                 continue;
             }
             if let Some(schema) = own.or(others) {
-                self.value(schema, member, Path::Member(&path, name), 0);
+                self.value(schema, member, Path::Member(&path, name));
             }
         }
     }
@@ -170,7 +158,9 @@ impl<'a> Explainer<'a> {
             if self.expected_instead(alternative, value, 0).is_some() {
                 continue;
             }
-            self.value(alternative, value, path, hops + 1);
+            if let Some(alternative) = alternative.as_object() {
+                self.object(alternative, value, path, hops + 1);
+            }
             let found = std::mem::take(&mut self.found);
             if self.has_its_constants(alternative, value) {
                 best = Some(found);
@@ -198,23 +188,34 @@ impl<'a> Explainer<'a> {
 
     /// Returns what the schema expects instead of the value; `None` if the value fits, regardless of the
     /// values inside of it.
-    fn expected_instead(&self, schema: &Value, value: &Value, hops: usize) -> Option<Vec<String>> {
-        let schema = match schema {
-            Value::Bool(false) => return Some(vec!["nothing".to_owned()]),
-            Value::Object(schema) if hops <= MAX_HOPS => schema,
-            _ => return None,
-        };
+    fn expected_instead(
+        &self,
+        schema: &'a Value,
+        value: &Value,
+        hops: usize,
+    ) -> Option<Vec<String>> {
+        match schema {
+            Value::Bool(false) => Some(vec!["nothing".to_owned()]),
+            Value::Object(schema) => self.expected_by(schema, value, hops),
+            _ => None,
+        }
+    }
+
+    fn expected_by(&self, schema: &'a JsonObject, value: &Value, hops: usize) -> Option<Vec<String>> {
+        if !self.walk.step(hops) {
+            return None;
+        }
         if let Some(listed) = listed_values(schema) {
             let fits = listed.iter().any(|allowed| is_same(allowed, value));
             let names = listed.iter().take(MAX_LISTED).map(|value| summarize(value));
             return (!fits).then(|| names.collect());
         }
-        let types = type_names(schema);
+        let types: Vec<_> = names(schema, "type").collect();
         if !types.is_empty() && !types.iter().any(|name| is_of_type(value, name)) {
             return Some(types.into_iter().map(type_phrase).collect());
         }
-        for part in self.parts_of_all(schema) {
-            if let Some(expected) = self.expected_instead(part, value, hops + 1) {
+        for part in self.walk.parts(schema, ALL) {
+            if let Some(expected) = self.expected_by(part, value, hops + 1) {
                 return Some(expected);
             }
         }
@@ -243,26 +244,8 @@ impl<'a> Explainer<'a> {
         None
     }
 
-    /// Returns the schemas of `$ref` and `allOf`, all of which apply to the same value.
-    fn parts_of_all<'s>(
-        &self,
-        schema: &'s JsonObject,
-    ) -> impl Iterator<Item = &'s Value> + use<'s, 'a>
-    where
-        'a: 's,
-    {
-        let parts = schema.get("allOf").and_then(Value::as_array);
-        parts.into_iter().flatten().chain(self.target(schema))
-    }
-
-    fn target(&self, schema: &JsonObject) -> Option<&'a Value> {
-        let reference = schema.get("$ref")?.as_str()?;
-        let (first, rest) = reference.strip_prefix("#/")?.split_once('/')?;
-        self.root.get(first)?.pointer(&format!("/{rest}"))
-    }
-
     /// Returns the JSON value in a string argument, where the schema accepts no strings.
-    fn decode_string<'v>(&self, schema: &Value, value: &'v Value) -> Cow<'v, Value> {
+    fn decode_string<'v>(&self, schema: &'a Value, value: &'v Value) -> Cow<'v, Value> {
         match value {
             Value::String(string)
                 if self.format == ArgumentFormat::Strings
@@ -290,12 +273,6 @@ impl<'a> Explainer<'a> {
     }
 }
 
-fn required_names(schema: &JsonObject) -> Vec<&str> {
-    let names = schema.get("required").and_then(Value::as_array);
-    let names = names.into_iter().flatten();
-    names.filter_map(Value::as_str).collect()
-}
-
 fn listed_values(schema: &JsonObject) -> Option<Vec<&Value>> {
     let listed = schema.get("enum").and_then(Value::as_array);
     let listed = listed.map(|values| values.iter().collect());
@@ -304,14 +281,6 @@ fn listed_values(schema: &JsonObject) -> Option<Vec<&Value>> {
 
 fn is_same(allowed: &Value, value: &Value) -> bool {
     allowed == value || (allowed.as_f64().is_some() && allowed.as_f64() == value.as_f64())
-}
-
-fn type_names(schema: &JsonObject) -> Vec<&str> {
-    match schema.get("type") {
-        Some(Value::String(name)) => vec![name],
-        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    }
 }
 
 fn is_of_type(value: &Value, name: &str) -> bool {
@@ -493,6 +462,13 @@ mod tests {
             let found = mistakes(schema.clone(), value, ArgumentFormat::Json);
             assert!(found.is_empty(), "{schema}: {found:?}");
         }
+    }
+
+    #[test]
+    fn references_that_branch_end_at_the_limit_of_steps() {
+        let branch = json!({"$ref": "#/properties/p"});
+        let branches = json!({"anyOf": vec![branch; 8], "$comment": "refers to itself"});
+        assert!(mistakes(branches, json!("x"), ArgumentFormat::Json).is_empty());
     }
 
     #[test]

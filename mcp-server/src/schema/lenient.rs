@@ -8,8 +8,10 @@
 use mcp_types::{JsonObject, RawObject};
 use serde_json::{Number, Value};
 
-/// Limit on the schemas per value: references and `allOf`, `anyOf`, `oneOf` around it.
-const MAX_HOPS: usize = 16;
+use crate::constraints::{Walk, element, names};
+
+/// Keywords whose schemas apply to the same value.
+const PARTS: &[&str] = &["allOf", "anyOf", "oneOf"];
 
 /// Converts strings in the arguments. Returns `None` when nothing changes.
 pub(crate) fn convert_strings(arguments: &RawObject, schema: &JsonObject) -> Option<RawObject> {
@@ -30,16 +32,16 @@ pub(crate) fn convert_whole_numbers_in(
 ) -> Option<Value> {
     let own = schema.get("properties")?.get(property)?;
     let converter = Converter {
-        root: schema,
+        walk: Walk::new(schema),
         converts_strings: false,
     };
-    converter.value(&mut value, own, 0).then_some(value)
+    converter.value(&mut value, own).then_some(value)
 }
 
 fn convert(arguments: &RawObject, schema: &JsonObject, converts_strings: bool) -> Option<Value> {
     let mut value: Value = arguments.parse().ok()?;
     let converter = Converter {
-        root: schema,
+        walk: Walk::new(schema),
         converts_strings,
     };
     let is_changed = converter.inner_values(&mut value, schema, 0);
@@ -47,20 +49,20 @@ fn convert(arguments: &RawObject, schema: &JsonObject, converts_strings: bool) -
 }
 
 struct Converter<'a> {
-    root: &'a JsonObject,
+    walk: Walk<'a>,
     converts_strings: bool,
 }
 
 impl<'a> Converter<'a> {
     /// Converts a value and the values inside of it. Returns whether anything changed.
-    fn value(&self, value: &mut Value, schema: &'a Value, hops: usize) -> bool {
-        let Some(schema) = schema.as_object().filter(|_| hops <= MAX_HOPS) else {
+    fn value(&self, value: &mut Value, schema: &'a Value) -> bool {
+        let Some(schema) = schema.as_object() else {
             return false;
         };
         let mut types = AcceptedTypes::default();
-        self.accepted_types(schema, &mut types, hops);
+        self.accepted_types(schema, &mut types, 0);
         let is_changed = types.convert(value, self.converts_strings);
-        self.inner_values(value, schema, hops) | is_changed
+        self.inner_values(value, schema, 0) | is_changed
     }
 
     fn accepts_strings(&self, schema: &'a Value) -> bool {
@@ -74,13 +76,15 @@ impl<'a> Converter<'a> {
     /// Converts the members or elements of a value. Returns whether anything changed.
     fn inner_values(&self, value: &mut Value, schema: &'a JsonObject, hops: usize) -> bool {
         let mut is_changed = false;
+        if !self.walk.step(hops) {
+            return false;
+        }
         match value {
             Value::Object(members) => {
                 let properties = schema.get("properties").and_then(Value::as_object);
                 let others = schema.get("additionalProperties");
-                let required = schema.get("required").and_then(Value::as_array);
                 let is_required =
-                    |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+                    |name: &str| names(schema, "required").any(|required| required == name);
                 for (name, member) in members {
                     let own = properties.and_then(|properties| properties.get(name));
                     // An optional property may be `null`, although the schema does not say so.
@@ -93,63 +97,38 @@ impl<'a> Converter<'a> {
                         is_changed = true;
                     }
                     if let Some(schema) = own.or(others) {
-                        is_changed |= self.value(member, schema, 0);
+                        is_changed |= self.value(member, schema);
                     }
                 }
             }
             Value::Array(elements) => {
-                let prefix = schema.get("prefixItems").and_then(Value::as_array);
-                let others = schema.get("items");
-                for (index, element) in elements.iter_mut().enumerate() {
-                    let own = prefix.and_then(|prefix| prefix.get(index));
-                    if let Some(schema) = own.or(others) {
-                        is_changed |= self.value(element, schema, 0);
+                for (index, value) in elements.iter_mut().enumerate() {
+                    if let Some(schema) = element(schema, index) {
+                        is_changed |= self.value(value, schema);
                     }
                 }
             }
             _ => return false,
         }
-        for part in self.parts(schema) {
-            let Some(part) = part.as_object().filter(|_| hops < MAX_HOPS) else {
-                continue;
-            };
+        for part in self.walk.parts(schema, PARTS) {
             is_changed |= self.inner_values(value, part, hops + 1);
         }
         is_changed
     }
 
-    /// Returns the schemas that apply to the same value.
-    fn parts(&self, schema: &'a JsonObject) -> impl Iterator<Item = &'a Value> {
-        let lists = ["allOf", "anyOf", "oneOf"].into_iter();
-        let lists = lists.filter_map(|keyword| schema.get(keyword)?.as_array());
-        lists.flatten().chain(self.reference_target(schema))
-    }
-
-    fn reference_target(&self, schema: &JsonObject) -> Option<&'a Value> {
-        let reference = schema.get("$ref")?.as_str()?;
-        let (first, rest) = reference.strip_prefix("#/")?.split_once('/')?;
-        self.root.get(first)?.pointer(&format!("/{rest}"))
-    }
-
     /// Collects the types that the schema accepts.
     fn accepted_types(&self, schema: &'a JsonObject, types: &mut AcceptedTypes, hops: usize) {
-        match schema.get("type") {
-            Some(Value::String(name)) => types.add(name),
-            Some(Value::Array(all)) => all
-                .iter()
-                .filter_map(Value::as_str)
-                .for_each(|name| types.add(name)),
-            _ => {}
+        if !self.walk.step(hops) {
+            return;
         }
+        names(schema, "type").for_each(|name| types.add(name));
         let listed = schema.get("enum").and_then(Value::as_array);
         let listed = listed.into_iter().flatten().chain(schema.get("const"));
         listed
             .filter(|value| value.is_string())
             .for_each(|_| types.add("string"));
-        if hops < MAX_HOPS {
-            for part in self.parts(schema).filter_map(Value::as_object) {
-                self.accepted_types(part, types, hops + 1);
-            }
+        for part in self.walk.parts(schema, PARTS) {
+            self.accepted_types(part, types, hops + 1);
         }
     }
 }
