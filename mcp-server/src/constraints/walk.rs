@@ -52,7 +52,9 @@ impl<'a> Walk<'a> {
 
 /// Returns the schema of an array's element.
 pub(crate) fn element(schema: &JsonObject, index: usize) -> Option<&Value> {
-    let own = schema.get("prefixItems").and_then(|prefix| prefix.get(index));
+    let own = schema
+        .get("prefixItems")
+        .and_then(|prefix| prefix.get(index));
     own.or_else(|| schema.get("items"))
 }
 

@@ -201,7 +201,12 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    fn expected_by(&self, schema: &'a JsonObject, value: &Value, hops: usize) -> Option<Vec<String>> {
+    fn expected_by(
+        &self,
+        schema: &'a JsonObject,
+        value: &Value,
+        hops: usize,
+    ) -> Option<Vec<String>> {
         if !self.walk.step(hops) {
             return None;
         }

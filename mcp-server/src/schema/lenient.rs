@@ -59,18 +59,18 @@ impl<'a> Converter<'a> {
         let Some(schema) = schema.as_object() else {
             return false;
         };
-        let mut types = AcceptedTypes::default();
+        let mut types = Vec::new();
         self.accepted_types(schema, &mut types, 0);
-        let is_changed = types.convert(value, self.converts_strings);
+        let is_changed = convert_to(&types, value, self.converts_strings);
         self.inner_values(value, schema, 0) | is_changed
     }
 
     fn accepts_strings(&self, schema: &'a Value) -> bool {
-        let mut types = AcceptedTypes::default();
+        let mut types = Vec::new();
         if let Some(schema) = schema.as_object() {
             self.accepted_types(schema, &mut types, 0);
         }
-        types.string || !types.is_any()
+        types.is_empty() || types.contains(&"string")
     }
 
     /// Converts the members or elements of a value. Returns whether anything changed.
@@ -116,92 +116,51 @@ impl<'a> Converter<'a> {
         is_changed
     }
 
-    /// Collects the types that the schema accepts.
-    fn accepted_types(&self, schema: &'a JsonObject, types: &mut AcceptedTypes, hops: usize) {
+    /// Collects the JSON types that the schema names; none if it does not restrict the type.
+    fn accepted_types(&self, schema: &'a JsonObject, types: &mut Vec<&'a str>, hops: usize) {
         if !self.walk.step(hops) {
             return;
         }
-        names(schema, "type").for_each(|name| types.add(name));
+        types.extend(names(schema, "type"));
         let listed = schema.get("enum").and_then(Value::as_array);
         let listed = listed.into_iter().flatten().chain(schema.get("const"));
-        listed
-            .filter(|value| value.is_string())
-            .for_each(|_| types.add("string"));
+        types.extend(listed.filter(|value| value.is_string()).map(|_| "string"));
         for part in self.walk.parts(schema, PARTS) {
             self.accepted_types(part, types, hops + 1);
         }
     }
 }
 
-/// JSON types that a schema names; none if it does not restrict the type.
-#[derive(Debug, Default)]
-struct AcceptedTypes {
-    string: bool,
-    integer: bool,
-    number: bool,
-    boolean: bool,
-    null: bool,
-    array: bool,
-    object: bool,
+/// Converts a value to one of the accepted types. Returns whether it changed.
+fn convert_to(types: &[&str], value: &mut Value, converts_strings: bool) -> bool {
+    let accepts = |name| types.contains(&name);
+    let converted = match value {
+        Value::String(text) if converts_strings && !accepts("string") => parse(types, text.trim()),
+        Value::Number(number) if accepts("integer") && !accepts("number") => whole(number),
+        _ => None,
+    };
+    let is_changed = converted.is_some();
+    if let Some(converted) = converted {
+        *value = converted;
+    }
+    is_changed
 }
 
-impl AcceptedTypes {
-    fn add(&mut self, name: &str) {
-        match name {
-            "string" => self.string = true,
-            "integer" => self.integer = true,
-            "number" => self.number = true,
-            "boolean" => self.boolean = true,
-            "null" => self.null = true,
-            "array" => self.array = true,
-            "object" => self.object = true,
-            _ => {}
+fn parse(types: &[&str], string: &str) -> Option<Value> {
+    let parsed: Value = serde_json::from_str(string).ok()?;
+    let name = match &parsed {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if !types.contains(&"number") && !is_integer(number) => {
+            return whole(number).filter(|_| types.contains(&"integer"));
         }
-    }
-
-    fn is_any(&self) -> bool {
-        self.string
-            || self.integer
-            || self.number
-            || self.boolean
-            || self.null
-            || self.array
-            || self.object
-    }
-
-    /// Converts a value to an accepted type. Returns whether it changed.
-    fn convert(&self, value: &mut Value, converts_strings: bool) -> bool {
-        let converted = match value {
-            Value::String(text) if converts_strings && !self.string => self.parse(text.trim()),
-            Value::Number(number) if self.integer && !self.number => whole(number),
-            _ => None,
-        };
-        match converted {
-            Some(converted) => {
-                *value = converted;
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn parse(&self, string: &str) -> Option<Value> {
-        let parsed: Value = serde_json::from_str(string).ok()?;
-        let is_accepted = match &parsed {
-            Value::Null => self.null,
-            Value::Bool(_) => self.boolean,
-            Value::Number(_) if self.number => true,
-            Value::Number(number) if self.integer => match is_integer(number) {
-                true => true,
-                false => return whole(number),
-            },
-            Value::Number(_) => false,
-            Value::Array(_) => self.array,
-            Value::Object(_) => self.object,
-            Value::String(_) => false,
-        };
-        is_accepted.then_some(parsed)
-    }
+        Value::Number(_) if !types.contains(&"number") => "integer",
+        Value::Number(_) => "number",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+        Value::String(_) => return None,
+    };
+    types.contains(&name).then_some(parsed)
 }
 
 fn is_integer(number: &Number) -> bool {
@@ -233,7 +192,7 @@ mod tests {
     /// Converts the value of the one property `p`; `None` when nothing changes.
     fn property(schema: Value, value: Value) -> Option<Value> {
         let schema = json!({
-            "properties": {"p": schema},
+            "properties": {"p": schema, "n": {"type": "integer"}},
             "$defs": {"number": {"type": "number"}, "loop": {"$ref": "#/$defs/loop"}},
         });
         let arguments = RawObject::from_value(&json!({"p": value})).unwrap();
@@ -276,6 +235,7 @@ mod tests {
                 json!(7),
             ),
             (json!({"$ref": "#/$defs/number"}), json!("7"), json!(7)),
+            (json!({"$ref": "#"}), json!({"n": "7"}), json!({"n": 7})),
             (
                 json!({"prefixItems": [{"type": "integer"}, {"type": "string"}]}),
                 json!(["1", "2"]),
