@@ -2,17 +2,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use slab::Slab;
 
 use super::StoreError;
 use super::tasks::{TaskLimits, TaskRecord, TaskStore, TaskWrite};
+use crate::close_signal::CloseSignal;
 use crate::deadline::finite;
 
 /// A store in the memory of this process. The [limits](TaskLimits) of each write bound its memory.
@@ -34,7 +32,8 @@ struct StoredTask {
     record: Arc<TaskRecord>,
     size: usize,
     until: Instant,
-    watchers: Slab<Waker>,
+    /// Closes at the next change.
+    changed: CloseSignal,
 }
 
 impl MemoryTaskStore {
@@ -69,26 +68,26 @@ impl MemoryTaskStore {
     }
 
     /// Changes the state after expired tasks were removed. Wakes watchers without the lock.
-    fn change<T>(&self, change: impl FnOnce(&mut StoredTasks, &mut Vec<Waker>) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut StoredTasks, &mut Vec<CloseSignal>) -> T) -> T {
         let now = (self.clock)();
-        let mut wakers = Vec::new();
+        let mut signals = Vec::new();
         let changed = {
             let mut state = self.state.lock();
-            state.expire(now, &mut wakers);
-            change(&mut state, &mut wakers)
+            state.expire(now, &mut signals);
+            change(&mut state, &mut signals)
         };
-        wakers.into_iter().for_each(Waker::wake);
+        signals.iter().for_each(|signal| signal.close(()));
         changed
     }
 }
 
 impl StoredTasks {
-    fn expire(&mut self, now: Instant, wakers: &mut Vec<Waker>) {
+    fn expire(&mut self, now: Instant, signals: &mut Vec<CloseSignal>) {
         while let Some((until, id)) = self.by_expiry.first()
             && *until <= now
         {
             let id = id.clone();
-            self.remove(&id, wakers);
+            self.remove(&id, signals);
         }
         self.nodes.retain(|_, until| *until > now);
     }
@@ -115,7 +114,7 @@ impl StoredTasks {
             record: Arc::new(record),
             size,
             until,
-            watchers: Slab::new(),
+            changed: CloseSignal::default(),
         };
         self.tasks.insert(id, stored);
         TaskWrite::Stored
@@ -125,7 +124,7 @@ impl StoredTasks {
         &mut self,
         record: TaskRecord,
         limits: &TaskLimits,
-        wakers: &mut Vec<Waker>,
+        signals: &mut Vec<CloseSignal>,
     ) -> TaskWrite {
         let Some(stored) = self.tasks.get_mut(&*record.task.task_id) else {
             return TaskWrite::Gone;
@@ -142,12 +141,12 @@ impl StoredTasks {
         self.bytes = bytes;
         stored.size = size;
         stored.record = Arc::new(record);
-        wakers.extend(stored.watchers.drain());
+        signals.push(std::mem::take(&mut stored.changed));
         TaskWrite::Stored
     }
 
-    fn remove(&mut self, id: &str, wakers: &mut Vec<Waker>) {
-        let Some((id, mut stored)) = self.tasks.remove_entry(id) else {
+    fn remove(&mut self, id: &str, signals: &mut Vec<CloseSignal>) {
+        let Some((id, stored)) = self.tasks.remove_entry(id) else {
             return;
         };
         self.bytes -= stored.size;
@@ -160,46 +159,10 @@ impl StoredTasks {
                 self.owners.remove(owner);
             }
         }
-        wakers.extend(stored.watchers.drain());
+        signals.push(stored.changed);
         if self.tasks.is_empty() {
             self.tasks.shrink_to_fit();
             self.owners.shrink_to_fit();
-        }
-    }
-}
-
-/// One waiting [`TaskStore::changed`]. Dropping it removes its waker.
-struct Watcher<'a> {
-    store: &'a MemoryTaskStore,
-    id: &'a str,
-    revision: u64,
-    key: Option<usize>,
-}
-
-impl Watcher<'_> {
-    fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
-        let mut state = self.store.state.lock();
-        let stored = state.tasks.get_mut(self.id);
-        let Some(stored) = stored.filter(|it| it.record.revision == self.revision) else {
-            self.key = None;
-            return Poll::Ready(());
-        };
-        match self.key.and_then(|key| stored.watchers.get_mut(key)) {
-            Some(waker) => waker.clone_from(cx.waker()),
-            None => self.key = Some(stored.watchers.insert(cx.waker().clone())),
-        }
-        Poll::Pending
-    }
-}
-
-impl Drop for Watcher<'_> {
-    fn drop(&mut self) {
-        let Some(key) = self.key else { return };
-        // The slots of all watchers are free after a change of the revision.
-        if let Some(stored) = self.store.state.lock().tasks.get_mut(self.id)
-            && stored.record.revision == self.revision
-        {
-            stored.watchers.try_remove(key);
         }
     }
 }
@@ -230,22 +193,24 @@ impl TaskStore for MemoryTaskStore {
         record: TaskRecord,
         limits: &TaskLimits,
     ) -> Result<TaskWrite, StoreError> {
-        Ok(self.change(|state, wakers| state.replace(record, limits, wakers)))
+        Ok(self.change(|state, signals| state.replace(record, limits, signals)))
     }
 
     async fn remove(&self, id: &str) -> Result<(), StoreError> {
-        self.change(|state, wakers| state.remove(id, wakers));
+        self.change(|state, signals| state.remove(id, signals));
         Ok(())
     }
 
     async fn changed(&self, id: &str, revision: u64) -> Result<(), StoreError> {
-        let mut watcher = Watcher {
-            store: self,
-            id,
-            revision,
-            key: None,
+        let signal = {
+            let state = self.state.lock();
+            let stored = state.tasks.get(id);
+            let stored = stored.filter(|stored| stored.record.revision == revision);
+            stored.map(|stored| stored.changed.clone())
         };
-        poll_fn(|cx| watcher.poll(cx)).await;
+        if let Some(signal) = signal {
+            signal.closed().await;
+        }
         Ok(())
     }
 
@@ -370,17 +335,11 @@ mod tests {
     }
 
     #[test]
-    fn watcher_wakes_on_change_and_leaves_nothing_when_dropped() {
+    fn watcher_wakes_on_change() {
         let store = MemoryTaskStore::new();
         let limits = TaskLimits::default();
         insert(&store, record("a", None), &limits);
         let mut cx = Context::from_waker(Waker::noop());
-        for _ in 0..3 {
-            let mut watching = store.changed("a", 0);
-            assert!(watching.as_mut().poll(&mut cx).is_pending());
-        }
-        let watchers = store.state.lock().tasks["a"].watchers.len();
-        assert_eq!(watchers, 0);
         let mut watching = store.changed("a", 0);
         assert!(watching.as_mut().poll(&mut cx).is_pending());
         let mut next = record("a", None);
