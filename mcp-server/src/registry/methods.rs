@@ -20,7 +20,7 @@ pub(crate) struct MethodIndex {
 }
 
 #[derive(Debug)]
-struct IndexedMethod {
+pub(crate) struct IndexedMethod {
     route: MethodRoute,
     /// A requirement of the extension that the server does not meet.
     unmet: Option<Box<str>>,
@@ -48,27 +48,23 @@ impl MethodIndex {
     }
 
     /// Returns a method by its name, if it is a request or a notification as `is_request` says.
-    pub(crate) fn find(&self, method: &str, is_request: bool) -> Option<MethodRef<'_>> {
-        let Some(entry) = self.exact.get(method) else {
+    pub(crate) fn find(&self, method: &str, is_request: bool) -> Option<&IndexedMethod> {
+        let found = self.exact.get(method).or_else(|| {
             let mut matching = self.matching.iter();
-            let found = matching.find(|it| {
-                it.route.is_request() == is_request
-                    && matches!(&it.route.methods, RouteMethods::Matching(accepts) if accepts(method))
-            });
-            return found.map(MethodRef);
-        };
-        (entry.route.is_request() == is_request).then_some(MethodRef(entry))
+            matching.find(|entry| {
+                entry.route.is_request() == is_request
+                    && matches!(&entry.route.methods, RouteMethods::Matching(accepts) if accepts(method))
+            })
+        });
+        found.filter(|entry| entry.route.is_request() == is_request)
     }
 }
 
-/// A method that was found.
-pub(crate) struct MethodRef<'a>(&'a IndexedMethod);
-
-impl MethodRef<'_> {
+impl IndexedMethod {
     /// Runs the handler, if the requirements of its extension are met.
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
-        match &self.0.unmet {
-            None => self.0.route.call(call),
+        match &self.unmet {
+            None => self.route.call(call),
             Some(unmet) => {
                 tracing::error!(method = call.method(), "{unmet}");
                 Box::pin(ready(Fault::internal(unmet.to_string()).into()))

@@ -50,7 +50,7 @@ fn inner(mut schema: JsonObject, definitions: &mut JsonObject) -> Value {
         Some(Value::Object(own)) => own,
         _ => JsonObject::new(),
     };
-    if Value::Object(schema.clone()).refers_to("#") {
+    if refers_to_whole(&Value::Object(schema.clone())) {
         own.insert(WHOLE.to_owned(), schema.clone().into());
     }
     let mut renamed = Vec::new();
@@ -62,9 +62,9 @@ fn inner(mut schema: JsonObject, definitions: &mut JsonObject) -> Value {
         }
     }
     let mut schema = Value::Object(schema);
-    schema.rename_references(&renamed);
+    rename_references(&mut schema, &renamed);
     for (name, mut definition) in own {
-        definition.rename_references(&renamed);
+        rename_references(&mut definition, &renamed);
         let new = renamed.iter().find(|(old, _)| *old == name);
         definitions.insert(new.map_or(name, |(_, new)| new.clone()), definition);
     }
@@ -81,51 +81,42 @@ fn outer(schema: Value, definitions: JsonObject) -> JsonObject {
     schema
 }
 
-/// References of a schema.
-trait References {
-    fn refers_to(&self, target: &str) -> bool;
-
-    /// Replaces `#/$defs/old` by `#/$defs/new`, and `#` by the definition of the whole schema.
-    fn rename_references(&mut self, names: &[(String, String)]);
+/// Returns whether a reference leads to the whole schema.
+fn refers_to_whole(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => members
+            .iter()
+            .any(|(name, member)| (name == "$ref" && member == "#") || refers_to_whole(member)),
+        Value::Array(elements) => elements.iter().any(refers_to_whole),
+        _ => false,
+    }
 }
 
-impl References for Value {
-    fn refers_to(&self, target: &str) -> bool {
-        match self {
-            Self::Object(members) => members.iter().any(|(name, member)| {
-                (name == "$ref" && member == target) || member.refers_to(target)
-            }),
-            Self::Array(elements) => elements.iter().any(|element| element.refers_to(target)),
-            _ => false,
-        }
-    }
-
-    fn rename_references(&mut self, names: &[(String, String)]) {
-        match self {
-            Self::Object(members) => {
-                for (name, member) in members.iter_mut() {
-                    match member {
-                        Self::String(reference) if name == "$ref" => {
-                            let old = match reference.as_str() {
-                                "#" => Some(WHOLE),
-                                other => other.strip_prefix("#/$defs/"),
-                            };
-                            let new = names.iter().find(|(name, _)| Some(&**name) == old);
-                            if let Some((_, new)) = new {
-                                *reference = format!("#/$defs/{new}");
-                            }
+/// Replaces `#/$defs/old` by `#/$defs/new`, and `#` by the definition of the whole schema.
+fn rename_references(schema: &mut Value, names: &[(String, String)]) {
+    match schema {
+        Value::Object(members) => {
+            for (name, member) in members.iter_mut() {
+                match member {
+                    Value::String(reference) if name == "$ref" => {
+                        let old = match reference.as_str() {
+                            "#" => Some(WHOLE),
+                            other => other.strip_prefix("#/$defs/"),
+                        };
+                        let new = names.iter().find(|(name, _)| Some(&**name) == old);
+                        if let Some((_, new)) = new {
+                            *reference = format!("#/$defs/{new}");
                         }
-                        other => other.rename_references(names),
                     }
+                    other => rename_references(other, names),
                 }
             }
-            Self::Array(elements) => {
-                for element in elements {
-                    element.rename_references(names);
-                }
-            }
-            _ => {}
         }
+        Value::Array(elements) => {
+            let elements = elements.iter_mut();
+            elements.for_each(|element| rename_references(element, names));
+        }
+        _ => {}
     }
 }
 
