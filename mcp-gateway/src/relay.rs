@@ -284,10 +284,12 @@ where
         let method = Method::from_name(&request.method);
         if method == Some(Method::CallTool)
             && let Some(hidden) = &self.hidden
-            && let Ok(Some(tool)) = request.params.text("name")
-            && hidden.contains(&tool)
         {
-            return Err(Fault::no_such_tool(tool.as_ref()));
+            // The server could read another name, such as a number, as that of a hidden tool.
+            let tool = request.params.required_text("name")?;
+            if hidden.contains(&tool) {
+                return Err(Fault::no_such_tool(tool.as_ref()));
+            }
         }
         if version.is_modern() {
             self.modern = Some(version);

@@ -135,9 +135,17 @@ async fn hidden_tools_are_not_listed_and_not_called() {
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
     assert_eq!(names, ["add", "order", "open"]);
-    lines.send(call(2, "wait", json!({}), meta())).await;
-    let refused = lines.response(2).await;
-    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    // The server does not see these calls.
+    let channel = HttpChannel::new("http://127.0.0.1:1/mcp").unwrap();
+    let mut lines = Lines::over(Relay::new(channel).hide_tools(|name| name == "wait"));
+    let names = [json!("wait"), json!(["wait"]), json!(7), Value::Null];
+    for (id, name) in (2..).zip(names) {
+        let mut call = call(id, "wait", json!({}), meta());
+        call["params"]["name"] = name;
+        lines.send(call).await;
+        let refused = lines.response(id).await;
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    }
 }
 
 #[tokio::test]
