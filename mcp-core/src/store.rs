@@ -1,10 +1,8 @@
-//! Stores of sessions, stream events, tasks, used request states, published events and webhooks, which outlive a connection,
-//! a node or a process.
+//! Stores of sessions, stream events, tasks and used request states, which outlive a connection, a node or a process.
 //!
 //! A server without stores keeps sessions in memory and does not keep events. Nodes that share stores
 //! continue each other's sessions and streams.
 
-mod event_log;
 mod events;
 mod memory_events;
 mod memory_tasks;
@@ -12,11 +10,9 @@ mod relay;
 mod sessions;
 mod tasks;
 mod used_states;
-mod webhooks;
 
 use std::error::Error;
 
-pub use event_log::{EventLog, LogPage, LoggedEvent};
 pub use events::{EventStore, Replay, ReplayError, StoredEvent, StreamId};
 pub use memory_events::MemoryEventStore;
 pub use memory_tasks::MemoryTaskStore;
@@ -24,7 +20,6 @@ pub use relay::{MemoryRelay, RelayEvent, RelayInbox, RelayMessage, RelayTarget, 
 pub use sessions::{MemorySessionStore, SessionStore};
 pub use tasks::{TaskLimits, TaskRecord, TaskStore, TaskWrite};
 pub use used_states::{MemoryUsedStates, UsedStateStore};
-pub use webhooks::{WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
 
 /// The failure of a store.
 ///

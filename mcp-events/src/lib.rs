@@ -35,6 +35,7 @@
 //! | module | content |
 //! |---|---|
 //! | `clock` | times |
+//! | `event_log`, `webhook_store` | the stores of published events and of webhook subscriptions |
 //! | `secret` | secrets of webhooks, and their signatures |
 //! | `wire` | parameters and results of the methods |
 //! | `extension` | the definition of the extension |
@@ -53,10 +54,12 @@
 #[cfg(feature = "client")]
 mod client;
 mod clock;
+mod event_log;
 mod extension;
 mod secret;
 #[cfg(feature = "server")]
 mod server;
+mod webhook_store;
 mod wire;
 
 #[cfg(feature = "client")]
@@ -64,11 +67,9 @@ pub use client::{
     EventClient, EventQuery, EventStream, EventUpdate, ReceiveError, ReceiverFuture, WebhookEvent,
     WebhookReceiver, WebhookSubscription, WebhookTarget,
 };
+pub use event_log::{EventLog, LogPage, LoggedEvent};
 pub use extension::Events;
 pub use mcp_core::egress::Zone;
-pub use mcp_core::store::{
-    EventLog, LogPage, LoggedEvent, WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite,
-};
 pub use secret::{InvalidSecret, InvalidSignature, NoRandomness, WebhookSecret};
 #[cfg(feature = "server")]
 pub use server::{
@@ -77,6 +78,7 @@ pub use server::{
 };
 #[cfg(all(feature = "server", feature = "webhook"))]
 pub use server::{HttpWebhooks, SystemResolver, WebhookResolver};
+pub use webhook_store::{WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
 pub use wire::{
     DeliveryMode, DeliveryStatus, EventDescriptor, EventOccurrence, ListEventsResult, PollResult,
     SubscribeResult,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp_core::store::{EventLog, LogPage, LoggedEvent, StoreError};
+use mcp_core::store::StoreError;
+use mcp_events::{EventLog, LogPage, LoggedEvent};
 use mcp_types::RawObject;
 use redis::{FromRedisValue, Script, cmd};
 use tokio::time::timeout;

@@ -3,7 +3,7 @@
 //! [`Redis`] is the connection. It provides a [`SessionStore`](mcp_core::store::SessionStore), an
 //! [`EventStore`](mcp_core::store::EventStore), a [`TaskStore`](mcp_core::store::TaskStore), a
 //! [`ChangeBus`](mcp_core::ChangeBus), and for the events extension an
-//! [`EventLog`](mcp_core::store::EventLog) and a [`WebhookStore`](mcp_core::store::WebhookStore). Nodes that use the same server and [`prefix`](Redis::prefix) serve
+//! [`EventLog`](mcp_events::EventLog) and a [`WebhookStore`](mcp_events::WebhookStore). Nodes that use the same server and [`prefix`](Redis::prefix) serve
 //! one endpoint: any of them answers any request.
 //!
 //! ```no_run

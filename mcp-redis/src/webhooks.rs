@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use hmac_sha256::Hash;
-use mcp_core::store::{StoreError, WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
+use mcp_core::store::StoreError;
+use mcp_events::{WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
 use redis::{FromRedisValue, Script, cmd};
 
 use crate::RedisError;

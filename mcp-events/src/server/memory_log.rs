@@ -4,12 +4,13 @@ use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp_core::store::{EventLog, LogPage, LoggedEvent, StoreError};
+use mcp_core::store::StoreError;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::unique::unique_id;
+use crate::{EventLog, LogPage, LoggedEvent};
 
 /// The size of the payloads that [`EventLog::read`] returns at once, in bytes.
 const PAGE_BYTES: usize = 1 << 20;

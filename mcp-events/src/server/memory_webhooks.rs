@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp_core::store::{StoreError, WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
+use mcp_core::store::StoreError;
 use parking_lot::Mutex;
 use tokio::time::Instant;
+
+use crate::{WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
 
 /// The number of verified URLs that are remembered.
 const MAX_VERIFIED: usize = 10_000;

@@ -4,7 +4,6 @@ use std::any::TypeId;
 use std::sync::Arc;
 
 use mcp_core::extension::to_object;
-use mcp_core::store::{EventLog, LoggedEvent};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -16,6 +15,7 @@ use super::unique::unique_id;
 use super::webhooks::Webhooks;
 use crate::clock;
 use crate::extension::Events;
+use crate::{EventLog, LoggedEvent};
 
 impl Events {
     /// The extension, with the log of a server in memory.

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use mcp_core::Principal;
-use mcp_core::store::{LoggedEvent, StoreError};
+use mcp_core::store::StoreError;
 use mcp_server::RequestError;
 use mcp_types::JsonObject;
 
 use super::errors;
 use super::event_type::TypeEntry;
 use super::shared::Shared;
+use crate::LoggedEvent;
 use crate::clock;
 use crate::wire::{DeliveryMode, EventOccurrence, Selector};
 

@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use mcp_core::store::{EventLog, StoreError};
+use mcp_core::store::StoreError;
 use mcp_types::RawObject;
 use parking_lot::RwLock;
 use tokio::sync::{Semaphore, watch};
 
 use super::event_type::TypeEntry;
 use super::webhooks::Webhooks;
+use crate::EventLog;
 
 /// The limits of the events of a server.
 #[derive(Debug, Clone, Copy)]

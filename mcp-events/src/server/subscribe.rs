@@ -5,7 +5,6 @@ use std::time::{Duration, SystemTime};
 
 use hmac_sha256::Hash;
 use mcp_core::Principal;
-use mcp_core::store::{WebhookLimits, WebhookWrite};
 use mcp_server::RequestError;
 use mcp_types::{JsonObject, RawObject};
 use serde_json::{Value, json};
@@ -19,6 +18,7 @@ use super::{deliveries, errors, verification};
 use crate::clock;
 use crate::secret::WebhookSecret;
 use crate::wire::{DeliveryMode, DeliveryStatus, SubscribeParams, SubscribeResult};
+use crate::{WebhookLimits, WebhookWrite};
 
 /// The shortest time until a subscription has to be renewed.
 const MIN_TTL: Duration = Duration::from_secs(60);

@@ -3,12 +3,13 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use mcp_core::Principal;
-use mcp_core::store::{StoreError, WebhookRecord};
+use mcp_core::store::StoreError;
 use mcp_types::JsonObject;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use url::Url;
 
 use super::webhooks::Webhooks;
+use crate::WebhookRecord;
 use crate::clock;
 use crate::secret::WebhookSecret;
 use crate::wire::{DeliveryStatus, Selector};

@@ -7,13 +7,14 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use mcp_core::BoxFuture;
-use mcp_core::store::{StoreError, WebhookLimits, WebhookStore};
+use mcp_core::store::StoreError;
 use tokio::sync::Notify;
 use url::Url;
 
 use super::memory_webhooks::MemoryWebhookStore;
 use super::unique::unique_id;
 use crate::clock;
+use crate::{WebhookLimits, WebhookStore};
 
 /// A message to a webhook.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use mcp::events::MemoryEventLog;
-use mcp_core::store::{EventLog, LogPage, LoggedEvent};
+use mcp_events::{EventLog, LogPage, LoggedEvent};
 use mcp_types::RawObject;
 use redis::cmd;
 

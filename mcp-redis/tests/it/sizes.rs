@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mcp_core::store::{
-    EventLog, EventStore, LoggedEvent, SessionStore, StoredEvent, StreamId, TaskLimits, TaskRecord,
-    TaskStore, WebhookLimits, WebhookRecord, WebhookStore,
+    EventStore, SessionStore, StoredEvent, StreamId, TaskLimits, TaskRecord, TaskStore,
 };
+use mcp_events::{EventLog, LoggedEvent, WebhookLimits, WebhookRecord, WebhookStore};
 use mcp_types::RawObject;
 use mcp_types::ext::tasks::Task;
 use redis::cmd;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use mcp::events::MemoryWebhookStore;
-use mcp_core::store::{WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
+use mcp_events::{WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
 use redis::cmd;
 
 use crate::server::{RedisServer, eventually};

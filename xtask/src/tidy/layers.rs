@@ -60,7 +60,7 @@ const LAYERS: [(&str, &[&str]); 24] = [
             "mcp-types",
         ],
     ),
-    ("mcp-redis", &["mcp-core", "mcp-types"]),
+    ("mcp-redis", &["mcp-core", "mcp-events", "mcp-types"]),
     ("mcp-macros", &[]),
     (
         "mcp",

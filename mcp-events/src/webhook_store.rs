@@ -1,11 +1,10 @@
-//! Stores of webhook subscriptions (events extension).
+//! Stores of webhook subscriptions.
 
 use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
-
-use super::StoreError;
+use mcp_core::store::StoreError;
 
 /// A subscription of a webhook as a store keeps it. `Debug` shows its id only.
 #[derive(Clone, PartialEq, Eq)]

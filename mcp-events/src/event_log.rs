@@ -1,11 +1,10 @@
-//! Logs of the events that a server publishes (events extension).
+//! Logs of the events that a server publishes.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use mcp_core::store::StoreError;
 use mcp_types::RawObject;
-
-use super::StoreError;
 
 /// The events that a server publishes, in order, for the clients that read or receive them later.
 ///
@@ -31,7 +30,7 @@ pub trait EventLog: Send + Sync + 'static {
     /// Returns [`StoreError`] when the log fails.
     async fn end(&self, name: &str) -> Result<String, StoreError>;
 
-    /// Returns up to `limit` events after a cursor. A cursor that the log does not know is no error:
+    /// Returns up to `limit` events after a cursor. A cursor that the log does not know is not an error:
     /// the page begins with the oldest event and is marked as truncated.
     ///
     /// # Errors
