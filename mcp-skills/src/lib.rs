@@ -23,6 +23,7 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `types` | the messages of the extension |
 //! | `digest`, `uri`, `frontmatter` | SHA-256, skill URIs and names, the YAML at the start of a `SKILL.md` |
 //! | `server` | folders and skills from code, [`Skills`] (feature `server`) |
 //! | `methods` | the requests of the extension |
@@ -44,11 +45,14 @@ mod frontmatter;
 mod methods;
 #[cfg(feature = "server")]
 pub mod server;
+mod types;
 mod uri;
 
 #[cfg(feature = "client")]
 pub use client::{LoadedSkill, SkillError, SkillsClient};
 pub use frontmatter::FrontmatterError;
-pub use mcp_types::ext::skills::{Skill, SkillResource, SkillResources};
 #[cfg(feature = "server")]
 pub use server::{InlineSkill, Skills, SkillsError, SkillsLimits};
+pub use types::{
+    ListSkillsResult, ReadDirectoryResult, Skill, SkillResource, SkillResources, SkillsSettings,
+};

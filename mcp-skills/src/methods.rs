@@ -1,11 +1,12 @@
 //! The definition of the extension: its settings and requests.
 
 use mcp_core::extension::{CustomRequest, Extension, ListRequest};
-use mcp_types::ext::skills::{
+use mcp_types::{Method, meta::keys};
+
+use crate::types::{
     GetSkillParams, GetSkillResult, ListSkillsParams, ListSkillsResult, ReadDirectoryParams,
     ReadDirectoryResult, Skill, SkillsSettings,
 };
-use mcp_types::{Method, meta::keys};
 
 #[cfg(feature = "server")]
 pub(crate) use crate::server::Skills;

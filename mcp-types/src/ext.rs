@@ -5,5 +5,4 @@
 pub mod apps;
 pub mod events;
 pub mod server_card;
-pub mod skills;
 pub mod tasks;

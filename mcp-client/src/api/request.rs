@@ -20,13 +20,13 @@ impl Client {
     /// # Examples
     ///
     /// ```no_run
-    /// use mcp::types::ext::skills::ListSkillsResult;
+    /// use mcp::types::ext::tasks::Task;
+    /// use serde_json::json;
     ///
     /// # async fn example(client: mcp::Client) -> Result<(), Box<dyn std::error::Error>> {
-    /// let found: ListSkillsResult = client.request("skills/list", ()).await?.parse()?;
-    /// for skill in found.skills {
-    ///     println!("{}", skill.uri);
-    /// }
+    /// let params = json!({"taskId": "1"});
+    /// let task: Task = client.request("tasks/get", params).await?.parse()?;
+    /// println!("{}", task.status);
     /// # Ok(())
     /// # }
     /// ```

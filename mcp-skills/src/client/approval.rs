@@ -4,9 +4,9 @@ use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use mcp_core::BoxFuture;
-use mcp_types::ext::skills::{Skill, SkillResources};
 
 use crate::digest::sha256;
+use crate::types::{Skill, SkillResources};
 
 /// Identity of a skill: the label that the host gave the server, and the URI. Names are no identities: skills
 /// of several servers may have the same one.
@@ -86,8 +86,8 @@ fn fingerprint(id: &SkillId, skill: &Skill) -> Option<String> {
 mod tests {
     use std::sync::Arc;
 
+    use crate::types::{Skill, SkillResource, SkillResources};
     use mcp_types::JsonObject;
-    use mcp_types::ext::skills::{Skill, SkillResource, SkillResources};
 
     use super::{Approval, SkillId};
 

@@ -2,9 +2,8 @@
 
 use std::collections::HashSet;
 
-use mcp_types::ext::skills::{MAX_BYTES, MAX_RESOURCES, Skill, SkillResource, SkillResources};
-
 use super::error::SkillError;
+use crate::types::{MAX_BYTES, MAX_RESOURCES, Skill, SkillResource, SkillResources};
 use crate::uri::{is_valid_name, is_within, root_of, skill_name};
 
 /// Checks everything about an entry that needs no file. Returns the URI of its directory.
@@ -88,7 +87,7 @@ fn check_files(uri: &str, root: &str, files: &[SkillResource]) -> Result<(), Str
 
 #[cfg(test)]
 mod tests {
-    use mcp_types::ext::skills::{MAX_BYTES, Skill, SkillResource, SkillResources};
+    use crate::types::{MAX_BYTES, Skill, SkillResource, SkillResources};
     use serde_json::json;
 
     use super::check;

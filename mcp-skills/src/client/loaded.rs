@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use mcp_types::escape_json;
-use mcp_types::ext::skills::{MAX_BYTES, Skill, SkillResources};
 use parking_lot::Mutex;
 
 use super::approval::SkillId;
 use super::error::SkillError;
 use super::reader::FileReader;
 use crate::frontmatter::{self, FrontmatterError};
+use crate::types::{MAX_BYTES, Skill, SkillResources};
 use crate::uri::{encode_path, is_plain_file_path, is_within, root_of};
 
 /// A loaded skill. Its instructions are verified; its other files are read and verified on demand, and kept.

@@ -3,10 +3,10 @@
 use bytes::Bytes;
 use mcp_client::Client;
 use mcp_types::ResourceContents;
-use mcp_types::ext::skills::SkillResource;
 
 use super::error::SkillError;
 use crate::digest::sha256;
+use crate::types::SkillResource;
 
 /// Reads files from one server.
 #[derive(Debug)]

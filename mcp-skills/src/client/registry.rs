@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use mcp_types::ext::skills::Skill;
-
 use super::approval::SkillId;
 use super::error::SkillError;
 use super::loaded::LoadedSkill;
 use super::skills_client::SkillsClient;
+use crate::types::Skill;
 
 /// The skills of several servers, each in a name space of its own. A skill never hides one of the same name of
 /// another server.

@@ -6,10 +6,6 @@ use std::sync::Arc;
 
 use mcp_client::{Client, ExtensionClient};
 use mcp_types::Cursor;
-use mcp_types::ext::skills::{
-    GetSkillParams, ListSkillsParams, ListSkillsResult, ReadDirectoryParams, ReadDirectoryResult,
-    Skill, SkillsSettings,
-};
 use parking_lot::Mutex;
 
 use super::approval::{Approval, ApprovalHook, SkillId};
@@ -18,6 +14,10 @@ use super::error::SkillError;
 use super::loaded::{LoadedSkill, load_instructions};
 use super::reader::FileReader;
 use crate::methods::{GetSkill, ListSkills, ReadDirectory, Skills};
+use crate::types::{
+    GetSkillParams, ListSkillsParams, ListSkillsResult, ReadDirectoryParams, ReadDirectoryResult,
+    Skill, SkillsSettings,
+};
 
 /// Maximum number of approvals that are remembered.
 const MAX_APPROVALS: usize = 10_000;
@@ -156,9 +156,8 @@ impl SkillsClient {
         &self,
         cursor: impl Into<Option<Cursor>>,
     ) -> Result<ListSkillsResult, SkillError> {
-        let params = match cursor.into() {
-            Some(cursor) => ListSkillsParams::new().at(cursor),
-            None => ListSkillsParams::new(),
+        let params = ListSkillsParams {
+            cursor: cursor.into(),
         };
         Ok(self.extension.request::<ListSkills>(&params).await?)
     }
@@ -171,7 +170,7 @@ impl SkillsClient {
     // spec: SKILL-17, SKILL-18
     pub async fn get(&self, uri: impl Into<String>) -> Result<Skill, SkillError> {
         let uri = uri.into();
-        let params = GetSkillParams::new(uri.clone());
+        let params = GetSkillParams { uri: uri.clone() };
         let result = self.extension.request::<GetSkill>(&params).fresh().await?;
         let skill = result.skill;
         if skill.uri != uri {
@@ -250,10 +249,9 @@ impl SkillsClient {
         if self.settings().directory_read != Some(true) {
             return Err(SkillError::NoDirectories);
         }
-        let params = ReadDirectoryParams::new(uri);
-        let params = match cursor.into() {
-            Some(cursor) => params.at(cursor),
-            None => params,
+        let params = ReadDirectoryParams {
+            uri: uri.into(),
+            cursor: cursor.into(),
         };
         Ok(self.extension.request::<ReadDirectory>(&params).await?)
     }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mcp_types::Resource;
-use mcp_types::ext::skills::{DIRECTORY_MIME_TYPE, Skill, SkillResources};
 
 use super::error::SkillsError;
 use super::file::{SkillFile, name_of, parent_of};
 use super::limits::SkillsLimits;
+use crate::types::{DIRECTORY_MIME_TYPE, Skill, SkillResources};
 use crate::uri::{INSTRUCTIONS, encode_path};
 
 /// All skills, files and directories, sorted by URI or path.

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use mcp_types::ext::skills::SkillResource;
 use mcp_types::meta::keys;
 use mcp_types::{JsonObject, Resource, ResourceContents};
 
@@ -14,6 +13,7 @@ use super::generator::Generator;
 use super::inline::InlineFile;
 use crate::digest::sha256;
 use crate::frontmatter;
+use crate::types::SkillResource;
 use crate::uri::{INSTRUCTIONS, encode_path, is_valid_name};
 
 /// Maximum length of a description in characters.

@@ -1,6 +1,6 @@
 //! Limits of the skills of a server.
 
-use mcp_types::ext::skills::{MAX_BYTES, MAX_RESOURCES};
+use crate::types::{MAX_BYTES, MAX_RESOURCES};
 
 /// Limits of the skills of a server. They are checked when skills are added and when files change.
 ///

@@ -6,10 +6,6 @@ use mcp_server::{
     NotFound, Notify, RawArgs, RequestError, ResourceError, ResourceExt, ResourceTemplate, Routes,
     ServerExtension, ServerSetup,
 };
-use mcp_types::ext::skills::{
-    GetSkillParams, GetSkillResult, ListSkillsParams, ListSkillsResult, ReadDirectoryParams,
-    ReadDirectoryResult, Skill, SkillsSettings,
-};
 use mcp_types::{CacheHint, Cursor, Resource, ResourceContents};
 use serde::Deserialize;
 
@@ -17,6 +13,10 @@ use super::catalog::Catalog;
 use super::skills::Skills;
 use super::store::{FileBytes, ReadError, Store};
 use crate::methods::{GetSkill, ListSkills, ReadDirectory};
+use crate::types::{
+    GetSkillParams, GetSkillResult, ListSkillsParams, ListSkillsResult, ReadDirectoryParams,
+    ReadDirectoryResult, Skill, SkillsSettings,
+};
 
 /// Number of children on a page of a directory.
 const DIRECTORY_PAGE: usize = 500;
@@ -26,7 +26,9 @@ const CURSOR: char = 's';
 // spec: SKILL-01, SKILL-02, SKILL-03
 impl ServerExtension for Skills {
     fn settings(&self) -> SkillsSettings {
-        SkillsSettings::new().directory_read()
+        SkillsSettings {
+            directory_read: Some(true),
+        }
     }
 
     fn register(self, setup: &mut ServerSetup<Self>) {

@@ -2,11 +2,11 @@
 //! order of the members.
 
 use mcp_types::codes;
-use mcp_types::ext::{apps, skills, tasks};
+use mcp_types::ext::{apps, tasks};
 use mcp_types::meta::keys;
 use mcp_types::{
     CallToolResult, CompletionReference, ContentBlock, ElicitParams, ElicitUrlParams, ErrorObject,
-    InputRequest, InputRequests, InputResponses, Meta, PrimitiveSchema, RawObject, Resource,
+    InputRequest, InputRequests, InputResponses, Meta, PrimitiveSchema, RawObject,
     ResourceContents, SamplingContent, Tool, ToolResultContent,
 };
 use serde::Serialize;
@@ -169,28 +169,6 @@ fn repeated_member_of_error_data_and_extension_type_is_refused() {
         .domain("x")
         .prefers_border(true);
     check(&ui);
-
-    check(&skills::SkillsSettings::new().directory_read());
-    let skill = skills::Skill::new(
-        "u",
-        mcp_types::JsonObject::new(),
-        skills::SkillResources::Dynamic,
-    );
-    check(&skill);
-    check(&skills::SkillResource::new("u", [0; 32], 1));
-    check(&skills::ListSkillsResult::new(vec![skill.clone()]));
-    check(&skills::ListSkillsParams::new().at(mcp_types::Cursor::new("c")));
-    check(&skills::GetSkillParams::new("u"));
-    check(&skills::GetSkillResult::new(skill));
-    check(&skills::ReadDirectoryParams::new("u").at(mcp_types::Cursor::new("c")));
-    check(&skills::ReadDirectoryResult::new(vec![Resource::new("u")]));
-
-    // A list of files with a repeated member makes the skill invalid.
-    let listed = skills::SkillResources::Listed(vec![skills::SkillResource::new("u", [0; 32], 1)]);
-    for text in with_repeated_member(&serde_json::to_value(&listed).unwrap()) {
-        let read: skills::SkillResources = serde_json::from_str(&text).unwrap();
-        assert_eq!(read, skills::SkillResources::Invalid, "{text}");
-    }
 }
 
 /// A tagged union.

@@ -2,7 +2,6 @@
 
 use std::fmt::Debug;
 
-use mcp_types::ext::skills::{SkillResource, SkillResources};
 use mcp_types::legacy_tasks::TaskStatus;
 use mcp_types::meta::TraceParent;
 use mcp_types::{
@@ -442,20 +441,5 @@ proptest! {
         if let Ok(parent) = text.parse::<TraceParent>() {
             assert_eq!(parent.to_string().parse(), Ok(parent));
         }
-    }
-
-    #[test]
-    fn skill_resources_round_trip(files in option::of(vec((text(), any::<[u8; 32]>(), any::<u64>()), 0..3))) {
-        let resources = match files {
-            None => SkillResources::Dynamic,
-            Some(files) => SkillResources::Listed(
-                files.into_iter().map(|(uri, hash, size)| {
-                    let file = SkillResource::new(uri, hash, size);
-                    assert_eq!(file.sha256(), Some(hash));
-                    file
-                }).collect(),
-            ),
-        };
-        round_trip(&resources);
     }
 }

@@ -456,10 +456,7 @@ fn server() -> ServerCapabilities {
         .with_completions()
         .with_logging()
         .with_extension(keys::TASKS_EXTENSION, &ext::tasks::TasksSettings::default())
-        .with_extension(
-            keys::SKILLS_EXTENSION,
-            &ext::skills::SkillsSettings::new().directory_read(),
-        );
+        .with_extension(keys::SKILLS_EXTENSION, &json!({"directoryRead": true}));
     server
         .experimental
         .insert("com.example/x".to_owned(), json!({"a": 1}));

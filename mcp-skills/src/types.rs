@@ -1,24 +1,21 @@
-//! The skills extension: instructions for a language model, stored as resources of a server.
+//! The messages of the extension: skills, their files, and the parameters and results of its requests.
 //!
 //! Spec: <https://github.com/modelcontextprotocol/ext-skills>
 
+use mcp_types::{CacheScope, Cursor, JsonObject, Meta, Resource};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::{CacheHint, CacheScope, Cursor, JsonObject, Meta, Resource};
-
-/// Usual URI scheme of a skill.
-// spec: SKILL-06
-pub const SCHEME: &str = "skill://";
 /// MIME type of a directory.
 // spec: SKILL-19
-pub const DIRECTORY_MIME_TYPE: &str = "inode/directory";
+#[cfg(feature = "server")]
+pub(crate) const DIRECTORY_MIME_TYPE: &str = "inode/directory";
 /// Maximum number of files of a skill: 512.
 // spec: SKILL-15
-pub const MAX_RESOURCES: usize = 512;
+pub(crate) const MAX_RESOURCES: usize = 512;
 /// Maximum total size of the files of a skill: 16 MiB.
 // spec: SKILL-15
-pub const MAX_BYTES: u64 = 16 << 20;
+pub(crate) const MAX_BYTES: u64 = 16 << 20;
 
 /// Settings of the extension for servers.
 // spec: SKILL-01
@@ -30,20 +27,6 @@ pub struct SkillsSettings {
     // spec: SKILL-03, SKILL-04
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory_read: Option<bool>,
-}
-
-impl SkillsSettings {
-    /// Creates settings without support for directories.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Declares support for directories.
-    #[must_use]
-    pub fn directory_read(mut self) -> Self {
-        self.directory_read = Some(true);
-        self
-    }
 }
 
 /// Definition of a skill, as `skills/list` returns it.
@@ -109,20 +92,6 @@ impl SkillResources {
         match self {
             Self::Listed(files) => files.iter().find(|file| file.uri == uri),
             Self::Dynamic | Self::Invalid => None,
-        }
-    }
-
-    /// Returns `true` if the files do not exceed [`MAX_RESOURCES`] and [`MAX_BYTES`], the limits that
-    /// every host supports. Dynamic files are assumed to be within the limits.
-    // spec: SKILL-15
-    pub fn is_within_limits(&self) -> bool {
-        match self {
-            Self::Listed(files) => {
-                let add = |sum: u64, file: &SkillResource| sum.saturating_add(file.size);
-                files.len() <= MAX_RESOURCES && files.iter().fold(0, add) <= MAX_BYTES
-            }
-            Self::Dynamic => true,
-            Self::Invalid => false,
         }
     }
 }
@@ -199,25 +168,10 @@ impl SkillResource {
 /// Parameters of `skills/list`.
 // spec: SKILL-16
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ListSkillsParams {
+pub(crate) struct ListSkillsParams {
     /// Cursor of the page. Absent for the first page.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<Cursor>,
-}
-
-impl ListSkillsParams {
-    /// Requests the first page.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets the cursor of the page.
-    #[must_use]
-    pub fn at(mut self, cursor: Cursor) -> Self {
-        self.cursor = Some(cursor);
-        self
-    }
+    pub(crate) cursor: Option<Cursor>,
 }
 
 /// Result of `skills/list`.
@@ -242,9 +196,10 @@ pub struct ListSkillsResult {
     pub meta: Option<Meta>,
 }
 
+#[cfg(feature = "server")]
 impl ListSkillsResult {
     /// Creates the last page of a list. Set `next_cursor` for other pages.
-    pub fn new(skills: Vec<Skill>) -> Self {
+    pub(crate) fn new(skills: Vec<Skill>) -> Self {
         Self {
             skills,
             ..Self::default()
@@ -253,7 +208,7 @@ impl ListSkillsResult {
 
     /// Sets `ttlMs` and `cacheScope`.
     #[must_use]
-    pub fn cache(mut self, hint: CacheHint) -> Self {
+    pub(crate) fn cache(mut self, hint: mcp_types::CacheHint) -> Self {
         self.ttl_ms = Some(hint.ttl_ms());
         self.cache_scope = Some(hint.scope);
         self
@@ -263,40 +218,32 @@ impl ListSkillsResult {
 /// Parameters of `skills/get`.
 // spec: SKILL-18
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct GetSkillParams {
+pub(crate) struct GetSkillParams {
     /// URI of the skill.
-    pub uri: String,
-}
-
-impl GetSkillParams {
-    /// Creates the parameters from the URI of a skill.
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self { uri: uri.into() }
-    }
+    pub(crate) uri: String,
 }
 
 /// Result of `skills/get`.
 // spec: SKILL-18
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct GetSkillResult {
+pub(crate) struct GetSkillResult {
     /// The skill.
-    pub skill: Skill,
+    pub(crate) skill: Skill,
     /// Freshness in milliseconds after receipt (`ttlMs`). Servers always set it.
     #[serde(rename = "ttlMs", skip_serializing_if = "Option::is_none")]
-    pub ttl_ms: Option<u64>,
+    pub(crate) ttl_ms: Option<u64>,
     /// Scope of the cached result (`cacheScope`). Servers always set it.
     #[serde(rename = "cacheScope", skip_serializing_if = "Option::is_none")]
-    pub cache_scope: Option<CacheScope>,
+    pub(crate) cache_scope: Option<CacheScope>,
     /// Protocol-level metadata (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
+    pub(crate) meta: Option<Meta>,
 }
 
+#[cfg(feature = "server")]
 impl GetSkillResult {
     /// Creates a result from the skill.
-    pub fn new(skill: Skill) -> Self {
+    pub(crate) fn new(skill: Skill) -> Self {
         Self {
             skill,
             ttl_ms: None,
@@ -307,7 +254,7 @@ impl GetSkillResult {
 
     /// Sets `ttlMs` and `cacheScope`.
     #[must_use]
-    pub fn cache(mut self, hint: CacheHint) -> Self {
+    pub(crate) fn cache(mut self, hint: mcp_types::CacheHint) -> Self {
         self.ttl_ms = Some(hint.ttl_ms());
         self.cache_scope = Some(hint.scope);
         self
@@ -317,30 +264,12 @@ impl GetSkillResult {
 /// Parameters of `resources/directory/read`.
 // spec: SKILL-19
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ReadDirectoryParams {
+pub(crate) struct ReadDirectoryParams {
     /// URI of the directory.
-    pub uri: String,
+    pub(crate) uri: String,
     /// Cursor of the page. Absent for the first page.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<Cursor>,
-}
-
-impl ReadDirectoryParams {
-    /// Requests the first page of a directory.
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            cursor: None,
-        }
-    }
-
-    /// Sets the cursor of the page.
-    #[must_use]
-    pub fn at(mut self, cursor: Cursor) -> Self {
-        self.cursor = Some(cursor);
-        self
-    }
+    pub(crate) cursor: Option<Cursor>,
 }
 
 /// Result of `resources/directory/read`.
@@ -349,7 +278,7 @@ impl ReadDirectoryParams {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ReadDirectoryResult {
-    /// Direct children of the directory. Directories have the MIME type [`DIRECTORY_MIME_TYPE`].
+    /// Direct children of the directory. Directories have the MIME type `inode/directory`.
     pub resources: Vec<Resource>,
     /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -359,9 +288,10 @@ pub struct ReadDirectoryResult {
     pub meta: Option<Meta>,
 }
 
+#[cfg(feature = "server")]
 impl ReadDirectoryResult {
     /// Creates the last page of a directory. Set `next_cursor` for other pages.
-    pub fn new(resources: Vec<Resource>) -> Self {
+    pub(crate) fn new(resources: Vec<Resource>) -> Self {
         Self {
             resources,
             ..Self::default()
@@ -371,9 +301,13 @@ impl ReadDirectoryResult {
 
 #[cfg(test)]
 mod tests {
+    use serde::de::DeserializeOwned;
     use serde_json::json;
 
-    use super::{ListSkillsResult, MAX_BYTES, Skill, SkillResource, SkillResources};
+    use super::{
+        GetSkillParams, GetSkillResult, ListSkillsParams, ListSkillsResult, ReadDirectoryParams,
+        ReadDirectoryResult, Skill, SkillResource, SkillResources, SkillsSettings,
+    };
 
     fn file(name: &str, size: u64) -> SkillResource {
         SkillResource::new(format!("skill://a/{name}"), [0xa7; 32], size)
@@ -427,17 +361,59 @@ mod tests {
     }
 
     #[test]
-    fn is_within_limits_checks_count_and_size() {
-        let within = |files| SkillResources::Listed(files).is_within_limits();
-        assert!(within(vec![file("a", MAX_BYTES)]));
-        assert!(!within(vec![file("a", MAX_BYTES), file("b", 1)]));
-        assert!(!within(vec![file("a", u64::MAX), file("b", 1)]));
-        assert!(within(vec![file("a", 1); 512]) && !within(vec![file("a", 1); 513]));
-        let skill = Skill::new(
-            "skill://a/SKILL.md",
-            crate::JsonObject::new(),
-            SkillResources::Invalid,
-        );
-        assert!(!skill.resources.is_within_limits() && skill.description().is_none());
+    fn files_round_trip() {
+        let files = vec![file("SKILL.md", 3), file("a.md", u64::MAX)];
+        for resources in [
+            SkillResources::Dynamic,
+            SkillResources::Listed(Vec::new()),
+            SkillResources::Listed(files),
+        ] {
+            let text = serde_json::to_string(&resources).unwrap();
+            let read: SkillResources = serde_json::from_str(&text).unwrap();
+            assert_eq!(read, resources, "{text}");
+        }
+    }
+
+    #[test]
+    fn repeated_member_is_refused() {
+        fn check<T: DeserializeOwned>(members: &[&str]) {
+            let read = |text: &str| serde_json::from_str::<T>(text).map(drop);
+            let once = members.join(",");
+            let type_name = std::any::type_name::<T>();
+            read(&format!("{{{once}}}")).unwrap();
+            for member in members {
+                for text in [
+                    format!("{{{member},{once}}}"),
+                    format!("{{{once},{member}}}"),
+                ] {
+                    let error = read(&text).expect_err(type_name).to_string();
+                    assert!(error.contains("duplicate field"), "{text}: {error}");
+                }
+            }
+        }
+
+        let file = [r#""uri":"u""#, r#""digest":"sha256:0""#, r#""size":1"#];
+        let skill = [
+            r#""uri":"u""#,
+            r#""frontmatter":{}"#,
+            r#""resources":"dynamic""#,
+        ];
+        let cache = [r#""ttlMs":1"#, r#""cacheScope":"public""#, r#""_meta":{}"#];
+        let page = [r#""nextCursor":"c""#, r#""_meta":{}"#];
+        let one = format!(r#""skill":{{{}}}"#, skill.join(","));
+        check::<SkillsSettings>(&[r#""directoryRead":true"#]);
+        check::<SkillResource>(&file);
+        check::<Skill>(&skill);
+        check::<ListSkillsParams>(&[r#""cursor":"c""#]);
+        check::<ListSkillsResult>(&[&[r#""skills":[]"#, page[0]], &cache[..]].concat());
+        check::<GetSkillParams>(&[r#""uri":"u""#]);
+        check::<GetSkillResult>(&[&[&*one], &cache[..]].concat());
+        check::<ReadDirectoryParams>(&[r#""uri":"u""#, r#""cursor":"c""#]);
+        check::<ReadDirectoryResult>(&[&[r#""resources":[]"#], &page[..]].concat());
+
+        // A list of files with a repeated member makes the skill invalid.
+        let text = format!("[{{{},{}}}]", file.join(","), file[0]);
+        let read: SkillResources = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, SkillResources::Invalid);
     }
 }
