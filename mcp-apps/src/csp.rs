@@ -1,6 +1,6 @@
 //! The header `Content-Security-Policy` of a view.
 
-use mcp_types::ext::apps::Csp;
+use crate::ui::Csp;
 
 /// Largest number of sources in one list.
 const MAX_SOURCES: usize = 64;

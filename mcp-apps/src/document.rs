@@ -1,10 +1,10 @@
 //! The document of an app, as a host receives it.
 
-use mcp_types::ext::apps::{MIME_TYPE, Permissions, ResourceUi, SCHEME};
 use mcp_types::meta::keys;
 use mcp_types::{Meta, ReadResourceResult, Resource, ResourceContents};
 
 use crate::csp::{InvalidSource, content_security_policy};
+use crate::ui::{MIME_TYPE, Permissions, ResourceUi, SCHEME};
 
 /// Largest document in bytes.
 const MAX_BYTES: usize = 16 << 20;

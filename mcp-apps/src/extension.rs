@@ -1,8 +1,9 @@
 //! The definition of the extension, and the apps of servers.
 
 use mcp_core::extension::Extension;
-use mcp_types::ext::apps::AppsSettings;
 use mcp_types::meta::keys;
+
+use crate::ui::AppsSettings;
 
 /// The extension of both sides. On a server it contains the apps; on a client it declares that the
 /// host displays them.
@@ -57,11 +58,12 @@ impl mcp_client::ClientExtension for Apps {
 #[cfg(feature = "server")]
 mod server {
     use mcp_server::{ResourceExt, Routes, ServerExtension, ServerSetup};
-    use mcp_types::ext::apps::{Csp, MIME_TYPE, Permissions, ResourceUi, SCHEME};
+    use mcp_types::meta::keys;
     use mcp_types::{Resource, ResourceContents};
 
     use super::Apps;
     use crate::csp::content_security_policy;
+    use crate::ui::{Csp, MIME_TYPE, Permissions, ResourceUi, SCHEME};
 
     /// A user interface: an HTML document at a `ui://` URI.
     ///
@@ -162,7 +164,10 @@ mod server {
                 ui,
                 is_listed,
             } = self;
-            let meta = resource.meta.take().unwrap_or_default().with_ui(&ui);
+            let mut meta = resource.meta.take().unwrap_or_default();
+            if let Ok(ui) = serde_json::to_value(&ui) {
+                meta.insert(keys::UI, ui);
+            }
             resource.meta = Some(meta.clone());
             let mut contents = ResourceContents::text(&*resource.uri, html).mime_type(MIME_TYPE);
             if let ResourceContents::Text(text) = &mut contents {

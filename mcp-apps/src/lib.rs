@@ -29,6 +29,7 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `ui` | settings of clients, display requirements of an app |
 //! | `csp` | the header `Content-Security-Policy` |
 //! | `access` | parties that may call a tool |
 //! | `document` | the document of an app as a host receives it |
@@ -42,6 +43,7 @@ mod csp;
 mod document;
 mod extension;
 mod host;
+mod ui;
 
 pub use access::{ToolAccess, model_tools};
 pub use csp::{InvalidSource, content_security_policy};
@@ -53,6 +55,5 @@ pub use host::{
     AppCapabilities, AppServer, ContainerSize, DisplayMode, Download, HostBridge, HostContext,
     ModelContext, Platform, Refusal, Theme, View, ViewError, ViewLimits, ViewMessage, ViewSize,
 };
-pub use mcp_types::ext::apps::{
-    AppsSettings, Csp, MIME_TYPE, Permissions, ResourceUi, ToolUi, Visibility,
-};
+pub use mcp_types::ext::apps::{ToolUi, Visibility};
+pub use ui::{AppsSettings, Csp, MIME_TYPE, Permissions, ResourceUi};

@@ -2,6 +2,7 @@
 
 use mcp::apps::{AppDocument, Csp, DocumentError, MIME_TYPE, ResourceUi};
 use mcp::prelude::*;
+use mcp::types::meta::keys;
 use mcp::types::{Meta, ReadResourceResult};
 use serde_json::json;
 
@@ -17,7 +18,7 @@ fn html() -> ResourceContents {
 fn metadata_of_contents_wins_over_the_list_entry() {
     let mut listed = Resource::new("ui://a");
     let ui = ResourceUi::new().csp(Csp::new().connect("https://listed.example"));
-    listed.meta = Some(Meta::default().with_ui(&ui));
+    listed.meta = Some(Meta::default().with(keys::UI, serde_json::to_value(&ui).unwrap()));
 
     let document = AppDocument::new("ui://a", &read(html()), Some(&listed)).unwrap();
     assert!(document.csp_header().contains("https://listed.example"));

@@ -7,6 +7,7 @@ use mcp::apps::{
     ResourceUi, Theme, ViewError,
 };
 use mcp::prelude::*;
+use mcp::types::meta::keys;
 use mcp::types::{Meta, ReadResourceResult};
 use serde_json::json;
 
@@ -169,7 +170,9 @@ fn document() -> AppDocument {
     let ui = ResourceUi::new()
         .csp(Csp::new().connect("https://a.example"))
         .permissions(Permissions::new().camera().geolocation());
-    let meta = serde_json::to_value(Meta::default().with_ui(&ui)).unwrap();
+    let meta =
+        serde_json::to_value(Meta::default().with(keys::UI, serde_json::to_value(&ui).unwrap()))
+            .unwrap();
     let html = ResourceContents::text("ui://a", "<!doctype html>").mime_type(MIME_TYPE);
     let read = ReadResourceResult::new(vec![html.meta("ui", meta["ui"].clone())]);
     AppDocument::new("ui://a", &read, None).unwrap()

@@ -151,24 +151,7 @@ fn repeated_member_of_error_data_and_extension_type_is_refused() {
     check(&tasks::TaskParams::new("t"));
     check(&tasks::UpdateTaskParams::new("t", responses));
 
-    check(&apps::AppsSettings::default());
     check(&apps::ToolUi::new("ui://x").visible_to(apps::Visibility::App));
-    let csp = apps::Csp::new()
-        .connect("a")
-        .load("b")
-        .frame("c")
-        .base_uri("d");
-    let permissions = apps::Permissions::new()
-        .camera()
-        .microphone()
-        .geolocation()
-        .clipboard_write();
-    let ui = apps::ResourceUi::new()
-        .csp(csp)
-        .permissions(permissions)
-        .domain("x")
-        .prefers_border(true);
-    check(&ui);
 }
 
 /// A tagged union.

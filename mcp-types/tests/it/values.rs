@@ -439,7 +439,10 @@ fn client() -> ClientCapabilities {
         .with_sampling_tools()
         .with_elicitation()
         .with_url_elicitation()
-        .with_extension(keys::UI_EXTENSION, &ext::apps::AppsSettings::default());
+        .with_extension(
+            keys::UI_EXTENSION,
+            &json!({"mimeTypes": ["text/html;profile=mcp-app"]}),
+        );
     client
         .experimental
         .insert("com.example/x".to_owned(), json!({"a": 1}));
