@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::IpAddr;
-use std::sync::Arc;
 
 pub use mcp_core::egress::Zone;
 use url::{Host, Origin, Url};
@@ -130,13 +129,14 @@ impl EgressRules {
         None
     }
 
-    /// Resolves a name, and refuses it unless all its addresses are allowed. The connection then uses
-    /// exactly these addresses.
-    pub(crate) async fn resolve(self: Arc<Self>, name: String) -> io::Result<Vec<IpAddr>> {
-        let found = tokio::net::lookup_host((&*name, 0)).await?;
-        let found: Vec<IpAddr> = found.map(|address| address.ip()).collect();
-        if found.iter().all(|ip| self.allows_address(&name, *ip)) {
-            return Ok(found);
+    /// Checks an address of a name before the client connects to it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the address is in a more private network than the server.
+    pub(crate) fn check_address(&self, name: &str, ip: IpAddr) -> io::Result<()> {
+        if self.allows_address(name, ip) {
+            return Ok(());
         }
         let message = "the name has an address in a more private network than the server";
         Err(io::Error::other(message))

@@ -125,7 +125,7 @@ impl Fetcher {
         let rules = Arc::new(rules);
         let resolver = Arc::clone(&rules);
         let http = HttpClient::builder()
-            .resolve_with(move |name| Arc::clone(&resolver).resolve(name))
+            .check_addresses(move |name, address| resolver.check_address(name, address))
             .connect_timeout(std::time::Duration::from_secs(5))
             .build();
         let http = http.map_err(|error| AuthError::Settings(error.to_string()))?;

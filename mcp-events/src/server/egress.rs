@@ -80,9 +80,12 @@ impl HttpWebhooks {
         zone: Zone,
         resolver: impl WebhookResolver,
     ) -> Result<Self, WebhookFailure> {
-        let resolver = Arc::new(resolver);
         let http = HttpClient::builder()
-            .resolve_with(move |name| resolve(Arc::clone(&resolver), zone, name))
+            .resolve_with(move |name| resolver.resolve(&name))
+            .check_addresses(move |_, ip| match Zone::of_ip(ip) {
+                Some(found) if found >= zone => Ok(()),
+                _ => Err(io::Error::other(REFUSED_ADDRESS)),
+            })
             .no_proxy()
             // An open connection would outlive the check of its address.
             .max_idle_per_host(0)
@@ -251,23 +254,9 @@ fn failure(error: &ChannelError) -> WebhookFailure {
     WebhookFailure::Connection
 }
 
-/// The error of [`resolve`].
+/// The error of a name with a refused address.
 const REFUSED_ADDRESS: &str =
     "its name has an address in a private network, on this machine, or of a metadata service";
-
-/// Resolves a name, and refuses it unless all its addresses are allowed.
-async fn resolve(
-    resolver: Arc<impl WebhookResolver>,
-    zone: Zone,
-    name: String,
-) -> io::Result<Vec<IpAddr>> {
-    let found = resolver.resolve(&name).await?;
-    let is_allowed = |ip: &IpAddr| Zone::of_ip(*ip).is_some_and(|found| found >= zone);
-    if found.iter().all(is_allowed) {
-        return Ok(found);
-    }
-    Err(io::Error::other(REFUSED_ADDRESS))
-}
 
 impl fmt::Debug for HttpWebhooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

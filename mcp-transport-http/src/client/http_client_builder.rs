@@ -17,6 +17,7 @@ use rustls::pki_types::pem::PemObject as _;
 use super::http_client::HttpClient;
 use super::tls;
 
+type CheckAddress = dyn Fn(&str, IpAddr) -> io::Result<()> + Send + Sync;
 type ResolveName = dyn Fn(String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> + Send + Sync;
 
 /// Settings of an [`HttpClient`], created by [`HttpClient::builder`].
@@ -44,6 +45,7 @@ pub struct HttpClientBuilder {
     max_idle_per_host: usize,
     roots: Vec<CertificateDer<'static>>,
     resolve: Option<Arc<ResolveName>>,
+    check_address: Option<Arc<CheckAddress>>,
     /// The reason why the first invalid setting is invalid.
     invalid: Option<String>,
 }
@@ -74,6 +76,7 @@ impl HttpClient {
             max_idle_per_host: usize::MAX,
             roots: Vec::new(),
             resolve: None,
+            check_address: None,
             invalid: None,
         }
     }
@@ -129,34 +132,42 @@ impl HttpClientBuilder {
     }
 
     /// Sets the function that resolves host names. Connections use exactly the addresses that it
-    /// returns, so that it can refuse addresses. Default: the resolver of the operating system.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::io;
-    /// use std::net::IpAddr;
-    ///
-    /// use mcp::HttpClient;
-    ///
-    /// let http = HttpClient::builder()
-    ///     .resolve_with(|name| async move {
-    ///         let found = tokio::net::lookup_host((name, 0)).await?;
-    ///         let found: Vec<IpAddr> = found.map(|address| address.ip()).collect();
-    ///         if found.iter().any(IpAddr::is_loopback) {
-    ///             return Err(io::Error::other("the name has an address of this machine"));
-    ///         }
-    ///         Ok(found)
-    ///     })
-    ///     .build()?;
-    /// # Ok::<(), mcp::core::ChannelError>(())
-    /// ```
+    /// returns. Default: the resolver of the operating system.
     pub fn resolve_with<F, Fut>(mut self, resolve: F) -> Self
     where
         F: Fn(String) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = io::Result<Vec<IpAddr>>> + Send + 'static,
     {
         self.resolve = Some(Arc::new(move |name| Box::pin(resolve(name))));
+        self
+    }
+
+    /// Sets the function that accepts or refuses the addresses of a host name. If it refuses one of
+    /// them, the client does not connect. A URL with an address instead of a name is not checked.
+    /// Default: all addresses are accepted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::io;
+    ///
+    /// use mcp::HttpClient;
+    ///
+    /// let http = HttpClient::builder()
+    ///     .check_addresses(|name, address| {
+    ///         if address.is_loopback() {
+    ///             return Err(io::Error::other(format!("{name} has an address of this machine")));
+    ///         }
+    ///         Ok(())
+    ///     })
+    ///     .build()?;
+    /// # Ok::<(), mcp::core::ChannelError>(())
+    /// ```
+    pub fn check_addresses(
+        mut self,
+        check: impl Fn(&str, IpAddr) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        self.check_address = Some(Arc::new(check));
         self
     }
 
@@ -188,8 +199,11 @@ impl HttpClientBuilder {
             if let Some(timeout) = self.request_timeout {
                 client = client.timeout(timeout);
             }
-            if let Some(resolve) = &self.resolve {
-                client = client.dns_resolver(Arc::new(Resolver(Arc::clone(resolve))));
+            if self.resolve.is_some() || self.check_address.is_some() {
+                client = client.dns_resolver(Arc::new(Resolver {
+                    resolve: self.resolve.clone(),
+                    check_address: self.check_address.clone(),
+                }));
             }
             client = match proxy {
                 Proxy::Environment => client,
@@ -213,13 +227,36 @@ impl fmt::Debug for HttpClientBuilder {
     }
 }
 
-struct Resolver(Arc<ResolveName>);
+/// The connection uses exactly the checked addresses: a name cannot change in between.
+#[derive(Clone)]
+struct Resolver {
+    resolve: Option<Arc<ResolveName>>,
+    check_address: Option<Arc<CheckAddress>>,
+}
+
+impl Resolver {
+    async fn find(self, name: String) -> io::Result<Vec<IpAddr>> {
+        let found: Vec<IpAddr> = match &self.resolve {
+            Some(resolve) => resolve(name.clone()).await?,
+            None => {
+                let found = tokio::net::lookup_host((&*name, 0)).await?;
+                found.map(|address| address.ip()).collect()
+            }
+        };
+        if let Some(check) = &self.check_address {
+            found
+                .iter()
+                .try_for_each(|address| check(&name, *address))?;
+        }
+        Ok(found)
+    }
+}
 
 impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let resolving = (self.0)(name.as_str().to_owned());
+        let finding = self.clone().find(name.as_str().to_owned());
         Box::pin(async move {
-            let addresses = resolving.await?.into_iter();
+            let addresses = finding.await?.into_iter();
             let addresses = addresses.map(|address| SocketAddr::new(address, 0));
             Ok(Box::new(addresses) as Addrs)
         })

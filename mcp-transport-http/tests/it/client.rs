@@ -425,6 +425,52 @@ async fn resolver_of_the_program_finds_and_refuses_names() {
     assert_eq!(source.to_string(), "this name is refused");
 }
 
+#[tokio::test]
+async fn name_with_a_refused_address_is_not_connected() {
+    let server = Raw::start(vec![vec![JSON]]).await;
+    let http = HttpClient::builder()
+        .no_proxy()
+        .resolve_with(|name| async move {
+            let mut found = vec![Ipv4Addr::LOCALHOST.into()];
+            if name == "two.example" {
+                found.push(Ipv4Addr::new(10, 0, 0, 1).into());
+            }
+            Ok(found)
+        })
+        .check_addresses(|name, address| {
+            if address.is_loopback() {
+                return Ok(());
+            }
+            Err(io::Error::other(format!("{name} has a refused address")))
+        })
+        .build()
+        .unwrap();
+    let url = |name| server.url.replace("127.0.0.1", name);
+    let channel = HttpChannel::with_service(url("two.example"), http.clone()).unwrap();
+    let ChannelError::Connect { source, .. } = failure(&channel).await else {
+        panic!("the client connected")
+    };
+    assert_eq!(source.to_string(), "two.example has a refused address");
+    let channel = HttpChannel::with_service(url("one.example"), http).unwrap();
+    assert_eq!(messages(&channel).await, ["{}"]);
+}
+
+#[tokio::test]
+async fn addresses_of_the_operating_system_are_checked() {
+    let server = Raw::start(vec![vec![JSON]]).await;
+    let http = HttpClient::builder()
+        .no_proxy()
+        .check_addresses(|name, _| Err(io::Error::other(format!("{name} is refused"))))
+        .build()
+        .unwrap();
+    let channel =
+        HttpChannel::with_service(server.url.replace("127.0.0.1", "localhost"), http).unwrap();
+    let ChannelError::Connect { source, .. } = failure(&channel).await else {
+        panic!("the client connected")
+    };
+    assert_eq!(source.to_string(), "localhost is refused");
+}
+
 /// Serves one HTTPS response for `localhost`, with the certificate in `tls/server.pem`.
 #[cfg(target_os = "linux")]
 fn serve_tls() -> String {
