@@ -24,7 +24,6 @@ const TOKEN_EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 pub(crate) const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const ID_JAG: &str = "urn:ietf:params:oauth:token-type:id-jag";
 const ID_TOKEN: &str = "urn:ietf:params:oauth:token-type:id_token";
-const REFRESH_TOKEN: &str = "urn:ietf:params:oauth:token-type:refresh_token";
 
 /// The identity provider of a company.
 ///
@@ -42,7 +41,7 @@ pub struct EnterpriseIdp {
     token_endpoint: String,
     client_id: String,
     credential: Credential,
-    subject: Option<(Source, &'static str)>,
+    subject: Option<Source>,
 }
 
 impl EnterpriseIdp {
@@ -72,20 +71,7 @@ impl EnterpriseIdp {
         T: Into<Secret>,
         E: fmt::Display,
     {
-        self.subject = Some((source(token), ID_TOKEN));
-        self
-    }
-
-    /// Sets the function that gives a refresh token of the provider, in place of an ID token.
-    #[must_use]
-    pub fn refresh_token<F, R, T, E>(mut self, token: F) -> Self
-    where
-        F: Fn() -> R + Send + Sync + 'static,
-        R: Future<Output = Result<T, E>> + Send + 'static,
-        T: Into<Secret>,
-        E: fmt::Display,
-    {
-        self.subject = Some((source(token), REFRESH_TOKEN));
+        self.subject = Some(source(token));
         self
     }
 
@@ -110,7 +96,7 @@ impl EnterpriseIdp {
         let setting = |text: &str| AuthError::Settings(text.to_owned());
         let url = Url::parse(&self.token_endpoint)
             .map_err(|_| setting("the token endpoint of the identity provider is no URL"))?;
-        let Some((subject, subject_type)) = &self.subject else {
+        let Some(subject) = &self.subject else {
             return Err(setting("the identity provider needs .id_token(…)"));
         };
         let mut provider = ServerMetadata::at_origin(&url);
@@ -125,7 +111,7 @@ impl EnterpriseIdp {
         let mut form = TokenForm::new(TOKEN_EXCHANGE);
         form.set("requested_token_type", ID_JAG);
         form.set("subject_token", subject().await?);
-        form.set("subject_token_type", *subject_type);
+        form.set("subject_token_type", ID_TOKEN);
         form.set("audience", server.issuer.as_str());
         if let Some(resource) = resource {
             form.set("resource", resource);

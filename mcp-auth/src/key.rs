@@ -10,7 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::rand::SystemRandom;
 use ring::signature::{
     self, ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING, EcdsaKeyPair,
-    Ed25519KeyPair, KeyPair, RsaEncoding, RsaKeyPair,
+    Ed25519KeyPair, KeyPair, RsaKeyPair,
 };
 use rustls_pki_types::PrivatePkcs8KeyDer;
 use rustls_pki_types::pem::PemObject;
@@ -42,7 +42,7 @@ pub struct PrivateKey {
 enum Pair {
     Ecdsa(EcdsaKeyPair),
     Ed25519(Ed25519KeyPair),
-    Rsa(RsaKeyPair, &'static dyn RsaEncoding),
+    Rsa(RsaKeyPair),
 }
 
 impl PrivateKey {
@@ -71,7 +71,7 @@ impl PrivateKey {
         } else if let Ok(pair) = Ed25519KeyPair::from_pkcs8_maybe_unchecked(der) {
             (Pair::Ed25519(pair), "EdDSA")
         } else if let Ok(pair) = RsaKeyPair::from_pkcs8(der) {
-            (Pair::Rsa(pair, &signature::RSA_PKCS1_SHA256), "RS256")
+            (Pair::Rsa(pair), "RS256")
         } else {
             let message =
                 "its type is none of EC P-256, EC P-384, Ed25519, RSA (2048 to 4096 bits)";
@@ -89,23 +89,6 @@ impl PrivateKey {
     pub fn key_id(mut self, id: impl Into<String>) -> Self {
         self.key_id = Some(id.into());
         self
-    }
-
-    /// Signs with PS256 instead of RS256.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`AuthError::Key`] when this is no RSA key.
-    pub fn pss(self) -> Result<Self, AuthError> {
-        let key_id = self.key_id;
-        match Arc::try_unwrap(self.pair) {
-            Ok(Pair::Rsa(pair, _)) => Ok(Self {
-                pair: Arc::new(Pair::Rsa(pair, &signature::RSA_PSS_SHA256)),
-                algorithm: "PS256",
-                key_id,
-            }),
-            _ => Err(invalid("PS256 is for RSA keys")),
-        }
     }
 
     /// The name of the signature algorithm, such as `ES256`.
@@ -133,9 +116,10 @@ impl PrivateKey {
                 signature.as_ref().to_vec()
             }
             Pair::Ed25519(pair) => pair.sign(input.as_bytes()).as_ref().to_vec(),
-            Pair::Rsa(pair, encoding) => {
+            Pair::Rsa(pair) => {
+                let encoding = &signature::RSA_PKCS1_SHA256;
                 let mut signature = vec![0; pair.public().modulus_len()];
-                pair.sign(*encoding, &random, input.as_bytes(), &mut signature)
+                pair.sign(encoding, &random, input.as_bytes(), &mut signature)
                     .map_err(failed)?;
                 signature
             }

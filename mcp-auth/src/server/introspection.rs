@@ -48,7 +48,6 @@ pub struct Introspection {
     client_id: String,
     client_secret: Secret,
     endpoint: Option<String>,
-    sends_form: bool,
 }
 
 impl Introspection {
@@ -58,7 +57,6 @@ impl Introspection {
             client_id: client_id.into(),
             client_secret: client_secret.into(),
             endpoint: None,
-            sends_form: false,
         }
     }
 
@@ -69,13 +67,6 @@ impl Introspection {
         self
     }
 
-    /// Sends id and secret in the form (`client_secret_post`) instead of a header.
-    #[must_use]
-    pub fn client_secret_post(mut self) -> Self {
-        self.sends_form = true;
-        self
-    }
-
     /// The header and the form of a question.
     fn request(&self, token: &AccessToken) -> Result<(HeaderMap, Bytes), AuthError> {
         let (id, secret) = (&self.client_id, &self.client_secret);
@@ -83,12 +74,7 @@ impl Introspection {
         form.append_pair("token", token.expose());
         form.append_pair("token_type_hint", "access_token");
         let mut headers = HeaderMap::new();
-        if self.sends_form {
-            form.append_pair("client_id", id);
-            form.append_pair("client_secret", secret.expose());
-        } else {
-            headers.insert(AUTHORIZATION, basic(id, secret)?);
-        }
+        headers.insert(AUTHORIZATION, basic(id, secret)?);
         Ok((headers, form.finish().into()))
     }
 

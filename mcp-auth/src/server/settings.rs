@@ -71,7 +71,6 @@ pub struct ResourceServer {
     policy: DpopPolicy,
     nonces: Option<NonceKey>,
     name: Option<String>,
-    documentation: Option<String>,
     read_claims: Vec<ReadClaims>,
     keeps_token: bool,
     owns_origin: bool,
@@ -105,7 +104,6 @@ impl ResourceServer {
             policy: DpopPolicy::Off,
             nonces: None,
             name: None,
-            documentation: None,
             read_claims: Vec::new(),
             keeps_token: false,
             owns_origin: false,
@@ -248,12 +246,6 @@ impl ResourceServer {
     /// Sets the name of the server that authorization pages show.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
-        self
-    }
-
-    /// Sets the URL of a page for developers.
-    pub fn documentation(mut self, url: impl Into<String>) -> Self {
-        self.documentation = Some(url.into());
         self
     }
 
@@ -539,9 +531,6 @@ impl ResourceServer {
         set("bearer_methods_supported", json!(["header"]));
         if let Some(name) = &self.name {
             set("resource_name", json!(name));
-        }
-        if let Some(url) = &self.documentation {
-            set("resource_documentation", json!(url));
         }
         if self.policy != DpopPolicy::Off {
             let names = Algorithm::DEFAULT.map(Algorithm::name);
