@@ -12,7 +12,6 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use mcp_auth::{Authorizer, OAuth};
 use mcp_core::ClientProfile;
 use mcp_core::extension::Registration;
-use mcp_core::mrtr::Mrtr;
 use mcp_core::schema::Validator;
 use mcp_core::tower::{LayerStack, Middleware};
 use mcp_types::ext::tasks::TasksSettings;
@@ -29,6 +28,7 @@ use crate::header::{InvalidHeader, insert_header};
 use crate::inputs::{ElicitRequest, Inputs, IntoInput, SampleRequest, UrlRequest};
 #[cfg(feature = "auth")]
 use crate::login::Login;
+use crate::mrtr::Mrtr;
 
 /// Settings of a [`Client`](crate::Client), created by [`Client::builder`](crate::Client::builder).
 ///

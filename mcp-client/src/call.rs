@@ -10,7 +10,6 @@ use std::pin::{Pin, pin};
 
 use futures_util::future::{Either, select};
 use http::{HeaderMap, StatusCode};
-use mcp_core::mrtr::{InputRound, Mrtr};
 use mcp_core::{BoxFuture, ChannelError, ClientRequest, Fault, InputState, Reply, ResultBody};
 use mcp_types::ext::tasks::{RESULT_TYPE, Task};
 use mcp_types::{CacheHint, ProtocolVersion, RawObject, codes};
@@ -21,6 +20,7 @@ use crate::call_timer::CallTimer;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::layered::LayeredRequest;
+use crate::mrtr::{InputRound, Mrtr};
 use crate::options::CallOptions;
 use crate::required_urls::{self, RequiredUrls};
 use crate::session;

@@ -32,6 +32,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `mrtr` | rounds of input |
 //! | `inputs` | handlers of input requests |
 //! | `error` | [`Error`] |
 //! | `call_timer` | timeouts of calls |
@@ -84,6 +85,7 @@ mod inputs;
 mod layered;
 #[cfg(feature = "auth")]
 mod login;
+mod mrtr;
 mod negotiate;
 mod negotiation;
 mod notification_queue;
@@ -115,6 +117,7 @@ pub use extension::{ClientExtension, ClientSetup, IntoClientExtension};
 pub use inputs::{
     Asker, ElicitRequest, InputError, InputKind, IntoInput, Rejected, SampleRequest, UrlRequest,
 };
+pub use mrtr::{InputResponseError, MrtrError};
 pub use negotiation::{Negotiation, Tried};
 pub use prepared::PreparedCall;
 pub use prepared_notification::PreparedNotification;

@@ -5,9 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use mcp_core::{ClientRequest, InputState};
 use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, RawObject};
-
-use crate::{ClientRequest, InputState};
 
 /// The state of one request that may need several rounds of input.
 ///
@@ -18,20 +17,20 @@ use crate::{ClientRequest, InputState};
 /// ```
 // spec: MRTR-13, MRTR-18
 #[derive(Debug)]
-pub struct Mrtr {
+pub(crate) struct Mrtr {
     rounds: usize,
     limit: usize,
 }
 
 impl Mrtr {
     /// The default limit of rounds: 10.
-    pub const DEFAULT_ROUNDS: usize = 10;
+    pub(crate) const DEFAULT_ROUNDS: usize = 10;
 
     /// The limit of requests for input in one round: 64.
-    pub const MAX_REQUESTS: usize = 64;
+    pub(crate) const MAX_REQUESTS: usize = 64;
 
     /// The state of a request that may take `limit` rounds.
-    pub fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self { rounds: 0, limit }
     }
 
@@ -42,7 +41,7 @@ impl Mrtr {
     /// Returns [`MrtrError`] when the method of `request` does not allow such a result, when the
     /// result is malformed, or when a limit is reached.
     // spec: MRTR-02, MRTR-03
-    pub fn start_round(
+    pub(crate) fn start_round(
         &mut self,
         request: &ClientRequest,
         required: InputRequired,
@@ -70,19 +69,19 @@ impl Mrtr {
 
 /// One round of input: the requests of the server, and the responses of the client.
 #[derive(Debug, Clone)]
-pub struct InputRound {
+pub(crate) struct InputRound {
     requests: InputRequests,
     required: InputRequired,
 }
 
 impl InputRound {
     /// Returns the requests for input, by key. Empty when the server only wants the request repeated.
-    pub fn requests(&self) -> &InputRequests {
+    pub(crate) fn requests(&self) -> &InputRequests {
         &self.requests
     }
 
     /// Returns the result of the server.
-    pub fn required(&self) -> &InputRequired {
+    pub(crate) fn required(&self) -> &InputRequired {
         &self.required
     }
 
@@ -94,7 +93,7 @@ impl InputRound {
     /// Returns [`InputResponseError`] when a response is missing, unexpected, or of another kind than
     /// its request.
     // spec: MRTR-10, MRTR-11
-    pub fn respond(
+    pub(crate) fn respond(
         &self,
         responses: &BTreeMap<String, InputResponse>,
     ) -> Result<InputState, InputResponseError> {
@@ -158,7 +157,7 @@ pub enum MrtrError {
     /// A request for input cannot be decoded.
     #[error("what the server asks for is malformed: {0}")]
     Malformed(serde_json::Error),
-    /// The round has more requests than [`Mrtr::MAX_REQUESTS`].
+    /// The round has more than 64 requests.
     #[error("the server asks {0} things at once, of which {max} are allowed", max = Mrtr::MAX_REQUESTS)]
     TooManyRequests(usize),
     /// The limit of rounds is reached.
@@ -200,13 +199,13 @@ mod tests {
 
     use std::collections::BTreeMap;
 
+    use mcp_core::{Call, ClientRequest};
     use mcp_types::{
         CallToolParams, CreateMessageResult, ElicitParams, ElicitResult, FormSchema, InputRequest,
         InputRequests, InputRequired, InputResponse, ListRootsResult, Page, RawObject,
     };
 
     use super::{InputResponseError, Mrtr, MrtrError};
-    use crate::{Call, ClientRequest};
 
     fn tool() -> ClientRequest {
         Call::CallTool(CallToolParams::new("add", None)).into()

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use mcp_core::mrtr::InputRound;
 use mcp_types::{
     ElicitParams, ElicitUrlParams, InputRequest, InputRequests, InputRequired, InputResponse,
     RawObjectError,
@@ -14,6 +13,7 @@ use mcp_types::{
 use tokio::time::timeout;
 
 use crate::inputs::{InputError, UrlElicitation, UrlElicitations};
+use crate::mrtr::InputRound;
 
 /// Longest wait for the completion of all visits. The server may never report it.
 const COMPLETION_TIMEOUT: Duration = Duration::from_secs(300);

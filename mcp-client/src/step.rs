@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use mcp_core::mrtr::InputRound;
 use mcp_types::{InputRequests, InputRequired, InputResponse, RawObject};
 
 use crate::call::{ActiveCall, CallStep, Reader};
 use crate::error::Error;
+use crate::mrtr::InputRound;
 use crate::prepared::PreparedCall;
 
 /// The outcome of one request of a call. Returned by [`PreparedCall::step`].

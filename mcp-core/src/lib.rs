@@ -18,7 +18,7 @@
 //! | decoded requests, running calls | [`InboundRequest`], [`RunningCall`], [`CallOutput`] |
 //! | progress and log messages of a call | [`NotificationSender`], [`NotificationBuffer`] |
 //! | notifications of either side | [`ServerNotification`], [`ClientNotification`] |
-//! | input that a call asks its client for | [`Input`], [`BackChannel`], [`ServerRequest`], [`mrtr`] |
+//! | input that a call asks its client for | [`Input`], [`BackChannel`], [`ServerRequest`] |
 //! | changes of lists and resources | [`Changes`], [`ChangeBus`], [`subscriptions`] |
 //! | layers around calls | [`tower`] |
 //! | schemas of tools, arguments in headers | [`schema`], [`ParamHeaders`] |
@@ -34,7 +34,7 @@
 //! |---|---|
 //! | 0 | `backoff`, `call`, `close_signal`, `deadline`, `deserialize`, `facts`, `fault`, `framing`, `headers`, `notification`, `panic`, `pending`, `public_document`, `raw_result`, `schema`, `server_identity`, `stream_control` |
 //! | 1 | `extensions`, `gate`, `header_mismatch`, `input`, `lines`, `reply`, `server_request` |
-//! | 2 | `changes`, `mrtr`, `wire` |
+//! | 2 | `changes`, `wire` |
 //! | 3 | `channel`, `notifications`, `reply_target`, `versioning` |
 //! | 4 | `exchange` |
 //! | 5 | `tasks`, then `service` |
@@ -78,7 +78,6 @@ pub mod legacy;
 pub mod lines;
 mod log_limit;
 pub mod modern;
-pub mod mrtr;
 mod notification;
 mod notification_sender;
 mod observe;

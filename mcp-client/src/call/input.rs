@@ -5,12 +5,12 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::future::select;
-use mcp_core::mrtr::{InputRound, Mrtr};
 use mcp_types::{ElicitUrlParams, InputRequired, InputResponse};
 
 use super::{ActiveCall, CallStep, unless_cancelled};
 use crate::error::{Error, ErrorKind};
 use crate::inputs::{Asker, InputError, check_urls};
+use crate::mrtr::{InputRound, Mrtr};
 use crate::required_urls;
 
 impl ActiveCall<'_> {

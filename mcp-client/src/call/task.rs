@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use futures_util::future::try_join_all;
 use http::HeaderMap;
-use mcp_core::mrtr::Mrtr;
 use mcp_core::{BoxFuture, Call, ClientRequest, Fault, Reply, ResultBody, wire};
 use mcp_types::ext::tasks::{CANCEL, GET, Task, TaskParams, TaskStatus, UPDATE, UpdateTaskParams};
 use mcp_types::{CallToolParams, ErrorObject, InputRequests, RawObject, Response, codes};
@@ -21,6 +20,7 @@ use crate::call_timer::deadline_after;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::inputs::{InputError, check_urls};
+use crate::mrtr::Mrtr;
 use crate::options::CallOptions;
 
 /// The interval between two polls when the server suggests none.

@@ -4,8 +4,9 @@ use std::error::Error as StdError;
 use std::fmt;
 
 use mcp_core::Fault;
-use mcp_core::mrtr::{InputResponseError, MrtrError};
 use mcp_types::{BrokenConversation, ElicitParams, FormError, InputRequest, Method, UrlError};
+
+use crate::mrtr::{InputResponseError, MrtrError};
 
 /// The error of a handler.
 pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;

@@ -5,7 +5,6 @@ use std::future::Future;
 use std::sync::Arc;
 
 use futures_util::future::try_join_all;
-use mcp_core::mrtr::InputRound;
 use mcp_core::{BoxFuture, Call, ClientContext, Exchange, Fault, Observation, Reply, ResultBody};
 use mcp_types::{ClientCapabilities, InputRequest, InputResponse, ProtocolVersion, RawObject};
 use parking_lot::Mutex;
@@ -14,6 +13,7 @@ use tracing::Instrument;
 use super::error::{InputError, InputKind};
 use super::handlers::Inputs;
 use super::request::Asker;
+use crate::mrtr::InputRound;
 
 impl Inputs {
     /// Answers all requests of a round concurrently. The first error cancels the other handlers.
