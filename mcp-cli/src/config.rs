@@ -75,8 +75,15 @@ pub(crate) fn find(name: &str, file: Option<&Path>) -> Result<(Location, ServerE
         true => "no configuration file lists a server".to_owned(),
         false => format!("known servers: {}", names.join(", ")),
     };
+    // `127.0.0.1:8000/mcp`, `example.com/mcp`
+    let is_address = name.contains(['/', ':']);
+    let url = if is_address {
+        format!("a URL, which begins with http:// or https:// (http://{name})")
+    } else {
+        "a URL".to_owned()
+    };
     let mut message =
-        format!("there is no server {name:?}; {known}; or pass a URL, or a command after `--`");
+        format!("there is no server {name:?}; {known}; or pass {url}, or a command after `--`");
     if !broken.is_empty() {
         message.push_str(&format!("; unusable files: {}", broken.join("; ")));
     }

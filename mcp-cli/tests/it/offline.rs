@@ -17,6 +17,13 @@ fn unreachable_server_has_exit_code_4() {
 }
 
 #[test]
+fn address_without_a_scheme_has_a_hint() {
+    let run = mcp(&["list", "127.0.0.1:8000/mcp"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.err.contains("(http://127.0.0.1:8000/mcp)"), "{run:?}");
+}
+
+#[test]
 fn server_that_demands_a_login_has_exit_code_3() {
     use std::io::{Read as _, Write as _};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -103,8 +103,14 @@ fn request_error(error: &reqwest::Error, uri: &Uri) -> ChannelError {
     let cause = root_cause(error);
     let source: BoxError = if error.is_timeout() {
         io::Error::new(io::ErrorKind::TimedOut, cause.as_str()).into()
-    } else if is_tls(error) {
-        TlsError::new(cause.as_str()).into()
+    } else if let Some(error) = tls_error(error) {
+        TlsError::new(match error {
+            rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType) => {
+                "the server does not speak TLS; begin the URL with http:".to_owned()
+            }
+            _ => cause.clone(),
+        })
+        .into()
     } else {
         cause.as_str().into()
     };
@@ -122,14 +128,15 @@ fn request_error(error: &reqwest::Error, uri: &Uri) -> ChannelError {
     }
 }
 
-/// Returns true if the error comes from TLS. An [`io::Error`] contains it without naming it as its source.
-fn is_tls(error: &(dyn Error + 'static)) -> bool {
+/// Returns the TLS error among the causes. An [`io::Error`] contains it without naming it as its source.
+fn tls_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
     let inner = error
         .downcast_ref::<io::Error>()
         .and_then(io::Error::get_ref);
-    error.is::<rustls::Error>()
-        || inner.is_some_and(|inner| is_tls(inner))
-        || error.source().is_some_and(is_tls)
+    error
+        .downcast_ref()
+        .or_else(|| inner.and_then(|inner| tls_error(inner)))
+        .or_else(|| error.source().and_then(tls_error))
 }
 
 fn root_cause(error: &reqwest::Error) -> String {

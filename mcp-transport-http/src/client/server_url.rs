@@ -23,13 +23,17 @@ impl ServerUrl {
     pub(super) fn parse(text: &str) -> Result<Self, ChannelError> {
         // Errors omit the URL itself, which may contain a password.
         let unsendable = |reason: String| ChannelError::NotSendable(format!("the URL {reason}"));
+        let no_scheme =
+            || unsendable("has no scheme; begin it with http:// or https://".to_owned());
         let mut url = Url::parse(text.trim()).map_err(|error| match error {
-            ParseError::RelativeUrlWithoutBase => {
-                unsendable("has no scheme; begin it with http:// or https://".to_owned())
-            }
+            ParseError::RelativeUrlWithoutBase => no_scheme(),
             error => unsendable(format!("is invalid: {error}")),
         })?;
         if !matches!(url.scheme(), "http" | "https") {
+            // The name of a host before a port looks like a scheme.
+            if url.cannot_be_a_base() {
+                return Err(no_scheme());
+            }
             let scheme = url.scheme();
             return Err(unsendable(format!(
                 "begins with {scheme}:, not with http: or https:"
@@ -184,6 +188,7 @@ mod tests {
         for (text, reason) in [
             ("example.com/mcp", "the URL has no scheme"),
             ("127.0.0.1:8000/mcp", "the URL has no scheme"),
+            ("localhost:8000/mcp", "the URL has no scheme"),
             ("", "the URL has no scheme"),
             ("http://u:hidden@", "the URL is invalid"),
             ("http://u:hidden@h:99999/", "the URL is invalid"),

@@ -1,5 +1,6 @@
 //! The client's channel against a server that writes its bytes by hand.
 
+use std::error::Error as _;
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
@@ -352,6 +353,8 @@ async fn tls_is_there() {
     });
     let error = failure(&HttpChannel::new(&url).unwrap()).await;
     assert!(matches!(error, ChannelError::Connect { .. }), "{error:?}");
+    let source = error.source().unwrap().to_string();
+    assert!(source.contains("does not speak TLS"), "{source}");
     let (hello, rest) = server.await.unwrap();
     assert_eq!(hello[0], 0x16, "a handshake");
     let names = |name: &[u8]| rest.windows(name.len()).any(|window| window == name);
