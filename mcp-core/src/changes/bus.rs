@@ -1,7 +1,6 @@
 //! The change bus, which delivers changes to subscribers, and its implementation within one process.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
@@ -81,7 +80,7 @@ pub struct MemoryBus {
     subscribers: Arc<Mutex<Subscribers>>,
 }
 
-type Subscribers = Slab<Arc<Marks>>;
+type Subscribers = Slab<Arc<Mutex<Unread>>>;
 
 impl MemoryBus {
     /// Creates a bus without subscribers.
@@ -94,8 +93,12 @@ impl MemoryBus {
     pub fn publish_all(&self) {
         let readers: Vec<Waker> = {
             let subscribers = self.subscribers.lock();
-            let marks = subscribers.iter();
-            marks.filter_map(|(_, marks)| marks.mark_all()).collect()
+            let readers = subscribers.iter().filter_map(|(_, unread)| {
+                let mut unread = unread.lock();
+                unread.mark_all();
+                unread.reader.take()
+            });
+            readers.collect()
         };
         readers.into_iter().for_each(Waker::wake);
     }
@@ -110,20 +113,22 @@ impl ChangeBus for MemoryBus {
     fn publish(&self, event: ChangeEvent) {
         let readers: Vec<Waker> = {
             let subscribers = self.subscribers.lock();
-            let marks = subscribers.iter();
-            marks.filter_map(|(_, marks)| marks.mark(&event)).collect()
+            let unread = subscribers.iter().map(|(_, unread)| unread);
+            unread
+                .filter_map(|unread| unread.lock().mark(&event))
+                .collect()
         };
         readers.into_iter().for_each(Waker::wake);
     }
 
     fn watch(&self, interest: SubscriptionFilter) -> Watch {
-        let marks = Arc::new(Marks(Mutex::new(Unread {
+        let unread = Arc::new(Mutex::new(Unread {
             interest: Arc::new(interest).into(),
             ..Unread::default()
-        })));
-        let key = self.subscribers.lock().insert(marks.clone());
+        }));
+        let key = self.subscribers.lock().insert(unread.clone());
         Watch {
-            marks,
+            unread,
             key,
             bus: Arc::downgrade(&self.subscribers),
             subscribed: None,
@@ -132,8 +137,6 @@ impl ChangeBus for MemoryBus {
 }
 
 /// The filter of one subscriber, and the changes that the subscriber has not read.
-struct Marks(Mutex<Unread>);
-
 #[derive(Debug, Default)]
 struct Unread {
     interest: Interest,
@@ -172,39 +175,25 @@ impl From<Arc<SubscriptionFilter>> for Interest {
 /// Number of marked resources, in addition to one for each URI of the filter, at which marks are merged.
 const MAX_BELOW: usize = 64;
 
-impl Marks {
+impl Unread {
     /// Marks a change if the filter covers it. Returns the waker of the task that waits for a change.
-    fn mark(&self, event: &ChangeEvent) -> Option<Waker> {
-        let mut state = self.0.lock();
-        let Unread { interest, .. } = &*state;
+    fn mark(&mut self, event: &ChangeEvent) -> Option<Waker> {
+        let interest = &self.interest;
         match event {
-            ChangeEvent::Tools if interest.tools => state.tools = true,
-            ChangeEvent::Prompts if interest.prompts => state.prompts = true,
-            ChangeEvent::Resources if interest.resources => state.resources = true,
-            ChangeEvent::Resource { uri } => state.mark_resource(uri)?,
+            ChangeEvent::Tools if interest.tools => self.tools = true,
+            ChangeEvent::Prompts if interest.prompts => self.prompts = true,
+            ChangeEvent::Resources if interest.resources => self.resources = true,
+            ChangeEvent::Resource { uri } => self.mark_resource(uri)?,
             ChangeEvent::Notification(notification) => {
-                let queue = state.notifications.as_mut()?;
+                let queue = self.notifications.as_mut()?;
                 queue.push(notification).then_some(())?;
             }
             _ => return None,
         }
-        state.reader.take()
+        self.reader.take()
     }
 
-    /// Returns the filter if it has URIs.
-    fn by_uri(&self) -> Option<Arc<SubscriptionFilter>> {
-        self.0.lock().interest.by_uri.clone()
-    }
-
-    /// Marks everything that the filter covers. Returns the waker of the task that waits for a change.
-    fn mark_all(&self) -> Option<Waker> {
-        let mut state = self.0.lock();
-        state.mark_all();
-        state.reader.take()
-    }
-}
-
-impl Unread {
+    /// Marks everything that the filter covers.
     fn mark_all(&mut self) {
         self.tools = self.interest.tools;
         self.prompts = self.interest.prompts;
@@ -248,16 +237,10 @@ impl Unread {
     }
 }
 
-impl fmt::Debug for Marks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.lock().fmt(f)
-    }
-}
-
 /// A subscription: an endless stream of changes. Dropping it ends the subscription.
 #[derive(Debug)]
 pub struct Watch {
-    marks: Arc<Marks>,
+    unread: Arc<Mutex<Unread>>,
     key: usize,
     bus: Weak<Mutex<Subscribers>>,
     /// Set where the URIs of all subscribers are counted.
@@ -265,18 +248,23 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// Returns the filter if it has URIs.
+    fn by_uri(&self) -> Option<Arc<SubscriptionFilter>> {
+        self.unread.lock().interest.by_uri.clone()
+    }
+
     /// Counts the URIs of the filter until the subscription ends.
     pub(super) fn count_uris(&mut self, subscribed: Arc<SubscribedUris>) {
-        subscribed.replace(None, self.marks.by_uri().as_deref());
+        subscribed.replace(None, self.by_uri().as_deref());
         self.subscribed = Some(subscribed);
     }
 
     /// Replaces the filter. Unread changes stay marked if the new filter covers them.
     pub(crate) fn set_interest(&self, interest: Arc<SubscriptionFilter>) {
         if let Some(subscribed) = &self.subscribed {
-            subscribed.replace(self.marks.by_uri().as_deref(), Some(&interest));
+            subscribed.replace(self.by_uri().as_deref(), Some(&interest));
         }
-        let mut state = self.marks.0.lock();
+        let mut state = self.unread.lock();
         state.tools &= interest.tools_list_changed;
         state.prompts &= interest.prompts_list_changed;
         state.resources &= interest.resources_list_changed;
@@ -295,29 +283,29 @@ impl Watch {
     ) {
         if !extensions.is_empty() || topic.is_some() {
             let queue = BroadcastQueue::new(extensions, topic, CallerKey::new(principal));
-            self.marks.0.lock().notifications = Some(Box::new(queue));
+            self.unread.lock().notifications = Some(Box::new(queue));
         }
     }
 
     /// Returns the topic of notifications for the session alone.
     pub(crate) fn topic(&self) -> Option<Arc<str>> {
-        let state = self.marks.0.lock();
+        let state = self.unread.lock();
         state.notifications.as_ref()?.topic.clone()
     }
 
     /// Marks everything that the filter covers as changed.
     pub(crate) fn mark_all(&self) {
-        self.marks.0.lock().mark_all();
+        self.unread.lock().mark_all();
     }
 
     /// Returns the next change, or `None` if all changes have been read.
     pub fn try_next(&self) -> Option<ChangeEvent> {
-        self.marks.0.lock().pop()
+        self.unread.lock().pop()
     }
 
     /// Polls for the next change. Only the task that polled last is woken.
     pub fn poll_change(&self, cx: &mut Context<'_>) -> Poll<ChangeEvent> {
-        let mut state = self.marks.0.lock();
+        let mut state = self.unread.lock();
         match state.pop() {
             Some(event) => Poll::Ready(event),
             None => {
@@ -339,7 +327,7 @@ impl Stream for Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         if let Some(subscribed) = &self.subscribed {
-            subscribed.replace(self.marks.by_uri().as_deref(), None);
+            subscribed.replace(self.by_uri().as_deref(), None);
         }
         if let Some(subscribers) = self.bus.upgrade() {
             subscribers.lock().try_remove(self.key);
