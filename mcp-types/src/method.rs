@@ -62,10 +62,8 @@ pub struct MethodSpec {
     pub name: &'static str,
     /// Request or notification.
     pub kind: MethodKind,
-    /// Side that may send the method in the legacy era, or in the only era that defines it. Use
-    /// [`sent_by`](Self::sent_by) for a specific revision.
+    /// Side that may send the method in the legacy era, or in the only era that defines it.
     pub sender: Sender,
-    modern_sender: Option<Sender>,
     /// First revision that defines the method.
     pub since: ProtocolVersion,
     /// Last revision that defines the method.
@@ -90,22 +88,12 @@ impl MethodSpec {
         version.within(self.since, self.until)
     }
 
-    /// Returns the side that may send the method in `version`.
-    // spec: BASE-17, PROG-07
-    pub const fn sent_by(&self, version: ProtocolVersion) -> Sender {
-        match self.modern_sender {
-            Some(sender) if version.is_modern() => sender,
-            _ => self.sender,
-        }
-    }
-
     const fn row(method: Method, name: &'static str, kind: MethodKind, sender: Sender) -> Self {
         Self {
             method,
             name,
             kind,
             sender,
-            modern_sender: None,
             since: V2024_11_05,
             until: ProtocolVersion::LATEST,
             name_param: None,
@@ -128,11 +116,6 @@ impl MethodSpec {
 
     const fn legacy(self) -> Self {
         self.until(ProtocolVersion::LATEST_LEGACY)
-    }
-
-    const fn modern_sender(mut self, sender: Sender) -> Self {
-        self.modern_sender = Some(sender);
-        self
     }
 
     const fn named(mut self, param: &'static str) -> Self {
@@ -217,7 +200,7 @@ methods! {
     /// `notifications/subscriptions/acknowledged`
     SubscriptionAcknowledged = "notifications/subscriptions/acknowledged", Notification from Server.since(V2026_07_28);
     /// `notifications/progress`
-    Progress = "notifications/progress", Notification from Both.modern_sender(Sender::Server);
+    Progress = "notifications/progress", Notification from Both;
     /// `notifications/message`
     LogMessage = "notifications/message", Notification from Server;
     /// `notifications/cancelled`
@@ -253,9 +236,9 @@ methods! {
     /// `notifications/elicitation/complete`
     ElicitationComplete = "notifications/elicitation/complete", Notification from Server.since(V2025_11_25).legacy().needs(Capability::Elicitation);
     /// `tasks/get` (experimental in 2025-11-25, later the tasks extension).
-    GetTask = "tasks/get", Request from Both.modern_sender(Sender::Client).since(V2025_11_25).named("taskId").needs(Capability::Tasks).of_extension();
+    GetTask = "tasks/get", Request from Both.since(V2025_11_25).named("taskId").needs(Capability::Tasks).of_extension();
     /// `tasks/cancel` (experimental in 2025-11-25, later the tasks extension).
-    CancelTask = "tasks/cancel", Request from Both.modern_sender(Sender::Client).since(V2025_11_25).named("taskId").needs(Capability::Tasks).of_extension();
+    CancelTask = "tasks/cancel", Request from Both.since(V2025_11_25).named("taskId").needs(Capability::Tasks).of_extension();
     /// `tasks/result`
     TaskResult = "tasks/result", Request from Both.since(V2025_11_25).legacy().needs(Capability::Tasks).of_extension();
     /// `tasks/list`
@@ -327,34 +310,6 @@ mod tests {
             );
         }
         assert_eq!(Method::from_name("Tools/call"), None);
-    }
-
-    #[test]
-    fn sender_depends_on_era() {
-        use super::Sender::{Both, Client, Server};
-
-        for (method, legacy, modern) in [
-            (Method::Progress, Both, Server),
-            (Method::Cancelled, Both, Both),
-            (Method::GetTask, Both, Client),
-            (Method::CallTool, Client, Client),
-            (Method::LogMessage, Server, Server),
-        ] {
-            let spec = method.spec();
-            assert_eq!(
-                spec.sent_by(ProtocolVersion::LATEST_LEGACY),
-                legacy,
-                "{method}"
-            );
-            assert_eq!(spec.sent_by(ProtocolVersion::LATEST), modern, "{method}");
-        }
-        // Modern servers send no requests.
-        for method in Method::ALL.iter().map(|method| method.spec()) {
-            let is_request_of_server = method.kind == MethodKind::Request
-                && method.exists_in(ProtocolVersion::LATEST)
-                && method.sent_by(ProtocolVersion::LATEST) != Client;
-            assert!(!is_request_of_server, "{}", method.name);
-        }
     }
 
     #[test]

@@ -185,12 +185,6 @@ impl ProtocolVersion {
         self.is_modern()
     }
 
-    /// Returns `true` if a missing resource has its own error code (up to 2025-11-25).
-    // spec: RSRC-05, ERR-06
-    pub const fn has_resource_not_found_code(self) -> bool {
-        !self.is_modern()
-    }
-
     /// Returns `true` if an error can request that the user opens a URL (only 2025-11-25).
     // spec: ERR-13
     pub const fn has_url_elicitation_error(self) -> bool {
