@@ -2,6 +2,7 @@
 
 /// A part of a URI template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a template has no other parts")]
 pub enum Part<'t> {
     /// Text that stands in the URI as it is. A brace in it has no counterpart.
     Literal(&'t str),

@@ -16,6 +16,7 @@ use super::param_headers::ParamHeaders;
 use super::walk::subschemas;
 use recursion::is_recursive;
 use rules::Rule;
+pub use rules::{LintProfile, Severity};
 
 /// A property of a tool that clients are known to refuse.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,40 +36,6 @@ pub struct Lint {
     pub fix: &'static str,
     /// The clients of `clients` that have a profile; none if the lint is about every client.
     profiles: &'static [LintProfile],
-}
-
-/// A client, or the model behind it, whose lints are of interest.
-///
-/// The lints are known reactions of these clients at the time of the release.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum LintProfile {
-    /// Claude models, Claude Desktop and Claude Code.
-    Claude,
-    /// OpenAI models and Codex.
-    OpenAi,
-    /// Gemini models and their command line.
-    Gemini,
-    /// Kimi models.
-    Kimi,
-    /// GitHub Copilot in Visual Studio Code.
-    Copilot,
-    /// The editor Zed.
-    Zed,
-    /// The Python framework LlamaIndex.
-    LlamaIndex,
-    /// The Python framework smolagents.
-    Smolagents,
-}
-
-/// The severity of a [`Lint`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Severity {
-    /// Some clients use the tool with restrictions.
-    Note,
-    /// Some clients drop the tool, or all tools of its server.
-    Warning,
 }
 
 impl fmt::Display for Lint {

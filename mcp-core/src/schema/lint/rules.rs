@@ -1,6 +1,38 @@
-//! The kinds of lints.
+//! The kinds of lints, their severity, and the clients that they concern.
 
-use super::{LintProfile, Severity};
+/// A client, or the model behind it, whose lints are of interest.
+///
+/// The lints are known reactions of these clients at the time of the release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LintProfile {
+    /// Claude models, Claude Desktop and Claude Code.
+    Claude,
+    /// OpenAI models and Codex.
+    OpenAi,
+    /// Gemini models and their command line.
+    Gemini,
+    /// Kimi models.
+    Kimi,
+    /// GitHub Copilot in Visual Studio Code.
+    Copilot,
+    /// The editor Zed.
+    Zed,
+    /// The Python framework LlamaIndex.
+    LlamaIndex,
+    /// The Python framework smolagents.
+    Smolagents,
+}
+
+/// The severity of a [`Lint`](super::Lint).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Severity {
+    /// Some clients use the tool with restrictions.
+    Note,
+    /// Some clients drop the tool, or all tools of its server.
+    Warning,
+}
 
 /// A kind of lint.
 pub(super) struct Rule {
