@@ -2,8 +2,9 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
 
-use mcp_core::versioning::Verdict;
 use mcp_types::ProtocolVersion;
+
+use crate::probe::Verdict;
 
 /// The choice of the protocol revision.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -33,6 +33,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `mrtr` | rounds of input |
+//! | `probe` | the decision about the era and the revision |
 //! | `inputs` | handlers of input requests |
 //! | `error` | [`Error`] |
 //! | `call_timer` | timeouts of calls |
@@ -96,6 +97,7 @@ mod options;
 mod pager;
 mod prepared;
 mod prepared_notification;
+mod probe;
 mod probe_memory;
 mod required_urls;
 mod resource_subscriptions;
@@ -121,6 +123,7 @@ pub use mrtr::{InputResponseError, MrtrError};
 pub use negotiation::{Negotiation, Tried};
 pub use prepared::PreparedCall;
 pub use prepared_notification::PreparedNotification;
+pub use probe::Verdict;
 pub use step::{PendingInput, Step};
 pub use subscriptions::{Subscribe, Subscription};
 #[cfg(feature = "stdio")]

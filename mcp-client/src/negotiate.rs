@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use mcp_core::versioning::{Evidence, Probe, ProbeError, Step, Verdict};
 use mcp_core::{ChannelError, ClientNotification, ClientRequest, Fault, Reply, ResultBody};
 use mcp_types::{DiscoverResult, InitializeResult, Method, ProtocolVersion};
 
@@ -14,6 +13,7 @@ use crate::attempt::{ReceivedReply, send_once};
 use crate::client::{Client, ServerInfo};
 use crate::error::{Error, ErrorKind};
 use crate::negotiation::{Negotiation, Tried};
+use crate::probe::{Evidence, Probe, ProbeError, Step, Verdict};
 use crate::probe_memory::ProbeMemory;
 use crate::session;
 
@@ -74,7 +74,6 @@ impl Negotiator<'_> {
                 Step::Initialize(version) => self.initialize(&mut probe, version).await?,
                 Step::Done(version) => return Ok(version),
                 Step::Fail(error) => return Err(self.fail(error)),
-                _ => return Err(ErrorKind::WrongResult.into()),
             };
         }
     }

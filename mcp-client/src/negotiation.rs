@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use mcp_core::versioning::Verdict;
 use mcp_types::{Method, ProtocolVersion};
+
+use crate::probe::Verdict;
 
 /// The record of version negotiation: the requests that were sent, and the outcome.
 ///

@@ -4,10 +4,8 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
 
 mod classify;
-mod probe;
 mod select;
 
 pub use classify::{RequestEra, classify, is_modern_version};
-pub use probe::{Evidence, Probe, ProbeError, Step, Verdict};
 pub(crate) use select::session_version;
 pub use select::{check_offered, newest_common, unsupported_legacy};

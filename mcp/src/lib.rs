@@ -83,6 +83,8 @@ pub use mcp_client::Client;
 pub use mcp_client::ClientBuilder;
 #[cfg(all(feature = "client", feature = "stdio"))]
 pub use mcp_client::Io;
+#[cfg(feature = "client")]
+pub use mcp_client::Verdict;
 /// A group of servers: [`Group::load`] reads them from an `mcp.json`,
 /// [`target`](group::GroupBuilder::target) of a [builder](Group::builder) adds one.
 #[cfg(feature = "client")]
@@ -97,8 +99,6 @@ pub use mcp_client::{
 pub use mcp_client::{catalog, group};
 #[cfg(all(feature = "http", feature = "server"))]
 pub use mcp_core::store::{EventStore, MemoryEventStore, MemorySessionStore, SessionStore};
-#[cfg(feature = "client")]
-pub use mcp_core::versioning::Verdict;
 #[cfg(feature = "server")]
 pub use mcp_core::{ChangeBus, Gate, Principal, StreamControl, SubscribedResources};
 #[cfg(feature = "macros")]

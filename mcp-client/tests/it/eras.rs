@@ -1,7 +1,7 @@
 //! Detection of legacy servers.
 
+use mcp_client::Verdict;
 use mcp_client::{Client, ConnectMode, Over};
-use mcp_core::versioning::Verdict;
 use mcp_core::{ChannelError, CloseReason};
 use mcp_types::ProtocolVersion::{self, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
 use mcp_types::codes;

@@ -6,11 +6,10 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility>
 
 use http::StatusCode;
+use mcp_core::Fault;
+use mcp_core::versioning::newest_common;
 use mcp_types::{DiscoverResult, InitializeResult, ProtocolVersion};
 use serde::{Deserialize, Serialize};
-
-use super::newest_common;
-use crate::Fault;
 
 /// The era and the revision of a server. A stored verdict saves the detection on the next connection.
 // spec: COMPAT-12
@@ -101,8 +100,7 @@ impl From<Written> for Verdict {
 
 /// The outcome of a step.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub enum Evidence<'a> {
+pub(crate) enum Evidence<'a> {
     /// The result of `server/discover`.
     Discovered(&'a DiscoverResult),
     /// The result of `initialize`.
@@ -121,8 +119,7 @@ pub enum Evidence<'a> {
 
 /// The next action of the client.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Step {
+pub(crate) enum Step {
     /// Call `server/discover` in this revision.
     Discover(ProtocolVersion),
     /// Open a session in this revision. A server that has exited is restarted first.
@@ -135,8 +132,7 @@ pub enum Step {
 
 /// The failure of a detection.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ProbeError {
+pub(crate) enum ProbeError {
     /// The two sides have no revision in common.
     #[error("no protocol version in common: the server speaks {theirs:?}, this client {ours:?}")]
     NothingInCommon {
@@ -162,7 +158,7 @@ pub enum ProbeError {
 
 /// The state machine of the detection.
 #[derive(Debug)]
-pub struct Probe {
+pub(crate) struct Probe {
     supported: Vec<ProtocolVersion>,
     stage: Stage,
     /// True after `server/discover` was repeated in a revision that the server named.
@@ -177,7 +173,7 @@ enum Stage {
 
 impl Probe {
     /// Starts the detection for a client that supports these revisions. Returns the first step.
-    pub fn start(supported: &[ProtocolVersion]) -> (Self, Step) {
+    pub(crate) fn start(supported: &[ProtocolVersion]) -> (Self, Step) {
         let mut probe = Self {
             supported: supported.to_vec(),
             stage: Stage::Discovering,
@@ -192,7 +188,7 @@ impl Probe {
     }
 
     /// Returns the step that follows from the outcome of the last one.
-    pub fn next(&mut self, evidence: Evidence<'_>) -> Step {
+    pub(crate) fn next(&mut self, evidence: Evidence<'_>) -> Step {
         match self.stage {
             Stage::Discovering => self.discovering(evidence),
             Stage::Initializing => self.initializing(evidence),
@@ -333,11 +329,11 @@ mod tests {
     //! Steps of the detection, by evidence.
 
     use http::StatusCode;
+    use mcp_core::Fault;
     use mcp_types::ProtocolVersion::{self, V2024_11_05, V2025_11_25, V2026_07_28};
     use mcp_types::{DiscoverResult, Implementation, InitializeResult, ServerCapabilities};
 
     use super::{Evidence, Probe, ProbeError, Step, Verdict};
-    use crate::Fault;
 
     const ALL: &[ProtocolVersion] = &ProtocolVersion::ALL;
     const MODERN: &[ProtocolVersion] = &[V2026_07_28];
