@@ -40,6 +40,7 @@
 //! | `broadcasts` | notifications of extensions to all clients |
 //! | `manifest` | the lists of a server in a file |
 //! | `entry` | one server, and its lists |
+//! | `starting` | calls of servers that are not listed yet |
 //! | `lists` | the lists of all servers, kept current |
 //! | `builder` | [`Gateway`] |
 
@@ -72,6 +73,7 @@ mod server_info;
 mod sessions;
 mod setup;
 mod shared_copies;
+mod starting;
 mod status;
 mod task_body;
 mod task_changes;

@@ -7,21 +7,19 @@ use std::time::Duration;
 use mcp_client::Client;
 use mcp_client::group::{Group, Naming};
 use mcp_core::store::UsedStateStore;
-use mcp_core::tower::{Middleware, Next, from_fn};
-use mcp_core::{Call, Exchange};
 use mcp_server::Server;
 use tokio::sync::{mpsc, oneshot};
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::changes::Announcements;
 use super::directory::Directory;
 use super::error::GatewayError;
-use super::lists::{Command, Handles, Reload, ServerLists};
+use super::lists::{Command, Reload, ServerLists};
 use super::open_tasks::OpenTasks;
 use super::options::GatewayServer;
 use super::parked::Parked;
 use super::setup::{Setup, check_settings};
+use super::starting::Handles;
 use super::status::GatewayStatus;
 use super::task_ids::TaskIds;
 use super::tasks::GatewayTasks;
@@ -228,7 +226,7 @@ impl Gateway {
     ///
     /// With zero, `open` returns at once, so that clients can connect while the servers start. Their first lists and
     /// calls then wait until all servers have answered: for half a second after the last answer, and for up to
-    /// 2 seconds.
+    /// 2 seconds. A later call of a server that still starts waits for it; if it does not start, the error names it.
     pub fn start_limit(mut self, time: Duration) -> Self {
         self.start_limit = time;
         self
@@ -278,14 +276,13 @@ impl Gateway {
             prompts: server.prompts(),
             resources: server.resources(),
             templates: server.templates(),
-            extensions: server.extensions(),
         };
-        let mut lists = ServerLists::new(setup, handles);
+        let mut lists = ServerLists::new(setup, handles, server.extensions());
         lists.set_servers(servers, self.naming);
         lists.load(self.start_limit).await?;
         lists.pass_updates(&server);
-        if let Some(settled) = lists.settling() {
-            server = server.layer(wait_for(settled));
+        if let Some(starting) = lists.starting() {
+            server = server.layer(starting.layer());
         }
         let (control, commands) = mpsc::channel(1);
         // From now on: a call may start a server before the task runs.
@@ -317,19 +314,6 @@ fn with_changes(
         servers.insert(index, changed);
     }
     Ok(servers)
-}
-
-/// A layer that lets calls wait until the servers have started, or their time has passed.
-fn wait_for(settled: CancellationToken) -> impl Middleware {
-    from_fn(move |exchange: Exchange, next: Next| {
-        let settled = settled.clone();
-        async move {
-            if !matches!(exchange.call, Call::Notification { .. }) {
-                settled.cancelled().await;
-            }
-            next.run(exchange).await
-        }
-    })
 }
 
 /// The task that keeps the lists current. It ends when this is dropped with the server.

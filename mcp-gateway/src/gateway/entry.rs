@@ -18,6 +18,7 @@ use super::drift;
 use super::listing::Listing;
 use super::manifest::Manifest;
 use super::options::StartSettings;
+use super::starting::UnlistedServer;
 use super::upstream::Upstream;
 
 /// Opens the session of a server that calls share.
@@ -40,6 +41,8 @@ pub(super) struct ListedServer {
     /// The lists that are to be requested.
     pub(super) stale: Stale,
     pub(super) is_requested: bool,
+    /// The reason why the last request of the lists has failed.
+    pub(super) problem: Option<Arc<str>>,
     /// The lists are not requested before.
     pub(super) next: Instant,
     pub(super) backoff: Backoff,
@@ -65,6 +68,7 @@ impl ListedServer {
             listing: Listing::default(),
             stale: Stale::UNKNOWN,
             is_requested: false,
+            problem: None,
             next: Instant::now(),
             backoff,
         }
@@ -125,6 +129,18 @@ impl ListedServer {
             manifest.write(&self.listing);
             self.is_saved = true;
         }
+    }
+
+    /// Returns the server, if lists of it are not known, for calls that wait for it.
+    pub(super) fn unlisted(&self, naming: Naming) -> Option<UnlistedServer> {
+        let kinds = self.listing.missing();
+        (!kinds.is_empty()).then(|| UnlistedServer {
+            upstream: self.upstream.clone(),
+            prefix: self.prefix.clone(),
+            naming,
+            kinds,
+            problem: self.problem.clone().filter(|_| !self.is_requested),
+        })
     }
 
     /// Returns the tools that clients may know.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::group::Group;
-use mcp_client::{Client, PreparedCall};
+use mcp_client::{Client, Error, PreparedCall};
 use mcp_types::{Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool};
 use tokio::time::timeout;
 
@@ -33,14 +33,16 @@ pub(super) struct Listing {
 impl Listing {
     /// Returns true if all lists are known.
     pub(super) fn is_complete(&self) -> bool {
-        let Self {
-            tools,
-            prompts,
-            resources,
-            templates,
-            ..
-        } = self;
-        tools.is_some() && prompts.is_some() && resources.is_some() && templates.is_some()
+        self.missing().is_empty()
+    }
+
+    /// Returns the kinds that are not known.
+    pub(super) fn missing(&self) -> Kinds {
+        Kinds {
+            tools: self.tools.is_none(),
+            prompts: self.prompts.is_none(),
+            resources: self.resources.is_none() || self.templates.is_none(),
+        }
     }
 
     /// Replaces the lists that are known in another listing. Returns true if one has changed.
@@ -93,6 +95,8 @@ pub(super) struct Listed {
     pub(super) listing: Listing,
     /// The kinds that could not be requested.
     pub(super) failed: Kinds,
+    /// The reason for clients, without details of the connection. `None`: no kind has failed.
+    pub(super) problem: Option<String>,
 }
 
 /// Requests lists of a server. Starts the server if it does not run.
@@ -107,6 +111,7 @@ pub(super) async fn request(
     let warn = |problem: &dyn fmt::Display| warn(&server, &counters, problem);
     let mut listing = Listing::default();
     let mut failed = Kinds::default();
+    let mut problem = None;
     match timeout(LIMIT, group.client(&server)).await {
         Ok(Ok(client)) => {
             if needs_capabilities && client.server_capabilities().is_none() {
@@ -118,14 +123,19 @@ pub(super) async fn request(
                 warn(&"it lists too slowly");
                 failed = kinds;
             }
+            if !failed.is_empty() {
+                problem = Some("its lists cannot be read".to_owned());
+            }
         }
         Ok(Err(error)) => {
             warn(&error);
             failed = kinds;
+            problem = Some(start_problem(&error));
         }
         Err(_) => {
             warn(&"it starts too slowly");
             failed = kinds;
+            problem = Some("it takes too long".to_owned());
         }
     }
     Listed {
@@ -134,7 +144,19 @@ pub(super) async fn request(
         requested,
         listing,
         failed,
+        problem,
     }
+}
+
+/// Returns the reason why a server did not start, without names of an inner network or of a program.
+fn start_problem(error: &Error) -> String {
+    let problem = match error {
+        _ if error.is_timeout() => "it takes too long",
+        _ if error.is_auth() => "it refuses the credentials of the gateway",
+        _ if error.is_closed() => "it has ended",
+        _ => "it cannot be started or reached; the log of the gateway has the details",
+    };
+    problem.to_owned()
 }
 
 async fn fill(

@@ -12,12 +12,11 @@ use mcp_client::group::{Group, GroupEvent, Health, Naming};
 use mcp_core::BoxFuture;
 use mcp_core::backoff::Backoff;
 use mcp_core::deadline::finite;
-use mcp_server::Server;
+use mcp_server::{RawExtensions, Server};
 use mcp_types::{Prompt, Resource, ResourceTemplate, Tool};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout_at};
-use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::broadcasts::Broadcasts;
 use super::changes::{Kinds, Stale};
@@ -27,6 +26,7 @@ use super::listing::{self, Listed};
 use super::options::GatewayServer;
 use super::served::Served;
 use super::setup::{Setup, check_settings};
+use super::starting::{Handles, Starting};
 use super::status::{GatewayStatus, ServerStatus};
 use super::updates::{UpdateSource, Updates};
 
@@ -70,42 +70,38 @@ pub(super) struct ServerLists {
     resources: Served<Resource>,
     templates: Served<ResourceTemplate>,
     extensions: Vec<PublishedExtension>,
+    published: RawExtensions,
     /// `None` until a server offers updates of resources.
     updates: Option<Updates>,
     /// Notifications of extensions that servers send to all clients.
     broadcasts: Broadcasts,
     requests: FuturesUnordered<BoxFuture<'static, Listed>>,
     generation: u64,
-    /// Calls wait until this is dropped: all servers have answered, or their time has passed.
-    settling: Option<DropGuard>,
-}
-
-/// The handles of the gateway's server.
-pub(super) struct Handles {
-    pub(super) tools: mcp_server::Tools,
-    pub(super) prompts: mcp_server::Prompts,
-    pub(super) resources: mcp_server::Resources,
-    pub(super) templates: mcp_server::Templates,
-    pub(super) extensions: mcp_server::RawExtensions,
+    /// Calls of servers that are not listed.
+    starting: Starting,
+    /// All servers have answered, or their time has passed.
+    is_settled: bool,
 }
 
 impl ServerLists {
-    pub(super) fn new(setup: Setup, handles: Handles) -> Self {
+    pub(super) fn new(setup: Setup, handles: Handles, published: RawExtensions) -> Self {
         Self {
             setup,
             naming: Naming::default(),
             servers: Vec::new(),
+            starting: Starting::new(handles.clone()),
             handles,
             tools: Served::default(),
             prompts: Served::default(),
             resources: Served::default(),
             templates: Served::default(),
             extensions: Vec::new(),
+            published,
             updates: None,
             broadcasts: Broadcasts::default(),
             requests: FuturesUnordered::new(),
             generation: 0,
-            settling: None,
+            is_settled: false,
         }
     }
 
@@ -179,24 +175,28 @@ impl ServerLists {
         Ok(())
     }
 
-    /// Returns what the first calls have to wait for. `None`: all servers have answered.
-    pub(super) fn settling(&mut self) -> Option<CancellationToken> {
-        let token = CancellationToken::new();
-        self.settling = Some(token.clone().drop_guard());
+    /// Returns the calls that have to wait. `None`: all servers have answered.
+    pub(super) fn starting(&mut self) -> Option<Starting> {
         self.settle();
-        self.settling.is_some().then_some(token)
+        self.update_starting();
+        (!self.is_settled || self.servers.iter().any(|it| !it.listing.is_complete()))
+            .then(|| self.starting.clone())
+    }
+
+    fn update_starting(&self) {
+        let servers = self.servers.iter();
+        let unlisted = servers.filter_map(|server| server.unlisted(self.naming));
+        self.starting.set(unlisted.collect(), self.is_settled);
     }
 
     /// Lets calls run if all servers have answered.
     fn settle(&mut self) {
-        if self.servers.iter().all(|server| !server.is_requested) {
-            self.settling = None;
-        }
+        self.is_settled |= self.servers.iter().all(|server| !server.is_requested);
     }
 
     /// Lets calls run, and names the servers that have not answered.
     fn stop_waiting(&mut self) {
-        self.settling = None;
+        self.is_settled = true;
         let slow = self.servers.iter().filter(|server| server.is_requested);
         for server in slow.map(|slow| &slow.upstream.server) {
             tracing::warn!(%server, "a server behind the gateway is still starting; its tools follow when it has started");
@@ -246,6 +246,7 @@ impl ServerLists {
         }
         loop {
             self.request_due();
+            self.update_starting();
             let stop = self.stop_idle();
             let due = self.servers.iter().filter(|it| it.is_due());
             let wake = due.map(|it| it.next).chain(stop).min();
@@ -268,7 +269,7 @@ impl ServerLists {
                 () = subscriptions_changed(&mut self.updates) => {
                     self.updates.iter_mut().for_each(Updates::subscribe);
                 }
-                () = sleep_until(settled), if self.settling.is_some() => self.stop_waiting(),
+                () = sleep_until(settled), if !self.is_settled => self.stop_waiting(),
                 () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {}
             }
         }
@@ -312,7 +313,10 @@ impl ServerLists {
                 };
                 match health {
                     // The request that has started the server lists it.
-                    Health::Running if !server.is_requested => server.stale.add(Stale::UNKNOWN),
+                    Health::Running if !server.is_requested => {
+                        server.stale.add(Stale::UNKNOWN);
+                        server.next = server.next.min(Instant::now() + PAUSE);
+                    }
                     // Started again by the request of its lists.
                     Health::Down(_) => {
                         server.stale.add(Stale::UNKNOWN);
@@ -431,8 +435,10 @@ impl ServerLists {
             listing,
             failed,
             requested,
+            problem,
             ..
         } = listed;
+        server.problem = problem.map(Into::into);
         if failed.is_empty() {
             server.backoff.reset();
             server.upstream.counters.answered();
@@ -499,6 +505,13 @@ impl ServerLists {
         }
         // The caller may have gone.
         let _ = done.send(checked);
+    }
+}
+
+impl Drop for ServerLists {
+    /// Lets calls run: nothing is listed any more.
+    fn drop(&mut self) {
+        self.starting.set(Vec::new(), true);
     }
 }
 

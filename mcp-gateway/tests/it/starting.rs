@@ -7,6 +7,7 @@ use futures::StreamExt as _;
 use mcp::InProcess;
 use mcp::client::Error;
 use mcp::gateway::{Gateway, GatewayServer};
+use mcp::group::Naming;
 use mcp::prelude::*;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
@@ -102,6 +103,88 @@ async fn first_list_waits_no_longer_than_the_servers() {
     let (called, ()) = tokio::join!(client.call("slow__name", ()).into_future(), starting);
     assert_eq!(called.unwrap().text(), "slow");
     assert!(begin.elapsed() < Duration::from_millis(710));
+}
+
+/// A server with a tool, a prompt and a resource, which starts when it is notified.
+fn slow_desk(started: &Arc<Notify>, succeeds: bool) -> GatewayServer {
+    let server = named("slow")
+        .prompt(Prompt::new("greet").handler(|| "hello"))
+        .resource(Resource::new("desk://a").read(|| "drawer"));
+    let (server, started) = (Arc::new(server), started.clone());
+    GatewayServer::new("slow", move |client| {
+        let (server, started) = (server.clone(), started.clone());
+        async move {
+            started.notified().await;
+            if succeeds {
+                return client.connect(InProcess(server)).await;
+            }
+            Err(Error::other("no such program as secret-desk"))
+        }
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn call_of_a_server_that_starts_waits_for_it() {
+    for naming in [Naming::Prefixed, Naming::PlainUnlessTaken] {
+        let started = Arc::new(Notify::new());
+        let gateway = Gateway::new("gateway", "1.0.0")
+            .server(slow_desk(&started, true))
+            .server(server_of("good", named("good")))
+            .naming(naming)
+            .start_limit(Duration::ZERO);
+        let opened = gateway.connect().await.unwrap();
+        let client = Client::connect(InProcess(opened.server)).await.unwrap();
+        let is_plain = naming == Naming::PlainUnlessTaken;
+        let prefix = if is_plain { "" } else { "slow__" };
+        let tool = client.call("slow__name", ()).into_future();
+        let prompt = client.get_prompt(format!("{prefix}greet"), ());
+        let resource = client.read_resource("desk://a");
+        let starting = async {
+            sleep(Duration::from_secs(30)).await;
+            // Calls of other servers do not wait.
+            let good = if is_plain { "name" } else { "good__name" };
+            let called = timeout(Duration::from_secs(1), client.call(good, ()).into_future());
+            assert_eq!(called.await.unwrap().unwrap().text(), "good");
+            started.notify_one();
+        };
+        let (tool, prompt, resource, ()) =
+            tokio::join!(tool, prompt.into_future(), resource.into_future(), starting);
+        assert_eq!(tool.unwrap().text(), "slow");
+        assert!(prompt.is_ok(), "{prompt:?}");
+        assert_eq!(resource.unwrap().text(), "drawer");
+        // All servers are listed: nothing waits.
+        let begin = Instant::now();
+        client.call("slow__none", ()).await.unwrap_err();
+        assert_eq!(begin.elapsed(), Duration::ZERO);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn call_of_a_server_that_does_not_start_says_why() {
+    let started = Arc::new(Notify::new());
+    let gateway = Gateway::new("gateway", "1.0.0")
+        .server(slow_desk(&started, false))
+        .start_limit(Duration::ZERO);
+    let opened = gateway.connect().await.unwrap();
+    let client = Client::connect(InProcess(opened.server)).await.unwrap();
+    let starting = async {
+        sleep(Duration::from_secs(30)).await;
+        started.notify_one();
+    };
+    let (called, ()) = tokio::join!(client.call("slow__name", ()).into_future(), starting);
+    let expected = "the server \"slow\" of this gateway did not start: it cannot be started";
+    let error = called.unwrap_err().to_string();
+    assert!(error.contains(expected), "{error}");
+    assert!(
+        !error.contains("secret-desk"),
+        "only the log has details: {error}"
+    );
+    // It is not started again yet.
+    let error = client.get_prompt("slow__greet", ()).await.unwrap_err();
+    assert!(error.to_string().contains(expected), "{error}");
+    // No server is known to have the resource.
+    let error = client.read_resource("desk://a").await.unwrap_err();
+    assert!(!error.to_string().contains("slow"), "{error}");
 }
 
 // All tasks run on the thread of the subscriber.

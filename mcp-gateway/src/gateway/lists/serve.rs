@@ -37,7 +37,7 @@ impl ServerLists {
             let owner = ExtensionOwner::new(directory.clone(), server.clone(), id.clone());
             owner.extension(settings)
         });
-        self.handles.extensions.replace(extensions.collect());
+        self.published.replace(extensions.collect());
         self.extensions = next;
     }
 

@@ -1,0 +1,189 @@
+//! Calls of servers that are not listed yet. They wait until their server is listed, or has failed.
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use mcp_client::group::{Naming, prefixed};
+use mcp_core::tower::{Middleware, Next, from_fn};
+use mcp_core::{Call, Exchange, Fault};
+use mcp_server::{Caller, Prompts, Resources, Templates, Tools};
+use parking_lot::RwLock;
+use tokio::sync::Notify;
+
+use super::changes::Kinds;
+use super::upstream::Upstream;
+
+/// The servers that are not listed yet. Clones share them.
+#[derive(Clone)]
+pub(super) struct Starting(Arc<SharedStarting>);
+
+struct SharedStarting {
+    state: RwLock<State>,
+    changed: Notify,
+    handles: Handles,
+}
+
+#[derive(Default)]
+struct State {
+    /// Calls do not wait for servers that they do not name.
+    is_settled: bool,
+    servers: Vec<UnlistedServer>,
+}
+
+/// The handles of the items that the gateway serves.
+#[derive(Clone)]
+pub(super) struct Handles {
+    pub(super) tools: Tools,
+    pub(super) prompts: Prompts,
+    pub(super) resources: Resources,
+    pub(super) templates: Templates,
+}
+
+/// A server that is not listed yet.
+pub(super) struct UnlistedServer {
+    pub(super) upstream: Upstream,
+    /// The prefix in the group.
+    pub(super) prefix: String,
+    pub(super) naming: Naming,
+    /// The kinds that are not listed.
+    pub(super) kinds: Kinds,
+    /// The reason why it is not listed. `None`: it starts.
+    pub(super) problem: Option<Arc<str>>,
+}
+
+impl Starting {
+    pub(super) fn new(handles: Handles) -> Self {
+        Self(Arc::new(SharedStarting {
+            state: RwLock::default(),
+            changed: Notify::new(),
+            handles,
+        }))
+    }
+
+    /// Replaces the servers that are not listed. Unless `is_settled`, all calls wait.
+    pub(super) fn set(&self, servers: Vec<UnlistedServer>, is_settled: bool) {
+        let state = State {
+            is_settled,
+            servers,
+        };
+        // Dropped without the lock, because it may be the end of a server.
+        let old = std::mem::replace(&mut *self.0.state.write(), state);
+        drop(old);
+        self.0.changed.notify_waiters();
+    }
+
+    /// The layer in which calls wait.
+    pub(super) fn layer(&self) -> impl Middleware + use<> {
+        let starting = self.clone();
+        from_fn(move |exchange: Exchange, next: Next| {
+            let starting = starting.clone();
+            async move {
+                match starting.wait(&exchange).await {
+                    Ok(()) => next.run(exchange).await,
+                    Err(fault) => fault.into(),
+                }
+            }
+        })
+    }
+
+    /// Waits until the server of a call is listed.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`Fault`] when the server has not started.
+    async fn wait(&self, exchange: &Exchange) -> Result<(), Fault> {
+        loop {
+            let mut changed = pin!(self.0.changed.notified());
+            changed.as_mut().enable();
+            match self.0.outcome(exchange) {
+                Some(outcome) => return outcome,
+                None => changed.await,
+            }
+        }
+    }
+}
+
+impl SharedStarting {
+    /// Returns what becomes of a call. `None`: it waits.
+    fn outcome(&self, exchange: &Exchange) -> Option<Result<(), Fault>> {
+        let state = self.state.read();
+        if state.servers.is_empty() && state.is_settled
+            || matches!(exchange.call, Call::Notification { .. })
+        {
+            return Some(Ok(()));
+        }
+        let Some(server) = self.find(&state.servers, exchange) else {
+            return state.is_settled.then_some(Ok(()));
+        };
+        let problem = server.problem.as_ref()?;
+        let name = &server.upstream.server;
+        let text = format!("the server {name:?} of this gateway did not start: {problem}");
+        Some(Err(Fault::internal(text)))
+    }
+
+    /// Returns the server of the item of a call that is not listed. One that has failed is found by the prefix of a
+    /// name only.
+    fn find<'a>(
+        &self,
+        servers: &'a [UnlistedServer],
+        exchange: &Exchange,
+    ) -> Option<&'a UnlistedServer> {
+        let item = exchange.call.item()?;
+        let caller = || Caller::new(&exchange.facts, &exchange.extensions);
+        let mut may_have = servers.iter().filter(|server| {
+            let is_missing = match exchange.call {
+                Call::CallTool(_) => server.kinds.tools,
+                Call::GetPrompt(_) => server.kinds.prompts,
+                Call::ReadResource(_) => server.kinds.resources,
+                _ => false,
+            };
+            is_missing && server.upstream.settings.is_visible(caller())
+        });
+        let is_resource = matches!(exchange.call, Call::ReadResource(_));
+        let has_name = |server: &&UnlistedServer| !is_resource && server.has_prefix_of(item);
+        let found = may_have.clone().find(has_name);
+        let found = found.or_else(|| {
+            may_have.find(|server| {
+                (is_resource || server.has_plain_names(item)) && server.problem.is_none()
+            })
+        });
+        found.filter(|_| !self.handles.contains(&exchange.call, item))
+    }
+}
+
+impl UnlistedServer {
+    fn has_prefix_of(&self, name: &str) -> bool {
+        let prefix = self.upstream.settings.prefix.as_deref();
+        let mut prefixes = [Some(&*self.prefix), prefix].into_iter().flatten();
+        prefixes.any(|prefix| name.starts_with(&prefixed(prefix, "")))
+    }
+
+    /// Returns true if the server may have an item with this name without a prefix.
+    fn has_plain_names(&self, name: &str) -> bool {
+        let settings = &self.upstream.settings;
+        let is_plain = match &settings.prefix {
+            Some(prefix) => prefix.is_empty(),
+            None => self.naming == Naming::PlainUnlessTaken,
+        };
+        is_plain || settings.renamed().any(|(_, renamed)| renamed == name)
+    }
+}
+
+impl Handles {
+    /// Returns true if the gateway serves the item of a call.
+    fn contains(&self, call: &Call, item: &str) -> bool {
+        let is_item = |name: &String| name == item;
+        match call {
+            Call::CallTool(_) => self.tools.names().iter().any(is_item),
+            Call::GetPrompt(_) => self.prompts.names().iter().any(is_item),
+            _ => {
+                let begins = |template: &String| {
+                    let fixed = template.split('{').next().unwrap_or_default();
+                    item.starts_with(fixed)
+                };
+                self.resources.uris().iter().any(is_item)
+                    || self.templates.uris().iter().any(begins)
+            }
+        }
+    }
+}
