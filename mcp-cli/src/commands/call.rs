@@ -2,8 +2,10 @@
 
 use std::io::Read as _;
 
+use mcp::client::Error;
+use mcp::core::Fault;
 use mcp::types::ext::tasks::Task;
-use mcp::types::{LoggingLevel, Tool, escape_line};
+use mcp::types::{LoggingLevel, Tool, codes, escape_line};
 use mcp::{CallToolResult, Client};
 use serde_json::{Map, Value};
 
@@ -51,9 +53,13 @@ async fn call(
             "no tool is given; `mcp list` shows the tools",
         ));
     };
-    let tool = find(client, name, flags).await?;
+    let (tool, hint) = find(client, name, flags).await?;
     values::add(&mut args, words, &tool.input_schema)?;
     ask_missing(&mut args, &tool, output).await?;
+    let refused = |error: Error| match hint {
+        Some(hint) if is_unknown_tool(&error) => Failure::usage(format!("{error}; {hint}")),
+        _ => error.into(),
+    };
     let call = client
         .call(name, args)
         .log_level(LoggingLevel::Info)
@@ -63,28 +69,47 @@ async fn call(
     if !flags.task {
         let result = call.await;
         output.erase_progress();
-        return Ok(Called::Done(name.clone(), Box::new(result?)));
+        return Ok(Called::Done(
+            name.clone(),
+            Box::new(result.map_err(refused)?),
+        ));
     }
     let started = call.start().await;
     output.erase_progress();
-    let task = started?;
+    let task = started.map_err(refused)?;
     match task.task().cloned() {
         Some(task) => Ok(Called::Task(Box::new(task))),
         None => Ok(Called::Done(name.clone(), Box::new(task.result().await?))),
     }
 }
 
-async fn find(client: &Client, name: &str, flags: &CallArgs) -> Result<Tool, Failure> {
+/// Finds a tool. One that is not listed is called all the same: a gateway lists the tools of a server that starts
+/// slowly later. Such a tool has no schema, and comes with a hint for the case that the server does not know it.
+async fn find(
+    client: &Client,
+    name: &str,
+    flags: &CallArgs,
+) -> Result<(Tool, Option<String>), Failure> {
     let tools = client.list_tools().await?;
     Names::update(&flags.content.target.server, |names| {
         names.set_tools(&tools)
     });
-    let names: Vec<_> = tools.iter().map(|tool| tool.name.clone()).collect();
-    let found = tools.into_iter().find(|tool| tool.name == name);
-    found.ok_or_else(|| {
-        let names = names.join(", ");
-        Failure::usage(format!("the server has no tool {name:?}; it has: {names}"))
-    })
+    if let Some(tool) = tools.iter().find(|tool| tool.name == name) {
+        return Ok((tool.clone(), None));
+    }
+    let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
+    let names = names.join(", ");
+    let hint = format!("the server lists no tool {name:?}; it has: {names}");
+    Ok((Tool::raw(name, Map::new()), Some(hint)))
+}
+
+/// Returns true if the server refuses the parameters of a call, as it does for a tool that it does not know.
+fn is_unknown_tool(error: &Error) -> bool {
+    match error.fault() {
+        Some(Fault::NoSuchItem { .. } | Fault::BadParams { .. }) => true,
+        Some(Fault::Protocol(error)) => error.code == codes::INVALID_PARAMS,
+        _ => false,
+    }
 }
 
 /// Asks for required arguments that are missing, if a user can answer.

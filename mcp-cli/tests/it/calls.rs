@@ -1,8 +1,15 @@
 //! Commands that call a server.
 
+use std::sync::Arc;
+
+use mcp::core::{Call, Exchange, Listing, ResultBody};
+use mcp::middleware::{Next, from_fn};
+use mcp::prelude::*;
+use mcp::types::ListToolsResult;
 use serde_json::{Value, json};
 
-use crate::kit::{folder, http_shop, mcp, mcp_in, stdio_shop};
+use crate::kit::{folder, http_shop, mcp, mcp_in, on_thread, stdio_shop};
+use crate::shop::Shop;
 
 /// Runs a command over HTTP and over standard streams, in both eras, and returns the outputs.
 fn everywhere(command: &str, words: &[&str]) -> Vec<crate::kit::Run> {
@@ -96,7 +103,10 @@ fn wrong_arguments_have_exit_code_1() {
     for (words, expected) in [
         (&["add", "a=x", "b=1"][..], "has the type integer"),
         (&["add", "a=1"], "required arguments are missing: b"),
-        (&["ad"], "no tool \"ad\"; it has: add, "),
+        (
+            &["ad"],
+            "unknown tool: ad (-32602); the server lists no tool \"ad\"; it has: add, ",
+        ),
         (&["add", "a"], "write KEY=VALUE"),
         (&["add", "--args-json", "["], "no JSON object"),
         (&[], "no tool is given"),
@@ -105,6 +115,27 @@ fn wrong_arguments_have_exit_code_1() {
         assert_eq!(run.code, 1, "{run:?}");
         assert!(run.err.contains(expected), "{expected}: {run:?}");
     }
+}
+
+/// The list of a gateway does not have the tools of a server that still starts.
+#[test]
+fn tool_that_is_not_listed_is_called() {
+    let origin = on_thread(|listener| async {
+        let unlisted = from_fn(|exchange: Exchange, next: Next| async move {
+            match &exchange.call {
+                Call::ListTools(_) => {
+                    let listing = Listing::new(ListToolsResult::new(Vec::new()));
+                    ResultBody::ListTools(Arc::new(listing)).into()
+                }
+                _ => next.run(exchange).await,
+            }
+        });
+        let server = Server::of(Shop).layer(unlisted);
+        drop(mcp::serve_http(server, listener).await);
+    });
+    let url = format!("{origin}/mcp");
+    let run = mcp(&["call", &url, "add", "a=1", "b=2"]);
+    assert_eq!((run.code, &*run.out), (0, "3\n"), "{run:?}");
 }
 
 #[test]
