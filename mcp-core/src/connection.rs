@@ -132,7 +132,7 @@ impl fmt::Debug for SessionId {
     }
 }
 
-/// The address of the client, in the extensions of a call. Set only for a service with an observer.
+/// The address of the client of a call; see [`Extensions::client_address`](crate::Extensions::client_address).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientAddress {
     ip: IpAddr,

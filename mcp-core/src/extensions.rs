@@ -4,8 +4,8 @@ use std::fmt;
 
 use http::request::Parts;
 
-use crate::Transport;
 use crate::headers::HeaderNames;
+use crate::{ClientAddress, Transport};
 
 /// The HTTP head of a request, and values that layers attach to it, found by their type.
 ///
@@ -30,6 +30,8 @@ use crate::headers::HeaderNames;
 pub struct Extensions {
     parts: Option<Box<Parts>>,
     transport: Option<Transport>,
+    /// A field: a value of the map needs three allocations.
+    client: Option<ClientAddress>,
     map: http::Extensions,
 }
 
@@ -61,6 +63,17 @@ impl Extensions {
     /// Sets the transport of a request without HTTP head.
     pub fn set_transport(&mut self, transport: Transport) {
         self.transport = Some(transport);
+    }
+
+    /// Returns the address of the client. `None` unless the service has an
+    /// [`observer`](crate::Service::observer).
+    pub fn client_address(&self) -> Option<ClientAddress> {
+        self.client
+    }
+
+    /// Sets the address of the client.
+    pub fn set_client_address(&mut self, client: ClientAddress) {
+        self.client = Some(client);
     }
 
     /// Returns the value of this type.
@@ -99,8 +112,7 @@ impl From<Box<Parts>> for Extensions {
     fn from(parts: Box<Parts>) -> Self {
         Self {
             parts: Some(parts),
-            transport: None,
-            map: http::Extensions::new(),
+            ..Self::default()
         }
     }
 }

@@ -112,7 +112,7 @@ pub(super) fn start(
     if service.observer().is_some()
         && let Some((address, port)) = extensions.parts().and_then(peer_with_port)
     {
-        extensions.insert(ClientAddress::new(address, port));
+        extensions.set_client_address(ClientAddress::new(address, port));
     }
     if request.is_subscription() {
         limit_subscription(&mut request, config, expiry);
