@@ -1,8 +1,10 @@
 //! One connection: hyper, with the timeouts of the connection and the shutdown of the server.
 
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::io::IoSlice;
+use std::mem;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -89,11 +91,12 @@ where
             io: stream,
             activity: Arc::clone(&activity),
         });
+        let service = RefCell::new(service);
         let (shared, requests) = (Arc::clone(&settings), Arc::clone(&activity));
         let service = service_fn(move |request: Request<Incoming>| {
             let in_flight = requests.start_request();
             let response = match shared.is_endpoint(request.uri().path()) {
-                true => call(service.clone(), request)
+                true => call(&mut *service.borrow_mut(), request)
                     .map_ok(|response| response.map(body::Either::Left))
                     .left_future(),
                 false => Box::pin(other_path(request, Arc::clone(&shared)))
@@ -130,19 +133,23 @@ where
     }
 }
 
-/// Calls the service. Most services are ready at once.
+/// Calls the service. Most services are ready at once, and are not cloned: the connections would share
+/// the counter of their references.
 fn call<S, R>(
-    mut service: S,
+    service: &mut S,
     request: Request<Incoming>,
 ) -> Either<S::Future, BoxFuture<'static, Result<R, Infallible>>>
 where
-    S: Service<Request<Incoming>, Response = R, Error = Infallible> + Send + 'static,
+    S: Service<Request<Incoming>, Response = R, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
 {
     let mut context = Context::from_waker(Waker::noop());
     if service.poll_ready(&mut context).is_ready() {
         return service.call(request).left_future();
     }
+    // The clone takes the place of the service that waits.
+    let clone = service.clone();
+    let mut service = mem::replace(service, clone);
     let response = async move {
         poll_fn(|cx| service.poll_ready(cx)).await?;
         service.call(request).await
@@ -501,6 +508,41 @@ mod tests {
             let length = request.headers()["x-length"].to_str().unwrap();
             let text = vec![b'x'; length.parse().unwrap()];
             ready(Ok(Response::new(Full::from(text))))
+        }
+    }
+
+    /// A service that is ready at the second poll before each call.
+    #[derive(Clone, Default)]
+    struct ReadyLater {
+        is_polled: bool,
+    }
+
+    impl Service<Request<Incoming>> for ReadyLater {
+        type Response = Response<Full<Bytes>>;
+        type Error = Infallible;
+        type Future = Ready<Result<Self::Response, Infallible>>;
+
+        fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+            if std::mem::replace(&mut self.is_polled, true) {
+                return Poll::Ready(Ok(()));
+            }
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }
+
+        fn call(&mut self, _: Request<Incoming>) -> Self::Future {
+            assert!(std::mem::take(&mut self.is_polled), "called before ready");
+            ready(Ok(Response::new(Full::from("late"))))
+        }
+    }
+
+    #[tokio::test]
+    async fn service_is_called_when_it_is_ready() {
+        let (mut client, _) = connect(ReadyLater::default(), "/", 1 << 16);
+        for _ in 0..3 {
+            let request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+            let response = send(&mut client, request).await;
+            assert!(response.ends_with("late"), "{response}");
         }
     }
 

@@ -38,8 +38,14 @@ impl EndpointState {
         self.services.shared()
     }
 
-    pub(super) fn service(&self, head: &Parts) -> Arc<dyn Service> {
-        self.services.service(head)
+    /// Returns the service of a request. `own` stores a service that the request does not share with
+    /// others.
+    pub(super) fn service<'a>(
+        &'a self,
+        head: &Parts,
+        own: &'a mut Option<Arc<dyn Service>>,
+    ) -> &'a Arc<dyn Service> {
+        self.services.service(head, own)
     }
 
     /// Returns the profile of `service`, without the legacy versions when they are not served.
@@ -58,10 +64,13 @@ impl EndpointState {
         self.config.sessions.mode != SessionMode::Off && profile.has_legacy_versions()
     }
 
-    pub(super) fn session_context(&self, service: Arc<dyn Service>) -> SessionContext {
+    pub(super) fn session_context<'a>(
+        &'a self,
+        service: &'a Arc<dyn Service>,
+    ) -> SessionContext<'a> {
         SessionContext {
-            table: Arc::clone(&self.sessions),
-            config: Arc::clone(&self.config),
+            table: &self.sessions,
+            config: &self.config,
             service,
         }
     }

@@ -164,14 +164,20 @@ pub(super) fn ready(mode: AnswerMode, target: &ReplyTarget, reply: Reply) -> Res
 
 /// Outcome of a message.
 pub(super) enum MessageOutcome {
-    /// The response is complete.
-    Response(Response<Body>),
+    /// The response is complete. Boxed like a call.
+    Response(Box<Response<Body>>),
     /// The message started a call. Boxed, because it passes several functions, and the future of each
     /// request would contain it.
     Call(Box<CallResponse>),
     /// The message started the handler of a notification. The response follows its end, so that a
     /// client cannot start more handlers than it has requests.
     Notification(BoxFuture<'static, ()>),
+}
+
+impl From<Response<Body>> for MessageOutcome {
+    fn from(response: Response<Body>) -> Self {
+        Self::Response(Box::new(response))
+    }
 }
 
 impl MessageOutcome {
@@ -191,7 +197,7 @@ impl MessageOutcome {
     /// Waits for the response.
     pub(super) async fn response(self) -> Response<Body> {
         match self {
-            Self::Response(response) => response,
+            Self::Response(response) => *response,
             Self::Call(mut call) => call.response().await,
             Self::Notification(handling) => {
                 handling.await;

@@ -29,7 +29,7 @@ pub(super) struct Guard {
     pub(super) body_limit: usize,
 }
 
-const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
 impl Guard {
     /// Creates a guard that accepts only requests from and to this machine.
@@ -142,9 +142,11 @@ impl Guard {
     /// Checks the announced size of the body. A length that is not a number is an error of the HTTP
     /// server, and the size is checked again while the body is read.
     fn check_content_length(&self, header: SingleHeader<'_>) -> Result<(), Rejection> {
-        let length = header
-            .first
-            .and_then(|length| parse_decimal(trim_blanks(length.as_bytes())));
+        let length = header.value().map_err(|_| {
+            let message = "the request has more than one Content-Length header";
+            Rejection::http(StatusCode::BAD_REQUEST, message)
+        })?;
+        let length = length.and_then(|length| parse_decimal(trim_blanks(length.as_bytes())));
         match length.map(usize::try_from) {
             None => Ok(()),
             Some(Ok(length)) if length <= self.body_limit => Ok(()),
@@ -155,8 +157,7 @@ impl Guard {
 
 /// The headers that the guard checks, collected in one pass over all headers.
 ///
-/// Together with the pass in `headers::verify` this takes 1,000 instructions less per call than one
-/// lookup for each header (`cargo xtask bench --instructions`).
+/// docs/decisions/0140-headers-in-one-pass.md gives the figures.
 #[derive(Default)]
 struct CheckedHeaders<'a> {
     host: SingleHeader<'a>,

@@ -87,7 +87,7 @@ fn check_head(endpoint: &EndpointState, head: &Parts) -> Result<(), Rejection> {
     checked.map_err(|rejection| {
         let is_wrong_method = rejection.status == StatusCode::METHOD_NOT_ALLOWED;
         let serves_sessions =
-            || has_sessions && endpoint.serves_legacy(&endpoint.service(head).profile());
+            || has_sessions && endpoint.serves_legacy(&endpoint.service(head, &mut None).profile());
         match is_wrong_method && serves_sessions() {
             true => rejection.with_header(names::ALLOW, names::ALLOW_ALL),
             false => rejection,
@@ -133,26 +133,27 @@ async fn start(
     head: Box<Parts>,
     message: &Bytes,
 ) -> Result<MessageOutcome, Rejection> {
-    let service = endpoint.service(&head);
+    let mut own = None;
+    let service = endpoint.service(&head, &mut own);
     if sse_connection(endpoint, &head).is_some() {
         let context = endpoint.session_context(service);
         let connections = &endpoint.sse_connections;
         return sse_2024::post(connections, &context, head, message);
     }
     let headers = McpHeaders::collect(&head.headers);
-    let profile = endpoint.profile(&*service);
+    let profile = endpoint.profile(&**service);
     // `None` for a batch. No branch awaits: the future would contain the route.
     let legacy = match classify(endpoint, &profile, &headers, message)? {
         Route::Modern { id, request } => {
             let wire = MODERN;
             let target = ReplyTarget { id, profile, wire };
-            return start_modern(endpoint, &*service, head, target, request);
+            return start_modern(endpoint, &**service, head, target, request);
         }
         Route::Legacy(message) => Some(message),
         Route::LegacyBatch => None,
-        Route::Notification(None) => return Ok(MessageOutcome::Response(response::accepted())),
+        Route::Notification(None) => return Ok(response::accepted().into()),
         Route::Notification(Some(inbound)) => {
-            let (config, service) = (&endpoint.config, &*service);
+            let (config, service) = (&endpoint.config, &**service);
             return exchange::start_notification(service, config, inbound, head)
                 .map_err(|fault| Rejection::modern(None, fault));
         }
@@ -160,7 +161,7 @@ async fn start(
     let context = endpoint.session_context(service);
     let Some(legacy) = legacy else {
         let response = Box::pin(session::post_batch(&context, head, message)).await?;
-        return Ok(MessageOutcome::Response(response));
+        return Ok(response.into());
     };
     if context.config.sessions.store.is_some() {
         Box::pin(session::load(&context, &head, &headers)).await?;
@@ -230,7 +231,8 @@ async fn open_stream(
     endpoint: &EndpointState,
     head: Box<Parts>,
 ) -> Result<Response<Body>, Rejection> {
-    let service = endpoint.service(&head);
+    let mut own = None;
+    let service = endpoint.service(&head, &mut own);
     if !endpoint.serves_legacy(&service.profile()) {
         return Err(guard::method_not_allowed(&head.method));
     }
@@ -245,7 +247,8 @@ async fn open_stream(
 
 /// Responds to a DELETE.
 async fn delete(endpoint: &EndpointState, head: Box<Parts>) -> Result<Response<Body>, Rejection> {
-    let service = endpoint.service(&head);
+    let mut own = None;
+    let service = endpoint.service(&head, &mut own);
     if !endpoint.serves_legacy(&service.profile()) {
         return Err(guard::method_not_allowed(&head.method));
     }

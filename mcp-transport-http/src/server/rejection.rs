@@ -1,5 +1,7 @@
 //! Requests that are answered with an error before a service is called.
 
+use std::ops::Deref;
+
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use mcp_core::Fault;
 use mcp_core::wire::{self, MODERN, Wire};
@@ -8,16 +10,29 @@ use mcp_types::{ErrorObject, ProtocolVersion, RequestId, codes};
 use super::response::{self, Body};
 use crate::status;
 
-/// A request that is answered with an error before a service is called.
+/// A request that is answered with an error before a service is called. Boxed, because the result of each
+/// request passes several functions, and would have its size.
 #[derive(Debug)]
-pub(super) struct Rejection {
+pub(super) struct Rejection(Box<Details>);
+
+/// The contents of a [`Rejection`].
+#[derive(Debug)]
+pub(super) struct Details {
     pub(super) status: StatusCode,
     pub(super) id: Option<RequestId>,
     pub(super) fault: Fault,
     /// Wire that encodes the error.
     wire: &'static dyn Wire,
-    /// Additional header, such as `Allow`. Boxed, because few rejections have one.
-    header: Option<Box<(HeaderName, HeaderValue)>>,
+    /// Additional header, such as `Allow`.
+    header: Option<(HeaderName, HeaderValue)>,
+}
+
+impl Deref for Rejection {
+    type Target = Details;
+
+    fn deref(&self) -> &Details {
+        &self.0
+    }
 }
 
 impl Rejection {
@@ -64,34 +79,39 @@ impl Rejection {
         id: Option<RequestId>,
         fault: Fault,
     ) -> Self {
-        Self {
+        Self(Box::new(Details {
             status,
             id,
             fault,
             wire,
             header: None,
-        }
+        }))
     }
 
     /// Sets an additional header of the response.
     pub(super) fn with_header(mut self, name: HeaderName, value: impl Into<HeaderValue>) -> Self {
-        self.header = Some(Box::new((name, value.into())));
+        self.0.header = Some((name, value.into()));
         self
     }
 
     /// Returns the value of the additional header, if that is `name`.
     #[cfg(test)]
     pub(super) fn header(&self, name: &HeaderName) -> Option<&HeaderValue> {
-        let (known, value) = &**self.header.as_ref()?;
+        let (known, value) = self.header.as_ref()?;
         (known == name).then_some(value)
     }
 
     /// Returns the response.
     pub(super) fn into_response(self) -> Response<Body> {
         let mut response = response::error(self.status, self.wire, self.id.as_ref(), &self.fault);
-        if let Some((name, value)) = self.header.map(|header| *header) {
+        if let Some((name, value)) = self.0.header {
             response.headers_mut().insert(name, value);
         }
         response
+    }
+
+    /// Returns the status and the fault.
+    pub(super) fn into_fault(self) -> (StatusCode, Fault) {
+        (self.0.status, self.0.fault)
     }
 }

@@ -1,10 +1,11 @@
 //! Reading of a request body, with limits of size and time.
 
+use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
-use bytes::{Buf, Bytes};
+use bytes::{Buf, BufMut, Bytes};
 use futures_util::poll;
 use http::HeaderMap;
 use http_body::Body;
@@ -54,49 +55,38 @@ async fn read_to_end<B: Body>(mut body: Pin<&mut B>, limit: usize) -> Result<Byt
     // `is_end_stream` before each frame, not `http_body_util::BodyExt::collect`: without it hyper
     // suspends the task once more after the last frame of each request.
     while !body.is_end_stream() {
-        let Some(data) = next_data(body.as_mut(), limit - first.len().max(whole.len())).await?
-        else {
+        let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await else {
             break;
-        };
-        if first.is_empty() {
-            first = data;
-            continue;
-        }
-        if whole.is_empty() {
-            // The lower bound is the rest of `Content-Length`, which was compared with the limit.
-            let rest = usize::try_from(body.size_hint().lower()).unwrap_or(0);
-            whole.reserve(first.len() + data.len() + rest.min(limit));
-            whole.extend_from_slice(&first);
-        }
-        whole.extend_from_slice(&data);
-    }
-    Ok(if whole.is_empty() {
-        first
-    } else {
-        whole.into()
-    })
-}
-
-/// Returns the data of the next frame that is not empty, or `None` at the end of the body.
-async fn next_data<B: Body>(
-    mut body: Pin<&mut B>,
-    limit: usize,
-) -> Result<Option<Bytes>, BodyError> {
-    loop {
-        let Some(frame) = std::future::poll_fn(|cx| body.as_mut().poll_frame(cx)).await else {
-            return Ok(None);
         };
         let frame = frame.map_err(|_| BodyError::Incomplete)?;
         // Trailers are ignored.
         let Ok(mut data) = frame.into_data() else {
             continue;
         };
-        match data.remaining() {
-            0 => {}
-            size if size > limit => return Err(BodyError::TooLarge),
-            size => return Ok(Some(data.copy_to_bytes(size))),
+        let size = data.remaining();
+        if size == 0 {
+            continue;
         }
+        if size > limit - first.len().max(whole.len()) {
+            return Err(BodyError::TooLarge);
+        }
+        if first.is_empty() {
+            first = data.copy_to_bytes(size);
+            continue;
+        }
+        if whole.is_empty() {
+            // The lower bound is the rest of `Content-Length`, which was compared with the limit.
+            let rest = usize::try_from(body.size_hint().lower()).unwrap_or(0);
+            whole.reserve(first.len() + size + rest.min(limit));
+            whole.extend_from_slice(&first);
+        }
+        whole.put(data);
     }
+    Ok(if whole.is_empty() {
+        first
+    } else {
+        whole.into()
+    })
 }
 
 /// Maximum time to discard a body.
@@ -112,10 +102,12 @@ pub(crate) async fn discard<B: Body>(headers: &HeaderMap, mut body: Pin<&mut B>,
     let mut discarded = pin!(async {
         let mut remaining = limit;
         while remaining > 0 && !body.is_end_stream() {
-            match next_data(body.as_mut(), remaining).await {
-                Ok(Some(data)) => remaining -= data.len(),
-                Ok(None) | Err(_) => break,
-            }
+            let frame = poll_fn(|cx| body.as_mut().poll_frame(cx)).await;
+            let Some(Ok(frame)) = frame else {
+                break;
+            };
+            let size = frame.data_ref().map_or(0, Buf::remaining);
+            remaining = remaining.saturating_sub(size);
         }
     });
     // A body that has arrived needs no timer.

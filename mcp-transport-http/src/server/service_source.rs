@@ -27,10 +27,17 @@ impl ServiceSource {
         }
     }
 
-    pub(super) fn service(&self, head: &Parts) -> Arc<dyn Service> {
+    /// Returns the service of a request. `own` stores a service that the request does not share with
+    /// others. The shared one is not cloned, because the threads of a server would count its references
+    /// at the same address.
+    pub(super) fn service<'a>(
+        &'a self,
+        head: &Parts,
+        own: &'a mut Option<Arc<dyn Service>>,
+    ) -> &'a Arc<dyn Service> {
         match self {
-            Self::Shared(service) => Arc::clone(service),
-            Self::PerRequest(make) => make(head),
+            Self::Shared(service) => service,
+            Self::PerRequest(make) => own.insert(make(head)),
         }
     }
 }

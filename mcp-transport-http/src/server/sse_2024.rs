@@ -50,7 +50,7 @@ pub(super) fn connection_id(head: &Parts) -> Option<&str> {
 // spec: SSE-01, SSE-02
 pub(super) fn open(
     connections: &Arc<SseConnections>,
-    context: &SessionContext,
+    context: &SessionContext<'_>,
     head: Box<Parts>,
 ) -> Result<Response<Body>, Rejection> {
     let principal = head.extensions.get::<Principal>();
@@ -61,7 +61,7 @@ pub(super) fn open(
     let path = endpoint_path(&context.config.sessions.http_sse_prefix, head.uri.path());
     let id = &connection.id;
     let endpoint = format!("event: endpoint\ndata: {path}?{CONNECTION_ID}{id}\n\n");
-    let subscriber = session::long_lived_subscriber(head, &context.config);
+    let subscriber = session::long_lived_subscriber(head, context.config);
     let stream = SseConnectionStream::new(connections, context, connection, lease, subscriber);
     Ok(response::events(stream.into_events(endpoint.into())))
 }
@@ -86,7 +86,7 @@ fn endpoint_path(prefix: &str, path: &str) -> String {
 // spec: SSE-03, SSE-04, SESS-11
 pub(super) fn post(
     connections: &SseConnections,
-    context: &SessionContext,
+    context: &SessionContext<'_>,
     head: Box<Parts>,
     body: &[u8],
 ) -> Result<MessageOutcome, Rejection> {
@@ -130,11 +130,11 @@ pub(super) fn post(
         // for other revisions may cancel its request.
         _ => {}
     }
-    Ok(MessageOutcome::Response(response::accepted()))
+    Ok(response::accepted().into())
 }
 
 /// Returns the target of a reply that does not come from a session.
-fn session_target(context: &SessionContext, request: &Request<'_>) -> ReplyTarget {
+fn session_target(context: &SessionContext<'_>, request: &Request<'_>) -> ReplyTarget {
     ReplyTarget {
         id: request.id.clone(),
         profile: context.service.profile(),
@@ -157,7 +157,7 @@ fn early_reply(request: &Request<'_>) -> Reply {
 /// Opens the session of a connection, in place of the previous one: bridges initialize one connection
 /// again for each of their clients. Running calls of the previous session continue.
 fn initialize(
-    context: &SessionContext,
+    context: &SessionContext<'_>,
     head: &Parts,
     connection: &SseConnection,
     request: &Request<'_>,
@@ -171,12 +171,12 @@ fn initialize(
         limits.request_ids_after = previous.session.protocol.last_request_number();
     }
     let (protocol, reply) =
-        Session::open_request(&request.id, &params, &context.service, principal, limits)?;
+        Session::open_request(&request.id, &params, context.service, principal, limits)?;
     let (session, output) = match &*slot {
         Some(previous) => {
             let session = Arc::new(previous.session.successor(protocol));
             let replaced = context.table.replace(&session);
-            replaced.map_err(|_| Rejection::session_not_found().fault)?;
+            replaced.map_err(|_| Rejection::session_not_found().into_fault().1)?;
             (session, Arc::clone(&previous.output))
         }
         None => open_first(context, connection, protocol)?,
@@ -195,12 +195,12 @@ fn initialize(
 
 /// Opens the first session of a connection.
 fn open_first(
-    context: &SessionContext,
+    context: &SessionContext<'_>,
     connection: &SseConnection,
     protocol: Session,
 ) -> Result<(Arc<HttpSession>, Arc<NotificationBuffer>), Fault> {
     let permit = connection.take_permit();
-    let permit = permit.ok_or_else(|| Rejection::session_not_found().fault)?;
+    let permit = permit.ok_or_else(|| Rejection::session_not_found().into_fault().1)?;
     let (id, reader) = (Arc::clone(&connection.id), Arc::clone(&connection.reader));
     let session = context.new_session(id, protocol, permit, Some(reader));
     if context.insert(&session).is_err() {

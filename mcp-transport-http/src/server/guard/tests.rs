@@ -214,7 +214,7 @@ fn star_allows_every_host_and_origin() {
 
 #[test]
 fn forbidden_message_contains_the_value_but_no_setting() {
-    let message = |request: Request| match request.check(&guard()).unwrap_err().fault {
+    let message = |request: Request| match request.check(&guard()).unwrap_err().into_fault().1 {
         Fault::InvalidRequest(message) => message.into_owned(),
         other => panic!("{other}"),
     };
@@ -385,4 +385,8 @@ fn content_length_over_the_limit_is_too_large() {
         assert!(rejection.fault.to_string().contains("1000"));
     }
     assert!(Request::good().check(&guard()).is_ok());
+    let twice = Request::good()
+        .add(names::CONTENT_LENGTH, "10")
+        .add(names::CONTENT_LENGTH, "10");
+    assert_eq!(twice.status(&guard()), 400);
 }

@@ -19,13 +19,14 @@ use crate::headers::names;
 use crate::peer_addr::peer_of;
 
 /// Everything that a request of a legacy client needs.
-pub(in crate::server) struct SessionContext {
-    pub(in crate::server) table: Arc<SessionTable>,
-    pub(in crate::server) config: Arc<Config>,
-    pub(in crate::server) service: Arc<dyn Service>,
+#[derive(Clone, Copy)]
+pub(in crate::server) struct SessionContext<'a> {
+    pub(in crate::server) table: &'a Arc<SessionTable>,
+    pub(in crate::server) config: &'a Arc<Config>,
+    pub(in crate::server) service: &'a Arc<dyn Service>,
 }
 
-impl SessionContext {
+impl SessionContext<'_> {
     /// Reserves a session for a principal, or for an anonymous client. When a limit is reached, another
     /// session makes room for it, see [`SessionTable::evict`].
     ///
@@ -76,7 +77,7 @@ impl SessionContext {
         permit: SessionPermit,
         reader: Option<Arc<ReaderSlot>>,
     ) -> Arc<HttpSession> {
-        let (service, config) = (Arc::clone(&self.service), Arc::clone(&self.config));
+        let (service, config) = (Arc::clone(self.service), Arc::clone(self.config));
         Arc::new(HttpSession::new(
             id, protocol, service, config, permit, reader,
         ))
@@ -92,7 +93,7 @@ impl SessionContext {
         session: &Arc<HttpSession>,
     ) -> Result<(), SessionIdInUse> {
         match self.table.insert(session)? {
-            Inserted::StartExpiryTask => expiry::start(&self.table, &self.config.sessions),
+            Inserted::StartExpiryTask => expiry::start(self.table, &self.config.sessions),
             Inserted::WithExpiryTask => {}
         }
         Ok(())

@@ -33,7 +33,7 @@ pub(in crate::server) enum Target<'m> {
 ///
 /// Returns a rejection when the store fails, or when the maximum number of sessions is reached.
 pub(in crate::server) async fn load(
-    context: &SessionContext,
+    context: &SessionContext<'_>,
     head: &Parts,
     headers: &McpHeaders<'_>,
 ) -> Result<(), Rejection> {
@@ -49,12 +49,12 @@ pub(in crate::server) async fn load(
 }
 
 async fn load_from(
-    context: &SessionContext,
+    context: &SessionContext<'_>,
     head: &Parts,
     store: &dyn SessionStore,
     id: &str,
 ) -> Result<(), Rejection> {
-    let Some(record) = store::load(&context.config, store, id).await? else {
+    let Some(record) = store::load(context.config, store, id).await? else {
         context.table.end(id, SessionEnd::Elsewhere);
         return Ok(());
     };
@@ -75,7 +75,7 @@ async fn load_from(
     }
     let permit = context.reserve(record.principal().as_ref(), head)?;
     let limits = context.config.sessions.limits;
-    let protocol = Session::restore(record.clone(), &context.service, limits);
+    let protocol = Session::restore(record.clone(), context.service, limits);
     let session = context.new_session(id.into(), protocol, permit, None);
     session.mark_saved(record);
     // An error means that a concurrent request has continued the session.
@@ -85,7 +85,7 @@ async fn load_from(
             session.protocol.mark_all_changes();
         }
         // The session may have ended since it was loaded. From now on its end reaches this server.
-        store::keep(&context.table, &session).await?;
+        store::keep(context.table, &session).await?;
         session.announce_continued();
     }
     Ok(())
@@ -97,7 +97,7 @@ async fn load_from(
 ///
 /// Returns a rejection when the session is not available, see [`find`].
 pub(in crate::server) fn find_target<'m>(
-    context: &SessionContext,
+    context: &SessionContext<'_>,
     head: &Parts,
     headers: &McpHeaders<'_>,
     message: &'m Message<'m>,
@@ -124,7 +124,7 @@ pub(in crate::server) fn find_target<'m>(
 /// to another principal, or when the request has an unsupported version.
 // spec: SESS-06, SESS-07, SESS-10, SESS-11
 pub(super) fn find(
-    context: &SessionContext,
+    context: &SessionContext<'_>,
     head: &Parts,
     headers: &McpHeaders<'_>,
 ) -> Result<Arc<HttpSession>, Rejection> {

@@ -51,7 +51,7 @@ pub(super) fn handle(
         Message::Response(response) => handle_response(session, response)?,
         _ => {}
     }
-    Ok(MessageOutcome::Response(response::accepted()))
+    Ok(response::accepted().into())
 }
 
 /// Handles a request. `stored_stream` stores the events of its call.
@@ -64,9 +64,10 @@ pub(super) fn handle_request(
     let mut response = match try_handle_request(session, head, request, stored_stream) {
         Ok(MessageOutcome::Response(response)) => response,
         Ok(started) => return started,
-        Err((status, fault)) => {
+        Err(rejected) => {
+            let (status, fault) = *rejected;
             let wire = session.protocol.wire();
-            response::error(status, wire, Some(&request.id), &fault)
+            Box::new(response::error(status, wire, Some(&request.id), &fault))
         }
     };
     response::set_session_id(&mut response, session.id_header());
@@ -78,8 +79,8 @@ fn try_handle_request(
     head: Box<Parts>,
     request: &Request<'_>,
     stored_stream: Option<Arc<StoredStream>>,
-) -> Result<MessageOutcome, (StatusCode, Fault)> {
-    let session_error = |fault: Fault| (status::for_session_error(&fault), fault);
+) -> Result<MessageOutcome, Box<(StatusCode, Fault)>> {
+    let session_error = |fault: Fault| Box::new((status::for_session_error(&fault), fault));
     let config = &session.config;
     let target = session.reply_target(&request.id);
     let handled = session
@@ -91,7 +92,7 @@ fn try_handle_request(
         HandledRequest::Reply(reply) => {
             session.calls.record_activity();
             let response = exchange::ready(config.sessions.answer, &target, reply);
-            return Ok(MessageOutcome::Response(response));
+            return Ok(response.into());
         }
         _ => {
             let fault = Fault::internal("the session returned no reply");
@@ -100,18 +101,15 @@ fn try_handle_request(
     };
     let permit = session.calls.insert(&target.id);
     let permit = permit.map_err(|fault| match session.is_ended() {
-        true => {
-            let Rejection { status, fault, .. } = Rejection::session_not_found();
-            (status, fault)
-        }
+        true => Box::new(Rejection::session_not_found().into_fault()),
         false => session_error(fault),
     })?;
     if permit.is_cancelled() {
-        return Ok(MessageOutcome::Response(response::no_events()));
+        return Ok(response::no_events().into());
     }
     let extensions = Extensions::from(head);
     exchange::authorize(config, &*session.service, &mut inbound, &extensions)
-        .map_err(|fault| (status::for_rejection(&fault), fault))?;
+        .map_err(|fault| Box::new((status::for_rejection(&fault), fault)))?;
     let call = start_call(session, extensions, inbound, target, permit, stored_stream);
     Ok(MessageOutcome::Call(call))
 }
@@ -195,7 +193,7 @@ pub(in crate::server) fn handle_notification(
         }
         _ => {}
     }
-    Ok(MessageOutcome::Response(response::accepted()))
+    Ok(response::accepted().into())
 }
 
 /// Handles the response to a request of a handler. A response after the timeout of its request is

@@ -26,7 +26,7 @@ use crate::headers::McpHeaders;
 ///
 /// Returns a rejection when the message is invalid, or when the session store fails.
 pub(in crate::server) async fn post(
-    context: &SessionContext,
+    context: &SessionContext<'_>,
     target: Target<'_>,
     head: Box<Parts>,
     message: &Message<'_>,
@@ -36,14 +36,14 @@ pub(in crate::server) async fn post(
         Target::New(request) => {
             // Boxed, because the future of each request would have its size.
             let response = Box::pin(open::open(context, &head, request)).await?;
-            Ok(MessageOutcome::Response(response))
+            Ok(response.into())
         }
         Target::Session(session) => {
             // Boxed like the other futures of servers with a store.
             if context.config.sessions.relay.is_some()
                 && Box::pin(relay_message(&session, message)).await
             {
-                return Ok(MessageOutcome::Response(response::accepted()));
+                return Ok(response::accepted().into());
             }
             let outcome = message::handle(&session, head, message)?;
             if context.config.sessions.store.is_some() {
@@ -74,8 +74,8 @@ async fn relay_message(session: &HttpSession, message: &Message<'_>) -> bool {
 }
 
 /// Saves the state of a session, and notifies the other servers if it has changed.
-async fn save(context: &SessionContext, session: &HttpSession) -> Result<(), Rejection> {
-    if store::save(&context.table, session).await? {
+async fn save(context: &SessionContext<'_>, session: &HttpSession) -> Result<(), Rejection> {
+    if store::save(context.table, session).await? {
         Box::pin(relay::notify(session, RelayEvent::Changed)).await;
     }
     Ok(())
@@ -88,7 +88,7 @@ async fn save(context: &SessionContext, session: &HttpSession) -> Result<(), Rej
 /// Returns a rejection when the batch is invalid, or when its session is not available.
 // spec: BASE-14
 pub(in crate::server) async fn post_batch(
-    context: &SessionContext,
+    context: &SessionContext<'_>,
     head: Box<Parts>,
     body: &[u8],
 ) -> Result<Response<Body>, Rejection> {
@@ -163,11 +163,11 @@ async fn respond_to_batch(
 ///
 /// Returns a rejection when the session or the requested events are not available.
 pub(in crate::server) async fn get(
-    context: &SessionContext,
+    context: &SessionContext<'_>,
     head: Box<Parts>,
 ) -> Result<Response<Body>, Rejection> {
     let session = find(context, &head).await?;
-    let mut response = get_stream::open(&session, head, &context.config).await?;
+    let mut response = get_stream::open(&session, head, context.config).await?;
     response::set_session_id(&mut response, session.id_header());
     Ok(response)
 }
@@ -179,7 +179,7 @@ pub(in crate::server) async fn get(
 /// Returns a rejection when the session does not exist, or when the session store fails.
 // spec: SESS-07, SESS-09
 pub(in crate::server) async fn delete(
-    context: &SessionContext,
+    context: &SessionContext<'_>,
     head: &Parts,
 ) -> Result<Response<Body>, Rejection> {
     let session = find(context, head).await?;
@@ -190,7 +190,7 @@ pub(in crate::server) async fn delete(
     Ok(response::empty(StatusCode::OK))
 }
 
-async fn find(context: &SessionContext, head: &Parts) -> Result<Arc<HttpSession>, Rejection> {
+async fn find(context: &SessionContext<'_>, head: &Parts) -> Result<Arc<HttpSession>, Rejection> {
     let headers = McpHeaders::collect(&head.headers);
     lookup::load(context, head, &headers).await?;
     lookup::find(context, head, &headers)

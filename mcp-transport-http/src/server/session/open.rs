@@ -26,7 +26,7 @@ use crate::status;
 /// or when the session store fails.
 // spec: LIFE-02, SESS-01
 pub(super) async fn open(
-    context: &SessionContext,
+    context: &SessionContext<'_>,
     head: &Parts,
     request: &Request<'_>,
 ) -> Result<Response<Body>, Rejection> {
@@ -39,7 +39,7 @@ pub(super) async fn open(
     let permit = context.reserve(principal, head)?;
     let limits = context.config.sessions.limits;
     let (protocol, reply) =
-        Session::open_request(&request.id, &params, &context.service, principal, limits)
+        Session::open_request(&request.id, &params, context.service, principal, limits)
             .map_err(reject)?;
     let id = new_id(context, head).map_err(reject)?;
     let session = context.new_session(id, protocol, permit, None);
@@ -75,7 +75,7 @@ pub(in crate::server) fn decode_initialize(
 
 /// Returns an id that cannot be guessed, or the id of the configured function.
 // spec: SESS-02, SESS-03
-fn new_id(context: &SessionContext, head: &Parts) -> Result<Arc<str>, Fault> {
+fn new_id(context: &SessionContext<'_>, head: &Parts) -> Result<Arc<str>, Fault> {
     const MAX_LENGTH: usize = 1024;
 
     let Some(make) = &context.config.session_id else {

@@ -19,16 +19,16 @@ use super::table::SessionTable;
 const CONCURRENT_LOADS: usize = 64;
 
 /// Starts the task that receives messages of other servers.
-pub(super) fn start(context: &SessionContext) {
+pub(super) fn start(context: &SessionContext<'_>) {
     if let Some(relay) = &context.config.sessions.relay {
         let task = || spawn(context, Arc::clone(relay));
         context.table.start_relay_task(task);
     }
 }
 
-fn spawn(context: &SessionContext, relay: Arc<dyn SessionRelay>) -> AbortHandle {
-    let table = Arc::downgrade(&context.table);
-    let config = Arc::clone(&context.config);
+fn spawn(context: &SessionContext<'_>, relay: Arc<dyn SessionRelay>) -> AbortHandle {
+    let table = Arc::downgrade(context.table);
+    let config = Arc::clone(context.config);
     tokio::spawn(receive(table, config, relay)).abort_handle()
 }
 

@@ -21,7 +21,7 @@ use crate::status;
 ///
 /// Returns a rejection when the version is not supported, or when the message is a response.
 pub(super) fn handle(
-    context: &SessionContext,
+    context: &SessionContext<'_>,
     head: Box<Parts>,
     message: &Message<'_>,
 ) -> Result<MessageOutcome, Rejection> {
@@ -29,7 +29,7 @@ pub(super) fn handle(
     match message {
         Message::Request(request) => Ok(handle_request(context, head, request, version)),
         // There is no session whose state a notification could change.
-        Message::Notification(_) => Ok(MessageOutcome::Response(response::accepted())),
+        Message::Notification(_) => Ok(response::accepted().into()),
         _ => Err(Rejection::bad_session_request(
             "without sessions nothing is asked here, so nobody waits for responses",
         )),
@@ -42,7 +42,7 @@ pub(super) fn handle(
 ///
 /// Returns a rejection when the version is not supported or has no batches.
 pub(super) async fn respond_to_batch(
-    context: &SessionContext,
+    context: &SessionContext<'_>,
     head: Box<Parts>,
     body: &[u8],
 ) -> Result<Response<Body>, Rejection> {
@@ -52,7 +52,7 @@ pub(super) async fn respond_to_batch(
     let wire = wire::for_version(version);
     let profile = context.service.profile();
     check_scopes(
-        &*context.service,
+        &**context.service,
         wire,
         head.clone(),
         &messages,
@@ -82,13 +82,13 @@ pub(super) async fn respond_to_batch(
 }
 
 // spec: HTTP-SL-13, HTTP-SL-14
-fn version(context: &SessionContext, head: &Parts) -> Result<ProtocolVersion, Rejection> {
-    let version = lookup::version(head, &*context.service)?;
+fn version(context: &SessionContext<'_>, head: &Parts) -> Result<ProtocolVersion, Rejection> {
+    let version = lookup::version(head, &**context.service)?;
     Ok(version.unwrap_or(DEFAULT_VERSION))
 }
 
 fn handle_request(
-    context: &SessionContext,
+    context: &SessionContext<'_>,
     head: Box<Parts>,
     request: &Request<'_>,
     version: ProtocolVersion,
@@ -102,12 +102,12 @@ fn handle_request(
     };
     let error = |target: &ReplyTarget, status: StatusCode, fault: &Fault| {
         let response = response::error(status, target.wire, Some(&target.id), fault);
-        MessageOutcome::Response(response)
+        response.into()
     };
     let mode = context.config.sessions.answer;
     let reply = match handled {
         Ok(HandledRequest::Call(mut inbound)) => {
-            let (service, config) = (&*context.service, &context.config);
+            let (service, config) = (&**context.service, context.config);
             let extensions = Extensions::from(head);
             if let Err(fault) = exchange::authorize(config, service, &mut inbound, &extensions) {
                 return error(&target, status::for_rejection(&fault), &fault);
@@ -129,5 +129,5 @@ fn handle_request(
     {
         target.wire = wire::for_version(selected);
     }
-    MessageOutcome::Response(exchange::ready(mode, &target, reply))
+    exchange::ready(mode, &target, reply).into()
 }

@@ -36,15 +36,15 @@ pub(super) struct SseConnectionStream {
 impl SseConnectionStream {
     pub(super) fn new(
         connections: &Arc<SseConnections>,
-        context: &SessionContext,
+        context: &SessionContext<'_>,
         connection: Arc<SseConnection>,
         lease: ReaderLease,
         subscriber: Subscriber,
     ) -> Self {
-        let config = &context.config;
+        let config = context.config;
         Self {
             connections: Arc::downgrade(connections),
-            sessions: Arc::downgrade(&context.table),
+            sessions: Arc::downgrade(context.table),
             connection,
             lease,
             subscriber,
