@@ -473,6 +473,20 @@ mod tests {
     }
 
     #[test]
+    fn end_of_a_long_string_is_found_at_every_position() {
+        for length in 0..=400 {
+            let plain = "é".repeat(length / 2) + &"x".repeat(length % 2);
+            for string in [&*plain, &format!("{plain}\\n{plain}")] {
+                let text = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"a":"{string}"}}}}"#);
+                assert!(split(&text).is_some(), "{text}");
+                compare(&text);
+            }
+            let text = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"{plain}\n{plain}\"}}");
+            assert!(split(&text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
     fn invalid_escape_of_a_method_keeps_the_id() {
         let text = br#"{"jsonrpc":"2.0","method":"\ud800","id":7}"#;
         let error = Message::parse(text).unwrap_err();
