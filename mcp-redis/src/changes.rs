@@ -19,8 +19,7 @@ use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
-use crate::connection::{ScriptCall, SharedConnection};
-use crate::keys::Keys;
+use crate::connection::{Commands, ScriptCall};
 use crate::pub_sub::{PubSub, Receiver};
 
 /// Number of resources that wait for publication. More changes are published as a change of everything.
@@ -46,10 +45,9 @@ pub struct RedisBus {
 }
 
 struct BusInner {
-    connection: SharedConnection,
+    redis: Commands,
     /// Name of the channel and of the key.
     name: String,
-    timeout: Duration,
     /// Name of this node, which ignores its own messages.
     node: String,
     script: Script,
@@ -240,17 +238,10 @@ impl ChangeSet {
 }
 
 impl RedisBus {
-    pub(crate) fn new(
-        connection: SharedConnection,
-        pub_sub: Arc<PubSub>,
-        keys: &Keys,
-        timeout: Duration,
-        runtime: &Handle,
-    ) -> Self {
+    pub(crate) fn new(redis: Commands, pub_sub: Arc<PubSub>, runtime: &Handle) -> Self {
         let inner = Arc::new(BusInner {
-            connection,
-            name: keys.changes(),
-            timeout,
+            name: redis.keys.changes(),
+            redis,
             node: Uuid::new_v4().as_simple().to_string(),
             script: Script::new(include_str!("changes/publish.lua")),
             local: MemoryBus::new(),
@@ -319,10 +310,7 @@ impl BusInner {
             keys: std::slice::from_ref(&self.name),
             arguments: &[self.name.as_bytes(), epoch.as_bytes(), &json],
         };
-        let _: u64 = self
-            .connection
-            .script(operation, self.timeout, &call)
-            .await?;
+        let _: u64 = self.redis.script(operation, &call).await?;
         Ok(())
     }
 
@@ -349,8 +337,8 @@ impl BusInner {
         let mut get = cmd("HMGET");
         get.arg(&self.name).arg(&["epoch", "n"]);
         let (epoch, number): (Option<String>, Option<u64>) = self
-            .connection
-            .command("load the number of changes", self.timeout, &get)
+            .redis
+            .command("load the number of changes", &get)
             .await?;
         Ok(epoch
             .zip(number)

@@ -8,7 +8,7 @@ use tokio::runtime::Handle;
 
 use crate::RedisError;
 use crate::changes::RedisBus;
-use crate::connection::{Connection, SharedConnection};
+use crate::connection::{Commands, Connection};
 use crate::event_log::RedisEventLog;
 use crate::events::RedisEvents;
 use crate::keys::Keys;
@@ -35,11 +35,9 @@ use crate::webhooks::RedisWebhooks;
 /// ```
 #[derive(Clone)]
 pub struct Redis {
-    connection: SharedConnection,
+    commands: Commands,
     subscriptions: Arc<OnceLock<Arc<PubSub>>>,
     runtime: Handle,
-    prefix: Arc<str>,
-    timeout: Duration,
 }
 
 /// Default limit of one operation.
@@ -62,19 +60,21 @@ impl Redis {
 
         let connection = Connection::open(url, CONNECT_TIMEOUT).await?;
         Ok(Self {
-            connection: Arc::new(connection),
+            commands: Commands {
+                connection: Arc::new(connection),
+                keys: Keys::new("mcp"),
+                timeout: TIMEOUT,
+            },
             subscriptions: Arc::default(),
             runtime: Handle::current(),
-            prefix: "mcp".into(),
-            timeout: TIMEOUT,
         })
     }
 
     /// Sets the prefix of all keys and channels, `mcp` by default. Each server that uses the same Redis
     /// needs its own prefix, also for another database of it: channels are common to all databases.
     #[must_use]
-    pub fn prefix(mut self, prefix: impl Into<Arc<str>>) -> Self {
-        self.prefix = prefix.into();
+    pub fn prefix(mut self, prefix: impl AsRef<str>) -> Self {
+        self.commands.keys = Keys::new(prefix.as_ref());
         self
     }
 
@@ -83,7 +83,7 @@ impl Redis {
     /// should be longer.
     #[must_use]
     pub fn timeout(mut self, time: Duration) -> Self {
-        self.timeout = time;
+        self.commands.timeout = time;
         self
     }
 
@@ -95,8 +95,8 @@ impl Redis {
     pub async fn ping(&self) -> Result<(), RedisError> {
         let command = redis::cmd("PING");
         let _: String = self
-            .connection
-            .command("check the connection", self.timeout, &command)
+            .commands
+            .command("check the connection", &command)
             .await?;
         Ok(())
     }
@@ -104,78 +104,52 @@ impl Redis {
     /// Creates the store of sessions, for `Sessions::shared`. It connects the endpoint with the relay of
     /// all nodes, so create one for each endpoint.
     pub fn sessions(&self) -> RedisSessions {
-        RedisSessions::new(
-            self.connection.clone(),
-            self.keys(),
-            self.timeout,
-            self.relay(),
-        )
+        RedisSessions::new(self.commands.clone(), self.relay())
     }
 
     /// Creates the store of stream events, for `StreamableHttp::events`.
     pub fn events(&self) -> RedisEvents {
-        RedisEvents::new(self.connection.clone(), self.keys(), self.timeout)
+        RedisEvents::new(self.commands.clone())
     }
 
     /// Creates the bus of changes, for `Server::change_bus`.
     pub fn bus(&self) -> RedisBus {
-        let pub_sub = self.pub_sub();
-        RedisBus::new(
-            self.connection.clone(),
-            pub_sub,
-            &self.keys(),
-            self.timeout,
-            &self.runtime,
-        )
+        RedisBus::new(self.commands.clone(), self.pub_sub(), &self.runtime)
     }
 
     /// Creates the store of tasks, for `Tasks::with_store`.
     pub fn tasks(&self) -> RedisTasks {
-        RedisTasks::new(
-            self.connection.clone(),
-            self.pub_sub(),
-            self.keys(),
-            self.timeout,
-        )
+        RedisTasks::new(self.commands.clone(), self.pub_sub())
     }
 
     /// Creates the store of used request states, for `Gateway::used_states`.
     pub fn used_states(&self) -> RedisUsedStates {
-        RedisUsedStates::new(self.connection.clone(), self.keys(), self.timeout)
+        RedisUsedStates::new(self.commands.clone())
     }
 
     /// Creates the log of published events, for `Events::with_log`.
     pub fn event_log(&self) -> RedisEventLog {
-        RedisEventLog::new(
-            self.connection.clone(),
-            self.pub_sub(),
-            self.keys(),
-            self.timeout,
-        )
+        RedisEventLog::new(self.commands.clone(), self.pub_sub())
     }
 
     /// Creates the store of webhooks, for `Webhooks::store`.
     pub fn webhooks(&self) -> RedisWebhooks {
-        RedisWebhooks::new(self.connection.clone(), self.keys(), self.timeout)
+        RedisWebhooks::new(self.commands.clone())
     }
 
     /// Joins the relay between the nodes. [`sessions`](Self::sessions) does it by itself; call it to
     /// combine the relay with another store of sessions.
     pub fn relay(&self) -> RedisRelay {
-        RedisRelay::new(
-            self.connection.clone(),
-            self.pub_sub(),
-            self.keys(),
-            self.timeout,
-        )
-    }
-
-    fn keys(&self) -> Keys {
-        Keys::new(&self.prefix)
+        RedisRelay::new(self.commands.clone(), self.pub_sub())
     }
 
     fn pub_sub(&self) -> Arc<PubSub> {
-        let start = || Arc::new(PubSub::start(self.connection.clone(), &self.runtime));
+        let start = || {
+            Arc::new(PubSub::start(
+                self.commands.connection.clone(),
+                &self.runtime,
+            ))
+        };
         self.subscriptions.get_or_init(start).clone()
     }
 }
@@ -183,8 +157,8 @@ impl Redis {
 impl fmt::Debug for Redis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Redis")
-            .field("prefix", &self.prefix)
-            .field("timeout", &self.timeout)
+            .field("keys", &self.commands.keys)
+            .field("timeout", &self.commands.timeout)
             .finish_non_exhaustive()
     }
 }

@@ -14,6 +14,7 @@ use redis::{
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::RedisError;
+use crate::keys::Keys;
 
 /// Time between the first two attempts of an operation. Each further wait is twice as long.
 const FIRST_DELAY: Duration = Duration::from_millis(20);
@@ -59,87 +60,6 @@ impl Connection {
 
     pub(crate) fn client(&self) -> &Client {
         &self.client
-    }
-
-    /// Sends a command, and again after failures of the connection, for at most `limit`.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`RedisError`] when Redis refuses the command or does not answer in time.
-    pub(crate) async fn command<T: FromRedisValue>(
-        &self,
-        operation: &'static str,
-        limit: Duration,
-        command: &Cmd,
-    ) -> Result<T, RedisError> {
-        let send = |mut manager: ConnectionManager| -> Attempt<'_, T> {
-            Box::pin(async move { command.query_async(&mut manager).await })
-        };
-        self.run(operation, limit, send).await
-    }
-
-    /// Sends several commands like [`command`](Self::command).
-    pub(crate) async fn pipeline<T: FromRedisValue>(
-        &self,
-        operation: &'static str,
-        limit: Duration,
-        commands: &Pipeline,
-    ) -> Result<T, RedisError> {
-        let send = |mut manager: ConnectionManager| -> Attempt<'_, T> {
-            Box::pin(async move { commands.query_async(&mut manager).await })
-        };
-        self.run(operation, limit, send).await
-    }
-
-    /// Runs a script like [`command`](Self::command). The script must be safe to run twice.
-    pub(crate) async fn script<T: FromRedisValue + Send>(
-        &self,
-        operation: &'static str,
-        limit: Duration,
-        script: &ScriptCall<'_>,
-    ) -> Result<T, RedisError> {
-        let send = |mut manager: ConnectionManager| -> Attempt<'_, T> {
-            Box::pin(async move {
-                let mut call = script.script.prepare_invoke();
-                for key in script.keys {
-                    call.key(key);
-                }
-                for argument in script.arguments {
-                    call.arg(*argument);
-                }
-                call.invoke_async(&mut manager).await
-            })
-        };
-        self.run(operation, limit, send).await
-    }
-
-    async fn run<'a, T>(
-        &self,
-        operation: &'static str,
-        limit: Duration,
-        send: impl Fn(ConnectionManager) -> Attempt<'a, T>,
-    ) -> Result<T, RedisError> {
-        let deadline = Instant::now() + limit;
-        let mut delay = FIRST_DELAY;
-        loop {
-            let manager = self.manager.lock().clone();
-            let Ok(result) = timeout_at(deadline, send(manager)).await else {
-                self.count_silence();
-                return Err(RedisError::Timeout { operation, limit });
-            };
-            self.silent.store(0, Ordering::Relaxed);
-            match result {
-                Ok(value) => return Ok(value),
-                Err(error) if is_temporary(&error) && Instant::now() + delay < deadline => {
-                    sleep(delay).await;
-                    delay = (delay * 2).min(MAX_DELAY);
-                }
-                Err(error) => {
-                    let reason = reason(&error);
-                    return Err(RedisError::Command { operation, reason });
-                }
-            }
-        }
     }
 
     /// Counts an operation without an answer, and replaces a connection that never answers.
@@ -207,5 +127,91 @@ pub(crate) fn reason(error: &redis::RedisError) -> String {
     }
 }
 
-/// The shared connection.
-pub(crate) type SharedConnection = Arc<Connection>;
+/// The commands of one prefix.
+#[derive(Debug, Clone)]
+pub(crate) struct Commands {
+    pub(crate) connection: Arc<Connection>,
+    pub(crate) keys: Keys,
+    /// The time limit of each operation.
+    pub(crate) timeout: Duration,
+}
+
+impl Commands {
+    /// Sends a command, and again after failures of the connection, for at most the time limit.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`RedisError`] when Redis refuses the command or does not answer in time.
+    pub(crate) async fn command<T: FromRedisValue>(
+        &self,
+        operation: &'static str,
+        command: &Cmd,
+    ) -> Result<T, RedisError> {
+        let send = |mut manager: ConnectionManager| -> Attempt<'_, T> {
+            Box::pin(async move { command.query_async(&mut manager).await })
+        };
+        self.run(operation, send).await
+    }
+
+    /// Sends several commands like [`command`](Self::command).
+    pub(crate) async fn pipeline<T: FromRedisValue>(
+        &self,
+        operation: &'static str,
+        commands: &Pipeline,
+    ) -> Result<T, RedisError> {
+        let send = |mut manager: ConnectionManager| -> Attempt<'_, T> {
+            Box::pin(async move { commands.query_async(&mut manager).await })
+        };
+        self.run(operation, send).await
+    }
+
+    /// Runs a script like [`command`](Self::command). The script must be safe to run twice.
+    pub(crate) async fn script<T: FromRedisValue + Send>(
+        &self,
+        operation: &'static str,
+        script: &ScriptCall<'_>,
+    ) -> Result<T, RedisError> {
+        let send = |mut manager: ConnectionManager| -> Attempt<'_, T> {
+            Box::pin(async move {
+                let mut call = script.script.prepare_invoke();
+                for key in script.keys {
+                    call.key(key);
+                }
+                for argument in script.arguments {
+                    call.arg(*argument);
+                }
+                call.invoke_async(&mut manager).await
+            })
+        };
+        self.run(operation, send).await
+    }
+
+    async fn run<'a, T>(
+        &self,
+        operation: &'static str,
+        send: impl Fn(ConnectionManager) -> Attempt<'a, T>,
+    ) -> Result<T, RedisError> {
+        let (connection, limit) = (&self.connection, self.timeout);
+        let deadline = Instant::now() + limit;
+        let mut delay = FIRST_DELAY;
+        loop {
+            let manager = connection.manager.lock().clone();
+            let Ok(result) = timeout_at(deadline, send(manager)).await else {
+                connection.count_silence();
+                return Err(RedisError::Timeout { operation, limit });
+            };
+            connection.silent.store(0, Ordering::Relaxed);
+            match result {
+                Ok(value) => return Ok(value),
+                Err(error) if is_temporary(&error) && Instant::now() + delay < deadline => {
+                    sleep(delay).await;
+                    delay = (delay * 2).min(MAX_DELAY);
+                }
+                Err(error) => {
+                    let reason = reason(&error);
+                    return Err(RedisError::Command { operation, reason });
+                }
+            }
+        }
+    }
+}

@@ -13,8 +13,7 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::RedisError;
-use crate::connection::{ScriptCall, SharedConnection, millis};
-use crate::keys::Keys;
+use crate::connection::{Commands, ScriptCall, millis};
 use crate::pub_sub::{PubSub, Receiver};
 use crate::watchers::Watchers;
 
@@ -48,9 +47,7 @@ const REPEAT_TIME: Duration = Duration::from_secs(10);
 /// ```
 #[derive(Clone)]
 pub struct RedisEventLog {
-    connection: SharedConnection,
-    keys: Keys,
-    timeout: Duration,
+    redis: Commands,
     max_events: usize,
     max_bytes: usize,
     max_age: Duration,
@@ -81,19 +78,12 @@ impl LogScripts {
 type EventPage = (String, String, String, Vec<(String, String, u64, String)>);
 
 impl RedisEventLog {
-    pub(crate) fn new(
-        connection: SharedConnection,
-        pub_sub: Arc<PubSub>,
-        keys: Keys,
-        timeout: Duration,
-    ) -> Self {
+    pub(crate) fn new(redis: Commands, pub_sub: Arc<PubSub>) -> Self {
         let watchers = Arc::new(Watchers::default());
         let receiver: Arc<dyn Receiver> = watchers.clone();
-        pub_sub.subscribe(keys.published_events(), &receiver);
+        pub_sub.subscribe(redis.keys.published_events(), &receiver);
         Self {
-            connection,
-            keys,
-            timeout,
+            redis,
             max_events: 10_000,
             max_bytes: 16 << 20,
             max_age: Duration::from_secs(24 * 3600),
@@ -146,18 +136,16 @@ impl RedisEventLog {
             keys,
             arguments: &arguments,
         };
-        self.connection.script(operation, self.timeout, &call).await
+        self.redis.script(operation, &call).await
     }
 
     /// Returns the cursor of the newest event, or `None` for a log that was never used.
     async fn newest(&self, name: &str) -> Result<Option<String>, RedisError> {
         let mut read = cmd("HMGET");
-        read.arg(self.keys.event_log(name)[1].as_str());
+        read.arg(self.redis.keys.event_log(name)[1].as_str());
         read.arg(&["epoch", "last"]);
-        let (epoch, last): (Option<String>, Option<String>) = self
-            .connection
-            .command("wait for an event", self.timeout, &read)
-            .await?;
+        let (epoch, last): (Option<String>, Option<String>) =
+            self.redis.command("wait for an event", &read).await?;
         Ok(epoch.map(|epoch| format!("{epoch}-{}", last.as_deref().unwrap_or("0-0"))))
     }
 }
@@ -175,12 +163,12 @@ fn parse_cursor(cursor: &str) -> Option<(&str, &str)> {
 #[async_trait]
 impl EventLog for RedisEventLog {
     async fn append(&self, event: LoggedEvent) -> Result<String, StoreError> {
-        let [log, meta] = self.keys.event_log(&event.name);
-        let mark = self.keys.event_mark(&event.name, &event.id);
+        let [log, meta] = self.redis.keys.event_log(&event.name);
+        let mark = self.redis.keys.event_mark(&event.name, &event.id);
         let limits = self.limits();
         let (timestamp, epoch) = (event.timestamp.to_string(), new_epoch());
-        let mark_time = millis(self.timeout.saturating_add(REPEAT_TIME)).to_string();
-        let channel = self.keys.published_events();
+        let mark_time = millis(self.redis.timeout.saturating_add(REPEAT_TIME)).to_string();
+        let channel = self.redis.keys.published_events();
         let arguments = [
             event.id.as_str(),
             &timestamp,
@@ -199,7 +187,7 @@ impl EventLog for RedisEventLog {
     }
 
     async fn end(&self, name: &str) -> Result<String, StoreError> {
-        let keys = self.keys.event_log(name);
+        let keys = self.redis.keys.event_log(name);
         let operation = "find the newest event";
         let epoch = new_epoch();
         let found = self
@@ -216,7 +204,7 @@ impl EventLog for RedisEventLog {
         let arguments = [
             epoch, id, &limit, &bytes, &limits[0], &limits[1], &limits[2],
         ];
-        let keys = self.keys.event_log(name);
+        let keys = self.redis.keys.event_log(name);
         let (epoch, truncated, more, events): EventPage = self
             .run(operation, &self.scripts.read, &keys, &arguments)
             .await?;
@@ -253,7 +241,7 @@ fn new_epoch() -> String {
 impl fmt::Debug for RedisEventLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisEventLog")
-            .field("keys", &self.keys)
+            .field("keys", &self.redis.keys)
             .field("max_events", &self.max_events)
             .field("max_bytes", &self.max_bytes)
             .field("max_age", &self.max_age)

@@ -10,8 +10,7 @@ use mcp_core::store::{EventStore, Replay, ReplayError, StoreError, StoredEvent, 
 use redis::{Script, cmd};
 
 use crate::RedisError;
-use crate::connection::{ScriptCall, SharedConnection};
-use crate::keys::Keys;
+use crate::connection::{Commands, ScriptCall};
 use crate::writer::Writer;
 
 /// The size of the events that [`EventStore::after`] returns at once, in bytes.
@@ -28,9 +27,7 @@ const SEQUENCE_BITS: u32 = 20;
 /// An event is stored once, also if the connection breaks and the command is repeated.
 #[derive(Clone)]
 pub struct RedisEvents {
-    connection: SharedConnection,
-    keys: Keys,
-    timeout: Duration,
+    redis: Commands,
     max_events: usize,
     max_bytes: usize,
     max_age: Duration,
@@ -63,11 +60,9 @@ type Page = (
 );
 
 impl RedisEvents {
-    pub(crate) fn new(connection: SharedConnection, keys: Keys, timeout: Duration) -> Self {
+    pub(crate) fn new(redis: Commands) -> Self {
         Self {
-            connection,
-            keys,
-            timeout,
+            redis,
             max_events: 4_096,
             max_bytes: 4 << 20,
             max_age: Duration::from_secs(15 * 60),
@@ -108,7 +103,10 @@ impl RedisEvents {
     }
 
     fn session_keys(&self, session: &str) -> [String; 2] {
-        [self.keys.events(session), self.keys.streams(session)]
+        [
+            self.redis.keys.events(session),
+            self.redis.keys.streams(session),
+        ]
     }
 
     async fn page(&self, stream: StreamId<'_>, from: u64) -> Result<Option<Page>, RedisError> {
@@ -127,9 +125,7 @@ impl RedisEvents {
                 limits[2].as_bytes(),
             ],
         };
-        self.connection
-            .script("load events", self.timeout, &call)
-            .await
+        self.redis.script("load events", &call).await
     }
 }
 
@@ -151,9 +147,7 @@ impl EventStore for RedisEvents {
                 limits[2].as_bytes(),
             ],
         };
-        let script = self
-            .connection
-            .script("append an event", self.timeout, &call);
+        let script = self.redis.script("append an event", &call);
         let id: String = script.await?;
         Ok(number("append an event", &id)?)
     }
@@ -186,9 +180,7 @@ impl EventStore for RedisEvents {
     async fn forget(&self, session: &str) -> Result<(), StoreError> {
         let mut delete = cmd("DEL");
         delete.arg(&self.session_keys(session)[..]);
-        let deleted = self
-            .connection
-            .command("forget events", self.timeout, &delete);
+        let deleted = self.redis.command("forget events", &delete);
         let _: i64 = deleted.await?;
         Ok(())
     }
@@ -219,7 +211,7 @@ fn redis_id(number: u64) -> String {
 impl fmt::Debug for RedisEvents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisEvents")
-            .field("keys", &self.keys)
+            .field("keys", &self.redis.keys)
             .field("max_events", &self.max_events)
             .field("max_bytes", &self.max_bytes)
             .field("max_age", &self.max_age)

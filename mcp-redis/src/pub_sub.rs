@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::connection::{SharedConnection, reason};
+use crate::connection::{Connection, reason};
 
 /// Limit of each step of a connection, and time between two checks of a silent one.
 const STEP_TIMEOUT: Duration = Duration::from_secs(3);
@@ -45,7 +45,7 @@ struct Channels {
 
 impl PubSub {
     /// Starts the task of the connection.
-    pub(crate) fn start(connection: SharedConnection, runtime: &Handle) -> Self {
+    pub(crate) fn start(connection: Arc<Connection>, runtime: &Handle) -> Self {
         let channels = Arc::new(Channels::default());
         let task = runtime.spawn(run(connection, channels.clone()));
         Self { channels, task }
@@ -102,7 +102,7 @@ impl Channels {
     }
 }
 
-async fn run(connection: SharedConnection, channels: Arc<Channels>) {
+async fn run(connection: Arc<Connection>, channels: Arc<Channels>) {
     let mut delay = FIRST_DELAY;
     loop {
         let started = Instant::now();
@@ -117,7 +117,7 @@ async fn run(connection: SharedConnection, channels: Arc<Channels>) {
 }
 
 /// Serves subscriptions over one connection until it breaks. Returns the reason.
-async fn serve(connection: &SharedConnection, channels: &Channels) -> String {
+async fn serve(connection: &Connection, channels: &Channels) -> String {
     let opened = timeout(STEP_TIMEOUT, connection.client().get_async_pubsub()).await;
     let (mut sink, mut messages) = match opened {
         Ok(Ok(opened)) => opened.split(),

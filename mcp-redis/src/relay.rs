@@ -11,8 +11,7 @@ use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
 use crate::RedisError;
-use crate::connection::{ScriptCall, SharedConnection};
-use crate::keys::Keys;
+use crate::connection::{Commands, ScriptCall};
 use crate::pub_sub::{PubSub, Receiver};
 
 /// Time between two attempts to reach a node that is not connected at the moment.
@@ -24,9 +23,7 @@ const RETRY_DELAY: Duration = Duration::from_millis(100);
 /// of operations ([`Redis::timeout`](crate::Redis::timeout)).
 #[derive(Debug)]
 pub struct RedisRelay {
-    connection: SharedConnection,
-    keys: Keys,
-    timeout: Duration,
+    redis: Commands,
     node: u32,
     inbox: Arc<Inbox>,
     numbers: Script,
@@ -49,12 +46,7 @@ struct Envelope {
 }
 
 impl RedisRelay {
-    pub(crate) fn new(
-        connection: SharedConnection,
-        pub_sub: Arc<PubSub>,
-        keys: Keys,
-        timeout: Duration,
-    ) -> Self {
+    pub(crate) fn new(redis: Commands, pub_sub: Arc<PubSub>) -> Self {
         // 20 bits, from 1.
         let (random, ..) = Uuid::new_v4().as_fields();
         let node = (random >> 12).max(1);
@@ -64,12 +56,10 @@ impl RedisRelay {
         });
         let receiver: Arc<dyn Receiver> = inbox.clone();
         // Several endpoints of one process share the channel of all nodes.
-        pub_sub.subscribe(keys.relay(), &receiver);
-        pub_sub.subscribe(keys.node(node), &receiver);
+        pub_sub.subscribe(redis.keys.relay(), &receiver);
+        pub_sub.subscribe(redis.keys.node(node), &receiver);
         Self {
-            connection,
-            keys,
-            timeout,
+            redis,
             node,
             inbox,
             numbers: Script::new(include_str!("relay/number.lua")),
@@ -81,9 +71,7 @@ impl RedisRelay {
     async fn publish(&self, channel: &str, json: &[u8]) -> Result<usize, RedisError> {
         let mut publish = cmd("PUBLISH");
         publish.arg(channel).arg(json);
-        let sent = self
-            .connection
-            .command("relay a message", self.timeout, &publish);
+        let sent = self.redis.command("relay a message", &publish);
         sent.await
     }
 }
@@ -99,11 +87,11 @@ impl SessionRelay for RedisRelay {
         let json = serde_json::to_vec(&Envelope { from, message })
             .map_err(|error| RedisError::malformed("relay a message", error))?;
         let RelayTarget::Node(node) = target else {
-            let reached = self.publish(&self.keys.relay(), &json).await?;
+            let reached = self.publish(&self.redis.keys.relay(), &json).await?;
             return Ok(reached.saturating_sub(1));
         };
-        let channel = self.keys.node(node);
-        let deadline = Instant::now() + self.timeout;
+        let channel = self.redis.keys.node(node);
+        let deadline = Instant::now() + self.redis.timeout;
         loop {
             let reached = self.publish(&channel, &json).await?;
             if reached > 0 || Instant::now() + RETRY_DELAY > deadline {
@@ -116,12 +104,10 @@ impl SessionRelay for RedisRelay {
     async fn next_number(&self) -> Result<u64, StoreError> {
         let call = ScriptCall {
             script: &self.numbers,
-            keys: &[self.keys.numbers()],
+            keys: &[self.redis.keys.numbers()],
             arguments: &[],
         };
-        let number = self
-            .connection
-            .script("number a stream", self.timeout, &call);
+        let number = self.redis.script("number a stream", &call);
         Ok(number.await?)
     }
 

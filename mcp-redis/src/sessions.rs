@@ -9,8 +9,7 @@ use mcp_core::store::{SessionRelay, SessionStore, StoreError};
 use redis::cmd;
 
 use crate::RedisError;
-use crate::connection::{SharedConnection, millis};
-use crate::keys::Keys;
+use crate::connection::{Commands, millis};
 use crate::relay::RedisRelay;
 
 /// A store of sessions in Redis, which expires them by itself. [`Redis::sessions`](crate::Redis::sessions)
@@ -20,24 +19,15 @@ use crate::relay::RedisRelay;
 /// endpoints (`Sessions::max`) and of Redis (`maxmemory`).
 #[derive(Debug, Clone)]
 pub struct RedisSessions {
-    connection: SharedConnection,
-    keys: Keys,
-    timeout: Duration,
+    redis: Commands,
     max_record_bytes: usize,
     relay: Arc<RedisRelay>,
 }
 
 impl RedisSessions {
-    pub(crate) fn new(
-        connection: SharedConnection,
-        keys: Keys,
-        timeout: Duration,
-        relay: RedisRelay,
-    ) -> Self {
+    pub(crate) fn new(redis: Commands, relay: RedisRelay) -> Self {
         Self {
-            connection,
-            keys,
-            timeout,
+            redis,
             max_record_bytes: 64 << 10,
             relay: Arc::new(relay),
         }
@@ -73,21 +63,18 @@ impl RedisSessions {
         condition: &str,
     ) -> Result<bool, RedisError> {
         let mut set = cmd("SET");
-        set.arg(self.keys.session(id)).arg(json).arg(condition);
+        set.arg(self.redis.keys.session(id))
+            .arg(json)
+            .arg(condition);
         set.arg("PX").arg(millis(ttl));
-        let written: Option<String> = self
-            .connection
-            .command(operation, self.timeout, &set)
-            .await?;
+        let written: Option<String> = self.redis.command(operation, &set).await?;
         Ok(written.is_some())
     }
 
     async fn get(&self, id: &str) -> Result<Option<Vec<u8>>, RedisError> {
         let mut get = cmd("GET");
-        get.arg(self.keys.session(id));
-        self.connection
-            .command("load a session", self.timeout, &get)
-            .await
+        get.arg(self.redis.keys.session(id));
+        self.redis.command("load a session", &get).await
     }
 }
 
@@ -124,20 +111,15 @@ impl SessionStore for RedisSessions {
 
     async fn touch(&self, id: &str, ttl: Duration) -> Result<bool, StoreError> {
         let mut expire = cmd("PEXPIRE");
-        expire.arg(self.keys.session(id)).arg(millis(ttl));
-        let kept = self
-            .connection
-            .command("keep a session", self.timeout, &expire);
+        expire.arg(self.redis.keys.session(id)).arg(millis(ttl));
+        let kept = self.redis.command("keep a session", &expire);
         Ok(kept.await?)
     }
 
     async fn remove(&self, id: &str) -> Result<(), StoreError> {
         let mut delete = cmd("DEL");
-        delete.arg(self.keys.session(id));
-        let _: i64 = self
-            .connection
-            .command("remove a session", self.timeout, &delete)
-            .await?;
+        delete.arg(self.redis.keys.session(id));
+        let _: i64 = self.redis.command("remove a session", &delete).await?;
         Ok(())
     }
 

@@ -10,8 +10,7 @@ use redis::{Script, cmd};
 use tokio::time::timeout;
 
 use crate::RedisError;
-use crate::connection::{ScriptCall, SharedConnection, millis};
-use crate::keys::Keys;
+use crate::connection::{Commands, ScriptCall, millis};
 use crate::pub_sub::{PubSub, Receiver};
 use crate::watchers::Watchers;
 use crate::writer::Writer;
@@ -41,9 +40,7 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 /// ```
 #[derive(Clone)]
 pub struct RedisTasks {
-    connection: SharedConnection,
-    keys: Keys,
-    timeout: Duration,
+    redis: Commands,
     writer: Arc<Writer>,
     scripts: Arc<TaskScripts>,
     watchers: Arc<Watchers>,
@@ -69,19 +66,12 @@ impl TaskScripts {
 }
 
 impl RedisTasks {
-    pub(crate) fn new(
-        connection: SharedConnection,
-        pub_sub: Arc<PubSub>,
-        keys: Keys,
-        timeout: Duration,
-    ) -> Self {
+    pub(crate) fn new(redis: Commands, pub_sub: Arc<PubSub>) -> Self {
         let watchers = Arc::new(Watchers::default());
         let receiver: Arc<dyn Receiver> = watchers.clone();
-        pub_sub.subscribe(keys.task_changes(), &receiver);
+        pub_sub.subscribe(redis.keys.task_changes(), &receiver);
         Self {
-            connection,
-            keys,
-            timeout,
+            redis,
             writer: Arc::new(Writer::new()),
             scripts: Arc::new(TaskScripts::new()),
             watchers,
@@ -98,13 +88,10 @@ impl RedisTasks {
     ) -> Result<TaskWrite, RedisError> {
         let call = ScriptCall {
             script,
-            keys: &self.keys.task_and_totals(id),
+            keys: &self.redis.keys.task_and_totals(id),
             arguments,
         };
-        let outcome: String = self
-            .connection
-            .script(operation, self.timeout, &call)
-            .await?;
+        let outcome: String = self.redis.script(operation, &call).await?;
         match outcome.as_str() {
             "stored" => Ok(TaskWrite::Stored),
             "conflict" => Ok(TaskWrite::Conflict),
@@ -117,14 +104,12 @@ impl RedisTasks {
 
     /// Returns the revision of a task and the time until it expires.
     async fn revision(&self, id: &str) -> Result<Option<(u64, Duration)>, RedisError> {
-        let key = self.keys.task(id);
+        let key = self.redis.keys.task(id);
         let mut read = redis::pipe();
         read.cmd("HGET").arg(&key).arg("v");
         read.cmd("PTTL").arg(&key);
-        let (revision, ttl): (Option<u64>, i64) = self
-            .connection
-            .pipeline("watch a task", self.timeout, &read)
-            .await?;
+        let (revision, ttl): (Option<u64>, i64) =
+            self.redis.pipeline("watch a task", &read).await?;
         let ttl = Duration::from_millis(u64::try_from(ttl).unwrap_or(0));
         Ok(revision.map(|revision| (revision, ttl)))
     }
@@ -171,11 +156,8 @@ impl TaskStore for RedisTasks {
     async fn load(&self, id: &str) -> Result<Option<TaskRecord>, StoreError> {
         let operation = "load a task";
         let mut get = cmd("HGET");
-        get.arg(self.keys.task(id)).arg("r");
-        let json: Option<Vec<u8>> = self
-            .connection
-            .command(operation, self.timeout, &get)
-            .await?;
+        get.arg(self.redis.keys.task(id)).arg("r");
+        let json: Option<Vec<u8>> = self.redis.command(operation, &get).await?;
         let Some(json) = json else { return Ok(None) };
         let record = serde_json::from_slice(&json);
         Ok(Some(record.map_err(|error| {
@@ -198,7 +180,7 @@ impl TaskStore for RedisTasks {
             self.writer.next(),
             previous.to_string(),
             limits.bytes.to_string(),
-            self.keys.task_changes(),
+            self.redis.keys.task_changes(),
         ];
         let json = encode(operation, &record)?;
         let mut all: Vec<&[u8]> = vec![id.as_bytes(), &json];
@@ -207,7 +189,7 @@ impl TaskStore for RedisTasks {
     }
 
     async fn remove(&self, id: &str) -> Result<(), StoreError> {
-        let channel = self.keys.task_changes();
+        let channel = self.redis.keys.task_changes();
         let arguments = [id.as_bytes(), channel.as_bytes()];
         self.run("remove a task", &self.scripts.remove, id, &arguments)
             .await?;
@@ -231,21 +213,17 @@ impl TaskStore for RedisTasks {
 
     async fn keep_node(&self, node: &str, ttl: Duration) -> Result<(), StoreError> {
         let mut set = cmd("SET");
-        set.arg(self.keys.task_node(node)).arg(1);
+        set.arg(self.redis.keys.task_node(node)).arg(1);
         set.arg("PX").arg(millis(ttl));
-        let kept = self
-            .connection
-            .command("keep a node of tasks", self.timeout, &set);
+        let kept = self.redis.command("keep a node of tasks", &set);
         let () = kept.await?;
         Ok(())
     }
 
     async fn has_node(&self, node: &str) -> Result<bool, StoreError> {
         let mut exists = cmd("EXISTS");
-        exists.arg(self.keys.task_node(node));
-        let found = self
-            .connection
-            .command("check a node of tasks", self.timeout, &exists);
+        exists.arg(self.redis.keys.task_node(node));
+        let found = self.redis.command("check a node of tasks", &exists);
         Ok(found.await?)
     }
 }
@@ -253,8 +231,8 @@ impl TaskStore for RedisTasks {
 impl fmt::Debug for RedisTasks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisTasks")
-            .field("keys", &self.keys)
-            .field("timeout", &self.timeout)
+            .field("keys", &self.redis.keys)
+            .field("timeout", &self.redis.timeout)
             .finish_non_exhaustive()
     }
 }

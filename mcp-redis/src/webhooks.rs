@@ -11,8 +11,7 @@ use mcp_events::{WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
 use redis::{FromRedisValue, Script, cmd};
 
 use crate::RedisError;
-use crate::connection::{ScriptCall, SharedConnection, millis};
-use crate::keys::Keys;
+use crate::connection::{Commands, ScriptCall, millis};
 
 /// The number of URLs that are remembered after they have agreed to receive events.
 const MAX_VERIFIED: i64 = 10_000;
@@ -38,9 +37,7 @@ const MAX_VERIFIED: i64 = 10_000;
 /// ```
 #[derive(Clone)]
 pub struct RedisWebhooks {
-    connection: SharedConnection,
-    keys: Keys,
-    timeout: Duration,
+    redis: Commands,
     scripts: Arc<WebhookScripts>,
 }
 
@@ -66,11 +63,9 @@ impl WebhookScripts {
 }
 
 impl RedisWebhooks {
-    pub(crate) fn new(connection: SharedConnection, keys: Keys, timeout: Duration) -> Self {
+    pub(crate) fn new(redis: Commands) -> Self {
         Self {
-            connection,
-            keys,
-            timeout,
+            redis,
             scripts: Arc::new(WebhookScripts::new()),
         }
     }
@@ -82,15 +77,15 @@ impl RedisWebhooks {
         id: Option<&str>,
         arguments: &[&str],
     ) -> Result<T, RedisError> {
-        let mut keys = self.keys.webhooks().to_vec();
-        keys.extend(id.map(|id| self.keys.webhook(id)));
+        let mut keys = self.redis.keys.webhooks().to_vec();
+        keys.extend(id.map(|id| self.redis.keys.webhook(id)));
         let arguments: Vec<&[u8]> = arguments.iter().map(|it| it.as_bytes()).collect();
         let call = ScriptCall {
             script,
             keys: &keys,
             arguments: &arguments,
         };
-        self.connection.script(operation, self.timeout, &call).await
+        self.redis.script(operation, &call).await
     }
 }
 
@@ -160,10 +155,8 @@ impl WebhookStore for RedisWebhooks {
 
     async fn load(&self, id: &str) -> Result<Option<WebhookRecord>, StoreError> {
         let mut get = cmd("HMGET");
-        get.arg(self.keys.webhook(id)).arg(&["o", "s", "p"]);
-        let found = self
-            .connection
-            .command("load a webhook", self.timeout, &get);
+        get.arg(self.redis.keys.webhook(id)).arg(&["o", "s", "p"]);
+        let found = self.redis.command("load a webhook", &get);
         let (owner, subscription, progress): (Option<String>, Option<String>, Option<String>) =
             found.await?;
         let fields = owner.zip(subscription).zip(progress);
@@ -200,7 +193,7 @@ impl WebhookStore for RedisWebhooks {
     }
 
     async fn set_verified(&self, owner: &str, url: &str) -> Result<(), StoreError> {
-        let key = self.keys.verified_webhooks();
+        let key = self.redis.keys.verified_webhooks();
         let time = std::time::SystemTime::now();
         let time = time
             .duration_since(std::time::UNIX_EPOCH)
@@ -214,19 +207,16 @@ impl WebhookStore for RedisWebhooks {
         let newest = -MAX_VERIFIED - 1;
         commands.cmd("ZREMRANGEBYRANK").arg(&key).arg(0).arg(newest);
         let operation = "remember a verified webhook";
-        let (_, _): (i64, i64) = self
-            .connection
-            .pipeline(operation, self.timeout, &commands)
-            .await?;
+        let (_, _): (i64, i64) = self.redis.pipeline(operation, &commands).await?;
         Ok(())
     }
 
     async fn is_verified(&self, owner: &str, url: &str) -> Result<bool, StoreError> {
         let mut get = cmd("ZSCORE");
-        get.arg(self.keys.verified_webhooks())
+        get.arg(self.redis.keys.verified_webhooks())
             .arg(agreement(owner, url));
         let operation = "find a verified webhook";
-        let found = self.connection.command(operation, self.timeout, &get);
+        let found = self.redis.command(operation, &get);
         let score: Option<f64> = found.await?;
         Ok(score.is_some())
     }
@@ -235,8 +225,8 @@ impl WebhookStore for RedisWebhooks {
 impl fmt::Debug for RedisWebhooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisWebhooks")
-            .field("keys", &self.keys)
-            .field("timeout", &self.timeout)
+            .field("keys", &self.redis.keys)
+            .field("timeout", &self.redis.timeout)
             .finish_non_exhaustive()
     }
 }
