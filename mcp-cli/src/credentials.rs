@@ -84,14 +84,11 @@ async fn confirm(login: LoginPrompt, output: Output) -> bool {
     questions::agrees(&output, &format!("{reason} Log in?")).await
 }
 
-/// Prints the address of the login page, and opens the browser. A browser that starts may still show nothing.
+/// Prints the address of the login page, and opens the browser.
 async fn show(page: String, opens_browser: bool, output: Output) -> Result<(), AuthError> {
     output.question(&format!("Log in at {page}\n"));
-    if opens_browser {
-        let opened = tokio::task::spawn_blocking(move || webbrowser::open(&page)).await;
-        if !matches!(opened, Ok(Ok(()))) {
-            output.note("no browser could be started; open the address yourself");
-        }
+    if opens_browser && !questions::open_browser(page).await {
+        output.note("no browser could be started; open the address yourself");
     }
     Ok(())
 }

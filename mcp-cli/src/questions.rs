@@ -120,6 +120,12 @@ fn parse_answer(field: &PrimitiveSchema, answer: &str) -> Result<Value, String> 
     }
 }
 
+/// Opens a page. Returns false if no browser could be started. A browser that starts may still show nothing.
+pub(crate) async fn open_browser(page: String) -> bool {
+    let opened = tokio::task::spawn_blocking(move || webbrowser::open(&page)).await;
+    matches!(opened, Ok(Ok(())))
+}
+
 /// Shows a URL of the server, and opens it after the consent of the user.
 // spec: ELIC-12, ELIC-14
 pub(crate) async fn visit(output: Output, visit: UrlRequest) -> ElicitResult {
@@ -138,9 +144,7 @@ pub(crate) async fn visit(output: Output, visit: UrlRequest) -> ElicitResult {
     if !agrees(&output, "Open it in the browser?").await {
         return ElicitResult::decline();
     }
-    let url = visit.url().to_string();
-    let opened = tokio::task::spawn_blocking(move || webbrowser::open(&url)).await;
-    if !matches!(opened, Ok(Ok(()))) {
+    if !open_browser(visit.url().to_string()).await {
         output.question("No browser could be started. Open the URL yourself.\n");
     }
     if line(&output, "Press Enter when you have finished there. ")

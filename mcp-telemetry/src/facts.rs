@@ -32,46 +32,37 @@ pub(crate) const EXECUTE_TOOL: &str = "execute_tool";
 #[derive(Debug, Clone)]
 pub(crate) struct Name {
     pub(crate) kind: NameKind,
-    text: NameText,
-}
-
-#[derive(Debug, Clone)]
-enum NameText {
+    text: Arc<str>,
     /// Metrics may contain the name.
-    Known(Arc<str>),
-    Unknown(Box<str>),
+    is_known: bool,
 }
 
 impl Name {
     fn new(names: &KnownNames, kind: NameKind, text: &str) -> Self {
-        let text = match names.get(kind, text) {
-            Some(known) => NameText::Known(known),
-            None => NameText::Unknown(text.into()),
-        };
-        Self { kind, text }
+        let known = names.get(kind, text);
+        Self {
+            kind,
+            is_known: known.is_some(),
+            text: known.unwrap_or_else(|| text.into()),
+        }
     }
 
     /// Returns the name as the message has it.
     pub(crate) fn as_str(&self) -> &str {
-        match &self.text {
-            NameText::Known(known) => known,
-            NameText::Unknown(text) => text,
-        }
+        &self.text
     }
 
     fn known(&self) -> Option<&Arc<str>> {
-        match &self.text {
-            NameText::Known(known) => Some(known),
-            NameText::Unknown(_) => None,
-        }
+        self.is_known.then_some(&self.text)
     }
 
     /// Makes the name known, because the server has confirmed it.
     pub(crate) fn confirm(&mut self, names: &KnownNames) {
-        if let NameText::Unknown(text) = &self.text
-            && let Some(known) = names.add(self.kind, text)
+        if !self.is_known
+            && let Some(known) = names.add(self.kind, &self.text)
         {
-            self.text = NameText::Known(known);
+            self.text = known;
+            self.is_known = true;
         }
     }
 }

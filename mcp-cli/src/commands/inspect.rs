@@ -9,6 +9,7 @@ use crate::credentials;
 use crate::failure::Failure;
 use crate::inspect::{Against, Inspector, ObservedClient, OpenLogin, Session};
 use crate::output::Output;
+use crate::questions;
 use crate::target::{self, Server};
 
 pub(super) async fn run(args: &InspectArgs, output: &Output) -> Result<(), Failure> {
@@ -40,11 +41,8 @@ pub(super) async fn run(args: &InspectArgs, output: &Output) -> Result<(), Failu
     let url = inspector.url();
     // The URL is the result, also for programs.
     output.line(&url);
-    if !args.no_open {
-        let opened = tokio::task::spawn_blocking(move || webbrowser::open(&url)).await;
-        if !matches!(opened, Ok(Ok(()))) {
-            output.note("no browser could be started; open the URL yourself");
-        }
+    if !args.no_open && !questions::open_browser(url).await {
+        output.note("no browser could be started; open the URL yourself");
     }
     let failed = |error: io::Error| Failure::usage(format!("the inspector failed: {error}"));
     tokio::select! {

@@ -17,7 +17,7 @@ use mcp_types::{Message, Notification, Request, RequestId};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
 use crate::change::Change;
 use crate::client::{Client, ClientInner};
@@ -152,14 +152,10 @@ impl Dispatcher {
             id: request.id.clone(),
             mirrored: MirroredHeaders::new(version, &request.method, None),
         };
-        let task = match inner.observe_server_request(request) {
-            None => self.responses.spawn(responder.run(decoded)),
-            Some(observation) => {
-                let span = observation.span();
-                let running = responder.run_observed(decoded, observation);
-                self.responses.spawn(running.instrument(span))
-            }
-        };
+        let observation = inner.observe_server_request(request);
+        let span = observation.as_ref().map_or_else(Span::none, |it| it.span());
+        let running = responder.run(decoded, observation).instrument(span);
+        let task = self.responses.spawn(running);
         // A server must not reuse a pending id. If it does, the newer request can be cancelled.
         self.running.insert(request.id.clone(), task);
     }
@@ -181,29 +177,22 @@ struct Responder {
 }
 
 impl Responder {
-    async fn run(self, request: Result<ServerRequest, Fault>) -> RequestId {
-        let response = self.response(request).await;
-        self.send(response).await
-    }
-
-    async fn run_observed(
+    async fn run(
         self,
         request: Result<ServerRequest, Fault>,
-        observation: Box<dyn Observation>,
+        observation: Option<Box<dyn Observation>>,
     ) -> RequestId {
-        let response = self.response(request).await;
-        observation.end(match &response {
-            ClientResponse::Fault(fault) => Err(fault),
-            _ => Ok(()),
-        });
-        self.send(response).await
-    }
-
-    async fn response(&self, request: Result<ServerRequest, Fault>) -> ClientResponse {
-        match request {
+        let response = match request {
             Ok(request) => self.respond(request).await,
             Err(fault) => ClientResponse::Fault(fault),
+        };
+        if let Some(observation) = observation {
+            observation.end(match &response {
+                ClientResponse::Fault(fault) => Err(fault),
+                _ => Ok(()),
+            });
         }
+        self.send(response).await
     }
 
     async fn send(self, response: ClientResponse) -> RequestId {

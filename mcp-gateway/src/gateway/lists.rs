@@ -240,10 +240,8 @@ impl ServerLists {
         let announcements = self.setup.announcements.clone();
         let limit = Instant::now() + SETTLE_LIMIT;
         let has_answered = self.servers.iter().any(|server| !server.is_requested);
-        let mut settled = limit;
-        if has_answered {
-            settled = limit.min(Instant::now() + SETTLE_PAUSE);
-        }
+        let pause = || limit.min(Instant::now() + SETTLE_PAUSE);
+        let mut settled = if has_answered { pause() } else { limit };
         loop {
             self.request_due();
             self.update_starting();
@@ -259,7 +257,7 @@ impl ServerLists {
                 Some(listed) = self.requests.next(), if !self.requests.is_empty() => {
                     self.serve_listed(listed);
                     self.settle();
-                    settled = limit.min(Instant::now() + SETTLE_PAUSE);
+                    settled = pause();
                 }
                 Some(command) = commands.recv() => match command {
                     Command::Reload(reload) => self.reload(reload).await,
