@@ -51,8 +51,6 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::failure::Failure;
 use crate::page_guard::Guard;
-pub(crate) use login::OpenLogin;
-pub(crate) use observed::ObservedClient;
 use sandbox::Ports;
 pub(crate) use session::{Against, Session};
 

@@ -5,9 +5,8 @@ use std::io;
 use super::interrupt;
 use crate::cli::InspectArgs;
 use crate::config;
-use crate::credentials;
 use crate::failure::Failure;
-use crate::inspect::{Against, Inspector, ObservedClient, OpenLogin, Session};
+use crate::inspect::{Against, Inspector, Session};
 use crate::output::Output;
 use crate::questions;
 use crate::target::{self, Server};
@@ -19,7 +18,6 @@ pub(super) async fn run(args: &InspectArgs, output: &Output) -> Result<(), Failu
         Server::Http(remote) => config::public_url(&remote.url),
         Server::Command(_) => args.server.first_word(),
     };
-    let login = open_login(&server);
     let against = match &args.against {
         Some(file) => Some(Against {
             file: file.display().to_string(),
@@ -27,16 +25,9 @@ pub(super) async fn run(args: &InspectArgs, output: &Output) -> Result<(), Failu
         }),
         None => None,
     };
-    let session = Session::new(
-        name,
-        Box::new(move |exchanges| {
-            server.open(|channel| {
-                channel.map_service(|client| ObservedClient::new(client, exchanges.clone()))
-            })
-        }),
-    );
-    let session = session.with_login(login).against(against);
-    let session = session.sample_with(args.sample_with.clone());
+    let session = Session::new(name, server)
+        .against(against)
+        .sample_with(args.sample_with.clone());
     let inspector = Inspector::bind(args.port, session).await?;
     let url = inspector.url();
     // The URL is the result, also for programs.
@@ -49,15 +40,4 @@ pub(super) async fn run(args: &InspectArgs, output: &Output) -> Result<(), Failu
         served = inspector.run(&args.protocol) => served.map_err(failed),
         () = interrupt::first(*output) => Ok(()),
     }
-}
-
-/// The login at a server over HTTP whose token is not on the command line.
-fn open_login(server: &Server) -> Option<OpenLogin> {
-    let Server::Http(remote) = server else {
-        return None;
-    };
-    let url = remote.url.clone();
-    (!remote.has_token).then(|| -> OpenLogin {
-        Box::new(move |show| credentials::with_page(&url, move |page| show(page)))
-    })
 }

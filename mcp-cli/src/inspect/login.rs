@@ -2,28 +2,21 @@
 
 use std::sync::Arc;
 
-use mcp::auth::{AuthDocument, AuthEvent, AuthEvents, Authorizer, DocumentKind};
+use mcp::auth::{AuthDocument, AuthEvent, AuthEvents, DocumentKind};
 use serde_json::{Value, json};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::history::History;
-use crate::failure::Failure;
+use crate::credentials;
 
-/// A function that shows the login page of an authorization server.
-pub(crate) type ShowPage = Arc<dyn Fn(String) + Send + Sync>;
-
-/// Creates the authorizer of a login whose page the function shows. `None` for servers that get no token.
-pub(crate) type OpenLogin =
-    Box<dyn Fn(ShowPage) -> Result<Option<Authorizer>, Failure> + Send + Sync>;
-
-/// Logs in. The page of the inspector shows the login page.
-pub(super) async fn run(open: &OpenLogin, history: &Arc<History>) -> Result<(), String> {
+/// Logs in at the server with this URL. The page of the inspector shows the login page.
+pub(super) async fn run(url: &str, history: &Arc<History>) -> Result<(), String> {
     let shown = history.clone();
-    let show: ShowPage = Arc::new(move |url: String| {
+    let authorizer = credentials::with_page(url, move |page| {
         // The query of the URL identifies the login: the page opens it, and does not show it.
-        shown.add("auth", json!({"step": "page", "open": url}));
+        shown.add("auth", json!({"step": "page", "open": page}));
     });
-    let authorizer = open(show).map_err(|failure| failure.to_string())?;
+    let authorizer = authorizer.map_err(|failure| failure.to_string())?;
     let authorizer = authorizer.ok_or("tokens are sent over https only, or to this machine")?;
     let _events = follow(authorizer.events(), history.clone());
     let done = authorizer.login().await;

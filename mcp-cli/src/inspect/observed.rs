@@ -19,13 +19,13 @@ const MAX_EVENT: usize = 4 << 20;
 
 /// A client whose requests, responses and server-sent events are observed.
 #[derive(Debug, Clone)]
-pub(crate) struct ObservedClient {
+pub(super) struct ObservedClient {
     inner: ChannelService,
     exchanges: Arc<Exchanges>,
 }
 
 impl ObservedClient {
-    pub(crate) fn new(inner: ChannelService, exchanges: Arc<Exchanges>) -> Self {
+    pub(super) fn new(inner: ChannelService, exchanges: Arc<Exchanges>) -> Self {
         Self { inner, exchanges }
     }
 }

@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
-use mcp::auth::Authorizer;
 use mcp::catalog::{Impact, Snapshot};
-use mcp::core::Channel;
 use mcp::prelude::*;
 use mcp::{Change, ClientBuilder, Over};
 use serde_json::{Value, json};
@@ -16,13 +14,14 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::exchanges::Exchanges;
 use super::history::History;
-use super::login::{self, OpenLogin};
+use super::login;
+use super::observed::ObservedClient;
 use super::questions::Questions;
 use super::requests;
 use super::tap::Tap;
 use super::views::{Opened, Views};
-use crate::failure::Failure;
 use crate::sampling;
+use crate::target::Server;
 
 /// Time limit of a request. A user may answer questions while it runs.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -33,19 +32,11 @@ const MAX_COMPARED: usize = 8;
 /// Time for the end of a connection.
 const CLOSE: Duration = Duration::from_secs(5);
 
-/// A channel to the server, and the login that it uses.
-pub(crate) type OpenedChannel = (Box<dyn Channel>, Option<Authorizer>);
-
-/// Opens a channel to the server of the command line, each time anew. HTTP clients are observed.
-pub(crate) type OpenChannel =
-    Box<dyn Fn(&Arc<Exchanges>) -> Result<OpenedChannel, Failure> + Send + Sync>;
-
 /// One server, and the client that is connected with it.
 pub(crate) struct Session {
     /// The server as the command line names it, without secrets.
     target: String,
-    open: OpenChannel,
-    open_login: Option<OpenLogin>,
+    server: Server,
     against: Option<Against>,
     /// The command that answers sampling requests. `None`: the user does.
     sample_with: Option<String>,
@@ -84,14 +75,13 @@ struct PageRequest<'a> {
 }
 
 impl Session {
-    pub(crate) fn new(target: String, open: OpenChannel) -> Self {
+    pub(crate) fn new(target: String, server: Server) -> Self {
         let history = Arc::new(History::new());
         Self {
             target,
-            open,
+            server,
             views: Views::new(history.clone()),
             sandbox: 0,
-            open_login: None,
             against: None,
             sample_with: None,
             questions: Questions::new(history.clone()),
@@ -102,13 +92,6 @@ impl Session {
             roots: Mutex::default(),
             login_steps: Mutex::default(),
         }
-    }
-
-    /// Lets the user log in from the page.
-    #[must_use]
-    pub(crate) fn with_login(mut self, open: Option<OpenLogin>) -> Self {
-        self.open_login = open;
-        self
     }
 
     /// Compares the server with a snapshot.
@@ -160,8 +143,10 @@ impl Session {
     }
 
     async fn open_client(&self, protocol: &str) -> Result<Client, String> {
-        let (channel, authorizer) =
-            (self.open)(&self.exchanges).map_err(|failure| failure.to_string())?;
+        let opened = self.server.open(|channel| {
+            channel.map_service(|client| ObservedClient::new(client, self.exchanges.clone()))
+        });
+        let (channel, authorizer) = opened.map_err(|failure| failure.to_string())?;
         let tap = Tap::new(channel, self.history.clone(), self.exchanges.clone());
         let builder = self.builder(protocol)?;
         let steps = authorizer.as_ref();
@@ -231,7 +216,7 @@ impl Session {
         else {
             return json!({
                 "target": self.target, "roots": roots, "connected": false,
-                "login": self.open_login.is_some(), "against": against,
+                "login": self.login_url().is_some(), "against": against,
             });
         };
         let negotiation = client.negotiation();
@@ -261,7 +246,7 @@ impl Session {
             "negotiation": tried,
             "droppedTools": dropped,
             "sandbox": self.sandbox,
-            "login": self.open_login.is_some(),
+            "login": self.login_url().is_some(),
             "against": against,
         })
     }
@@ -279,13 +264,22 @@ impl Session {
         requests::send(&client, method, params, cancelled, &self.history).await
     }
 
+    /// The URL of a server whose token the user does not give.
+    fn login_url(&self) -> Option<&str> {
+        match &self.server {
+            Server::Http(remote) if !remote.has_token => Some(&remote.url),
+            _ => None,
+        }
+    }
+
     /// Logs in at the server, and connects again.
     pub(super) async fn login(&self, key: String, protocol: &str) -> Result<(), String> {
-        let open = self.open_login.as_ref();
-        let open = open.ok_or("the server is a command, or its token is on the command line")?;
+        let url = self
+            .login_url()
+            .ok_or("the server is a command, or its token is on the command line")?;
         let running = self.start(key)?;
         tokio::select! {
-            done = login::run(open, &self.history) => done?,
+            done = login::run(url, &self.history) => done?,
             () = running.token.cancelled() => {
                 let ended = json!({"step": "ended", "error": "the login was cancelled"});
                 self.history.add("auth", ended);
