@@ -523,7 +523,7 @@ mod tests {
         type Future = Ready<Result<Self::Response, Infallible>>;
 
         fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-            if std::mem::replace(&mut self.is_polled, true) {
+            if mem::replace(&mut self.is_polled, true) {
                 return Poll::Ready(Ok(()));
             }
             cx.waker().wake_by_ref();
@@ -531,7 +531,7 @@ mod tests {
         }
 
         fn call(&mut self, _: Request<Incoming>) -> Self::Future {
-            assert!(std::mem::take(&mut self.is_polled), "called before ready");
+            assert!(mem::take(&mut self.is_polled), "called before ready");
             ready(Ok(Response::new(Full::from("late"))))
         }
     }
