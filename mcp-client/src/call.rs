@@ -2,6 +2,7 @@
 //! input that it requires and returns the result.
 
 mod input;
+mod recovery;
 mod retry;
 mod task;
 

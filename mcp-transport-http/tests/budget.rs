@@ -152,9 +152,9 @@ mod streams {
     /// while the connection is idle.
     const BUFFERS: i64 = 2 * 8192;
     /// Maximum bytes of an open GET stream without these buffers, including session and connection.
-    const OPEN_STREAM: i64 = 5_200;
+    const OPEN_STREAM: i64 = 5_600;
     /// Maximum bytes without these buffers of a connection between two requests.
-    const IDLE_CONNECTION: i64 = 2_200;
+    const IDLE_CONNECTION: i64 = 2_400;
 
     const STREAMS: usize = 200;
 

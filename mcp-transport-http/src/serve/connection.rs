@@ -115,7 +115,8 @@ where
                 .max_buf_size(MAX_BUFFER_SIZE)
                 .serve_connection(io, service)
         );
-        let wait = |is_draining| wait(&activity, &settings, is_draining);
+        // Boxed, because the queue below has room for two of them.
+        let wait = |is_draining| Box::pin(wait(&activity, &settings, is_draining));
         // Polls the future after its own wake-ups only, and not at each request.
         let mut signals = FuturesUnordered::from_iter([wait(false)]);
         loop {
