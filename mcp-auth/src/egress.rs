@@ -108,13 +108,16 @@ impl EgressRules {
         if self.allowed.contains(&url.origin()) {
             return None;
         }
-        if matches!(url.host(), Some(Host::Domain(name)) if self.lists(name)) {
-            return Some("its host is allowed with another scheme or port only");
-        }
         let class = match url.host() {
             Some(Host::Ipv4(ip)) => Zone::of_ip(ip.into()),
             Some(Host::Ipv6(ip)) => Zone::of_ip(ip.into()),
-            Some(Host::Domain(name)) => Zone::of_name(name),
+            Some(Host::Domain(name)) => match Zone::of_name(name) {
+                // Its addresses are not checked when connecting.
+                Some(Zone::Public) if self.lists(name) => {
+                    return Some("its host is allowed with another scheme or port only");
+                }
+                zone => zone,
+            },
             None => return Some("it has no host"),
         };
         let Some(zone) = class else {
@@ -291,6 +294,11 @@ mod tests {
                 "{url}"
             );
         }
+        let local = Egress::default()
+            .allow_origin("http://localhost:1")
+            .unwrap();
+        let (server, url) = ("http://localhost:2/mcp", "http://localhost:3/token");
+        assert!(allowed(server, &local, url));
         let zone = Egress::default().zone(Zone::Private);
         assert!(allowed("https://mcp.corp", &zone, "https://10.0.0.2/"));
         assert_eq!(
