@@ -151,16 +151,22 @@ fn open_private(path: &Path) -> io::Result<File> {
 }
 
 /// Checks that only the owner can replace records, if the folder exists.
+#[cfg(unix)]
 fn check_folder(record: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    if let Some(Ok(folder)) = record.parent().map(fs::metadata) {
-        use std::os::unix::fs::PermissionsExt as _;
-        if folder.permissions().mode() & 0o022 != 0 {
-            return Err(io::Error::other(
-                "other users can write to the folder; take that away with `chmod go-w`",
-            ));
-        }
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = record.parent().and_then(|folder| fs::metadata(folder).ok());
+    if folder.is_some_and(|folder| folder.permissions().mode() & 0o022 != 0) {
+        return Err(io::Error::other(
+            "other users can write to the folder; take that away with `chmod go-w`",
+        ));
     }
+    Ok(())
+}
+
+/// The mode of a folder does not say who can write to it.
+#[cfg(not(unix))]
+fn check_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
