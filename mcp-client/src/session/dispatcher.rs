@@ -153,7 +153,9 @@ impl Dispatcher {
             mirrored: MirroredHeaders::new(version, &request.method, None),
         };
         let observation = inner.observe_server_request(request);
-        let span = observation.as_ref().map_or_else(Span::none, |it| it.span());
+        let span = observation
+            .as_ref()
+            .map_or_else(Span::none, |observation| observation.span());
         let running = responder.run(decoded, observation).instrument(span);
         let task = self.responses.spawn(running);
         // A server must not reuse a pending id. If it does, the newer request can be cancelled.

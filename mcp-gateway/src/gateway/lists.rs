@@ -179,8 +179,8 @@ impl ServerLists {
     pub(super) fn starting(&mut self) -> Option<Starting> {
         self.settle();
         self.update_starting();
-        (!self.is_settled || self.servers.iter().any(|it| !it.listing.is_complete()))
-            .then(|| self.starting.clone())
+        let is_unlisted = |server: &ListedServer| !server.listing.is_complete();
+        (!self.is_settled || self.servers.iter().any(is_unlisted)).then(|| self.starting.clone())
     }
 
     fn update_starting(&self) {

@@ -95,13 +95,14 @@ where
         let (shared, requests) = (Arc::clone(&settings), Arc::clone(&activity));
         let service = service_fn(move |request: Request<Incoming>| {
             let in_flight = requests.start_request();
-            let response = match shared.is_endpoint(request.uri().path()) {
-                true => call(&mut *service.borrow_mut(), request)
+            let response = if shared.is_endpoint(request.uri().path()) {
+                call(&mut *service.borrow_mut(), request)
                     .map_ok(|response| response.map(body::Either::Left))
-                    .left_future(),
-                false => Box::pin(other_path(request, Arc::clone(&shared)))
+                    .left_future()
+            } else {
+                Box::pin(other_path(request, Arc::clone(&shared)))
                     .map(|response| Ok(response.map(body::Either::Right)))
-                    .right_future(),
+                    .right_future()
             };
             response.map_ok(move |response| {
                 response.map(|body| MonitoredBody {

@@ -100,9 +100,12 @@ fn try_handle_request(
         }
     };
     let permit = session.calls.insert(&target.id);
-    let permit = permit.map_err(|fault| match session.is_ended() {
-        true => Box::new(Rejection::session_not_found().into_fault()),
-        false => session_error(fault),
+    let permit = permit.map_err(|fault| {
+        if session.is_ended() {
+            Box::new(Rejection::session_not_found().into_fault())
+        } else {
+            session_error(fault)
+        }
     })?;
     if permit.is_cancelled() {
         return Ok(response::no_events().into());
