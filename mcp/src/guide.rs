@@ -32,7 +32,7 @@
 //! | deployment behind a proxy and on several nodes | [`deployment`] |
 //! | secure defaults, and how to change them | [`security`] |
 //! | all limits with their defaults and setters | [`limits`] |
-//! | all error messages with cause and fix | [`errors`] |
+//! | error messages whose fix is not in the message | [`errors`] |
 //! | migration from rmcp | [`coming_from_rmcp`] |
 //! | migration from FastMCP, the Python SDK and the TypeScript SDK | [`coming_from_others`] |
 //! | questions: How do I …? | [`faq`] |
