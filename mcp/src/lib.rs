@@ -11,6 +11,7 @@
         feature = "redis",
         feature = "tasks",
         feature = "skills",
+        feature = "toolset",
         feature = "apps",
         feature = "events",
         feature = "openapi",
@@ -67,6 +68,10 @@ pub use mcp_tasks as tasks;
 /// Unstable: skills, folders of instructions for language models.
 #[cfg(feature = "skills")]
 pub use mcp_skills as skills;
+
+/// Unstable: what a language model sees of the tools of any number of servers.
+#[cfg(feature = "toolset")]
+pub use mcp_toolset as toolset;
 
 /// Unstable: traces and metrics by the OpenTelemetry conventions.
 #[cfg(feature = "telemetry")]

@@ -9,7 +9,7 @@ use crate::modules::{Crate, Import, ROOT, Target, crates, definition};
 use crate::sources::{Sources, attributes, is_hidden};
 
 /// The libraries. An item is listed in the first one that exports it by name.
-const LIBRARIES: [&str; 18] = [
+const LIBRARIES: [&str; 19] = [
     "mcp",
     "mcp-types",
     "mcp-core",
@@ -19,6 +19,7 @@ const LIBRARIES: [&str; 18] = [
     "mcp-tasks",
     "mcp-telemetry",
     "mcp-skills",
+    "mcp-toolset",
     "mcp-apps",
     "mcp-gen",
     "mcp-events",

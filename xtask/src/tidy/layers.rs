@@ -12,7 +12,7 @@ use crate::workspace::{PREFIX, Workspace, folder_of};
 
 /// The allowed dependencies inside the workspace, by folder. Development dependencies are not
 /// restricted.
-const LAYERS: [(&str, &[&str]); 24] = [
+const LAYERS: [(&str, &[&str]); 25] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
     ("mcp-server", &["mcp-core", "mcp-types"]),
@@ -36,6 +36,7 @@ const LAYERS: [(&str, &[&str]); 24] = [
         "mcp-skills",
         &["mcp-client", "mcp-core", "mcp-server", "mcp-types"],
     ),
+    ("mcp-toolset", &["mcp-core", "mcp-types"]),
     (
         "mcp-apps",
         &["mcp-core", "mcp-server", "mcp-client", "mcp-types"],
@@ -73,6 +74,7 @@ const LAYERS: [(&str, &[&str]); 24] = [
             "mcp-tasks",
             "mcp-telemetry",
             "mcp-skills",
+            "mcp-toolset",
             "mcp-apps",
             "mcp-gen",
             "mcp-events",

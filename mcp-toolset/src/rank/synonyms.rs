@@ -1,0 +1,33 @@
+//! Words with the same meaning, from the table `synonyms.txt`.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::words::stem;
+
+/// The phrases with the meaning of a phrase, as stems. Most phrases are one word.
+static SYNONYMS: LazyLock<HashMap<Vec<String>, Vec<Vec<String>>>> = LazyLock::new(|| {
+    let mut synonyms: HashMap<Vec<String>, Vec<Vec<String>>> = HashMap::new();
+    let lines = include_str!("synonyms.txt").lines();
+    for line in lines.filter(|line| !line.starts_with('#')) {
+        let phrases = line.split_whitespace();
+        let group: Vec<Vec<String>> = phrases
+            .map(|phrase| phrase.split('_').map(stem).collect())
+            .collect();
+        for phrase in &group {
+            let known = synonyms.entry(phrase.clone()).or_default();
+            let others = group.iter().filter(|other| *other != phrase);
+            for other in others {
+                if !known.contains(other) {
+                    known.push(other.clone());
+                }
+            }
+        }
+    }
+    synonyms
+});
+
+/// Returns the phrases with the meaning of a phrase.
+pub(super) fn synonyms(phrase: &[String]) -> &'static [Vec<String>] {
+    SYNONYMS.get(phrase).map_or(&[], Vec::as_slice)
+}
