@@ -24,13 +24,13 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// The extension of a server, whose clients share `credits`.
+    /// A server's extension, whose clients share `credits`.
     pub fn of_server(credits: u32) -> Self {
         let charged = watch::Sender::new(credits);
         Self { credits, charged }
     }
 
-    /// The extension of a client that grants up to `credits` at a time. The receiver returns the
+    /// A client's extension that grants up to `credits` at a time. The receiver returns the
     /// credits that remain after each call.
     pub fn of_client(credits: u32) -> (Self, watch::Receiver<u32>) {
         let charged = watch::Sender::default();
@@ -39,10 +39,10 @@ impl Budget {
     }
 }
 
-/// The settings of a server.
+/// A server's settings.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct BudgetSettings {
-    /// The credits at the start of the server.
+    /// The credits when the server starts.
     pub credits: u32,
 }
 
@@ -81,7 +81,7 @@ impl CustomRequest for GrantCredits {
     type Result = Credits;
 }
 
-/// `notifications/budget/charged`: a server notifies its client of the credits that remain.
+/// `notifications/budget/charged`: a server notifies its client about the remaining credits.
 #[derive(Debug)]
 pub struct Charged;
 
@@ -91,7 +91,7 @@ impl CustomNotification for Charged {
     type Params = Credits;
 }
 
-/// The credits of a server.
+/// A server's credits.
 #[derive(Debug, Clone)]
 struct Account(Arc<AtomicU32>);
 
@@ -146,7 +146,7 @@ async fn top_up(ask: Ask, State(account): State<Account>) -> Result<String, Tool
     Ok(format!("{} credits", account.credits().credits))
 }
 
-/// The layer: charges one credit per result of a tool.
+/// The layer: charges one credit per tool result.
 async fn charge(account: Account, exchange: Exchange, next: Next) -> Result<Reply, Fault> {
     let is_charged = matches!(&exchange.call, Call::CallTool(params) if params.name != "top_up");
     if !is_charged {
@@ -157,7 +157,7 @@ async fn charge(account: Account, exchange: Exchange, next: Next) -> Result<Repl
     }
     let notifier = Notifier::from(&exchange);
     let reply = next.run(exchange).await;
-    // A request for input is no result: the client repeats the call.
+    // A request for input is not a result: the client repeats the call.
     if matches!(reply, Reply::Complete { .. }) && account.charge() {
         notifier.send::<Charged>(&account.credits()).await;
     }

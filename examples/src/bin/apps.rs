@@ -44,7 +44,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let tool = tools.first().ok_or("no tool")?;
     println!("the model may call: {}", tool.name);
 
-    // The host fetches the document of the tool, and shows it with this policy.
+    // The host fetches the tool's document, and shows it with this policy.
     let uri = ToolUi::of(tool)
         .and_then(|ui| ui.resource_uri)
         .ok_or("no app")?;

@@ -92,7 +92,7 @@ async fn main() -> mcp::Result<()> {
             let message = request.params.messages.first();
             println!(
                 "sampling: {}",
-                message.map_or_else(String::new, |it| it.content.text())
+                message.map_or_else(String::new, |message| message.content.text())
             );
             CreateMessageResult::new("poet", "One more candle, one more year")
         })

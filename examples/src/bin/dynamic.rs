@@ -12,13 +12,13 @@ use mcp::ToolRoute;
 use mcp::prelude::*;
 use tokio::net::TcpListener;
 
-/// The fixed part of the server.
+/// The server's fixed part.
 #[derive(Clone, Default)]
 struct House {
     degrees: Arc<AtomicI32>,
 }
 
-/// Devices of a house.
+/// A house's devices.
 #[mcp::server]
 impl House {
     /// The current temperature.
@@ -28,7 +28,7 @@ impl House {
     }
 }
 
-/// The tool of a lamp.
+/// A lamp's tool.
 fn lamp(room: &'static str) -> ToolRoute {
     Tool::new(format!("{room}_lamp"))
         .description(format!("Switch the lamp in the {room}"))
@@ -46,7 +46,7 @@ async fn print_tools(client: &Client) -> mcp::Result<()> {
 async fn main() -> mcp::Result<()> {
     let house = House::default();
     let server = Server::of(house.clone());
-    // Create handles before the transport takes ownership of the server. They are cheap to clone and
+    // Create handles before the transport takes the server. They are cheap to clone and
     // can be used from any task.
     let (tools, notify) = (server.tools(), server.notify());
     let listener = TcpListener::bind("127.0.0.1:0").await?;

@@ -47,7 +47,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("{}: {}", event.name, event.description.unwrap_or_default());
     }
     let query = EventQuery::new("order.placed").argument("amount", 100);
-    // The position of now: nothing between the two calls is lost.
+    // The current position: nothing between the two calls is lost.
     let now = client.poll(query.clone()).await?.cursor.unwrap_or_default();
     let mut stream = client.stream(query.cursor(now));
     for (order, amount) in [(1, 20), (2, 500), (3, 120)] {

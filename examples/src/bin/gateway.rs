@@ -8,7 +8,7 @@ use mcp::InProcess;
 use mcp::gateway::{Gateway, GatewayServer};
 use mcp::prelude::*;
 
-/// A server of this program.
+/// A server in this program.
 fn clock(zone: &'static str) -> Server {
     let tool = Tool::new("zone").description("The time zone of this clock");
     Server::new("clock", "1.0.0").tool(tool.handler(move || zone))

@@ -1,4 +1,4 @@
-//! Authentication: an HTTP layer verifies a token, tools read the identity of the caller, and a layer
+//! Authentication: an HTTP layer verifies a token, tools read the caller's identity, and a layer
 //! around one tool checks a permission.
 //!
 //! `cargo run -p examples --bin identity`
@@ -16,14 +16,14 @@ use mcp::prelude::*;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-/// The claims of a token.
+/// A token's claims.
 #[derive(Clone)]
 struct Claims {
     name: &'static str,
     may_write: bool,
 }
 
-/// A placeholder for the verification of real tokens.
+/// A placeholder: a real function verifies tokens.
 fn verify(token: &str) -> Option<Claims> {
     let (name, may_write) = match token {
         "Bearer token-of-ada" => ("Ada", true),

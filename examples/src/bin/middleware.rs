@@ -14,7 +14,7 @@ use tokio::time::sleep;
 use tower::limit::ConcurrencyLimitLayer;
 use tower::timeout::TimeoutLayer;
 
-/// Timeout of every call.
+/// Timeout for every call.
 const TIMEOUT: Duration = Duration::from_millis(300);
 
 struct Press;

@@ -1,6 +1,6 @@
 //! An HTTP service as a server: `cargo run -p examples --bin openapi -- DOCUMENT BASE_URL` serves the operations of an
 //! OpenAPI document as tools at <http://127.0.0.1:8000/mcp>, and sends their requests to the base URL. Without arguments,
-//! it serves the tools of a service of this program.
+//! it serves the tools of a service in this program.
 
 #![allow(clippy::print_stdout, reason = "a command line program")]
 
@@ -13,7 +13,7 @@ use mcp::gateway::openapi::OpenApi;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-/// The document of the service of this program.
+/// The document of this program's service.
 const DOCUMENT: &str = r#"
 openapi: 3.1.0
 info: { title: menu, version: 1.0.0 }
@@ -38,7 +38,7 @@ async fn dish(Path(name): Path<String>) -> impl IntoResponse {
     ([("content-type", "application/json")], dish)
 }
 
-/// Starts the service of this program. Returns its base URL.
+/// Starts this program's service. Returns its base URL.
 async fn service() -> mcp::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}", listener.local_addr()?);

@@ -1,4 +1,4 @@
-//! A server with a card, and a client that finds it by the name of the domain.
+//! A server with a card, and a client that finds it by its domain's name.
 //!
 //! `cargo run -p examples --bin server_card`
 

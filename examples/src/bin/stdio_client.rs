@@ -1,7 +1,7 @@
 //! A client that starts a server as a child process, lists its tools, and calls one.
 //!
 //! `cargo run -p examples --bin stdio_client PROGRAM [ARGUMENTS…] [-- TOOL [ARGUMENTS]]`, with the
-//! arguments of the tool as a JSON object.
+//! the tool's arguments as a JSON object.
 
 #![allow(clippy::print_stdout, reason = "a command line program")]
 

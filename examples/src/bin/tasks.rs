@@ -48,7 +48,7 @@ async fn main() -> mcp::Result<()> {
     Ok(())
 }
 
-/// Starts the render. Returns the id of its task, which a program would store.
+/// Starts the render. Returns its task's id, which a program would store.
 async fn start(url: &str) -> mcp::Result<String> {
     let client = Client::builder().tasks().connect(url).await?;
     let args = json!({"scene": "dawn", "frames": 8});

@@ -22,7 +22,7 @@ impl Shop {
     /// Returns the price of an article in euros.
     #[tool]
     async fn price(&self, article: String) -> Result<f64, ToolError> {
-        // The line has the trace id of the call.
+        // The line has the call's trace id.
         tracing::info!(article, "a price was asked for");
         match &*article {
             "milk" => Ok(1.2),
@@ -41,7 +41,7 @@ async fn main() -> mcp::Result<()> {
     telemetry::watch_endpoint(move || watched.metrics());
     let serving = tokio::spawn(Serve::service(endpoint).run(listener));
 
-    // The span of the program is the root of the trace.
+    // The program's span is the trace's root.
     let work = async {
         let client = Client::builder().layer(Telemetry::client());
         let client = client.connect(&*url).await?;

@@ -18,11 +18,11 @@ use mcp::prelude::*;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-/// The name of a tenant, from the token of the request.
+/// A tenant's name, from the request's token.
 #[derive(Clone)]
 struct Tenant(&'static str);
 
-/// A placeholder for the verification of real tokens. Returns the tenant and the user.
+/// A placeholder: a real function verifies tokens. Returns the tenant and the user.
 fn verify(token: &str) -> Option<(Tenant, Principal)> {
     let (tenant, user) = match token {
         "Bearer token-of-ada" => ("acme", "ada"),
@@ -74,7 +74,7 @@ impl Notes {
     }
 }
 
-/// The servers of all tenants. One of them has paid for a further tool.
+/// All tenants' servers. One of them has paid for a further tool.
 fn servers() -> mcp::Result<HashMap<&'static str, Arc<Server>>> {
     let export = Tool::new("export")
         .description("Export all notes")

@@ -204,7 +204,7 @@ async fn raw_request_passes_with_its_metadata_and_result() {
         let echo = RawExtension::new("com.example/echo", &json!({"version": 2})).requests(
             |method| method.starts_with("echo/"),
             async |params: RawObject, Method(method): Method, meta: Option<RequestMeta>| {
-                let meta = meta.and_then(|it| it.get::<String>("com.example/region"));
+                let meta = meta.and_then(|meta| meta.get::<String>("com.example/region"));
                 let meta = meta.unwrap_or_default();
                 let params = params.as_str();
                 RawObject::from_text(format!(

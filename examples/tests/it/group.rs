@@ -1,4 +1,4 @@
-//! Groups of child processes and an HTTP server.
+//! Groups with child processes and an HTTP server.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -44,7 +44,7 @@ async fn serve_input(input: &str) -> Output {
 
 #[tokio::test]
 async fn concurrent_requests_are_answered_before_exit() {
-    // Concurrent calls are answered in the order of their durations.
+    // Concurrent calls are answered in order of their durations.
     let input = [bake(1, 1.5), bake(2, 0.75), bake(3, 0.0)];
     let output = serve_input(&input.join("\n")).await;
     assert!(output.status.success());
