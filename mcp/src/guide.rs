@@ -7,25 +7,25 @@
 //! |---|---|
 //! | defining and running a server | [`servers`] |
 //! | tools: functions for language models | [`tools`] |
-//! | schemas of tools, their validation, and client compatibility | [`schemas`] |
+//! | tool schemas, their validation, and client compatibility | [`schemas`] |
 //! | resources: data that clients read by URI | [`resources`] |
-//! | prompts: message templates that users select; completion of arguments | [`prompts`] |
-//! | progress, log messages and cancellation of calls; changes of tools and resources | [`notifications`] |
+//! | prompts: message templates that users select; argument completion | [`prompts`] |
+//! | progress, log messages, cancellation, changed lists and resources | [`notifications`] |
 //! | stdio, child processes, sockets | [`stdio`] |
 //! | elicitation, sampling and roots from a handler | [`asking`] |
 //! | calls that run for minutes, and their results after a restart | [`tasks`] |
-//! | skills: folders of instructions for language models | [`skills`] |
-//! | many servers behind one, for clients of every revision | [`gateways`] |
-//! | user interfaces of tools, and hosts that show them | [`apps`] |
+//! | skills: folders with instructions for language models | [`skills`] |
+//! | many servers behind one, for clients on every revision | [`gateways`] |
+//! | user interfaces for tools, and hosts that show them | [`apps`] |
 //! | events by poll, stream and webhook (draft) | [`events`] |
 //! | time limits, authorization and logs around calls | [`middleware`] |
-//! | writing an extension of the protocol, on both sides | [`extensions`] |
-//! | Streamable HTTP, alone or in a web application; sessions of older revisions; server cards | [`http`] |
+//! | writing a protocol extension, on both sides | [`extensions`] |
+//! | Streamable HTTP, alone or in a web application; sessions for older revisions; server cards | [`http`] |
 //! | calling servers, handling their requests, several servers at once | [`clients`] |
-//! | OAuth: login of a user with a browser | [`authorization`] |
-//! | OAuth without a login page: secrets, assertions, workloads, identity providers of companies | [`authorization_machines`] |
-//! | stores of tokens: files, keychain, several processes, DPoP; errors of logins | [`authorization_tokens`] |
-//! | servers that demand access tokens: issuers, scopes, proofs of possession | [`protecting`] |
+//! | OAuth: a user logs in with a browser | [`authorization`] |
+//! | OAuth without a login page: secrets, assertions, workloads, company identity providers | [`authorization_machines`] |
+//! | token stores: files, keychain, several processes, DPoP; login errors | [`authorization_tokens`] |
+//! | servers that demand access tokens: issuers, scopes, proof of possession | [`protecting`] |
 //! | typed clients and server traits, generated from a catalog | [`typed_clients`] |
 //! | testing a server | [`testing`] |
 //! | traces and metrics with OpenTelemetry, dashboards | [`telemetry`] |
@@ -36,7 +36,7 @@
 //! | migration from rmcp | [`coming_from_rmcp`] |
 //! | migration from FastMCP, the Python SDK and the TypeScript SDK | [`coming_from_others`] |
 //! | questions: How do I …? | [`faq`] |
-//! | versions, compatibility, the minimum version of Rust | [`stability`] |
+//! | versions, compatibility, the minimum Rust version | [`stability`] |
 
 /// Declares the pages of the guide, each with the features that its code blocks need: the pages exist
 /// with all features, but a test of the documentation skips the pages whose features are missing.
