@@ -1,9 +1,17 @@
 //! The definitions of commands and flags.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `lifecycle` | commands around a server's life: `new`, `install`, `uninstall` |
+
+mod lifecycle;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+
+pub(crate) use self::lifecycle::{EntryArgs, InstallArgs, NewArgs, Template, UninstallArgs};
 
 /// Calls, lists and inspects servers of the Model Context Protocol
 #[derive(Debug, Parser)]
@@ -135,6 +143,22 @@ pub(crate) enum Command {
         after_help = "As a server on standard streams it answers the recorded requests. With --against it sends them, and\nthe exit code is 1 when a response differs. `_meta`, `serverInfo` and `requestState` are not compared.\n\nExamples:\n  mcp list -- mcp replay session.jsonl\n  mcp replay session.jsonl --against shop --ignore timestamp"
     )]
     Replay(ReplayArgs),
+    /// Create a crate with a server, or with a client of servers
+    #[command(
+        after_help = "The crate compiles, runs and passes its tests at once.\n\nExamples:\n  mcp new shop\n  mcp new shop --template http\n  mcp new work/agent --template agent --sdk ../rust-sdk"
+    )]
+    New(NewArgs),
+    /// Enter a server into the settings of a host, such as Claude Code or VS Code
+    #[command(
+        override_usage = "mcp install [OPTIONS] --host <HOST> <TARGET>\n       mcp install [OPTIONS] --host <HOST> -- <COMMAND>...",
+        after_help = "Hosts: claude-code, claude-desktop, cline, codex, copilot-cli, cursor, gemini-cli, goose, opencode,\nqwen-code, vscode, windsurf, zed.\n\nA secret stays in the environment: `--env NAME` and `--header 'Name: ${NAME}'` write a reference to\nthe variable, as the host spells it. The old file is kept beside the new one as FILE.mcp-backup.\n\nExamples:\n  mcp install --host claude-code -- target/release/shop --fast\n  mcp install --host codex --env SHOP_KEY -- npx -y shop-mcp\n  mcp install https://mcp.example.com/mcp --host vscode --project --dry-run"
+    )]
+    Install(InstallArgs),
+    /// Remove a server from the settings of a host
+    #[command(
+        after_help = "Hosts: claude-code, claude-desktop, cline, codex, copilot-cli, cursor, gemini-cli, goose, opencode,\nqwen-code, vscode, windsurf, zed.\n\nExamples:\n  mcp uninstall shop --host claude-code\n  mcp uninstall shop --host cursor --project --dry-run"
+    )]
+    Uninstall(UninstallArgs),
     /// List the servers of the configuration files on this machine
     #[command(
         after_help = "Files of the current folder and of the user: mcp.json, and those of Claude Code, Claude Desktop, Cline,\nCodex, Copilot CLI, Cursor, Gemini CLI, opencode, Qwen Code, VS Code and Zed. Places without servers\nare listed at the end. Names of servers can be used as TARGET.\n\nExamples:\n  mcp servers\n  mcp servers --config ./mcp.json --json"

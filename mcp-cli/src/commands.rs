@@ -9,11 +9,13 @@ mod gateway;
 mod generate;
 mod info;
 mod inspect;
+mod install;
 mod interrupt;
 mod lines;
 mod list;
 mod listen;
 mod login;
+mod new;
 mod ping;
 mod prompt;
 mod proxy;
@@ -52,6 +54,9 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Record(args) => record::run(args, output).await,
         Command::Replay(args) => replay::run(args, output).await,
         Command::Doctor(args) => doctor::run(args, output).await,
+        Command::New(args) => new::run(args, output),
+        Command::Install(args) => install::install(args, output).await,
+        Command::Uninstall(args) => install::uninstall(args, output).await,
         Command::Servers { config } => {
             servers::run(config.as_deref(), output);
             Ok(())

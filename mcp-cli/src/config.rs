@@ -151,6 +151,11 @@ fn user_locations(
     } else {
         config.join("zed")
     };
+    let goose = if cfg!(windows) {
+        settings.join("Block/goose/config/config.yaml")
+    } else {
+        config.join("goose/config.yaml")
+    };
     let cline = "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
     let files = [
         ("user", settings.join("mcp/mcp.json"), Dialect::Json),
@@ -203,6 +208,12 @@ fn user_locations(
         ),
         ("Cline", settings.join(cline), Dialect::Json),
         ("Zed", zed.join("settings.json"), Dialect::Json),
+        (
+            "Windsurf",
+            home.join(".codeium/windsurf/mcp_config.json"),
+            Dialect::Json,
+        ),
+        ("Goose", goose, Dialect::Goose),
     ];
     let files = files.into_iter().map(|(owner, path, dialect)| Location {
         owner,

@@ -7,6 +7,7 @@
 //! | `log` | the log of commands that serve |
 //! | `cli` | the definitions of commands and flags |
 //! | `config` | the files that list servers |
+//! | `hosts` | programs that use servers, and how each lists them |
 //! | `lints` | lints of tools, by client |
 //! | `name_cache` | names of servers for completions |
 //! | `questions` | questions to the user |
@@ -26,6 +27,7 @@ mod commands;
 mod config;
 mod credentials;
 mod failure;
+mod hosts;
 mod inspect;
 mod lints;
 mod log;

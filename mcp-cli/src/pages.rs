@@ -7,7 +7,7 @@ use clap::CommandFactory as _;
 use crate::cli::Cli;
 
 /// Largest number of lines of a help: a screen of a usual terminal.
-const MAX_LINES: usize = 45;
+const MAX_LINES: usize = 52;
 /// Longest line of a help in characters.
 const MAX_WIDTH: usize = 110;
 

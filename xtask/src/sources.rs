@@ -14,7 +14,14 @@ const SKIPPED_FOLDERS: [&str; 3] = ["target", "node_modules", ".git"];
 
 /// Packages that use, test or measure the library from outside. They may spell out protocol names,
 /// as users of the library do.
-const OUTSIDE_PACKAGES: [&str; 5] = ["conformance", "examples", "bench", "xtask", "fuzz"];
+const OUTSIDE_PACKAGES: [&str; 6] = [
+    "conformance",
+    "examples",
+    "templates",
+    "bench",
+    "xtask",
+    "fuzz",
+];
 
 /// All UTF-8 files of the repository.
 pub(crate) struct Sources {

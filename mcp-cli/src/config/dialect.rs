@@ -21,6 +21,8 @@ pub(crate) enum Dialect {
     Braces,
     /// TOML with tables `mcp_servers.NAME`: Codex.
     Codex,
+    /// YAML with `extensions`: Goose.
+    Goose,
 }
 
 impl Dialect {
@@ -28,6 +30,7 @@ impl Dialect {
     pub(super) fn of_path(path: &Path) -> Self {
         match path.extension() {
             Some(extension) if extension == "toml" => Self::Codex,
+            Some(extension) if extension == "yaml" => Self::Goose,
             _ => Self::Json,
         }
     }
@@ -49,6 +52,11 @@ impl Dialect {
             Self::Codex => {
                 let text = read(path).map_err(unreadable)?;
                 let servers = codex(&text).map_err(unreadable)?;
+                servers.ok_or(ConfigError::NoServers)?.to_string()
+            }
+            Self::Goose => {
+                let text = read(path).map_err(unreadable)?;
+                let servers = goose(&text).map_err(unreadable)?;
                 servers.ok_or(ConfigError::NoServers)?.to_string()
             }
         };
@@ -159,11 +167,53 @@ fn codex_entry(mut table: Map<String, Value>) -> Map<String, Value> {
     entry
 }
 
+/// Converts settings of Goose to an `mcp.json`. `None` if they list no servers.
+fn goose(text: &str) -> io::Result<Option<Value>> {
+    let invalid = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not valid YAML");
+    let settings: Value = serde_saphyr::from_str(text).map_err(invalid)?;
+    let Some(extensions) = settings.get("extensions").and_then(Value::as_object) else {
+        return Ok(None);
+    };
+    // The others are parts of the program.
+    let is_server = |entry: &Value| entry.get("cmd").is_some() || entry.get("uri").is_some();
+    let servers = extensions.iter().filter(|(_, entry)| is_server(entry));
+    let servers: Map<String, Value> = servers
+        .map(|(name, entry)| {
+            let mut env = entry["envs"].as_object().cloned().unwrap_or_default();
+            // Goose has them in the keychain; here they come from the environment.
+            let keys = entry["env_keys"].as_array().into_iter().flatten();
+            for key in keys.filter_map(Value::as_str) {
+                env.insert(key.to_owned(), json!(format!("${{env:{key}}}")));
+            }
+            let converted = if entry.get("uri").is_some() {
+                json!({ "url": entry["uri"], "headers": entry["headers"].as_object().cloned().unwrap_or_default() })
+            } else {
+                let args = entry["args"].as_array().cloned().unwrap_or_default();
+                json!({ "command": entry["cmd"], "args": args, "env": env })
+            };
+            (name.clone(), converted)
+        })
+        .collect();
+    Ok((!servers.is_empty()).then(|| json!({ "mcpServers": servers })))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::{braces, codex, dollars};
+    use super::{braces, codex, dollars, goose};
+
+    #[test]
+    fn settings_of_goose_are_converted() {
+        let text = "extensions:\n  developer:\n    type: builtin\n  a:\n    type: stdio\n    cmd: npx\n    args: [-y, a]\n    env_keys: [A_KEY]\n  b:\n    type: streamable_http\n    uri: https://b.example/mcp\n";
+        let expected = json!({"mcpServers": {
+            "a": {"command": "npx", "args": ["-y", "a"], "env": {"A_KEY": "${env:A_KEY}"}},
+            "b": {"url": "https://b.example/mcp", "headers": {}},
+        }});
+        assert_eq!(goose(text).unwrap(), Some(expected));
+        assert_eq!(goose("GOOSE_MODEL: x").unwrap(), None);
+        assert!(goose("[").is_err());
+    }
 
     #[test]
     fn variables_are_written_as_in_an_mcp_json() {

@@ -23,6 +23,7 @@ mod hostile;
 mod inspect;
 #[cfg(test)]
 mod kit;
+mod lifecycle;
 #[cfg(test)]
 mod login;
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::workspace::{PREFIX, Workspace, folder_of};
 
 /// The allowed dependencies inside the workspace, by folder. Development dependencies are not
 /// restricted.
-const LAYERS: [(&str, &[&str]); 25] = [
+const LAYERS: [(&str, &[&str]); 26] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
     ("mcp-server", &["mcp-core", "mcp-types"]),
@@ -92,6 +92,7 @@ const LAYERS: [(&str, &[&str]); 25] = [
     ("mcp-cli", &["mcp"]),
     ("conformance", &["mcp", "mcp-testing"]),
     ("examples", &["mcp", "mcp-testing"]),
+    ("templates", &["mcp", "mcp-testing"]),
     ("bench", &["mcp", "mcp-testing"]),
     (
         "fuzz",

@@ -1,0 +1,80 @@
+//! The definitions of commands around a server's life: `new`, `install`, `uninstall`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::ServerArgs;
+use crate::hosts::Host;
+
+/// What a new crate is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Template {
+    /// A server on standard streams
+    Minimal,
+    /// A server over HTTP in an axum application, with files for its deployment
+    Http,
+    /// A server over HTTP that demands access tokens
+    Protected,
+    /// A client of the servers in an `mcp.json`
+    Agent,
+}
+
+/// Arguments of `new`.
+#[derive(Debug, Args)]
+pub(crate) struct NewArgs {
+    /// The folder of the new crate; its last part is the name of the package
+    #[arg(value_name = "NAME")]
+    pub(crate) path: PathBuf,
+    /// Kind of crate
+    #[arg(long, short, value_enum, value_name = "KIND", default_value_t = Template::Minimal)]
+    pub(crate) template: Template,
+    /// Use the SDK in this clone [default: the clone that built this program]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) sdk: Option<PathBuf>,
+    /// Print the names of the files, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// The entry of a server in the settings of a host.
+#[derive(Debug, Args)]
+pub(crate) struct EntryArgs {
+    /// The program that uses the server; see below
+    #[arg(long, value_enum, hide_possible_values = true)]
+    pub(crate) host: Host,
+    /// Change the host's file in the current folder instead of the user's
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Change this file, which has the syntax of the host
+    #[arg(long, value_name = "FILE", conflicts_with = "project")]
+    pub(crate) file: Option<PathBuf>,
+    /// Print the change, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Arguments of `install`.
+#[derive(Debug, Args)]
+pub(crate) struct InstallArgs {
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+    #[command(flatten)]
+    pub(crate) entry: EntryArgs,
+    /// Name of the server [default: that of the program, of TARGET, or of the URL's host]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Replace an entry of this name
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+/// Arguments of `uninstall`.
+#[derive(Debug, Args)]
+pub(crate) struct UninstallArgs {
+    /// Name of the server in the host's settings
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) entry: EntryArgs,
+}

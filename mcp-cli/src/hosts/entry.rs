@@ -1,0 +1,400 @@
+//! The entry of a server, as each host writes it.
+
+use serde_json::{Map, Value, json};
+
+use super::Host;
+
+/// Words in names of variables and headers whose values are secrets.
+const SECRETS: [&str; 8] = [
+    "auth",
+    "cookie",
+    "credential",
+    "key",
+    "password",
+    "secret",
+    "session",
+    "token",
+];
+
+/// How a host reaches a server. Values of variables and headers may contain references `${NAME}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Launch {
+    Program {
+        command: String,
+        args: Vec<String>,
+        env: Vec<(String, String)>,
+    },
+    Url {
+        url: String,
+        headers: Vec<(String, String)>,
+    },
+}
+
+/// The entry of a server: members in the order in which they are written.
+pub(crate) type Entry = Vec<(&'static str, Value)>;
+
+/// Returns true if a variable or a header of this name usually has a secret.
+pub(crate) fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRETS.iter().any(|word| name.contains(word))
+}
+
+/// How a host names an environment variable inside of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reference {
+    /// `${NAME}`
+    Shell,
+    /// `${env:NAME}`
+    Env,
+    /// `$NAME`
+    Dollar,
+    /// `{env:NAME}`
+    Braces,
+    /// In members of their own only, for whole values.
+    Whole,
+    /// The host has none.
+    None,
+}
+
+impl Host {
+    const fn reference(self) -> Reference {
+        match self {
+            Self::ClaudeCode | Self::CopilotCli => Reference::Shell,
+            Self::Cursor | Self::Vscode | Self::Windsurf => Reference::Env,
+            Self::GeminiCli | Self::QwenCode => Reference::Dollar,
+            Self::Opencode => Reference::Braces,
+            Self::Codex | Self::Goose => Reference::Whole,
+            Self::ClaudeDesktop | Self::Cline | Self::Zed => Reference::None,
+        }
+    }
+
+    /// Writes the entry of a server.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message if a value refers to a variable and the host cannot do that.
+    pub(crate) fn entry(self, name: &str, launch: &Launch) -> Result<Entry, String> {
+        match (self, launch) {
+            (Self::Codex, _) => self.codex(launch),
+            (Self::Goose, _) => self.goose(name, launch),
+            (Self::Opencode, Launch::Program { command, args, env }) => {
+                let words: Vec<_> = [command].into_iter().chain(args).collect();
+                let mut entry = vec![("type", json!("local")), ("command", json!(words))];
+                self.push_values(&mut entry, "environment", env)?;
+                entry.push(("enabled", json!(true)));
+                Ok(entry)
+            }
+            // This host starts programs only: this program connects it with the URL.
+            (Self::ClaudeDesktop, Launch::Url { url, headers }) => {
+                let mut args = vec!["proxy".to_owned(), url.clone()];
+                for (name, value) in headers {
+                    args.push("--header".to_owned());
+                    args.push(format!("{name}: {}", self.rendered(name, value)?));
+                }
+                let program = std::env::current_exe().map_err(|error| error.to_string())?;
+                Ok(vec![("command", json!(program)), ("args", json!(args))])
+            }
+            (_, Launch::Program { command, args, env }) => {
+                let mut entry = self.kind("stdio", "local");
+                entry.push(("command", json!(command)));
+                entry.push(("args", json!(args)));
+                self.push_values(&mut entry, "env", env)?;
+                self.push_tools(&mut entry);
+                Ok(entry)
+            }
+            (_, Launch::Url { url, headers }) => {
+                let mut entry = match self {
+                    Self::Cline => vec![("type", json!("streamableHttp"))],
+                    Self::Opencode => vec![("type", json!("remote"))],
+                    _ => self.kind("http", "http"),
+                };
+                let member = match self {
+                    Self::GeminiCli | Self::QwenCode => "httpUrl",
+                    Self::Windsurf => "serverUrl",
+                    _ => "url",
+                };
+                entry.push((member, json!(url)));
+                self.push_values(&mut entry, "headers", headers)?;
+                if self == Self::Opencode {
+                    entry.push(("enabled", json!(true)));
+                }
+                self.push_tools(&mut entry);
+                Ok(entry)
+            }
+        }
+    }
+
+    /// The member `type` of hosts that have one.
+    fn kind(self, kind: &str, of_copilot: &str) -> Entry {
+        match self {
+            Self::ClaudeCode | Self::Vscode => vec![("type", json!(kind))],
+            Self::CopilotCli => vec![("type", json!(of_copilot))],
+            _ => Entry::new(),
+        }
+    }
+
+    fn push_tools(self, entry: &mut Entry) {
+        if self == Self::CopilotCli {
+            entry.push(("tools", json!(["*"])));
+        }
+    }
+
+    fn push_values(
+        self,
+        entry: &mut Entry,
+        member: &'static str,
+        values: &[(String, String)],
+    ) -> Result<(), String> {
+        let mut rendered = Map::new();
+        for (name, value) in values {
+            rendered.insert(name.clone(), self.rendered(name, value)?.into());
+        }
+        if !rendered.is_empty() {
+            entry.push((member, rendered.into()));
+        }
+        Ok(())
+    }
+
+    /// Writes the references of a value as the host does.
+    fn rendered(self, name: &str, value: &str) -> Result<String, String> {
+        let mut out = String::new();
+        let mut rest = value;
+        while let Some((before, variable, after)) = split_reference(rest) {
+            out.push_str(before);
+            match self.reference() {
+                Reference::Shell => out.push_str(&format!("${{{variable}}}")),
+                Reference::Env => out.push_str(&format!("${{env:{variable}}}")),
+                Reference::Dollar => out.push_str(&format!("${variable}")),
+                Reference::Braces => out.push_str(&format!("{{env:{variable}}}")),
+                Reference::Whole | Reference::None => return Err(self.no_reference(name, variable)),
+            }
+            rest = after;
+        }
+        out.push_str(rest);
+        Ok(out)
+    }
+
+    fn no_reference(self, name: &str, variable: &str) -> String {
+        format!(
+            "{} cannot take the value of {name:?} from the variable {variable}: it has no references to variables there; write the value into its settings yourself",
+            self.owner()
+        )
+    }
+
+    fn codex(self, launch: &Launch) -> Result<Entry, String> {
+        match launch {
+            Launch::Program { command, args, env } => {
+                let mut entry = vec![("command", json!(command)), ("args", json!(args))];
+                let (passed, set) = self.split_passed(env)?;
+                push_object(&mut entry, "env", set);
+                if !passed.is_empty() {
+                    entry.push(("env_vars", json!(passed)));
+                }
+                Ok(entry)
+            }
+            Launch::Url { url, headers } => {
+                let mut entry = vec![("url", json!(url))];
+                let (mut set, mut named) = (Map::new(), Map::new());
+                for (name, value) in headers {
+                    let is_token = name.eq_ignore_ascii_case("authorization");
+                    let token = value.strip_prefix("Bearer ").and_then(whole_reference);
+                    match (token.filter(|_| is_token), whole_reference(value)) {
+                        (Some(variable), _) => {
+                            entry.push(("bearer_token_env_var", json!(variable)));
+                        }
+                        (None, Some(variable)) => drop(named.insert(name.clone(), variable.into())),
+                        (None, None) => {
+                            drop(set.insert(name.clone(), self.rendered(name, value)?.into()));
+                        }
+                    }
+                }
+                push_object(&mut entry, "http_headers", set);
+                push_object(&mut entry, "env_http_headers", named);
+                Ok(entry)
+            }
+        }
+    }
+
+    fn goose(self, name: &str, launch: &Launch) -> Result<Entry, String> {
+        let mut entry = vec![("enabled", json!(true)), ("name", json!(name))];
+        match launch {
+            Launch::Program { command, args, env } => {
+                entry.push(("type", json!("stdio")));
+                entry.push(("cmd", json!(command)));
+                entry.push(("args", json!(args)));
+                let (passed, set) = self.split_passed(env)?;
+                push_object(&mut entry, "envs", set);
+                if !passed.is_empty() {
+                    entry.push(("env_keys", json!(passed)));
+                }
+            }
+            Launch::Url { url, headers } => {
+                entry.push(("type", json!("streamable_http")));
+                entry.push(("uri", json!(url)));
+                let mut set = Map::new();
+                for (name, value) in headers {
+                    set.insert(name.clone(), self.rendered(name, value)?.into());
+                }
+                push_object(&mut entry, "headers", set);
+            }
+        }
+        entry.push(("timeout", json!(300)));
+        Ok(entry)
+    }
+
+    /// Separates the variables that the host passes on (`NAME=${NAME}`) from those with values.
+    fn split_passed(
+        self,
+        env: &[(String, String)],
+    ) -> Result<(Vec<String>, Map<String, Value>), String> {
+        let (mut passed, mut set) = (Vec::new(), Map::new());
+        for (name, value) in env {
+            if whole_reference(value) == Some(name) {
+                passed.push(name.clone());
+            } else {
+                set.insert(name.clone(), self.rendered(name, value)?.into());
+            }
+        }
+        Ok((passed, set))
+    }
+}
+
+fn push_object(entry: &mut Entry, member: &'static str, values: Map<String, Value>) {
+    if !values.is_empty() {
+        entry.push((member, values.into()));
+    }
+}
+
+/// Splits at the first `${NAME}`.
+fn split_reference(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once("${")?;
+    let (variable, after) = rest.split_once('}')?;
+    Some((before, variable, after))
+}
+
+/// Returns NAME if the text is `${NAME}`.
+fn whole_reference(text: &str) -> Option<&str> {
+    text.strip_prefix("${")?.strip_suffix('}')
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::Host;
+    use super::{Launch, is_secret};
+
+    fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
+        let owned = list
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        owned.collect()
+    }
+
+    fn entry(host: Host, launch: &Launch) -> Result<Value, String> {
+        let members = host.entry("shop", launch)?;
+        let members = members
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value));
+        Ok(Value::Object(members.collect()))
+    }
+
+    #[test]
+    fn programs_are_written_as_each_host_reads_them() {
+        let launch = Launch::Program {
+            command: "/bin/shop".to_owned(),
+            args: vec!["--fast".to_owned()],
+            env: pairs(&[("SHOP_KEY", "${SHOP_KEY}"), ("LEVEL", "debug")]),
+        };
+        let env = |key: &str| json!({"SHOP_KEY": key, "LEVEL": "debug"});
+        let plain =
+            |key: &str| json!({"command": "/bin/shop", "args": ["--fast"], "env": env(key)});
+        let typed = |kind: &str, key: &str| {
+            let mut value = plain(key);
+            value["type"] = kind.into();
+            value
+        };
+        for (host, expected) in [
+            (Host::ClaudeCode, typed("stdio", "${SHOP_KEY}")),
+            (Host::Cursor, plain("${env:SHOP_KEY}")),
+            (Host::Vscode, typed("stdio", "${env:SHOP_KEY}")),
+            (Host::GeminiCli, plain("$SHOP_KEY")),
+            (
+                Host::Opencode,
+                json!({"type": "local", "command": ["/bin/shop", "--fast"], "environment": env("{env:SHOP_KEY}"), "enabled": true}),
+            ),
+            (
+                Host::Codex,
+                json!({"command": "/bin/shop", "args": ["--fast"], "env": {"LEVEL": "debug"}, "env_vars": ["SHOP_KEY"]}),
+            ),
+            (
+                Host::Goose,
+                json!({"enabled": true, "name": "shop", "type": "stdio", "cmd": "/bin/shop", "args": ["--fast"], "envs": {"LEVEL": "debug"}, "env_keys": ["SHOP_KEY"], "timeout": 300}),
+            ),
+        ] {
+            assert_eq!(entry(host, &launch), Ok(expected), "{host:?}");
+        }
+        for host in [Host::ClaudeDesktop, Host::Cline, Host::Zed] {
+            let error = entry(host, &launch).unwrap_err();
+            assert!(
+                error.contains("SHOP_KEY") && error.contains("yourself"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn urls_are_written_as_each_host_reads_them() {
+        let launch = Launch::Url {
+            url: "https://shop.example/mcp".to_owned(),
+            headers: pairs(&[("Authorization", "Bearer ${SHOP_TOKEN}")]),
+        };
+        let url = "https://shop.example/mcp";
+        for (host, expected) in [
+            (
+                Host::ClaudeCode,
+                json!({"type": "http", "url": url, "headers": {"Authorization": "Bearer ${SHOP_TOKEN}"}}),
+            ),
+            (
+                Host::GeminiCli,
+                json!({"httpUrl": url, "headers": {"Authorization": "Bearer $SHOP_TOKEN"}}),
+            ),
+            (
+                Host::Windsurf,
+                json!({"serverUrl": url, "headers": {"Authorization": "Bearer ${env:SHOP_TOKEN}"}}),
+            ),
+            (
+                Host::CopilotCli,
+                json!({"type": "http", "url": url, "headers": {"Authorization": "Bearer ${SHOP_TOKEN}"}, "tools": ["*"]}),
+            ),
+            (
+                Host::Codex,
+                json!({"url": url, "bearer_token_env_var": "SHOP_TOKEN"}),
+            ),
+        ] {
+            assert_eq!(entry(host, &launch), Ok(expected), "{host:?}");
+        }
+        let open = Launch::Url {
+            url: url.to_owned(),
+            headers: Vec::new(),
+        };
+        let desktop = entry(Host::ClaudeDesktop, &open).unwrap();
+        assert_eq!(desktop["args"], json!(["proxy", url]));
+    }
+
+    #[test]
+    fn names_of_secrets_are_known() {
+        for name in [
+            "API_KEY",
+            "github_token",
+            "Authorization",
+            "X-Api-Key",
+            "DB_PASSWORD",
+        ] {
+            assert!(is_secret(name), "{name}");
+        }
+        for name in ["LEVEL", "X-Team", "RUST_LOG"] {
+            assert!(!is_secret(name), "{name}");
+        }
+    }
+}
