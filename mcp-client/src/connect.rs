@@ -42,7 +42,8 @@ pub(crate) async fn open(
     let authorizer = builder
         .login
         .map(|login| login.applied(&channel.peer()))
-        .transpose()?;
+        .transpose()?
+        .flatten();
     if let Some(name) = builder.invalid_header {
         return Err(ErrorKind::Header(name).into());
     }

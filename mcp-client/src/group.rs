@@ -10,6 +10,7 @@
 //! | `event` | [`GroupEvent`], [`Health`] |
 //! | `names` | unique names of tools, prompts and resources |
 //! | `health_check` | checks of running servers |
+//! | `login` | the login that the servers share |
 //! | `member` | one server: start, restart, close |
 //! | `handle` | [`Group`] |
 //! | `builder` | [`GroupBuilder`] |
@@ -23,14 +24,15 @@ mod event;
 mod handle;
 mod health_check;
 mod lists;
+mod login;
 mod member;
 mod names;
 mod servers;
 
 pub use builder::GroupBuilder;
 pub use config::{
-    Approval, ConfigError, EntryError, GroupConfig, PendingCommand, ServerEntry, ServerSpec,
-    Variables,
+    Approval, ConfigError, EntryError, EntryOAuth, GroupConfig, PendingCommand, ServerEntry,
+    ServerSpec, Variables,
 };
 pub use event::{GroupEvent, Health};
 pub use handle::Group;

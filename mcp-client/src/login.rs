@@ -10,6 +10,8 @@ use url::{Position, Url};
 pub(crate) enum Login {
     /// Tokens of each client alone.
     Settings(Box<OAuth>),
+    /// Settings that the servers of a group share. Those without HTTP get no token.
+    Group(Box<OAuth>),
     Shared(Authorizer),
     /// The HTTP client of the channel adds the tokens.
     Applied(Authorizer),
@@ -21,6 +23,10 @@ impl Login {
         let url = channel.url().to_string();
         match self {
             Self::Settings(oauth) => oauth.authorizer(url),
+            Self::Group(oauth) => {
+                oauth.check_for_group()?;
+                oauth.authorizer(url)
+            }
             Self::Shared(authorizer) | Self::Applied(authorizer) => {
                 if is_same_server(authorizer.server(), &url) {
                     return Ok(authorizer);
@@ -35,16 +41,18 @@ impl Login {
         }
     }
 
-    /// Returns the tokens of a client whose channel adds them.
+    /// Returns the tokens of a client whose channel adds them. `None` for a server of a group that gets none.
     ///
     /// # Errors
     ///
     /// Returns [`AuthError::Settings`] when the channel does not use HTTP.
-    pub(crate) fn applied(self, peer: &str) -> Result<Authorizer, AuthError> {
+    pub(crate) fn applied(self, peer: &str) -> Result<Option<Authorizer>, AuthError> {
         match self {
-            Self::Applied(authorizer) => Ok(authorizer),
+            Self::Applied(authorizer) => Ok(Some(authorizer)),
+            Self::Group(_) => Ok(None),
             Self::Settings(_) | Self::Shared(_) => Err(AuthError::Settings(format!(
-                "{peer} gets no token: authorization needs a URL or an `HttpChannel` as the target;                  remove `.oauth(…)`, or connect over HTTP"
+                "{peer} gets no token: authorization needs a URL or an `HttpChannel` as the target; \
+                 remove `.oauth(…)`, or connect over HTTP"
             ))),
         }
     }

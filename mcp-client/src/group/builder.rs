@@ -6,10 +6,13 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "auth")]
+use mcp_auth::OAuth;
 use tokio::sync::broadcast;
 
 use super::event::GroupEvent;
 use super::handle::{Group, GroupMember};
+use super::login::GroupLogin;
 use super::member::Member;
 use super::names::{Naming, numbered, sanitize};
 use crate::client::Client;
@@ -27,6 +30,7 @@ pub struct GroupBuilder {
     members: Vec<NewMember>,
     naming: Naming,
     listens: bool,
+    login: GroupLogin,
     events: broadcast::Sender<GroupEvent>,
 }
 
@@ -55,7 +59,7 @@ impl GroupBuilder {
         F: Fn() -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<Client, Error>> + Send + 'static,
     {
-        self.add(Member::new(name, move || Box::pin(connect())))
+        self.add(Member::new(name, move |_| Box::pin(connect())))
     }
 
     /// Adds a disabled server with the reason: for example, its configuration is invalid. It appears
@@ -103,7 +107,7 @@ impl GroupBuilder {
         self
     }
 
-    fn add(mut self, member: Member) -> Self {
+    pub(super) fn add(mut self, member: Member) -> Self {
         self.members.push(NewMember::Added(member));
         self
     }
@@ -118,6 +122,37 @@ impl GroupBuilder {
     /// needs a connection per server. Default: yes.
     pub fn listen(mut self, listens: bool) -> Self {
         self.listens = listens;
+        self
+    }
+
+    /// Sets the login of the servers over HTTP that [`target`](Self::target) and [`config`](Self::config) add, before or
+    /// after this call. Each server has tokens of its own, which survive its restarts. Commands and servers in this
+    /// process get no token, and a client with a login of its own keeps it. Default: no login.
+    ///
+    /// The [`oauth`](super::ServerSpec) of a file's entry replaces the client id and secret for its server, and adds
+    /// scopes. Settings with a client secret need [`OAuth::issuer`], because each server could have the secret sent to
+    /// an authorization server of its own; for [`OAuth::token`], set the login of one server's client. A server with
+    /// other settings cannot be started.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::Group;
+    /// use mcp::auth::{FileStore, OAuth};
+    /// use mcp::group::GroupConfig;
+    /// use mcp::prelude::*;
+    ///
+    /// # fn run() -> mcp::Result<()> {
+    /// let group = Group::builder()
+    ///     .config(GroupConfig::read("mcp.json")?, Client::builder())
+    ///     .oauth(OAuth::interactive("My Agent").store(FileStore::new("tokens")))
+    ///     .build();
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "auth")]
+    pub fn oauth(mut self, oauth: OAuth) -> Self {
+        self.login.oauth = Some(Box::new(oauth));
         self
     }
 
@@ -139,12 +174,15 @@ impl GroupBuilder {
         let members = members.filter_map(|new| {
             let member = match new {
                 NewMember::Added(mut member) => {
-                    member.join(events.clone(), self.listens);
+                    member.join(events.clone(), self.listens, self.login.clone());
                     Arc::new(member)
                 }
                 NewMember::Kept(name) => {
                     let mut current = current.iter();
-                    current.find(|it| it.member.name == name)?.member.clone()
+                    current
+                        .find(|known| known.member.name == name)?
+                        .member
+                        .clone()
                 }
             };
             let prefix =
@@ -181,6 +219,7 @@ impl Group {
             members: Vec::new(),
             naming: Naming::default(),
             listens: true,
+            login: GroupLogin::default(),
             events: broadcast::Sender::new(EVENT_CAPACITY),
         }
     }

@@ -21,7 +21,7 @@ mod spec;
 mod variables;
 
 pub use approval::{Approval, PendingCommand};
-pub use spec::{ConfigError, EntryError, GroupConfig, ServerEntry, ServerSpec};
+pub use spec::{ConfigError, EntryError, EntryOAuth, GroupConfig, ServerEntry, ServerSpec};
 pub use variables::Variables;
 
 #[cfg(test)]

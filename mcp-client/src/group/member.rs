@@ -14,6 +14,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::event::{GroupEvent, Health};
 use super::health_check;
+use super::login::GroupLogin;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::probe_memory::ProbeMemory;
@@ -21,7 +22,7 @@ use crate::probe_memory::ProbeMemory;
 /// A server that ran for this time is started again without a delay.
 const HEALTHY: Duration = Duration::from_secs(60);
 
-type Connect = Arc<dyn Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync>;
+type Connect = Arc<dyn Fn(&GroupLogin) -> BoxFuture<'static, Result<Client, Error>> + Send + Sync>;
 
 pub(super) struct Member {
     pub(super) name: Arc<str>,
@@ -34,6 +35,7 @@ pub(super) struct Member {
     /// Subscribes to list changes while the server runs.
     listens: bool,
     health_check: Option<Duration>,
+    login: GroupLogin,
 }
 
 struct Lifecycle {
@@ -61,7 +63,10 @@ enum ServerState {
 impl Member {
     pub(super) fn new(
         name: &str,
-        connect: impl Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync + 'static,
+        connect: impl Fn(&GroupLogin) -> BoxFuture<'static, Result<Client, Error>>
+        + Send
+        + Sync
+        + 'static,
     ) -> Self {
         Self::with(name, Some(Arc::new(connect)), Health::Idle)
     }
@@ -83,13 +88,20 @@ impl Member {
             events: None,
             listens: false,
             health_check: None,
+            login: GroupLogin::default(),
         }
     }
 
     /// Completes a member when its group is built.
-    pub(super) fn join(&mut self, events: broadcast::Sender<GroupEvent>, listens: bool) {
+    pub(super) fn join(
+        &mut self,
+        events: broadcast::Sender<GroupEvent>,
+        listens: bool,
+        login: GroupLogin,
+    ) {
         self.events = Some(events);
         self.listens = listens;
+        self.login = login;
     }
 
     pub(super) fn set_health_check(&mut self, period: Duration) {
@@ -132,7 +144,7 @@ impl Member {
             ServerState::Closed => return Err(self.error(ErrorKind::closed(CloseReason::Local))),
             _ => {}
         }
-        match self.probe_memory.scope(connect()).await {
+        match self.probe_memory.scope(connect(&self.login)).await {
             Ok(client) => {
                 self.reporter().set_health(Health::Running);
                 let watching = watch(

@@ -14,6 +14,8 @@ use super::builder::GroupBuilder;
 use super::config::PendingCommand;
 use super::config::{Approval, GroupConfig, ServerEntry, ServerSpec};
 use super::handle::Group;
+use super::login;
+use super::member::Member;
 use crate::builder::ClientBuilder;
 use crate::client::Client;
 use crate::error::Error;
@@ -73,18 +75,18 @@ impl GroupBuilder {
         target: impl Target + Clone + Sync + 'static,
         client: ClientBuilder,
     ) -> Self {
-        self.server(name, move || {
-            let (target, client) = (target.clone(), client.clone());
-            async move { client.connect(target).await }
-        })
+        self.add(Member::new(name, move |login| {
+            let (target, client) = (target.clone(), login.apply(client.clone()));
+            Box::pin(async move { client.connect(target).await })
+        }))
     }
 
     /// Adds the servers of a configuration file. Each connection uses the settings of `client`,
-    /// such as its handlers and timeouts.
+    /// such as its handlers and timeouts. A login of `client` is for the servers with a URL.
     ///
     /// A disabled or invalid entry becomes an unused server; [`Group::health`] gives the reason.
     pub fn config(self, config: GroupConfig, client: ClientBuilder) -> Self {
-        let approval = config.approval();
+        let (approval, client) = (config.approval(), login::for_file(client));
         let entries = config.servers.into_iter();
         entries.fold(self, |group, entry| {
             group.entry(entry, client.clone(), approval.clone())
@@ -97,10 +99,10 @@ impl GroupBuilder {
             _ if entry.is_disabled => {
                 self.unused(&name, "it is disabled in the configuration file")
             }
-            Ok(spec) => self.server(&name.clone(), move || {
-                let name = Some(name.clone());
-                connect(spec.clone(), name, client.clone(), approval.clone())
-            }),
+            Ok(spec) => self.add(Member::new(&name.clone(), move |login| {
+                let (name, client) = (Some(name.clone()), login.apply(client.clone()));
+                Box::pin(connect(spec.clone(), name, client, approval.clone()))
+            })),
             Err(error) => self.unused(&name, error.to_string()),
         }
     }
@@ -158,7 +160,15 @@ async fn connect(
             builder.connect(command).await
         }
         #[cfg(feature = "http")]
-        ServerSpec::Url { url, headers, .. } => {
+        ServerSpec::Url {
+            url,
+            headers,
+            oauth,
+        } => {
+            let builder = match oauth {
+                Some(oauth) => login::with_registration(builder, oauth),
+                None => builder,
+            };
             let mut channel = HttpChannel::new(url)?;
             for (name, value) in headers {
                 channel = channel.header(name.as_str(), value.as_str())?;

@@ -425,8 +425,16 @@ pub(crate) fn spec_id(spec: &ServerSpec) -> String {
                     .flat_map(|(name, value)| [name.clone(), value.clone()]),
             );
         }
-        ServerSpec::Url { url, headers, .. } => {
+        ServerSpec::Url {
+            url,
+            headers,
+            oauth,
+            ..
+        } => {
             parts.extend(["url".to_owned(), url.clone()]);
+            if let Some(oauth) = oauth {
+                parts.push(format!("{oauth:?} {:?}", oauth.client_secret));
+            }
             parts.extend(
                 headers
                     .iter()

@@ -7,11 +7,13 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use mcp::Group;
 use mcp::auth::{AuthError, AuthStatus, OAuth};
+use mcp::group::{GroupConfig, Variables};
 use mcp::prelude::*;
 use mcp::types::ClientCapabilities;
 use mcp::{ClientBuilder, HttpChannel};
@@ -25,6 +27,8 @@ const CREDENTIALS: &str = "io.modelcontextprotocol/oauth-client-credentials";
 struct Issued {
     valid: Arc<Mutex<HashSet<String>>>,
     count: Arc<Mutex<usize>>,
+    /// The credentials and the form of each token request.
+    requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Issued {
@@ -57,7 +61,10 @@ async fn start() -> (String, Issued) {
         "revocation_endpoint": format!("{base}/revoke"),
         "token_endpoint_auth_methods_supported": ["client_secret_basic"],
     });
-    let token = |State(issued): State<Issued>| async move {
+    let token = |State(issued): State<Issued>, headers: HeaderMap, form: String| async move {
+        let credentials = headers[AUTHORIZATION].to_str().unwrap();
+        let request = format!("{credentials} {form}");
+        issued.requests.lock().unwrap().push(request);
         let token = issued.issue();
         respond(&json!({"access_token": token, "token_type": "Bearer", "expires_in": 3600}))
     };
@@ -288,4 +295,98 @@ async fn authorizer_of_another_server_is_refused() {
     assert!(matches!(reason, Some(AuthError::Settings(_))), "{error}");
     assert!(!error.to_string().contains("hidden"), "{error}");
     assert_eq!(issued.count(), 0);
+}
+
+fn config(file: &Value) -> GroupConfig {
+    GroupConfig::parse(&file.to_string(), &Variables::new()).unwrap()
+}
+
+#[tokio::test]
+async fn group_logs_in_to_its_servers_over_http_only() {
+    let (url, issued) = start().await;
+    let issuer = url.strip_suffix("/mcp").unwrap();
+    let token = issued.issue();
+    let file = json!({"mcpServers": {
+        "file": {"url": url},
+        "header": {"url": url, "headers": {"Authorization": format!("Bearer {token}")}},
+        "command": {"command": "mcp-no-such-program"},
+    }});
+    // The order of the calls does not matter.
+    let group = Group::builder()
+        .target("url", url.clone(), Client::builder())
+        .oauth(machine().issuer(issuer))
+        .config(config(&file), Client::builder())
+        .target(
+            "process",
+            mcp::InProcess(Server::new("local", "1.0.0")),
+            Client::builder(),
+        )
+        .build();
+    let sent = async |server: &str| {
+        let client = group.client(server).await.unwrap();
+        client.call("sent", ()).await.unwrap().text()
+    };
+    for server in ["url", "file"] {
+        assert_eq!(sent(server).await, r#"Some("Bearer token-2") None"#);
+    }
+    assert_eq!(sent("header").await, r#"Some("Bearer token-1") None"#);
+    let process = group.client("process").await.unwrap();
+    assert_eq!(process.auth_status(), None);
+    let error = group.client("command").await.unwrap_err();
+    assert!(error.authorization().is_none(), "{error}");
+    // A server that starts again uses its token.
+    group.client("url").await.unwrap().close().await.unwrap();
+    let starts_again = async || group.client("url").await.is_ok();
+    while !starts_again().await {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(issued.count(), 2);
+    group.close().await;
+    // A login of the file's client is for its servers with a URL as well.
+    let group = Group::builder()
+        .config(
+            config(&file),
+            Client::builder().oauth(machine().issuer(issuer)),
+        )
+        .build();
+    assert!(group.client("file").await.is_ok());
+    let error = group.client("command").await.unwrap_err();
+    assert!(error.authorization().is_none(), "{error}");
+}
+
+#[tokio::test]
+async fn entry_of_a_file_has_its_own_registration() {
+    let (url, issued) = start().await;
+    let oauth = json!({"clientId": "registered", "clientSecret": "s3cret", "scopes": "notes"});
+    let file = json!({"mcpServers": {"a": {"url": url, "oauth": oauth}, "b": {"url": url}}});
+    let group = Group::builder()
+        .config(config(&file), Client::builder())
+        .oauth(machine())
+        .build();
+    assert!(group.client("a").await.is_ok());
+    let requests = issued.requests.lock().unwrap().clone();
+    let [request] = requests.as_slice() else {
+        panic!("{requests:?}");
+    };
+    assert!(
+        request.starts_with("Basic cmVnaXN0ZXJlZDpzM2NyZXQ= "),
+        "{request}"
+    );
+    assert!(request.contains("scope=notes"), "{request}");
+    // The secret of the group goes to an authorization server that the program names.
+    for oauth in [
+        machine(),
+        OAuth::token(|| async { Ok::<_, String>("t0ken") }),
+    ] {
+        let group = Group::builder()
+            .target("b", url.clone(), Client::builder())
+            .oauth(oauth)
+            .build();
+        let error = group.client("b").await.unwrap_err();
+        let reason = error.authorization();
+        assert!(matches!(reason, Some(AuthError::Settings(_))), "{error}");
+    }
+    let error = group.client("b").await.unwrap_err();
+    assert!(error.to_string().contains("add .issuer(…)"), "{error}");
+    assert_eq!(issued.count(), 1);
 }

@@ -203,10 +203,7 @@ mod tests {
         std::fs::remove_dir_all(&folder).unwrap();
         let error = GroupConfig::read(&file).unwrap_err().to_string();
         assert!(error.contains("mcp.json\" cannot be read: "), "{error}");
-        let url = ServerSpec::Url {
-            url: "https://ada:secret@example.com/mcp?key=secret".to_owned(),
-            headers: Vec::new(),
-        };
+        let url = ServerSpec::http("https://ada:secret@example.com/mcp?key=secret", []);
         assert!(url.variables().unwrap().is_empty());
         let shown = format!("{url:?}");
         assert!(shown.contains("https://example.com/mcp"), "{shown}");

@@ -4,18 +4,20 @@ use std::collections::BTreeMap;
 
 use mcp_types::JsonObject;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::json;
-use super::spec::{ConfigError, EntryError, GroupConfig, ServerEntry, ServerSpec};
+use super::spec::{ConfigError, EntryError, EntryOAuth, GroupConfig, ServerEntry, ServerSpec};
 use super::variables::{self, Variables};
 
 impl GroupConfig {
-    /// Parses the content of a file. Comments and trailing commas are allowed.
+    /// Parses the content of a file. Comments and trailing commas are allowed. Members of entries that are
+    /// [ignored](ServerEntry::ignored) are a warning in the log.
     ///
     /// # Errors
     ///
-    /// Returns [`ConfigError`] when the content is no valid JSON or lists no servers. The error of a
+    /// Returns [`ConfigError`] when the content is not valid JSON or lists no servers. The error of a
     /// single entry is in [`ServerEntry::spec`].
     ///
     /// # Examples
@@ -109,6 +111,57 @@ struct RawEntry {
     enabled: Option<bool>,
     #[serde(default)]
     extensions: BTreeMap<String, Vec<String>>,
+    #[serde(alias = "auth")]
+    oauth: Option<Value>,
+    #[serde(flatten)]
+    ignored: BTreeMap<String, IgnoredAny>,
+}
+
+/// The member `oauth`, and `auth` of Cursor.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawOAuth {
+    /// Gemini and Qwen.
+    enabled: Option<bool>,
+    /// The second name is Zed's, the third one Cursor's.
+    #[serde(alias = "client_id", alias = "CLIENT_ID")]
+    client_id: Option<String>,
+    #[serde(alias = "client_secret", alias = "CLIENT_SECRET")]
+    client_secret: Option<String>,
+    #[serde(alias = "scope")]
+    scopes: Option<RawScopes>,
+    #[serde(flatten)]
+    ignored: BTreeMap<String, IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RawScopes {
+    /// Separated by spaces.
+    Text(String),
+    List(Vec<String>),
+}
+
+impl RawOAuth {
+    fn scopes(&self) -> Vec<String> {
+        match &self.scopes {
+            None => Vec::new(),
+            Some(RawScopes::Text(text)) => text.split_whitespace().map(str::to_owned).collect(),
+            Some(RawScopes::List(scopes)) => scopes.clone(),
+        }
+    }
+
+    fn fill(&self, variables: &Variables) -> Result<EntryOAuth, EntryError> {
+        let fill = |value: &Option<String>| {
+            let value = value.as_ref();
+            value.map(|value| variables.fill(value)).transpose()
+        };
+        Ok(EntryOAuth {
+            client_id: fill(&self.client_id)?,
+            client_secret: fill(&self.client_secret)?,
+            scopes: self.scopes(),
+        })
+    }
 }
 
 /// The command of an entry.
@@ -147,11 +200,63 @@ impl RawEntry {
         Some(program)
     }
 
+    /// Takes the registration for logins. Hosts also write `false` or a name there, which registers nothing.
+    fn take_oauth(&mut self) -> Result<Option<RawOAuth>, EntryError> {
+        let members = match self.oauth.take() {
+            None | Some(Value::Bool(_)) => return Ok(None),
+            Some(members @ Value::Object(_)) => members,
+            Some(_) => {
+                self.ignored.insert("auth".to_owned(), IgnoredAny);
+                return Ok(None);
+            }
+        };
+        let oauth: RawOAuth = serde_json::from_value(members)
+            .map_err(|error| EntryError::Malformed(format!("`oauth`: {error}")))?;
+        for name in oauth.ignored.keys() {
+            self.ignored.insert(format!("oauth.{name}"), IgnoredAny);
+        }
+        Ok(Some(oauth).filter(|oauth| oauth.enabled != Some(false)))
+    }
+
+    /// Returns whether the entry is a URL and not a program.
+    fn has_url(&self, has_program: bool) -> Result<bool, EntryError> {
+        match self.kind.as_deref() {
+            None => Ok(!has_program),
+            Some("stdio" | "local") => Ok(false),
+            Some("http" | "sse" | "streamable-http" | "streamableHttp" | "remote") => Ok(true),
+            Some(other) => Err(EntryError::UnknownType(other.to_owned())),
+        }
+    }
+
+    /// Returns the names of unknown members, and of those that belong to the other kind of server.
+    fn ignored(&self, has_url: bool, has_program: bool, has_oauth: bool) -> Vec<String> {
+        let other = if has_url {
+            vec![
+                ("command", has_program),
+                ("args", !self.args.is_empty()),
+                ("env", !self.env.is_empty()),
+                ("envFile", self.env_file.is_some()),
+                ("cwd", self.cwd.is_some()),
+            ]
+        } else {
+            vec![
+                ("url", self.url.is_some() || self.http_url.is_some()),
+                ("headers", !self.headers.is_empty()),
+                ("oauth", has_oauth),
+            ]
+        };
+        let other = other.into_iter().filter(|(_, is_set)| *is_set);
+        let other = other.map(|(name, _)| name.to_owned());
+        self.ignored.keys().cloned().chain(other).collect()
+    }
+
     /// Returns the names of the variables in the members that a server gets.
-    fn variables(&self, program: Option<&String>) -> Vec<String> {
+    fn variables(&self, program: Option<&String>, oauth: Option<&RawOAuth>) -> Vec<String> {
         let single = [&self.env_file, &self.cwd, &self.url, &self.http_url];
+        let login = oauth.map(|oauth| [&oauth.client_id, &oauth.client_secret]);
+        let single = single.into_iter().chain(login.into_iter().flatten());
         let values = self.env.values().chain(self.headers.values());
-        let texts = program.into_iter().chain(single.into_iter().flatten());
+        let texts = program.into_iter().chain(single.flatten());
         let texts = texts.chain(&self.args).map(String::as_str);
         let mut names = Vec::new();
         for text in texts.chain(values.filter_map(Value::as_str)) {
@@ -166,49 +271,46 @@ impl RawEntry {
 }
 
 fn parse_entry(name: String, entry: Value, variables: &Variables) -> ServerEntry {
+    let mut parsed = ServerEntry {
+        name,
+        is_disabled: false,
+        spec: Err(EntryError::NoTarget),
+        variables: Vec::new(),
+        ignored: Vec::new(),
+        extensions: BTreeMap::new(),
+    };
     match serde_json::from_value::<RawEntry>(entry) {
-        Ok(mut entry) => {
-            let program = entry.take_program();
-            ServerEntry {
-                name,
-                variables: entry.variables(program.as_ref()),
-                extensions: std::mem::take(&mut entry.extensions),
-                is_disabled: entry.disabled || entry.enabled == Some(false),
-                spec: to_spec(entry, program, variables),
-            }
+        Ok(entry) => {
+            parsed.is_disabled = entry.disabled || entry.enabled == Some(false);
+            parsed.spec = to_spec(entry, variables, &mut parsed);
         }
-        Err(error) => ServerEntry {
-            name,
-            is_disabled: false,
-            variables: Vec::new(),
-            extensions: BTreeMap::new(),
-            spec: Err(EntryError::Malformed(error.to_string())),
-        },
+        Err(error) => parsed.spec = Err(EntryError::Malformed(error.to_string())),
     }
+    if !parsed.ignored.is_empty() {
+        let (server, members) = (&parsed.name, &parsed.ignored);
+        tracing::warn!(%server, ?members, "ignored members in a configuration file");
+    }
+    parsed
 }
 
 fn to_spec(
-    entry: RawEntry,
-    program: Option<String>,
+    mut entry: RawEntry,
     variables: &Variables,
+    parsed: &mut ServerEntry,
 ) -> Result<ServerSpec, EntryError> {
-    let has_url = match entry.kind.as_deref() {
-        None => program.is_none(),
-        Some("stdio" | "local") => false,
-        Some("http" | "sse" | "streamable-http" | "streamableHttp" | "remote") => true,
-        Some(other) => return Err(EntryError::UnknownType(other.to_owned())),
-    };
+    parsed.extensions = std::mem::take(&mut entry.extensions);
+    let program = entry.take_program();
+    let oauth = entry.take_oauth()?;
+    let has_url = entry.has_url(program.is_some())?;
+    parsed.ignored = entry.ignored(has_url, program.is_some(), oauth.is_some());
+    parsed.variables = entry.variables(program.as_ref(), oauth.as_ref());
     let fill = |value: &String| variables.fill(value);
     if has_url {
+        let url = entry.http_url.as_ref().or(entry.url.as_ref());
         return Ok(ServerSpec::Url {
-            url: fill(
-                entry
-                    .http_url
-                    .as_ref()
-                    .or(entry.url.as_ref())
-                    .ok_or(EntryError::NoTarget)?,
-            )?,
+            url: fill(url.ok_or(EntryError::NoTarget)?)?,
             headers: pairs(&entry.headers, variables)?,
+            oauth: oauth.map(|oauth| oauth.fill(variables)).transpose()?,
         });
     }
     Ok(ServerSpec::Command {

@@ -76,6 +76,9 @@ pub struct ServerEntry {
     /// Names of the variables whose values are in `spec`: `TOKEN` for `${TOKEN}`. A program that asks its user shows
     /// them: the server gets the values.
     pub variables: Vec<String>,
+    /// Names of the entry's members that are ignored, such as `timeout`, `oauth.callbackPort`, or `headers` beside a
+    /// `command`. [`GroupConfig::parse`] logs them as a warning.
+    pub ignored: Vec<String>,
     /// Extensions of the server that only it and its clients know, with patterns of their methods: the member
     /// `extensions`, such as `{"com.example/budget": ["budget/*"]}`. A gateway passes their messages on.
     pub extensions: BTreeMap<String, Vec<String>>,
@@ -106,7 +109,35 @@ pub enum ServerSpec {
         url: String,
         /// Headers of every request.
         headers: Vec<(String, String)>,
+        /// The registration for logins.
+        oauth: Option<EntryOAuth>,
     },
+}
+
+/// The registration of a program at the authorization server of an entry: the member `oauth`, or `auth` of Cursor.
+/// `Debug` omits the secret.
+///
+/// It applies to the login of the client, such as [`GroupBuilder::oauth`](super::super::GroupBuilder::oauth). Without a
+/// login it is ignored, with a warning in the log.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EntryOAuth {
+    /// The client id.
+    pub client_id: Option<String>,
+    /// The client secret.
+    pub client_secret: Option<String>,
+    /// The scopes to request when the server names none.
+    pub scopes: Vec<String>,
+}
+
+impl fmt::Debug for EntryOAuth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EntryOAuth")
+            .field("client_id", &self.client_id)
+            .field("has_secret", &self.client_secret.is_some())
+            .field("scopes", &self.scopes)
+            .finish()
+    }
 }
 
 impl ServerSpec {
@@ -132,6 +163,7 @@ impl ServerSpec {
         Self::Url {
             url: url.into(),
             headers: headers.into_iter().collect(),
+            oauth: None,
         }
     }
 }
@@ -150,10 +182,15 @@ impl fmt::Debug for ServerSpec {
                 .field("args", &args.len())
                 .field("env", &names(env))
                 .finish_non_exhaustive(),
-            Self::Url { url, headers } => f
+            Self::Url {
+                url,
+                headers,
+                oauth,
+            } => f
                 .debug_struct("Url")
                 .field("url", &without_secrets(url))
                 .field("headers", &names(headers))
+                .field("oauth", oauth)
                 .finish(),
         }
     }
@@ -175,8 +212,8 @@ fn without_secrets(url: &str) -> String {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The file is no valid JSON. Comments and trailing commas are allowed.
-    #[error("the file is no valid JSON: {0}")]
+    /// The file is not valid JSON. Comments and trailing commas are allowed.
+    #[error("the file is not valid JSON: {0}")]
     Json(#[from] serde_json::Error),
     /// The file lists no servers.
     #[error("the file lists no servers; it has neither `mcpServers` nor `servers`")]

@@ -1,6 +1,8 @@
 //! Configuration files in the three dialects.
 
-use super::{ConfigError, EntryError, GroupConfig, PendingCommand, ServerSpec, Variables};
+use super::{
+    ConfigError, EntryError, EntryOAuth, GroupConfig, PendingCommand, ServerSpec, Variables,
+};
 
 fn variables() -> Variables {
     Variables::new()
@@ -24,20 +26,15 @@ fn command(name: &str, args: &[&str], env: &[(&str, &str)]) -> ServerSpec {
 }
 
 fn url(url: &str, headers: &[(&str, &str)]) -> ServerSpec {
-    ServerSpec::Url {
-        url: url.to_owned(),
-        headers: headers
-            .iter()
-            .map(|(a, b)| (a.to_string(), b.to_string()))
-            .collect(),
-    }
+    let headers = headers.iter();
+    ServerSpec::http(url, headers.map(|(a, b)| (a.to_string(), b.to_string())))
 }
 
 fn specs(text: &str) -> Vec<(String, bool, Result<ServerSpec, EntryError>)> {
     let config = GroupConfig::parse(text, &variables()).unwrap();
     let servers = config.servers.into_iter();
     servers
-        .map(|it| (it.name, it.is_disabled, it.spec))
+        .map(|entry| (entry.name, entry.is_disabled, entry.spec))
         .collect()
 }
 
@@ -256,4 +253,82 @@ fn extensions_of_an_entry_are_parsed() {
         config.servers[0].spec,
         Err(EntryError::Malformed(_))
     ));
+}
+
+#[test]
+fn registration_of_an_entry_is_read_as_hosts_write_it() {
+    let registration = |id: &str, secret: Option<&str>, scopes: &[&str]| EntryOAuth {
+        client_id: Some(id.to_owned()),
+        client_secret: secret.map(str::to_owned),
+        scopes: scopes.iter().map(ToString::to_string).collect(),
+    };
+    let ignored =
+        |names: &[&str]| -> Vec<String> { names.iter().map(ToString::to_string).collect() };
+    for (member, expected, ignored) in [
+        (
+            r#""oauth": {"clientId": "a", "clientSecret": "${TOKEN}", "scopes": ["r", "w"]}"#,
+            Some(registration("a", Some("hunter2"), &["r", "w"])),
+            vec![],
+        ),
+        (
+            r#""oauth": {"clientId": "a", "scopes": "r  w", "callbackPort": 7}"#,
+            Some(registration("a", None, &["r", "w"])),
+            ignored(&["oauth.callbackPort"]),
+        ),
+        (
+            r#""oauth": {"client_id": "a", "client_secret": "s", "scope": "r"}"#,
+            Some(registration("a", Some("s"), &["r"])),
+            vec![],
+        ),
+        (
+            r#""auth": {"CLIENT_ID": "a", "CLIENT_SECRET": "s", "scopes": ["r"]}"#,
+            Some(registration("a", Some("s"), &["r"])),
+            vec![],
+        ),
+        (
+            r#""oauth": {"enabled": false, "clientId": "a"}, "timeout": 3"#,
+            None,
+            ignored(&["timeout"]),
+        ),
+        (r#""oauth": false"#, None, vec![]),
+        (r#""auth": "oauth""#, None, ignored(&["auth"])),
+    ] {
+        let text =
+            format!(r#"{{"mcpServers": {{"a": {{"url": "https://a.example/", {member}}}}}}}"#);
+        let entry = GroupConfig::parse(&text, &variables())
+            .unwrap()
+            .servers
+            .remove(0);
+        let Ok(ServerSpec::Url { oauth, .. }) = &entry.spec else {
+            panic!("{member}: {:?}", entry.spec);
+        };
+        assert_eq!((oauth, &entry.ignored), (&expected, &ignored), "{member}");
+        let has_variable = member.contains("${TOKEN}");
+        assert_eq!(entry.variables.contains(&"TOKEN".to_owned()), has_variable);
+        assert!(!format!("{entry:?}").contains("hunter2"));
+    }
+}
+
+#[test]
+fn members_of_the_other_kind_of_server_are_reported() {
+    let text = r#"{"mcpServers": {
+        "a": {"url": "https://a.example/", "env": {"A": "1"}, "cwd": "/", "disabled": true},
+        "b": {"command": "b", "headers": {"A": "1"}, "oauth": {"clientId": "a"}, "trust": true},
+        "c": {"command": "c", "headers": {}, "type": "stdio"}
+    }}"#;
+    let config = GroupConfig::parse(text, &variables()).unwrap();
+    let ignored = config.servers.into_iter().map(|entry| entry.ignored);
+    let expected = [
+        vec!["env", "cwd"],
+        vec!["trust", "headers", "oauth"],
+        vec![],
+    ];
+    assert_eq!(ignored.collect::<Vec<_>>(), expected);
+    let malformed =
+        r#"{"mcpServers": {"a": {"url": "https://a.example/", "oauth": {"clientId": 7}}}}"#;
+    let malformed = specs(malformed).remove(0).2;
+    assert!(
+        matches!(malformed, Err(EntryError::Malformed(_))),
+        "{malformed:?}"
+    );
 }

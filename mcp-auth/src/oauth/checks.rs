@@ -1,0 +1,199 @@
+//! What the settings allow: scopes, authorization servers, combinations of settings.
+
+use url::Url;
+
+use super::{Grant, OAuth};
+use crate::client::Credential;
+use crate::dpop::Dpop;
+use crate::error::{AuthError, printable};
+use crate::scope::Scopes;
+
+impl OAuth {
+    /// The upper bound of the requested scopes.
+    fn scope_bound(&self) -> Option<&Scopes> {
+        let is_bound = !self.grant.has_user() && !self.scopes.is_empty();
+        self.max_scopes
+            .as_ref()
+            .or(is_bound.then_some(&self.scopes))
+    }
+
+    /// Returns whether a scope may be requested.
+    fn allows_scope(&self, scope: &str) -> bool {
+        let is_offline = scope == "offline_access" && self.offline_access && self.grant.has_user();
+        is_offline || self.scope_bound().is_none_or(|bound| bound.contains(scope))
+    }
+
+    /// Returns the scopes that may be requested. If that is none, the authorization server would choose
+    /// scopes, so it returns the upper bound then.
+    pub(crate) fn bounded(&self, scopes: &Scopes) -> Scopes {
+        let Some(bound) = self.scope_bound() else {
+            return scopes.clone();
+        };
+        let allowed = Scopes::from_names(scopes.iter().filter(|scope| self.allows_scope(scope)));
+        if allowed.is_empty() {
+            return bound.clone();
+        }
+        allowed
+    }
+
+    /// # Errors
+    ///
+    /// Returns [`AuthError::ScopeNotAllowed`] for scopes above the upper bound.
+    pub(crate) fn check_scopes(&self, scopes: &Scopes) -> Result<(), AuthError> {
+        let refused = scopes.iter().filter(|scope| !self.allows_scope(scope));
+        let refused = Scopes::from_names(refused);
+        match self.scope_bound() {
+            Some(bound) if !refused.is_empty() => Err(AuthError::ScopeNotAllowed {
+                scopes: refused.to_string(),
+                allowed: bound.to_string(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that several servers may share these settings. A secret without an issuer would reach the
+    /// authorization servers that they name, and a token would reach the servers.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Settings`] when they may not.
+    #[doc(hidden)]
+    pub fn check_for_group(&self) -> Result<(), AuthError> {
+        let credential = self.client.as_ref().map(|client| &client.credential);
+        if matches!(self.grant, Grant::Token(_)) {
+            return Err(invalid(
+                "a token is for one server; set it as the login of that server's client",
+            ));
+        }
+        if matches!(credential, Some(Credential::Secret(_))) && self.issuer.is_none() {
+            return Err(invalid(
+                "each server of the group could have the client secret sent to an authorization \
+                 server of its own; add .issuer(…)",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Checks an authorization server against the one of the settings.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::ClientIssuer`] for another one.
+    pub(crate) fn check_pin(&self, issuer: &str) -> Result<(), AuthError> {
+        let expected = self.issuer.as_deref();
+        expected.map_or(Ok(()), |expected| self.check_expected(expected, issuer))
+    }
+
+    /// # Errors
+    ///
+    /// Returns [`AuthError::ClientIssuer`] when `issuer` is another one than `expected`.
+    pub(crate) fn check_expected(&self, expected: &str, issuer: &str) -> Result<(), AuthError> {
+        if self.issuers.matches(expected, issuer) {
+            return Ok(());
+        }
+        Err(AuthError::ClientIssuer {
+            expected: printable(expected),
+            issuer: printable(issuer),
+        })
+    }
+
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Settings`] when a setting is invalid or would be ignored.
+    pub(crate) fn check(&self) -> Result<(), AuthError> {
+        if let Some(url) = &self.metadata_url {
+            check_metadata_url(url)?;
+        }
+        if let Some(issuer) = &self.issuer {
+            check_issuer(issuer)?;
+        }
+        if let Err(AuthError::ScopeNotAllowed { scopes, .. }) = self.check_scopes(&self.scopes) {
+            return Err(invalid(format!(
+                ".scopes(…) has {scopes:?}, which .max_scopes(…) does not allow"
+            )));
+        }
+        if self.confirm.is_some() && !self.grant.has_user() {
+            return Err(invalid(
+                ".confirm_login(…) is for logins of a user; remove it, and set .issuer(…)",
+            ));
+        }
+        match &self.grant {
+            Grant::Enterprise(_) if self.client.is_none() => Err(invalid(
+                "an enterprise login needs a client id; add .client_secret(…)",
+            )),
+            // Without it, every MCP server could have the platform token sent to a server of its own.
+            Grant::Workload(_) if self.issuer.is_none() => Err(invalid(
+                "a workload needs the authorization server that receives its platform token; add \
+                 .issuer(…)",
+            )),
+            Grant::Token(_) => self.check_unused(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that no setting is ignored which restricts how tokens are obtained: with
+    /// [`token`](Self::token), this crate obtains none.
+    fn check_unused(&self) -> Result<(), AuthError> {
+        let unused = [
+            (self.issuer.is_some(), "issuer"),
+            (self.client.is_some(), "client_id"),
+            (self.dpop != Dpop::Off, "dpop"),
+            (self.max_scopes.is_some(), "max_scopes"),
+        ];
+        match unused.iter().find(|(is_set, _)| *is_set) {
+            Some((_, name)) => Err(invalid(format!(
+                ".{name}(…) has no effect on a token that the program manages; remove it"
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn invalid(message: impl Into<String>) -> AuthError {
+    AuthError::Settings(message.into())
+}
+
+fn check_issuer(issuer: &str) -> Result<(), AuthError> {
+    let url = Url::parse(issuer).ok();
+    match url.filter(|url| matches!(url.scheme(), "http" | "https")) {
+        Some(_) => Ok(()),
+        None => Err(invalid(format!(
+            "the issuer {issuer:?} must be a URL, such as https://login.example.com"
+        ))),
+    }
+}
+
+fn check_metadata_url(text: &str) -> Result<(), AuthError> {
+    let url = Url::parse(text).ok().filter(|url| {
+        // A path with dot segments is another one after parsing.
+        url.as_str() == text
+            && url.scheme() == "https"
+            && url.path() != "/"
+            && url.fragment().is_none()
+            && url.username().is_empty()
+            && url.password().is_none()
+    });
+    let message = "the client metadata URL must be https with a path, without fragment and user";
+    url.map(|_| ()).ok_or_else(|| invalid(message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_metadata_url;
+
+    #[test]
+    fn client_metadata_url_is_checked() {
+        assert!(check_metadata_url("https://app.example/client.json").is_ok());
+        for url in [
+            "http://app.example/client.json",
+            "https://app.example/",
+            "https://app.example",
+            "https://app.example/a/../client.json",
+            "https://app.example/client.json#f",
+            "https://u@app.example/client.json",
+            "client.json",
+        ] {
+            assert!(check_metadata_url(url).is_err(), "{url}");
+        }
+    }
+}
