@@ -26,7 +26,8 @@ use crate::tokens::TokenSealer;
 
 /// A Model Context Protocol server: its identity, its routes, its settings.
 ///
-/// Build it by adding routes, then pass it to a transport.
+/// Build it by adding routes, then pass it to a transport. Clones share the routes and settings; a layer is added to
+/// one clone only.
 ///
 /// # Examples
 ///
@@ -39,7 +40,7 @@ use crate::tokens::TokenSealer;
 /// server.check()?;
 /// # Ok::<(), mcp::SetupError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Server {
     registry: Arc<SharedRegistry>,
     layer_stack: LayerStack,

@@ -5,10 +5,12 @@ mod example;
 use std::sync::Arc;
 
 use mcp::catalog::Snapshot;
+use mcp::client::{Client, ClientBuilder, Error, Target};
 use mcp::typed::CatalogServer;
 use mcp::types::{GetPromptResult, ReadResourceResult};
 use mcp::{
-    CallContext, CallToolResult, IntoServer, NotFound, ResourceContents, Server, ToolError, user,
+    CallContext, CallToolResult, InProcess, IntoServer, NotFound, ResourceContents, Server,
+    ToolError, user,
 };
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
@@ -49,20 +51,21 @@ pub fn mock(snapshot: Snapshot) -> Mock {
     }
 }
 
-/// A server from a snapshot. Created by [`mock`].
-#[derive(Debug)]
+/// A server from a snapshot. Created by [`mock`]. It is a connection target, also in a group. Clones share the calls
+/// that they receive.
+#[derive(Debug, Clone)]
 pub struct Mock {
     snapshot: Snapshot,
     state: State,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct State {
     answers: Vec<Answer>,
     calls: MockCalls,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Answer {
     tool: String,
     /// `None` for all arguments.
@@ -126,9 +129,9 @@ impl State {
     fn answer(&self, tool: &Value, arguments: &Value) -> Result<CallToolResult, ToolError> {
         let name = text(tool, "name");
         self.calls.add(name, arguments);
-        let of_tool = || self.answers.iter().filter(|it| it.tool == name);
-        let exact = of_tool().find(|it| it.arguments.as_ref() == Some(arguments));
-        let answer = exact.or_else(|| of_tool().find(|it| it.arguments.is_none()));
+        let of_tool = || self.answers.iter().filter(|answer| answer.tool == name);
+        let exact = of_tool().find(|answer| answer.arguments.as_ref() == Some(arguments));
+        let answer = exact.or_else(|| of_tool().find(|answer| answer.arguments.is_none()));
         if let Some(answer) = answer {
             return Ok(answer.result.clone());
         }
@@ -172,6 +175,12 @@ impl IntoServer for Mock {
             server = server.template(uri, |_: Arc<State>, _: Value, call| read(call));
         }
         server.finish()
+    }
+}
+
+impl Target for Mock {
+    async fn connect(self, builder: ClientBuilder) -> Result<Client, Error> {
+        builder.connect(InProcess(self.into_server())).await
     }
 }
 

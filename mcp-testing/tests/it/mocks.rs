@@ -1,7 +1,8 @@
 //! Servers from snapshots.
 
-use mcp::CallToolResult;
 use mcp::catalog::Snapshot;
+use mcp::prelude::*;
+use mcp::{CallToolResult, Group, InProcess};
 use serde_json::{Value, json};
 
 fn snapshot(output: &Value) -> Snapshot {
@@ -88,4 +89,29 @@ async fn examples_match_their_schemas() {
         let validator = jsonschema::validator_for(&schema).unwrap();
         assert!(validator.is_valid(&value), "{schema}: {value}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn servers_in_this_process_start_again_in_a_group() {
+    let mock = mcp_testing::mock(snapshot(&json!({"type": "object"})));
+    let calls = mock.calls();
+    let clock = Server::new("clock", "1.0.0").tool(Tool::new("now").handler(|| "half past"));
+    let group = Group::builder()
+        .target("disks", mock, Client::builder())
+        .target("clock", InProcess(clock), Client::builder())
+        .build();
+    for _ in 0..2 {
+        group.call("disks__plain", ()).await.unwrap();
+        assert_eq!(
+            group.call("clock__now", ()).await.unwrap().text(),
+            "half past"
+        );
+        for server in ["disks", "clock"] {
+            group.client(server).await.unwrap().close().await.unwrap();
+            let delayed = group.client(server).await;
+            assert!(delayed.unwrap_err().is_retryable());
+        }
+        tokio::time::sleep(std::time::Duration::from_secs(10)).await;
+    }
+    assert_eq!(calls.list().len(), 2);
 }
