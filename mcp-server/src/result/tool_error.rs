@@ -3,11 +3,12 @@
 //! Specification: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#error-handling>
 
 use std::error::Error;
+use std::fmt;
 
 use mcp_core::{Fault, Reply};
 use mcp_types::CallToolResult;
 
-use super::error::protocol_errors;
+use super::error::{PromptError, ResourceError, protocol_errors};
 use super::mask::log_masked;
 use crate::elicitation_id;
 use crate::input_round::AskError;
@@ -21,6 +22,9 @@ use crate::rejection::{ArgumentError, Rejection};
 /// [`new`](Self::new). Use
 /// [`invalid_params`](Self::invalid_params), [`protocol`](Self::protocol) or [`fault`](Self::fault)
 /// for errors that the client should handle instead of the model.
+///
+/// [`to_string`](ToString::to_string) returns the message. In functions that tools share with resources and prompts,
+/// `?` converts the error into a [`ResourceError`] or a [`PromptError`] with the same message.
 ///
 /// # Examples
 ///
@@ -105,5 +109,73 @@ impl ToolError {
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for ToolError {
     fn from(error: E) -> Self {
         Self(ToolErrorRepr::Error(error.into()))
+    }
+}
+
+/// The message for the language model, or that of the protocol error.
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            ToolErrorRepr::Text(message) => f.write_str(message),
+            ToolErrorRepr::Error(error) => error.fmt(f),
+            ToolErrorRepr::Content(result) => f.write_str(&result.text()),
+            ToolErrorRepr::Fault(fault) => fault.fmt(f),
+        }
+    }
+}
+
+macro_rules! converts_to {
+    ($($error:ident),*) => {
+        $(impl From<ToolError> for $error {
+            fn from(error: ToolError) -> Self {
+                match error.0 {
+                    ToolErrorRepr::Text(message) => Self::new(message),
+                    ToolErrorRepr::Error(error) => error.into(),
+                    ToolErrorRepr::Content(result) => Self::new(result.text()),
+                    ToolErrorRepr::Fault(fault) => Self::fault(fault),
+                }
+            }
+        })*
+    };
+}
+
+converts_to!(ResourceError, PromptError);
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use mcp_core::ItemKind;
+    use mcp_types::CallToolResult;
+
+    use super::{ResourceError, ToolError};
+    use crate::result::error::{ItemRef, NotFound};
+
+    #[test]
+    fn message_is_displayed_and_stays_in_a_resource() {
+        let errors = || -> [(ToolError, &str); 4] {
+            [
+                (ToolError::new("too far"), "too far"),
+                (io::Error::other("disk full").into(), "disk full"),
+                (
+                    ToolError::with_result(CallToolResult::error("no such city")),
+                    "no such city",
+                ),
+                (ToolError::invalid_params("`n`: missing"), "`n`: missing"),
+            ]
+        };
+        for (error, message) in errors() {
+            assert!(error.to_string().contains(message), "{error}");
+        }
+        let item = ItemRef {
+            kind: ItemKind::Resource,
+            id: "a://b",
+        };
+        for (error, message) in errors() {
+            let fault = ResourceError::from(error).into_fault(item, false);
+            assert!(fault.to_string().contains(message), "{fault}");
+        }
+        let not_found = ResourceError::from(ToolError::from(NotFound)).into_fault(item, false);
+        assert_eq!(not_found, item.not_found());
     }
 }
