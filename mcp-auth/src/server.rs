@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | 1 | `cache`, `identity`, `verifier` | bounded caches, values for handlers, the trait of verifiers |
 //! | 2 | `jwt` | signatures, keys and claims of tokens |
-//! | 3 | `issuer`, `introspection`, `static_tokens`, `proof` | sources of verified tokens, proofs of possession |
+//! | 3 | `issuer`, `introspection`, `static_tokens`, `proof_memory`, `proof` | sources of verified tokens, proofs of possession |
 //! | 4 | `challenge`, `metadata` | responses |
 //! | 5 | `protection` | the check of a request |
 //! | 6 | `layer`, `settings`, then `serve`, `exchange` | the tower layer, the builder, the authorization of `Serve`, tokens for other services |
@@ -19,6 +19,7 @@ mod jwt;
 mod layer;
 mod metadata;
 mod proof;
+mod proof_memory;
 mod protection;
 mod serve;
 mod settings;

@@ -65,18 +65,6 @@ impl<V: Clone> ExpiringCache<V> {
         self.put(&mut generations, key, entry);
     }
 
-    /// Inserts a value unless there is one that has not expired. Returns whether it was inserted.
-    pub(super) fn insert_new(&self, key: Digest, value: V, expires_at: u64, now: u64) -> bool {
-        let mut generations = self.generations.lock();
-        let is_live = |entry: Option<&Entry<V>>| entry.is_some_and(|entry| entry.expires_at > now);
-        if is_live(generations.young.get(&key)) || is_live(generations.old.get(&key)) {
-            return false;
-        }
-        let entry = Entry { value, expires_at };
-        self.put(&mut generations, key, entry);
-        true
-    }
-
     pub(super) fn clear(&self) {
         let mut generations = self.generations.lock();
         generations.young.clear();
@@ -112,10 +100,11 @@ mod tests {
     fn expired_entries_are_absent_and_may_come_again() {
         let cache = ExpiringCache::new(8);
         let key = digest(b"a");
-        assert!(cache.insert_new(key, (), 10, 5));
-        assert!(!cache.insert_new(key, (), 20, 9));
+        cache.insert(key, (), 10);
+        assert_eq!(cache.get(&key, 9), Some(()));
         assert_eq!(cache.get(&key, 10), None);
-        assert!(cache.insert_new(key, (), 20, 10));
+        cache.insert(key, (), 20);
+        assert_eq!(cache.get(&key, 10), Some(()));
         cache.clear();
         assert_eq!(cache.get(&key, 11), None);
     }

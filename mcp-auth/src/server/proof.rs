@@ -7,12 +7,14 @@ use std::fmt;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::request::Parts;
+use mcp_core::Principal;
 use ring::hmac;
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::cache::{ExpiringCache, digest};
+use super::cache::digest;
 use super::jwt::{Algorithm, Jwk, Jws};
+use super::proof_memory::ProofMemory;
 use super::verifier::VerifyError;
 use crate::clock;
 use crate::dpop::DPOP;
@@ -25,7 +27,7 @@ use crate::secret::Secret;
 const WINDOW: u64 = 300;
 /// Seconds for which a nonce is valid.
 const NONCE_LIFETIME: u64 = 300;
-/// Number of proofs that are remembered. More proofs within the window make the server forget the oldest.
+/// Number of proofs that are remembered.
 const MAX_PROOFS: usize = 200_000;
 /// Largest length of the id of a proof.
 const MAX_ID: usize = 256;
@@ -113,7 +115,7 @@ impl From<VerifyError> for ProofError {
 pub(super) struct ProofChecker {
     resource: Url,
     nonces: Option<NonceKey>,
-    seen: ExpiringCache<()>,
+    seen: ProofMemory,
 }
 
 impl ProofChecker {
@@ -121,7 +123,7 @@ impl ProofChecker {
         Self {
             resource,
             nonces,
-            seen: ExpiringCache::new(MAX_PROOFS),
+            seen: ProofMemory::new(MAX_PROOFS),
         }
     }
 
@@ -131,7 +133,7 @@ impl ProofChecker {
         Some(nonces.nonce(clock::unix_now()))
     }
 
-    /// Checks the proof of a request. `token` is its access token, which is bound to the key with
+    /// Checks the proof of a request. `token` is the access token of `principal`, which is bound to the key with
     /// `thumbprint`.
     ///
     /// # Errors
@@ -143,6 +145,7 @@ impl ProofChecker {
         head: &Parts,
         token: &str,
         thumbprint: &str,
+        principal: &Principal,
     ) -> Result<(), ProofError> {
         let invalid = |reason| Err(ProofError::Invalid(reason));
         let mut proofs = head.headers.get_all(DPOP).iter();
@@ -151,7 +154,7 @@ impl ProofChecker {
         };
         let proof = proof.to_str().ok().filter(|proof| proof.len() <= MAX_TOKEN);
         let Some(proof) = proof else {
-            return invalid("it is no short ASCII text");
+            return invalid("it is not a short ASCII text");
         };
         let jws = Jws::parse(proof)?;
         let is_proof = jws.header.typ.as_deref();
@@ -176,9 +179,15 @@ impl ProofChecker {
             return invalid("it has no short id");
         };
         let id = digest(format!("{thumbprint} {id}").as_bytes());
-        match self.seen.insert_new(id, (), now + 2 * WINDOW + 1, now) {
-            true => Ok(()),
-            false => invalid("it was used before"),
+        let Principal {
+            issuer, subject, ..
+        } = principal;
+        // The length keeps different pairs different.
+        let owner = digest(format!("{}:{issuer}{subject}", issuer.len()).as_bytes());
+        if self.seen.insert(owner, id, now + 2 * WINDOW + 1, now) {
+            Ok(())
+        } else {
+            invalid("it was used before")
         }
     }
 
@@ -284,7 +293,9 @@ mod tests {
                 request.headers_mut().append(DPOP, proof.parse().unwrap());
             }
             let head = request.into_parts().0;
-            self.checker.check(&head, TOKEN, &self.thumbprint())
+            let principal = Principal::new("issuer", "ada");
+            let thumbprint = self.thumbprint();
+            self.checker.check(&head, TOKEN, &thumbprint, &principal)
         }
     }
 

@@ -397,7 +397,10 @@ impl ProtectionState {
             (Some(_), TokenType::Bearer) => return invalid("it is bound to a key"),
             (Some(thumbprint), TokenType::Dpop) => {
                 let token = credentials.token.expose();
-                match self.proofs.check(head, token, thumbprint) {
+                match self
+                    .proofs
+                    .check(head, token, thumbprint, &caller.principal)
+                {
                     Ok(()) => {}
                     Err(ProofError::UseNonce) => return Err(Refusal::UseNonce),
                     Err(ProofError::Invalid(reason)) => {
