@@ -50,14 +50,14 @@ pub(super) async fn subscribe(
         ));
     }
     let url = read_url(&params.delivery.url)?;
+    let owner = owner_of(&caller);
     let secret = params.delivery.secret.as_deref().unwrap_or_default();
     let secret = WebhookSecret::parse(secret)
         .map_err(|error| RequestError::invalid_params(format!("`delivery.secret`: {error}")))?;
     let transport = &webhooks.transport;
     transport
         .check(&url)
-        .map_err(|failure| verification::refused(&failure))?;
-    let owner = owner_of(&caller);
+        .map_err(|failure| verification::refused(url.as_str(), &owner, &failure.to_string()))?;
     let request = Request {
         shared,
         webhooks,

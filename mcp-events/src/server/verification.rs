@@ -1,25 +1,58 @@
 //! The agreement of a URL to receive events, before its first event.
 
+use std::collections::HashMap;
+use std::time::Duration;
+
 use bytes::Bytes;
 use mcp_server::RequestError;
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::json;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use url::Url;
 
 use super::subscription::Subscription;
 use super::unique::unique_id;
-use super::webhooks::{WebhookFailure, Webhooks};
+use super::webhooks::Webhooks;
 use super::{delivery, errors};
 use crate::secret::random_hex;
 use crate::wire::{RECEIVER_FILE, ReceiverFile};
+
+/// Challenges that one caller may cause in each minute.
+const MAX_CHALLENGES: u32 = 30;
+/// Callers whose challenges are counted. Further ones have to wait for the next minute.
+const MAX_CALLERS: usize = 10_000;
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// The number of challenges of each caller in the current minute.
+#[derive(Debug, Default)]
+pub(super) struct ChallengeRate(Mutex<Option<(Instant, HashMap<String, u32>)>>);
+
+impl ChallengeRate {
+    /// Counts a challenge. Returns false if the caller has to wait.
+    fn admits(&self, owner: &str) -> bool {
+        let mut minute = self.0.lock();
+        let (start, counts) = minute.get_or_insert_with(|| (Instant::now(), HashMap::new()));
+        if start.elapsed() >= MINUTE {
+            *start = Instant::now();
+            counts.clear();
+        }
+        if counts.len() >= MAX_CALLERS && !counts.contains_key(owner) {
+            return false;
+        }
+        let count = counts.entry(owner.to_owned()).or_default();
+        *count = count.saturating_add(1);
+        *count <= MAX_CHALLENGES
+    }
+}
 
 /// Checks that a URL agrees to receive the events of an owner: it repeats a challenge, or its host lists
 /// the path in a well-known file. The store remembers the agreement.
 ///
 /// # Errors
 ///
-/// Returns the error of the challenge if the URL does not agree.
+/// Returns one error for every URL that does not agree, so that callers do not learn about the network of the server,
+/// and another one for a caller that causes too many challenges.
 pub(super) async fn verify(
     webhooks: &Webhooks,
     subscription: &Subscription,
@@ -34,10 +67,16 @@ pub(super) async fn verify(
     if is_known.map_err(|error| errors::store_failed(&error))? {
         return Ok(());
     }
+    if !webhooks.challenges.admits(owner) {
+        let max = MAX_CHALLENGES as usize;
+        return Err(errors::exhausted("new URLs of a caller in a minute", max));
+    }
     match challenge(webhooks, subscription, id).await? {
         Challenge::Repeated => {}
-        Challenge::Refused(error) if !is_listed(webhooks, &url).await => return Err(error),
-        Challenge::Refused(_) => {}
+        Challenge::NotRepeated(_) if is_listed(webhooks, &url).await => {}
+        Challenge::NotRepeated(reason) | Challenge::Failed(reason) => {
+            return Err(refused(url.as_str(), owner, &reason));
+        }
     }
     let set = webhooks.store.set_verified(owner, url.as_str());
     let set = webhooks.timed(set).await;
@@ -47,15 +86,17 @@ pub(super) async fn verify(
 /// The answer of a URL to a challenge.
 enum Challenge {
     Repeated,
-    /// The URL works, but does not know challenges.
-    Refused(RequestError),
+    /// The URL works, but does not know challenges; with the reason.
+    NotRepeated(String),
+    /// The URL is not allowed or does not work; with the reason.
+    Failed(String),
 }
 
 /// Asks the URL to repeat a random text: only a receiver of this extension does.
 ///
 /// # Errors
 ///
-/// Returns the error for a URL that is not allowed, or that does not work.
+/// Returns an error if the server itself fails.
 async fn challenge(
     webhooks: &Webhooks,
     subscription: &Subscription,
@@ -70,23 +111,22 @@ async fn challenge(
     let body = json!({"type": "verification", "challenge": challenge}).to_string();
     let message = format!("msg_verification_{}", unique_id());
     let response = delivery::attempt(webhooks, subscription, id, &message, Bytes::from(body)).await;
-    let response = response.map_err(|error| errors::store_failed(&error))?;
-    let response = response.map_err(|failure| refused(&failure))?;
-    let status = response.status;
-    match status {
+    let response = match response.map_err(|error| errors::store_failed(&error))? {
+        Ok(response) => response,
+        Err(failure) => return Ok(Challenge::Failed(failure.to_string())),
+    };
+    let reason = format!("HTTP status {}", response.status);
+    match response.status {
         200..300 => {}
-        400..500 => return Ok(Challenge::Refused(status_error("http_4xx", status))),
-        500.. => return Err(status_error("http_5xx", status)),
-        _ => return Err(status_error("challenge_failed", status)),
+        400..500 => return Ok(Challenge::NotRepeated(reason)),
+        _ => return Ok(Challenge::Failed(reason)),
     }
     let echo: Option<Echo> = serde_json::from_slice(&response.body).ok();
     if echo.is_some_and(|echo| echo.challenge == challenge) {
         return Ok(Challenge::Repeated);
     }
-    Ok(Challenge::Refused(errors::callback(
-        "challenge_failed",
-        "the URL did not repeat the challenge; answer `verification` with {\"challenge\": …}",
-    )))
+    let reason = "it did not repeat the challenge";
+    Ok(Challenge::NotRepeated(reason.to_owned()))
 }
 
 /// Returns true if the host of a URL lists its path, or a folder above it, as a receiver.
@@ -103,14 +143,31 @@ async fn is_listed(webhooks: &Webhooks, url: &Url) -> bool {
         .is_some_and(|file: ReceiverFile| file.covers(url.path()))
 }
 
-fn status_error(reason: &str, status: u16) -> RequestError {
+/// The error for every URL that gets no events. The log has the reason.
+pub(super) fn refused(url: &str, owner: &str, reason: &str) -> RequestError {
+    tracing::info!(url, owner, reason, "a webhook is refused");
     errors::callback(
-        reason,
-        &format!("the URL answered the challenge with HTTP status {status}"),
+        "challenge_failed",
+        "`delivery.url`: the URL is refused or did not repeat the challenge; it must be an allowed `https:` URL at a \
+         public address that answers `verification` with {\"challenge\": …}",
     )
 }
 
-/// The error for a URL that cannot be posted to.
-pub(super) fn refused(failure: &WebhookFailure) -> RequestError {
-    errors::callback(failure.reason(), &format!("`delivery.url`: {failure}"))
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{ChallengeRate, MAX_CALLERS, MAX_CHALLENGES};
+
+    #[tokio::test(start_paused = true)]
+    async fn caller_causes_challenges_at_a_limited_rate() {
+        let rate = ChallengeRate::default();
+        let admitted = |owner: &str| (0..100).filter(|_| rate.admits(owner)).count();
+        assert_eq!(admitted("ada"), MAX_CHALLENGES as usize);
+        assert_eq!(admitted("bob"), MAX_CHALLENGES as usize);
+        tokio::time::advance(Duration::from_secs(61)).await;
+        assert_eq!(admitted("ada"), MAX_CHALLENGES as usize);
+        let others = (0..2 * MAX_CALLERS).filter(|number| rate.admits(&number.to_string()));
+        assert_eq!(others.count(), MAX_CALLERS - 1);
+    }
 }

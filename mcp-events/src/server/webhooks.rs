@@ -13,6 +13,7 @@ use url::Url;
 
 use super::memory_webhooks::MemoryWebhookStore;
 use super::unique::unique_id;
+use super::verification::ChallengeRate;
 use crate::clock;
 use crate::{WebhookLimits, WebhookStore};
 
@@ -74,16 +75,6 @@ pub enum WebhookFailure {
     /// There was no response in time.
     #[error("there was no response in time")]
     Timeout,
-}
-
-impl WebhookFailure {
-    pub(super) fn reason(&self) -> &'static str {
-        match self {
-            Self::Refused(_) | Self::Connection => "connection_refused",
-            Self::Tls => "tls_error",
-            Self::Timeout => "timeout",
-        }
-    }
 }
 
 /// The way to post messages to webhooks, which others choose: it must not reach private addresses, nor
@@ -160,6 +151,7 @@ pub struct Webhooks {
     pub(super) is_started: AtomicBool,
     /// Wakes the deliveries: this node has changed a subscription.
     pub(super) changed: Arc<Notify>,
+    pub(super) challenges: ChallengeRate,
 }
 
 #[derive(Debug, Clone)]
@@ -195,6 +187,7 @@ impl Webhooks {
             node: unique_id(),
             is_started: AtomicBool::new(false),
             changed: Arc::default(),
+            challenges: ChallengeRate::default(),
         }
     }
 

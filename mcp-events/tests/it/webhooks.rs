@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use mcp::events::{
-    EventQuery, Events, MemoryEventLog, MemoryWebhookStore, WebhookLimits, WebhookRecord,
-    WebhookSecret, WebhookStore, WebhookTarget, Webhooks,
+    EventClient, EventQuery, Events, MemoryEventLog, MemoryWebhookStore, WebhookLimits,
+    WebhookRecord, WebhookSecret, WebhookStore, WebhookTarget, Webhooks,
 };
 use tokio::time::Instant;
 
@@ -198,14 +198,39 @@ async fn url_that_does_not_repeat_the_challenge_is_refused() {
         error.to_string().contains("did not repeat the challenge"),
         "{error}"
     );
+    // All failures look the same.
+    let message = error.to_string();
     for status in [404, 503, 302] {
         endpoint.answer(&[status]);
         let error = client
             .subscribe(query(), &target(&secret))
             .await
             .unwrap_err();
-        assert_eq!(code(&error), -32027);
+        assert_eq!((code(&error), error.to_string()), (-32027, message.clone()));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn caller_may_name_new_urls_at_a_limited_rate() {
+    let endpoint = Endpoint::stranger();
+    let events = events().webhooks(Webhooks::new(endpoint.clone()));
+    let secret = WebhookSecret::generate().unwrap();
+    let ada = client_of(server_for(&events, "ada")).await;
+    let codes = async |client: &EventClient| {
+        let mut codes = Vec::new();
+        for _ in 0..31 {
+            let subscribed = client.subscribe(query(), &target(&secret)).await;
+            codes.push(code(&subscribed.unwrap_err()));
+        }
+        codes
+    };
+    let expected = [vec![-32027; 30], vec![-32025]].concat();
+    assert_eq!(codes(&ada).await, expected);
+    assert_eq!(endpoint.count(), 30);
+    let bob = client_of(server_for(&events, "bob")).await;
+    assert_eq!(codes(&bob).await, expected);
+    tokio::time::sleep(Duration::from_secs(61)).await;
+    assert_eq!(codes(&ada).await, expected);
 }
 
 #[tokio::test(start_paused = true)]
