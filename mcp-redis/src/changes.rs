@@ -174,13 +174,15 @@ impl ChangeSet {
         self.bound();
     }
 
-    fn merge(&mut self, other: Self) {
-        self.tools |= other.tools;
-        self.prompts |= other.prompts;
-        self.resources |= other.resources;
-        self.all |= other.all;
-        self.updated.extend(other.updated);
-        self.notifications.extend(other.notifications);
+    /// Adds changes that are older than all of these. The limits drop the newest notifications, as in
+    /// [`add`](Self::add).
+    fn add_older(&mut self, older: Self) {
+        self.tools |= older.tools;
+        self.prompts |= older.prompts;
+        self.resources |= older.resources;
+        self.all |= older.all;
+        self.updated.extend(older.updated);
+        drop(self.notifications.splice(..0, older.notifications));
         self.bound();
     }
 
@@ -291,7 +293,7 @@ async fn publish_pending(bus: Arc<BusInner>) {
         }
         if let Err(error) = bus.send(&changes).await {
             tracing::warn!(%error, "changes cannot be published; they are published later");
-            bus.pending.lock().merge(changes);
+            bus.pending.lock().add_older(changes);
             sleep(RETRY_DELAY).await;
         }
     }
@@ -394,7 +396,7 @@ mod tests {
     use mcp_core::{CallerKey, ChangeEvent, ExtensionNotification, Principal};
     use mcp_types::RawObject;
 
-    use super::{ChangeSet, MAX_PENDING};
+    use super::{ChangeSet, MAX_PENDING, MAX_PENDING_NOTIFICATIONS};
 
     #[test]
     fn pending_changes_are_bounded() {
@@ -407,9 +409,29 @@ mod tests {
         assert!(changes.all && changes.updated.is_empty());
         let mut few = ChangeSet::default();
         few.add(ChangeEvent::Tools);
-        few.merge(changes);
+        few.add_older(changes);
         assert!(few.all && few.tools && few.updated.is_empty());
     }
+
+    #[test]
+    fn notifications_that_were_not_published_stay_first_and_are_kept() {
+        let notifications = |numbers: std::ops::Range<usize>| {
+            let mut changes = ChangeSet::default();
+            for number in numbers {
+                let (method, params) = (number.to_string(), RawObject::empty());
+                let notification = ExtensionNotification::new("x", method, &params);
+                changes.add(ChangeEvent::Notification(Arc::new(notification)));
+            }
+            changes
+        };
+        let mut pending = notifications(200..400);
+        pending.add_older(notifications(0..200));
+        let methods = pending.notifications.iter();
+        let methods: Vec<usize> = methods.map(|sent| sent.method.parse().unwrap()).collect();
+        let oldest: Vec<_> = (0..MAX_PENDING_NOTIFICATIONS).collect();
+        assert_eq!(methods, oldest);
+    }
+
     #[test]
     fn notification_keeps_the_caller_that_receives_it() {
         let ada = Principal::new("issuer", "ada").client("app");
