@@ -140,7 +140,7 @@ impl Redis {
     /// Joins the relay between the nodes. [`sessions`](Self::sessions) does it by itself; call it to
     /// combine the relay with another store of sessions.
     pub fn relay(&self) -> RedisRelay {
-        RedisRelay::new(self.commands.clone(), self.pub_sub())
+        RedisRelay::new(self.commands.clone(), self.pub_sub(), &self.runtime)
     }
 
     fn pub_sub(&self) -> Arc<PubSub> {

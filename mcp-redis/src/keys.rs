@@ -102,6 +102,11 @@ impl Keys {
     pub(crate) fn node(&self, node: u32) -> String {
         format!("{}:relay:{node}", self.0)
     }
+
+    /// The key that marks a node of the relay as alive.
+    pub(crate) fn node_mark(&self, node: u32) -> String {
+        format!("{}:relay:{node}:alive", self.0)
+    }
 }
 
 #[cfg(test)]
@@ -123,5 +128,6 @@ mod tests {
         assert_eq!(keys.webhook("w"), "shop:v1:{webhooks}:webhook:w");
         assert_eq!(keys.webhooks()[2], "shop:v1:{webhooks}:leases");
         assert_eq!(keys.node(7), "shop:v1:relay:7");
+        assert_eq!(keys.node_mark(7), "shop:v1:relay:7:alive");
     }
 }

@@ -47,6 +47,7 @@
 //! | `P:v1:{webhooks}:expiry`, `owners`, `leases` | sorted set, hashes | time of expiry, owner and lease of each subscription; about 400 bytes per subscription | unlimited |
 //! | `P:v1:{webhooks}:verified` | sorted set | digests of the last 10,000 URLs that have agreed to receive events; about 170 bytes each | unlimited |
 //! | `P:v1:{ID}:used` | string | mark of a request state that was used | lifetime of request states |
+//! | `P:v1:relay:NODE:alive` | string | mark of a node with sessions | 2 s, renewed every 500 ms |
 //! | `P:v1:stream-number` | string | number of the last GET stream | unlimited |
 //! | `P:v1:changes` | hash | number of the last change | unlimited |
 //!
@@ -74,7 +75,7 @@
 //! | Redis restarts | the connections are restored by themselves, and an operation in flight is repeated once (`operation_during_a_restart_is_repeated_and_events_are_stored_once`, `tasks_survive_a_restart_of_redis`). Data that Redis did not save is lost: clients open new sessions, and streams are not continued with a gap (`events_that_redis_lost_are_not_skipped_silently`); clients learn that published events are lost (`published_events_that_redis_lost_are_a_gap`), and one that was repeated is stored once (`events_published_during_a_restart_are_stored_once_and_in_order`). Subscribers are notified of all their lists and resources if they may have missed a change (`interrupted_subscriber_is_notified_of_everything_it_may_have_missed`). |
 //! | Redis is out of memory | new sessions, changed sessions and events are refused, as above; existing sessions continue (`full_redis_refuses_writes_and_serves_existing_sessions`). |
 //! | a node is partitioned from Redis | as if Redis were stopped, for this node only. Afterwards its subscribers are notified of all their lists and resources if there were changes (`node_that_was_cut_off_for_ten_seconds_fails_in_time_and_recovers`). |
-//! | a node is killed | its running calls fail at their clients, at the latest with their timeouts. Sessions continue on other nodes. Its tasks are reported failed when its mark expires, after at most 30 s (`task_of_a_killed_server_is_reported_failed_after_its_lease`). Its webhooks are delivered by another node within 40 s (`webhooks_of_a_killed_server_are_delivered_by_another_one`). |
+//! | a node is killed | its running calls fail at their clients: a client that resumes a stream at another node learns within 5 s that the call may have run (`killed_node_is_noticed_within_five_seconds`). Sessions continue on other nodes. Its tasks are reported failed when its mark expires, after at most 30 s (`task_of_a_killed_server_is_reported_failed_after_its_lease`). Its webhooks are delivered by another node within 40 s (`webhooks_of_a_killed_server_are_delivered_by_another_one`). |
 //!
 //! Modules in layers, lowest first. Each uses only modules above it in the table:
 //!

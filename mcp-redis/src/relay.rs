@@ -1,26 +1,40 @@
 //! The relay between nodes, on pub/sub.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use mcp_core::store::{RelayInbox, RelayMessage, RelayTarget, SessionRelay, StoreError};
+use parking_lot::Mutex;
 use redis::{Script, cmd};
 use serde::{Deserialize, Serialize};
+use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
+use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use crate::RedisError;
-use crate::connection::{Commands, ScriptCall};
+use crate::connection::{Commands, ScriptCall, millis};
 use crate::pub_sub::{PubSub, Receiver};
 
 /// Time between two attempts to reach a node that is not connected at the moment.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
+/// Time between two heartbeats of a node.
+const HEARTBEAT: Duration = Duration::from_millis(500);
+/// Lifetime of the mark that a heartbeat leaves.
+const MARK_LIFETIME: Duration = Duration::from_secs(2);
+/// Time between the two looks at a missing mark. In this time, a node renews a mark that Redis lost, or one that ended
+/// while Redis did not answer.
+const SECOND_LOOK: Duration = Duration::from_secs(1);
+/// Number of ended nodes that are remembered, so that their next check does not wait.
+const MAX_ENDED: usize = 1024;
 
 /// The relay between nodes. [`Redis::sessions`](crate::Redis::sessions) contains it.
 ///
 /// A message to a node that is not connected with Redis at the moment is repeated until the time limit
-/// of operations ([`Redis::timeout`](crate::Redis::timeout)).
+/// of operations ([`Redis::timeout`](crate::Redis::timeout)). Each node writes a mark every 500 ms; without it, other
+/// nodes regard it as ended after at most 4 seconds.
 #[derive(Debug)]
 pub struct RedisRelay {
     redis: Commands,
@@ -29,6 +43,9 @@ pub struct RedisRelay {
     numbers: Script,
     /// Keeps the subscriptions.
     _pub_sub: Arc<PubSub>,
+    /// Nodes without a mark.
+    ended: Mutex<HashSet<u32>>,
+    _heart: AbortOnDropHandle<()>,
 }
 
 #[derive(Debug)]
@@ -46,7 +63,7 @@ struct Envelope {
 }
 
 impl RedisRelay {
-    pub(crate) fn new(redis: Commands, pub_sub: Arc<PubSub>) -> Self {
+    pub(crate) fn new(redis: Commands, pub_sub: Arc<PubSub>, runtime: &Handle) -> Self {
         // 20 bits, from 1.
         let (random, ..) = Uuid::new_v4().as_fields();
         let node = (random >> 12).max(1);
@@ -58,13 +75,22 @@ impl RedisRelay {
         // Several endpoints of one process share the channel of all nodes.
         pub_sub.subscribe(redis.keys.relay(), &receiver);
         pub_sub.subscribe(redis.keys.node(node), &receiver);
+        let heart = runtime.spawn(beat(redis.clone(), node));
         Self {
             redis,
             node,
             inbox,
             numbers: Script::new(include_str!("relay/number.lua")),
             _pub_sub: pub_sub,
+            ended: Mutex::default(),
+            _heart: AbortOnDropHandle::new(heart),
         }
+    }
+
+    async fn has_mark(&self, node: u32) -> Result<bool, RedisError> {
+        let mut exists = cmd("EXISTS");
+        exists.arg(self.redis.keys.node_mark(node));
+        self.redis.command("look for a node", &exists).await
     }
 
     /// Publishes a message. Returns the number of nodes that received it.
@@ -73,6 +99,20 @@ impl RedisRelay {
         publish.arg(channel).arg(json);
         let sent = self.redis.command("relay a message", &publish);
         sent.await
+    }
+}
+
+/// Marks a node as alive until the task is aborted.
+async fn beat(redis: Commands, node: u32) {
+    let mut set = cmd("SET");
+    set.arg(redis.keys.node_mark(node)).arg("");
+    set.arg("PX").arg(millis(MARK_LIFETIME));
+    loop {
+        let written: Result<(), RedisError> = redis.command("mark a node", &set).await;
+        if let Err(error) = written {
+            tracing::debug!(%error, "other nodes may regard this one as ended");
+        }
+        sleep(HEARTBEAT).await;
     }
 }
 
@@ -99,6 +139,25 @@ impl SessionRelay for RedisRelay {
             }
             sleep(RETRY_DELAY).await;
         }
+    }
+
+    async fn is_alive(&self, node: u32) -> Result<bool, StoreError> {
+        if !self.has_mark(node).await? {
+            if self.ended.lock().contains(&node) {
+                return Ok(false);
+            }
+            sleep(SECOND_LOOK).await;
+            if !self.has_mark(node).await? {
+                let mut ended = self.ended.lock();
+                if ended.len() >= MAX_ENDED {
+                    ended.clear();
+                }
+                ended.insert(node);
+                return Ok(false);
+            }
+        }
+        self.ended.lock().remove(&node);
+        Ok(true)
     }
 
     async fn next_number(&self) -> Result<u64, StoreError> {

@@ -41,6 +41,14 @@ pub trait SessionRelay: Send + Sync + 'static {
     /// Returns [`StoreError`] when there is no number. The stream opens without one.
     async fn next_number(&self) -> Result<u64, StoreError>;
 
+    /// Returns whether a node is running. A node that ends or is cut off counts as running for at most 4
+    /// seconds more.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError`] when that is not known.
+    async fn is_alive(&self, node: u32) -> Result<bool, StoreError>;
+
     /// Waits for the next message of another node. One task of the endpoint calls it.
     async fn receive(&self) -> RelayMessage;
 }
@@ -229,6 +237,11 @@ impl SessionRelay for MemoryNode {
             .count())
     }
 
+    async fn is_alive(&self, node: u32) -> Result<bool, StoreError> {
+        let nodes = self.nodes.lock();
+        Ok(nodes.iter().any(|(number, _)| *number == node))
+    }
+
     async fn next_number(&self) -> Result<u64, StoreError> {
         Ok(self.last_number.fetch_add(1, Ordering::Relaxed) + 1)
     }
@@ -265,7 +278,9 @@ mod tests {
             |node: &dyn SessionRelay| std::iter::from_fn(|| node.receive().now_or_never()).count();
         assert_eq!([received(&a), received(&b), received(&c)], [0, 2, 1]);
         let gone = c.node();
+        assert!(block_on(a.is_alive(gone)).unwrap());
         drop(c);
+        assert!(!block_on(a.is_alive(gone)).unwrap());
         assert_eq!(send(RelayTarget::Node(gone)), 0);
     }
 

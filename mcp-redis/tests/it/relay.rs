@@ -1,10 +1,10 @@
 //! Messages between nodes.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mcp_core::store::{RelayEvent, RelayMessage, RelayTarget, SessionRelay};
 use redis::cmd;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::server::{RedisServer, eventually};
 
@@ -77,4 +77,37 @@ async fn numbers_of_streams_increase_over_all_nodes_and_a_loss_of_data() {
             last = number;
         }
     }
+}
+
+#[tokio::test]
+async fn killed_node_is_noticed_within_five_seconds() {
+    let Some(server) = RedisServer::start().await else {
+        return;
+    };
+    let (a, b) = (
+        server.connect().await.relay(),
+        server.connect().await.relay(),
+    );
+    let node = b.node();
+    eventually("heartbeat", async || a.is_alive(node).await.unwrap()).await;
+    // A mark that Redis lost is written again.
+    let _: () = server.command(&cmd("FLUSHALL")).await;
+    assert!(a.is_alive(node).await.unwrap());
+    // The mark of a killed node stays until it expires.
+    drop(b);
+    let start = Instant::now();
+    while a.is_alive(node).await.unwrap() {
+        sleep(Duration::from_millis(100)).await;
+    }
+    assert!(
+        start.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        start.elapsed()
+    );
+    let start = Instant::now();
+    assert!(!a.is_alive(node).await.unwrap());
+    assert!(
+        start.elapsed() < Duration::from_millis(900),
+        "a known end waits"
+    );
 }

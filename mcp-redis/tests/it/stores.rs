@@ -333,7 +333,7 @@ async fn prefixes_separate_servers() {
     );
     assert!(one.insert("a", record("one"), TTL).await.unwrap());
     assert_eq!(two.load("a").await.unwrap(), None);
-    let keys: Vec<String> = server.command(cmd("KEYS").arg("*")).await;
+    let keys: Vec<String> = server.command(cmd("KEYS").arg("*:session")).await;
     assert_eq!(keys, ["one:v1:{a}:session"]);
     let ttl: i64 = server.command(cmd("PTTL").arg(&keys[0])).await;
     assert!((1..=60_000).contains(&ttl), "{ttl}");

@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | 1 | `deletion` | deletes the events of a session, with retries |
 //! | 1 | `event_id` | event ids and the encoding of stored events |
+//! | 1 | `writer` | the server that writes a stream, and whether it still runs |
 //! | 1 | `reader_slot` | one reader per stream; a new reader replaces the previous one |
 //! | 2 | `stored_stream` | the streams of calls, written by their tasks |
 //! | 2 | `standalone` | the GET stream of a session |
@@ -23,6 +24,7 @@ mod respond;
 mod standalone;
 mod stored_stream;
 mod stream_reader;
+mod writer;
 
 pub(super) use deletion::delete_events;
 pub(super) use event_id::EventId;

@@ -52,6 +52,12 @@ pub(super) fn rejection(error: &ReplayError) -> Rejection {
     Rejection::session(status, codes::BAD_REQUEST, message)
 }
 
+/// Returns the rejection for a stream whose server has ended before the result of the call.
+pub(super) fn writer_ended() -> Rejection {
+    let message = "the server that ran this call has ended; the call may have run";
+    Rejection::session(StatusCode::BAD_REQUEST, codes::BAD_REQUEST, message)
+}
+
 /// Encodes a stored event with its id. An event without a message is the first or the last event of
 /// its stream. The first one gives the client an id, the last one is not sent.
 // spec: RSM-01, RSM-02, RSM-05

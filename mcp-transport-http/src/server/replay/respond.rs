@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::Response;
-use mcp_core::store::{EventStore, StreamId};
+use mcp_core::store::StreamId;
 use mcp_core::wire::Wire;
 use tracing::Instrument;
 
@@ -18,6 +18,7 @@ use super::super::running_calls::ActivityGuard;
 use super::event_id::{self, EventId};
 use super::stored_stream::{StoredStream, StoredStreams};
 use super::stream_reader::{Follower, ReplaySource, StreamReader};
+use super::writer::{self, StreamWriter};
 
 /// Stores the events of a call that has ended, and returns the response that sends them.
 pub(in crate::server) async fn complete(
@@ -67,7 +68,8 @@ fn read_from_start(stream: Arc<StoredStream>, config: &Config) -> Response<Body>
 ///
 /// # Errors
 ///
-/// Returns a rejection when the events are not in the store, or when the stream has another reader.
+/// Returns a rejection when the events are not in the store, when the stream has another reader, or when the server
+/// that wrote it has ended.
 // spec: RSM-03, RSM-04
 pub(in crate::server) async fn resume(
     storage: &EventStorage,
@@ -87,8 +89,15 @@ pub(in crate::server) async fn resume(
         None => None,
     };
     let id = StreamId::new(session, &last.stream);
-    let missed = storage.store.after(id, Some(last.number)).await;
+    // Another server writes a stream that this one does not know.
+    let writer = match &stream {
+        Some(_) => None,
+        None => StreamWriter::of(&last.stream, config),
+    };
+    let store = &*storage.store;
+    let missed = writer::events_after(store, id, Some(last.number), writer.as_ref()).await;
     let missed = missed.map_err(|error| event_id::rejection(&error))?;
+    let missed = missed.ok_or_else(event_id::writer_ended)?;
     let mut reader = StreamReader::new(last.stream.clone(), &config.streams);
     reader.activity = Some(activity);
     // An event number beyond the end of the stream is replaced by the number of the last event.
@@ -98,10 +107,10 @@ pub(in crate::server) async fn resume(
     reader.last_event = Some(end.map_or(last.number, |end| last.number.min(end)));
     reader.source = match stream.zip(lease) {
         Some((stream, lease)) => ReplaySource::Written(stream, lease),
-        // Another server writes the stream.
         None => ReplaySource::Stored {
             store: Arc::clone(&storage.store) as _,
             session: Arc::clone(session),
+            writer,
             has_more: missed.has_more,
             follower: Follower::new(lifetime::stream_end(config, None)),
         },

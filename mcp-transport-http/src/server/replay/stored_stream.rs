@@ -15,6 +15,7 @@ use parking_lot::{Mutex, MutexGuard};
 use super::super::config::EventStorage;
 use super::event_id;
 use super::reader_slot::ReaderSlot;
+use super::writer;
 use crate::sse::encode as sse;
 
 /// The stored streams of a session that this server writes or reads.
@@ -26,14 +27,16 @@ pub(in crate::server) struct StoredStreams {
 }
 
 impl StoredStreams {
-    /// Creates a stream for a call. The store is not used before the first event.
+    /// Creates a stream for a call. `node` is the number of this server among those that share the session. The
+    /// store is not used before the first event.
     pub(in crate::server) fn create(
         self: &Arc<Self>,
         storage: &EventStorage,
         session: &Arc<str>,
+        node: Option<u32>,
     ) -> Arc<StoredStream> {
         let number = self.last_number.fetch_add(1, Ordering::Relaxed) + 1;
-        let name: Box<str> = format!("{}-{number}", storage.stream_prefix).into();
+        let name = writer::stream_name(&storage.stream_prefix, node, number);
         let stream = Arc::new(StoredStream {
             store: Arc::clone(&storage.store) as _,
             session: Arc::clone(session),

@@ -17,6 +17,7 @@ use super::super::running_calls::ActivityGuard;
 use super::event_id;
 use super::reader_slot::{ReaderEnd, ReaderLease};
 use super::stored_stream::StoredStream;
+use super::writer::{self, StreamWriter};
 
 /// Number of attempts to load events. A client that has no event id yet cannot reconnect, and would lose
 /// the response of its call.
@@ -37,6 +38,8 @@ pub(super) enum ReplaySource {
     Stored {
         store: Arc<dyn EventStore>,
         session: Arc<str>,
+        /// `None` if it is not known whether the server runs.
+        writer: Option<StreamWriter>,
         has_more: bool,
         follower: Follower,
     },
@@ -88,7 +91,7 @@ pub(super) struct StreamReader {
     /// Number of the last event that the client has received.
     pub(super) last_event: Option<u64>,
     /// Pending query to the store.
-    query: Option<BoxFuture<'static, Result<Replay, ReplayError>>>,
+    query: Option<BoxFuture<'static, Result<Option<Replay>, ReplayError>>>,
     /// Encoded events to send.
     out: Vec<u8>,
     retry: Duration,
@@ -155,6 +158,7 @@ impl StreamReader {
         &mut self,
         store: Arc<dyn EventStore>,
         session: Arc<str>,
+        writer: Option<StreamWriter>,
         after: Option<u64>,
         delay: Duration,
     ) {
@@ -165,7 +169,8 @@ impl StreamReader {
             }
             let mut attempts = 1;
             loop {
-                match store.after(StreamId::new(&session, &name), after).await {
+                let stream = StreamId::new(&session, &name);
+                match writer::events_after(&*store, stream, after, writer.as_ref()).await {
                     Err(ReplayError::Store(_)) if attempts < MAX_ATTEMPTS => {
                         attempts += 1;
                         sleep(RETRY_DELAY).await;
@@ -182,11 +187,12 @@ impl StreamReader {
             let result = ready!(query.as_mut().poll(cx));
             self.query = None;
             match result {
-                Ok(replay) => self.send(replay),
+                Ok(Some(replay)) => self.send(replay),
                 // The store may have them later.
                 Err(ReplayError::Store(_)) if self.last_event.is_some() => self.end_and_retry(),
-                // The store no longer has the events. The client learns that when it reconnects.
-                Err(_) => self.is_done = true,
+                // The store no longer has the events, or the server that writes them has ended. The client learns
+                // that when it reconnects.
+                Ok(None) | Err(_) => self.is_done = true,
             }
             return Poll::Ready(());
         }
@@ -195,6 +201,7 @@ impl StreamReader {
             ReplaySource::Stored {
                 store,
                 session,
+                writer,
                 has_more,
                 follower,
             } => {
@@ -203,8 +210,9 @@ impl StreamReader {
                     false => follower.next_delay(cx),
                 };
                 let (store, session) = (Arc::clone(store), Arc::clone(session));
+                let writer = writer.clone();
                 match delay {
-                    Some(delay) => self.query(store, session, self.last_event, delay),
+                    Some(delay) => self.query(store, session, writer, self.last_event, delay),
                     None => self.end_and_retry(),
                 }
                 return Poll::Ready(());
@@ -224,7 +232,7 @@ impl StreamReader {
             let after = self.last_event.or_else(|| progress.before_first());
             drop(progress);
             let (store, session) = (Arc::clone(&stream.store), Arc::clone(&stream.session));
-            self.query(store, session, after, Duration::ZERO);
+            self.query(store, session, None, after, Duration::ZERO);
             return Poll::Ready(());
         }
         progress.take_unsaved(None, &mut self.out);

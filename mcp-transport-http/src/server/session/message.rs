@@ -39,8 +39,10 @@ pub(super) fn handle(
     }
     if let Message::Request(request) = message {
         let storage = session.config.events.as_ref();
+        let relay = session.settings().relay.as_ref();
+        let node = relay.map(|relay| relay.node());
         let stored_stream =
-            storage.map(|storage| session.stored_streams().create(storage, &session.id));
+            storage.map(|storage| session.stored_streams().create(storage, &session.id, node));
         return Ok(handle_request(session, head, request, stored_stream));
     }
     session.calls.record_activity();

@@ -1,8 +1,8 @@
 //! Two servers that share their stores.
 
 use mcp_core::store::{
-    MemoryEventStore, MemoryRelay, MemorySessionStore, RelayEvent, RelayMessage, RelayTarget,
-    SessionRelay as _,
+    EventStore as _, MemoryEventStore, MemoryRelay, MemorySessionStore, RelayEvent, RelayMessage,
+    RelayTarget, SessionRelay as _, StoredEvent, StreamId,
 };
 use mcp_core::{ChangeBus as _, ChangeEvent};
 
@@ -15,6 +15,7 @@ struct Nodes {
     tools: Arc<Tools>,
     told: Arc<Mutex<Vec<String>>>,
     sessions: Arc<MemorySessionStore>,
+    events: Arc<MemoryEventStore>,
 }
 
 fn clock() -> std::time::Instant {
@@ -54,6 +55,7 @@ fn nodes_with(store: MemorySessionStore) -> Nodes {
         tools,
         told,
         sessions,
+        events,
     }
 }
 
@@ -201,6 +203,36 @@ async fn stream_of_a_silent_server_ends_and_can_be_resumed_again() {
     let stream = there.resume(&primed).await;
     assert_eq!(here.delete().await.status, 200);
     stream.rest().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn stream_of_a_killed_server_ends_and_is_refused() {
+    let relay = MemoryRelay::new();
+    let writer = relay.join();
+    let nodes = nodes_with(MemorySessionStore::new().with_relay(relay));
+    let here = Peer::open(&nodes.endpoints[0]).await;
+    let session = here.session.clone().unwrap();
+    let name = format!("a.{}-1", writer.node());
+    let append = async |event: StoredEvent| {
+        let id = StreamId::new(&session, &name);
+        let number = nodes.events.append(id, event).await.unwrap();
+        format!("{name}_{number}")
+    };
+    let primed = append(StoredEvent::new("".into())).await;
+    let mut stream = here.resume(&primed).await;
+    let last = append(StoredEvent::new(r#"{"progress":1}"#.into())).await;
+    assert_eq!(stream.event().await.id.as_ref(), Some(&last));
+    drop(writer);
+    let start = tokio::time::Instant::now();
+    assert_eq!(stream.rest().await, []);
+    assert!(start.elapsed() < Duration::from_secs(5));
+    // An event that was not sent is not lost.
+    assert_eq!(here.resume(&primed).await.rest().await.len(), 1);
+    let refused = here.resume(&last).await;
+    assert_eq!(refused.status, 400);
+    let body = refused.json().await;
+    let message = body["error"]["message"].as_str().unwrap();
+    assert!(message.contains("the call may have run"), "{message}");
 }
 
 #[tokio::test(start_paused = true)]
