@@ -26,6 +26,9 @@ use crate::notification_queue::QueuedNotification;
 /// Requests that are answered concurrently. Further ones are refused.
 const MAX_REQUESTS: usize = 32;
 
+/// The time after which a server may repeat a refused request.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
 /// Refusals that are sent concurrently. Further requests are ignored.
 const MAX_REFUSALS: usize = 32;
 
@@ -141,9 +144,10 @@ impl Dispatcher {
         }
         let version = inner.version();
         let decoded = match wire::client_for_version(version).decode_server_request(request) {
-            Ok(_) if self.responses.len() >= MAX_REQUESTS => Err(Fault::Refused(
-                "this client answers too many requests already".into(),
-            )),
+            Ok(_) if self.responses.len() >= MAX_REQUESTS => Err(Fault::Overloaded {
+                message: format!("this client answers {MAX_REQUESTS} requests already").into(),
+                retry_after: RETRY_AFTER,
+            }),
             Ok(decoded) => Ok(decoded.request),
             Err(fault) => Err(fault),
         };

@@ -164,8 +164,12 @@ async fn session_requests_are_bounded_and_cancellable() {
     }
     // 32 requests run, 32 are refused, the others are ignored.
     sleep(Duration::from_secs(1)).await;
-    let refused = script.notes(2).await.len() - 1;
+    let notes = script.notes(2).await;
+    let refused = notes.len() - 1;
     assert!((1..=32).contains(&refused), "{refused}");
+    for note in &notes[1..] {
+        assert_eq!(note.body["error"]["code"], codes::OVERLOADED);
+    }
     for id in 0..32 {
         let params = json!({"requestId": id, "reason": "late"});
         tell(
