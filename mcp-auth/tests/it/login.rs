@@ -115,6 +115,36 @@ async fn metadata_of_another_resource_is_fatal() {
 }
 
 #[tokio::test]
+async fn resource_parameter_is_omitted_or_fixed() {
+    let fixed = "https://other.example/mcp";
+    for (oauth, expected) in [
+        (OAuth::omit_resource as fn(OAuth) -> OAuth, None),
+        (
+            |oauth| oauth.resource("https://other.example/mcp"),
+            Some(fixed),
+        ),
+    ] {
+        let world = World::start().await;
+        let authorizer = oauth(world.interactive())
+            .authorizer(&world.server)
+            .unwrap();
+        assert_eq!(world.post(&authorizer).await.unwrap(), 200);
+        world.expire_access();
+        assert_eq!(world.post(&authorizer).await.unwrap(), 200);
+        let inner = world.inner.lock();
+        assert_eq!(inner.token_requests.len(), 2, "a login and a refresh");
+        for form in &inner.token_requests {
+            assert_eq!(form.get("resource").map(String::as_str), expected);
+        }
+        let sent = expected.unwrap_or_default();
+        assert_eq!(
+            inner.mistakes,
+            [format!("resource of the login is {sent:?}")]
+        );
+    }
+}
+
+#[tokio::test]
 async fn server_without_pkce_is_refused_unless_allowed() {
     let world = World::start().await;
     world.set(|inner| inner.extra = serde_json::json!({"code_challenge_methods_supported": null}));
