@@ -19,6 +19,7 @@ use crate::call_timer::CallTimer;
 use crate::client::{Client, ClientInner};
 use crate::error::ErrorKind;
 use crate::error::outcome::fault_may_have_run;
+use crate::notification_queue::QueuedNotification;
 use crate::options::CallOptions;
 
 /// Sends one request in `version` with default options.
@@ -261,6 +262,14 @@ impl Attempt<'_, '_> {
                 if let Some(hook) = &mut self.options.on_custom {
                     hook.run((method, params));
                 }
+            }
+            // In a session, inbound layers see what no hook receives.
+            ServerNotification::Other { method, params }
+                if !self.version.is_modern() && !inner.notifications.layers.is_empty() =>
+            {
+                inner
+                    .notifications
+                    .push(QueuedNotification { method, params });
             }
             // A legacy server may notify of changes on the stream of any call.
             notification if !self.version.is_modern() => inner.handle_notification(notification),

@@ -10,7 +10,6 @@
 //! | `drift` | changes of tools in the log |
 //! | `limits` | [`CallLimits`] |
 //! | `claims` | extensions that the gateway does not know |
-//! | `shared_copies` | notifications that a server has sent to all its sessions |
 //! | `questions` | requests and notifications of a server while a call runs |
 //! | `sessions` | sessions of a legacy server, by caller |
 //! | `credentials` | callers, and tokens of servers for them |
@@ -72,7 +71,6 @@ mod served;
 mod server_info;
 mod sessions;
 mod setup;
-mod shared_copies;
 mod starting;
 mod status;
 mod task_body;

@@ -9,7 +9,6 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::questions::Broadcast;
 use super::setup::Setup;
-use super::shared_copies::SharedCopies;
 use super::upstream::Upstream;
 
 /// The subscriptions of the gateway, one for each server of 2026-07-28 with such extensions. In older revisions
@@ -26,9 +25,7 @@ impl Broadcasts {
         if extensions.is_empty() || is_running {
             return;
         }
-        // A call of a modern server receives its own notifications only.
-        let copies = SharedCopies::default();
-        let broadcast = Broadcast::new(extensions, setup.clients.clone(), None, copies);
+        let broadcast = Broadcast::new(extensions, setup.clients.clone(), None);
         let following = tokio::spawn(follow(upstream.clone(), broadcast));
         let following = AbortOnDropHandle::new(following);
         self.0.insert(server.clone(), following);

@@ -317,6 +317,7 @@ impl ServerLists {
                     }
                     // Started again by the request of its lists.
                     Health::Down(_) => {
+                        server.upstream.questions.close();
                         server.stale.add(Stale::UNKNOWN);
                         server.next = server.next.max(Instant::now() + PAUSE);
                     }

@@ -1,7 +1,7 @@
 //! Requests of a legacy server while a call runs: elicitation, sampling, roots.
 
-use std::collections::HashSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use mcp_core::tower::{Middleware, Next, from_fn};
@@ -16,7 +16,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::claims::ExtensionClaims;
-use super::shared_copies::{HeldNotifications, SharedCopies};
 
 /// An event during a call, before its result.
 pub(super) enum UpstreamEvent {
@@ -46,8 +45,8 @@ struct SharedQuestions {
     current: Mutex<Option<mpsc::Sender<UpstreamEvent>>>,
     /// Sends notifications that belong to no call. `None`: they are dropped.
     broadcast: Option<Broadcast>,
-    /// Set for a session of one call at a time that also receives notifications which belong to no call.
-    held: OnceLock<HeldNotifications<UpstreamEvent>>,
+    /// Each call has a stream, as over HTTP: a notification outside of it does not belong to the call.
+    has_streams: AtomicBool,
 }
 
 /// The extensions of a server, and the clients that receive their notifications.
@@ -57,33 +56,59 @@ pub(super) struct Broadcast {
     pub(super) clients: Broadcaster,
     /// The caller whose clients receive the notifications. `None`: all clients.
     pub(super) caller: Option<CallerKey>,
-    /// The other sessions of the server find here what was sent.
-    pub(super) copies: SharedCopies,
-    /// The copies that count for the session.
-    used: Arc<Mutex<HashSet<u64>>>,
+    /// Chooses one of the caller's sessions.
+    speaker: Speaker,
+}
+
+/// The session that passes on what a server sends to all its clients, and so in each session of a caller. Clones are
+/// for the sessions of the same caller. The notifications of the other sessions are dropped while it is open.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Speaker(Arc<Mutex<Weak<SharedQuestions>>>);
+
+impl Speaker {
+    /// Returns true if this session is the speaker. It becomes the speaker if no other session is.
+    fn claim(&self, session: &Arc<SharedQuestions>) -> bool {
+        let mut speaker = self.0.lock();
+        if speaker.strong_count() == 0 {
+            *speaker = Arc::downgrade(session);
+        }
+        std::ptr::eq(speaker.as_ptr(), Arc::as_ptr(session))
+    }
+
+    fn release(&self, session: &Arc<SharedQuestions>) {
+        let mut speaker = self.0.lock();
+        if std::ptr::eq(speaker.as_ptr(), Arc::as_ptr(session)) {
+            *speaker = Weak::new();
+        }
+    }
 }
 
 impl Broadcast {
-    /// The notifications of one session.
+    /// The notifications for clients of a caller, or of all clients.
     pub(super) fn new(
         extensions: Arc<ExtensionClaims>,
         clients: Broadcaster,
         caller: Option<CallerKey>,
-        copies: SharedCopies,
     ) -> Self {
         Self {
             extensions,
             clients,
             caller,
-            copies,
-            used: Arc::default(),
+            speaker: Speaker::default(),
         }
     }
 
-    /// The notifications of a session of one caller, which has others with these copies.
-    pub(super) fn for_caller(&self, caller: &CallerKey, copies: &SharedCopies) -> Self {
-        let (extensions, clients) = (self.extensions.clone(), self.clients.clone());
-        Self::new(extensions, clients, Some(caller.clone()), copies.clone())
+    /// The notifications of a caller's session. `speaker` chooses among the sessions of the caller.
+    pub(super) fn for_caller(&self, caller: &CallerKey, speaker: &Speaker) -> Self {
+        Self {
+            caller: Some(caller.clone()),
+            speaker: speaker.clone(),
+            ..self.clone()
+        }
+    }
+
+    pub(super) fn speaker(&self) -> &Speaker {
+        &self.speaker
     }
 
     /// Sends a notification of a server to the clients that declare its extension.
@@ -91,9 +116,6 @@ impl Broadcast {
         let Some(id) = self.extensions.find(method) else {
             return;
         };
-        if !self.copies.add(method, params, &mut self.used.lock()) {
-            return;
-        }
         match &self.caller {
             Some(caller) => self.clients.send_raw_to(caller, id, method, params),
             None => self.clients.send_raw(id, method, params),
@@ -123,19 +145,22 @@ impl Questions {
             turns: Arc::new(Semaphore::new(1)),
             current: Mutex::new(None),
             broadcast,
-            held: OnceLock::new(),
+            has_streams: AtomicBool::new(false),
         }))
     }
 
-    /// Passes notifications to a call only if no session without a call receives them as well.
-    pub(super) fn leave_out_copies(&self, copies: SharedCopies) {
-        self.0.held.get_or_init(|| HeldNotifications::new(copies));
+    /// Notes that the session is open. `has_streams`: each call has a stream of its own.
+    pub(super) fn open(&self, has_streams: bool) {
+        self.0.has_streams.store(has_streams, Ordering::Relaxed);
+        if let Some(broadcast) = &self.0.broadcast {
+            broadcast.speaker.claim(&self.0);
+        }
     }
 
-    /// Waits until the notifications so far are passed to the call that has its turn.
-    pub(super) async fn settled(&self) {
-        if let Some(held) = self.0.held.get() {
-            held.settled().await;
+    /// Notes that the session has ended: another session of the caller passes notifications on.
+    pub(super) fn close(&self) {
+        if let Some(broadcast) = &self.0.broadcast {
+            broadcast.speaker.release(&self.0);
         }
     }
 
@@ -188,23 +213,19 @@ impl Questions {
         })
     }
 
-    /// Passes a notification of an extension to the call that has its turn. Without a call, broadcasts it.
+    /// Passes a notification of an extension that no stream assigns to a call. On a pipe it belongs to the call that
+    /// has its turn. Any other one is broadcast.
     async fn notify(&self, method: &str, params: Option<RawObject>) {
+        let has_streams = self.0.has_streams.load(Ordering::Relaxed);
         let events = self.0.current.lock().clone();
-        let Some(events) = events else {
-            if let Some(broadcast) = &self.0.broadcast {
-                broadcast.send(method, params.as_ref());
-            }
-            return;
-        };
-        let event = UpstreamEvent::Custom {
-            method: method.into(),
-            params: params.clone(),
-        };
-        match self.0.held.get() {
-            Some(held) => held.pass((method, params.as_ref()), events, event).await,
+        if let Some(events) = events.filter(|_| !has_streams) {
+            let method = method.into();
             // The call may have ended.
-            None => drop(events.send(event).await),
+            let _ = events.send(UpstreamEvent::Custom { method, params }).await;
+        } else if let Some(broadcast) = &self.0.broadcast
+            && broadcast.speaker.claim(&self.0)
+        {
+            broadcast.send(method, params.as_ref());
         }
     }
 

@@ -1,7 +1,6 @@
 //! One call of a server.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt as _, StreamExt as _};
@@ -10,8 +9,6 @@ use mcp_core::{BoxFuture, ClientContext, Fault, NotificationSender};
 use mcp_server::{Log, Progress};
 use mcp_types::{LogMessage, LoggingLevel, Meta};
 use tokio::sync::mpsc;
-use tokio::task::yield_now;
-use tokio::time::timeout;
 
 use super::claims::ExtensionClaims;
 use super::questions::{Question, Questions, Turn, UpstreamEvent};
@@ -20,9 +17,6 @@ use super::usage::InUse;
 
 /// Events of a call that wait. Progress and log messages beyond them are dropped.
 const MAX_EVENTS: usize = 64;
-
-/// Longest wait for the last log messages of a call.
-const LOG_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// All levels, the least severe first.
 const LEVELS: [LoggingLevel; 8] = [
@@ -134,18 +128,6 @@ impl<R: Send + 'static> UpstreamCall<R> {
         }
     }
 
-    /// Returns the client of a session of its own, if another task reads messages of the call.
-    fn notified_client(&self, context: &Context) -> Option<Client> {
-        match &self.session {
-            Some(CallSession::Own(lease))
-                if context.log_level().is_some() || !self.extensions.is_empty() =>
-            {
-                Some(lease.client().clone())
-            }
-            _ => None,
-        }
-    }
-
     /// Gives a session back that the call had for itself.
     fn end_session(&mut self) {
         self.turn = None;
@@ -156,40 +138,13 @@ impl<R: Send + 'static> UpstreamCall<R> {
 
     /// Passes on what came before the result.
     async fn end(&mut self, context: &Context) {
-        self.pass_events(context).await;
-        // Another task reads log messages and notifications of extensions. It has read all before the result when the server answers the
-        // next message.
-        if let Some(client) = self.notified_client(context) {
-            let _ = timeout(LOG_TIMEOUT, client.ping()).await;
-            yield_now().await;
-            self.settle(context).await;
-            self.pass_events(context).await;
+        while let Ok(event) = self.events.try_recv() {
+            context.pass(event, &self.extensions).await;
         }
         while let Some(Some(message)) = next_log(&mut self.logs).now_or_never() {
             context.log.send(message);
         }
         self.end_session();
-    }
-
-    /// Passes on the notifications that wait in a session of its own.
-    async fn settle(&mut self, context: &Context) {
-        let Some(CallSession::Own(lease)) = &self.session else {
-            return;
-        };
-        let questions = lease.questions().clone();
-        let mut settled = std::pin::pin!(timeout(LOG_TIMEOUT, questions.settled()));
-        loop {
-            tokio::select! {
-                _ = &mut settled => return,
-                Some(event) = self.events.recv() => drop(context.pass(event, &self.extensions).await),
-            }
-        }
-    }
-
-    async fn pass_events(&mut self, context: &Context) {
-        while let Ok(event) = self.events.try_recv() {
-            context.pass(event, &self.extensions).await;
-        }
     }
 }
 

@@ -19,8 +19,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::changes::Announcer;
-use super::questions::{Broadcast, Questions};
-use super::shared_copies::SharedCopies;
+use super::questions::{Broadcast, Questions, Speaker};
 
 /// Sessions of one caller with one server, in use and idle.
 pub(super) const MAX_OF_CALLER: usize = 8;
@@ -61,7 +60,7 @@ struct SessionPool {
 /// The parts that the sessions of one caller share.
 struct CallerSessions {
     permits: Arc<Semaphore>,
-    copies: SharedCopies,
+    speaker: Speaker,
 }
 
 /// The sessions that no call has. The one that was used last is used next, so that a client that makes one call after
@@ -170,9 +169,10 @@ impl Sessions {
         let broadcast = self.0.broadcast.as_ref();
         let caller = Arc::new(CallerSessions {
             permits: Arc::new(Semaphore::new(self.0.max_of_caller)),
-            copies: match broadcast.filter(|_| key.is_anonymous()) {
-                Some(broadcast) => broadcast.copies.clone(),
-                None => SharedCopies::default(),
+            // The session of all calls is one of the anonymous caller.
+            speaker: match broadcast.filter(|_| key.is_anonymous()) {
+                Some(broadcast) => broadcast.speaker().clone(),
+                None => Speaker::default(),
             },
         });
         callers.insert(key.clone(), Arc::downgrade(&caller));
@@ -221,10 +221,11 @@ impl Sessions {
     ) -> Result<OpenSession, Error> {
         let pool = &*self.0;
         let is_anonymous = key.caller.is_anonymous();
-        // The session that anonymous callers share receives what is for all of them.
-        let broadcast = pool.broadcast.as_ref().filter(|_| !is_anonymous);
-        let questions =
-            Questions::new(broadcast.map(|all| all.for_caller(&key.caller, &caller.copies)));
+        let broadcast = pool.broadcast.as_ref().map(|all| match is_anonymous {
+            true => all.clone(),
+            false => all.for_caller(&key.caller, &caller.speaker),
+        });
+        let questions = Questions::new(broadcast);
         let client = pool.client.clone().inbound_layer(questions.layer());
         let client = client.capabilities(key.capabilities.clone());
         let client = match &key.client {
@@ -236,11 +237,9 @@ impl Sessions {
             None => client,
         };
         let client = (pool.connect)(client).await?;
-        // On a pipe the session has a process of its own, whose notifications no other session receives.
-        if pool.broadcast.is_some() && !client.is_pipe() {
-            questions.leave_out_copies(caller.copies.clone());
-        }
-        let watching = watch(client.clone(), pool.changes.clone(), is_anonymous);
+        questions.open(!client.is_pipe());
+        let changes = (pool.changes.clone(), is_anonymous);
+        let watching = watch(client.clone(), changes, questions.clone());
         let watcher = AbortOnDropHandle::new(tokio::spawn(watching));
         Ok(OpenSession {
             client,
@@ -293,7 +292,13 @@ impl IdleSessions {
 
 /// Announces the changes of lists in a session. The lists of the gateway are requested again; a change that only the
 /// session of one caller knows is not announced to the clients of others.
-async fn watch(client: Client, announcer: Announcer, is_anonymous: bool) {
+async fn watch(client: Client, changes: (Announcer, bool), questions: Questions) {
+    pass_changes(&client, changes).await;
+    client.closed().await;
+    questions.close();
+}
+
+async fn pass_changes(client: &Client, (announcer, is_anonymous): (Announcer, bool)) {
     let subscribe = client.changes().tools_changed().prompts_changed();
     // A server without subscriptions can still be called.
     let Ok(mut changes) = subscribe.resources_changed().await else {

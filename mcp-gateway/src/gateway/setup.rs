@@ -16,7 +16,6 @@ use super::options::GatewayServer;
 use super::parked::Parked;
 use super::questions::{Broadcast, Questions};
 use super::sessions::{Connect, MAX_OF_CALLER, Sessions};
-use super::shared_copies::SharedCopies;
 use super::upstream::Upstream;
 use super::usage::Usage;
 use super::used_states::UsedStates;
@@ -83,10 +82,7 @@ impl Setup {
     fn broadcast(&self, server: &GatewayServer) -> Option<Broadcast> {
         let extensions = server.settings.extensions.clone();
         let caller = (!server.shares_sessions).then(CallerKey::default);
-        (!extensions.is_empty()).then(|| {
-            let copies = SharedCopies::default();
-            Broadcast::new(extensions, self.clients.clone(), caller, copies)
-        })
+        (!extensions.is_empty()).then(|| Broadcast::new(extensions, self.clients.clone(), caller))
     }
 
     /// Only the session of all calls declares what some client of the gateway may be asked for; see
@@ -107,7 +103,15 @@ impl Setup {
             client = client.extension((id, ()));
         }
         let connect: Connect = server.connect.clone();
-        move || connect(client.clone())
+        let questions = questions.clone();
+        move || {
+            let (connecting, questions) = (connect(client.clone()), questions.clone());
+            Box::pin(async move {
+                let client = connecting.await?;
+                questions.open(!client.is_pipe());
+                Ok(client)
+            })
+        }
     }
 }
 

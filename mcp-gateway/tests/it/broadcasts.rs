@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use mcp::core::{Call, Exchange};
 use mcp::extension::{
-    CustomNotification, Extension, Notifier, RawExtension, RequestError, ServerExtension,
-    ServerSetup,
+    Broadcaster, CustomNotification, Extension, Notifier, RawExtension, RequestError,
+    ServerExtension, ServerSetup,
 };
 use mcp::gateway::{Gateway, GatewayServer};
 use mcp::middleware::{Next, from_fn};
@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
+use crate::callers::{builder, protected};
 use crate::kit::serve;
 
 const LIMIT: Duration = Duration::from_secs(10);
@@ -48,7 +49,7 @@ impl CustomNotification for Tick {
 /// The parameters of the notifications that a client has received.
 type Received = Arc<Mutex<Vec<String>>>;
 
-async fn client(url: &str) -> (Client, Received) {
+async fn client(builder: mcp::ClientBuilder, url: &str) -> (Client, Received) {
     let received = Received::default();
     let records = received.clone();
     let record = from_fn(move |exchange: Exchange, next: Next| {
@@ -60,7 +61,7 @@ async fn client(url: &str) -> (Client, Received) {
         }
         async move { next.run(exchange).await }
     });
-    let client = Client::builder().mode(ConnectMode::Legacy);
+    let client = builder.mode(ConnectMode::Legacy);
     let client = client.extension((ID, ())).inbound_layer(record);
     (client.connect(url).await.unwrap(), received)
 }
@@ -75,9 +76,14 @@ async fn arrived(received: &Received, params: &str, count: usize) {
     assert!(arrived.is_ok(), "{params}: {:?}", received.lock());
 }
 
-// spec: EXT-05
-#[tokio::test]
-async fn broadcast_during_a_call_reaches_its_client_once() {
+/// A server behind a gateway. Calls of its tool `wait` wait at a gate, and then send a notification.
+struct ClockServer {
+    broadcaster: Broadcaster,
+    started: Arc<Semaphore>,
+    gate: Arc<Semaphore>,
+}
+
+async fn clock() -> (ClockServer, GatewayServer) {
     let (started, gate) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
     let (running, waiting) = (started.clone(), gate.clone());
     let wait = Tool::new("wait").handler(move |notifier: Notifier| {
@@ -95,50 +101,103 @@ async fn broadcast_during_a_call_reaches_its_client_once() {
     let server = GatewayServer::new("clock", move |client| {
         client.mode(ConnectMode::Legacy).connect(url.clone())
     });
-    let server = server.extension(ID, ["notifications/clock/*"]);
+    let clock = ClockServer {
+        broadcaster,
+        started,
+        gate,
+    };
+    (clock, server.extension(ID, ["notifications/clock/*"]))
+}
+
+impl ClockServer {
+    fn send(&self, number: u32) {
+        self.broadcaster.send::<Tick>(&json!({"all": number}));
+    }
+
+    /// Waits until a first notification has arrived: the gateway and the clients listen.
+    async fn listening(&self, clients: &[&Received]) {
+        let listening = async {
+            while clients.iter().any(|received| received.lock().is_empty()) {
+                self.send(0);
+                sleep(Duration::from_millis(20)).await;
+            }
+        };
+        timeout(LIMIT, listening).await.unwrap();
+    }
+
+    async fn started(&self, calls: u32) {
+        drop(
+            timeout(LIMIT, self.started.acquire_many(calls))
+                .await
+                .unwrap(),
+        );
+    }
+}
+
+/// Returns the notifications after the first one, in any order.
+fn later(received: &Received) -> Vec<String> {
+    let mut all = received.lock().clone();
+    all.retain(|params| *params != r#"{"all":0}"#);
+    all.sort_unstable();
+    all
+}
+
+const ALL: [&str; 3] = [r#"{"all":1}"#, r#"{"all":2}"#, r#"{"all":2}"#];
+const OF_CALL: &str = r#"{"call":1}"#;
+
+// spec: EXT-05
+#[tokio::test]
+async fn broadcast_during_a_call_reaches_its_client_once() {
+    let (clock, server) = clock().await;
     let gateway = Gateway::new("gateway", "1.0.0").server(server);
     let url = serve(gateway.connect().await.unwrap().server).await;
-    let send = |number: u32| broadcaster.send::<Tick>(&json!({"all": number}));
-
-    let ((ada, of_ada), (_bob, of_bob)) = (client(&url).await, client(&url).await);
-    // The gateway and its clients listen when they receive the first one.
-    let listening = async {
-        while of_ada.lock().is_empty() || of_bob.lock().is_empty() {
-            send(0);
-            sleep(Duration::from_millis(20)).await;
-        }
-    };
-    timeout(LIMIT, listening).await.unwrap();
+    let (ada, of_ada) = client(Client::builder(), &url).await;
+    let (_bob, of_bob) = client(Client::builder(), &url).await;
+    clock.listening(&[&of_ada, &of_bob]).await;
     let calling = tokio::spawn(ada.call("clock__wait", ()).into_future());
-    drop(timeout(LIMIT, started.acquire()).await.unwrap());
-    of_ada.lock().clear();
-    of_bob.lock().clear();
+    clock.started(1).await;
     for number in [1, 2, 2] {
-        send(number);
+        clock.send(number);
     }
     for received in [&of_ada, &of_bob] {
-        arrived(received, r#"{"all":2}"#, 2).await;
+        arrived(received, ALL[2], 2).await;
     }
-    gate.add_permits(1);
+    clock.gate.add_permits(1);
     assert_eq!(calling.await.unwrap().unwrap().text(), "waited");
     // Of the call only, on its stream.
-    arrived(&of_ada, r#"{"call":1}"#, 1).await;
-    let mut all = of_ada.lock().clone();
-    all.retain(|it| *it != r#"{"all":0}"#);
-    all.sort_unstable();
-    assert_eq!(
-        all,
-        [
-            r#"{"all":1}"#,
-            r#"{"all":2}"#,
-            r#"{"all":2}"#,
-            r#"{"call":1}"#
-        ]
-    );
-    let mut all = of_bob.lock().clone();
-    all.retain(|it| *it != r#"{"all":0}"#);
-    all.sort_unstable();
-    assert_eq!(all, [r#"{"all":1}"#, r#"{"all":2}"#, r#"{"all":2}"#]);
+    arrived(&of_ada, OF_CALL, 1).await;
+    assert_eq!(later(&of_ada), [&ALL[..], &[OF_CALL]].concat());
+    assert_eq!(later(&of_bob), ALL);
+}
+
+// spec: EXT-05
+#[tokio::test]
+async fn broadcast_reaches_each_client_of_a_caller_with_many_sessions_once() {
+    let (clock, server) = clock().await;
+    let url = protected(server).await;
+    let (first, of_first) = client(builder("ada"), &url).await;
+    let (second, of_second) = client(builder("ada"), &url).await;
+    let (_bob, of_bob) = client(builder("bob"), &url).await;
+    let calls =
+        [&first, &second].map(|client| tokio::spawn(client.call("clock__wait", ()).into_future()));
+    clock.started(2).await;
+    clock.listening(&[&of_first, &of_second]).await;
+    for number in [1, 2, 2] {
+        clock.send(number);
+    }
+    for received in [&of_first, &of_second] {
+        arrived(received, ALL[2], 2).await;
+    }
+    clock.gate.add_permits(2);
+    for call in calls {
+        assert_eq!(call.await.unwrap().unwrap().text(), "waited");
+    }
+    for received in [&of_first, &of_second] {
+        arrived(received, OF_CALL, 1).await;
+        assert_eq!(later(received), [&ALL[..], &[OF_CALL]].concat());
+    }
+    // Without a session of his own.
+    assert!(of_bob.lock().is_empty(), "{of_bob:?}");
 }
 
 /// A server that echoes the requests of one extension.

@@ -37,6 +37,8 @@ pub(crate) struct Pipes {
     lists: Arc<AtomicUsize>,
     /// Number of calls of `hold`, and the gate that lets them end.
     held: Arc<AtomicUsize>,
+    /// Number of responses to `ping`.
+    pongs: Arc<AtomicUsize>,
     gate: Arc<Mutex<Option<Arc<Semaphore>>>>,
 }
 
@@ -58,6 +60,9 @@ impl Pipes {
             tokio::spawn(async move {
                 let mut outgoing = outgoing;
                 while let Some(message) = outgoing.recv().await {
+                    if message.is_null() {
+                        return drop(writer.shutdown().await);
+                    }
                     let line = format!("{message}\n");
                     if writer.write_all(line.as_bytes()).await.is_err() {
                         return;
@@ -74,6 +79,21 @@ impl Pipes {
     fn send(&self, session: usize, message: Value) {
         // The session may have ended.
         let _ = self.sessions.lock()[session].send(message);
+    }
+
+    /// Ends a session.
+    fn end(&self, session: usize) {
+        self.send(session, Value::Null);
+    }
+
+    /// Waits until the gateway has read the messages of a session so far.
+    async fn ping(&self, session: usize) {
+        let before = self.pongs.load(Ordering::SeqCst);
+        self.send(
+            session,
+            json!({"jsonrpc": "2.0", "id": "ping", "method": "ping"}),
+        );
+        until("pong", || self.pongs.load(Ordering::SeqCst) > before).await;
     }
 
     fn count(&self) -> usize {
@@ -102,6 +122,9 @@ impl PipeSession {
             let message: Value = serde_json::from_str(&line).unwrap();
             line.clear();
             if message.get("method").is_none() || message.get("id").is_none() {
+                if message["id"] == "ping" {
+                    self.pipes.pongs.fetch_add(1, Ordering::SeqCst);
+                }
                 continue;
             }
             let (pipes, number, sender) = (self.pipes.clone(), self.number, self.sender.clone());
@@ -345,6 +368,30 @@ async fn notification_of_the_shared_session_reaches_all_anonymous_clients() {
     let (_two, of_two) = listening(Client::builder(), &url).await;
     tick(&pipes, 0, 1, &of_one).await;
     tick(&pipes, 0, 2, &of_two).await;
+}
+
+// spec: EXT-05
+#[tokio::test]
+async fn session_of_a_call_passes_notifications_on_only_after_the_shared_session() {
+    let pipes = Pipes::default();
+    let server = pipes.server().extension(ID, ["clock/*"]);
+    let gateway = Gateway::new("gateway", "1.0.0").server(server);
+    let url = crate::kit::serve(gateway.connect().await.unwrap().server).await;
+    let (one, of_one) = listening(Client::builder(), &url).await;
+    let (_two, of_two) = listening(Client::builder(), &url).await;
+    let own: usize = text(&one, "who").await.parse().unwrap();
+    assert_ne!(own, 0);
+    tick(&pipes, 0, 1, &of_one).await;
+    // Sent to all clients, it also arrives in session 0.
+    pipes.send(
+        own,
+        json!({"jsonrpc": "2.0", "method": TICK, "params": {"number": 2}}),
+    );
+    pipes.ping(own).await;
+    pipes.end(0);
+    tick(&pipes, own, 3, &of_one).await;
+    tick(&pipes, own, 4, &of_two).await;
+    assert!(!of_one.lock().contains(&2), "{of_one:?}");
 }
 
 #[tokio::test]

@@ -16,6 +16,7 @@ mod gateway;
 mod hostile;
 mod kit;
 mod lazy;
+mod logs;
 mod nodes;
 mod openapi;
 mod raw;

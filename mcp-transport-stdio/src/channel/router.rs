@@ -192,13 +192,19 @@ impl ChannelState {
                     .cloned()
                     .map(NotificationTarget::Call);
             }
-            // A log message names no request. It is assigned only when a single call is pending.
-            // spec: LOG-05
-            if let Some(ServerNotification::Log(_)) = &decoded {
-                let pending = self.pending.lock();
-                let (_, call) = pending.single(|call| !call.is_subscription)?;
-                return Some(NotificationTarget::Call(call.clone()));
-            }
+        }
+        // These name no request. With a single pending call they belong to it: the caller reads them before the
+        // response. Otherwise the order between the two is not known.
+        // spec: LOG-05
+        let is_of_call = match &decoded {
+            Some(ServerNotification::Log(_)) => true,
+            Some(ServerNotification::Other { .. }) => version.is_some_and(|it| !it.is_modern()),
+            _ => false,
+        };
+        if is_of_call {
+            let pending = self.pending.lock();
+            let (_, call) = pending.single(|call| !call.is_subscription)?;
+            return Some(NotificationTarget::Call(call.clone()));
         }
         None
     }

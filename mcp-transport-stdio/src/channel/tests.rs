@@ -264,6 +264,41 @@ async fn notifications_reach_their_subscription() {
     assert_eq!(server.receive().await.unwrap()["params"]["requestId"], 2);
 }
 
+// spec: LOG-05
+#[tokio::test(start_paused = true)]
+async fn logs_and_extension_notifications_reach_the_only_call_before_its_response() {
+    let (log, tick) = ("notifications/message", "notifications/clock/tick");
+    let versions = [ProtocolVersion::V2025_11_25, ProtocolVersion::V2026_07_28];
+    for version in versions {
+        let (channel, mut server) = pipe(1024);
+        channel.set_version(version);
+        let mut inbound = channel.inbound().unwrap();
+        let note = |method: &str| {
+            let params = json!({ "level": "info", "data": method });
+            json!({ "jsonrpc": "2.0", "method": method, "params": params })
+        };
+        let mut call = start_call(&channel, &mut server, 1, "tools/call").await;
+        for method in [log, tick] {
+            server.send(note(method)).await;
+        }
+        server.respond(1).await;
+        assert_eq!(message(&mut call).await["method"], log);
+        if !version.is_modern() {
+            assert_eq!(message(&mut call).await["method"], tick);
+        } else {
+            assert_eq!(message(&mut inbound).await["method"], tick);
+        }
+        assert_eq!(message(&mut call).await["id"], 1);
+        // With two calls it is not known to which one they belong.
+        let _first = start_call(&channel, &mut server, 2, "tools/call").await;
+        let _second = start_call(&channel, &mut server, 3, "tools/call").await;
+        for method in [log, tick] {
+            server.send(note(method)).await;
+            assert_eq!(message(&mut inbound).await["method"], method);
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn messages_of_no_call_go_to_inbound() {
     let (channel, mut server) = pipe(1024);

@@ -97,9 +97,19 @@ impl Session {
                         let token = params.required::<ProgressToken>("progressToken").ok();
                         self.progress_destination(stream_owner, token.as_ref())
                     }
+                    // Log messages, and notifications of extensions.
                     // spec: HTTP-SL-03
-                    Some(Method::LogMessage) if stream_owner.is_some() => {
+                    Some(Method::LogMessage) | None if stream_owner.is_some() => {
                         Destination::OwnNotification
+                    }
+                    // HTTP+SSE has one stream. With a single call they belong to it.
+                    Some(Method::LogMessage) | None if self.is_http_sse() => {
+                        let calls = self.calls.lock();
+                        let mut calls = calls.values();
+                        match (calls.next(), calls.next()) {
+                            (Some(only), None) => Destination::Notification(only.clone()),
+                            _ => Destination::Inbox,
+                        }
                     }
                     _ => Destination::Inbox,
                 }
