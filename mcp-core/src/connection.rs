@@ -1,7 +1,7 @@
 //! The connection below a message, for telemetry.
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -153,5 +153,18 @@ impl ClientAddress {
     /// Returns the port.
     pub fn port(self) -> Option<u16> {
         self.port
+    }
+
+    /// Returns the block of addresses that one client can have: an IPv4 address, or the first 64 bits of an IPv6
+    /// address. `None` for loopback addresses: most of them belong to a reverse proxy.
+    pub fn block(self) -> Option<IpAddr> {
+        match self.ip {
+            address if address.is_loopback() => None,
+            IpAddr::V4(_) => Some(self.ip),
+            IpAddr::V6(address) => {
+                let [a, b, c, d, ..] = address.segments();
+                Some(IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0)))
+            }
+        }
     }
 }

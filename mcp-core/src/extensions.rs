@@ -65,8 +65,7 @@ impl Extensions {
         self.transport = Some(transport);
     }
 
-    /// Returns the address of the client. `None` unless the service has an
-    /// [`observer`](crate::Service::observer).
+    /// Returns the address of the client. `None` where the transport does not know it.
     pub fn client_address(&self) -> Option<ClientAddress> {
         self.client
     }

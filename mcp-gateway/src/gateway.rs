@@ -10,6 +10,7 @@
 //! | `drift` | changes of tools in the log |
 //! | `limits` | [`CallLimits`] |
 //! | `claims` | extensions that the gateway does not know |
+//! | `quota` | shares of callers in calls that wait |
 //! | `questions` | requests and notifications of a server while a call runs |
 //! | `sessions` | sessions of a legacy server, by caller |
 //! | `credentials` | callers, and tokens of servers for them |
@@ -65,6 +66,7 @@ mod options;
 mod parked;
 mod passed;
 mod questions;
+mod quota;
 mod routes;
 mod running;
 mod served;

@@ -18,7 +18,7 @@ pub(super) struct AuditEntry {
     server: Arc<str>,
     counters: Arc<Counters>,
     kind: &'static str,
-    item: String,
+    item: Arc<str>,
     start: Instant,
     outcome: CallOutcome,
 }
@@ -30,7 +30,7 @@ impl AuditEntry {
         server: &Arc<str>,
         counters: &Arc<Counters>,
         kind: &'static str,
-        item: impl Into<String>,
+        item: impl Into<Arc<str>>,
     ) -> Self {
         counters.start();
         Self {
@@ -59,7 +59,7 @@ impl Drop for AuditEntry {
             target: TARGET,
             server = &*self.server,
             kind = self.kind,
-            item = self.item,
+            item = &*self.item,
             outcome = self.outcome.as_str(),
             duration_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
             subject = principal.map(|caller| &*caller.subject),

@@ -18,7 +18,7 @@ pub(super) struct Broadcasts(HashMap<Arc<str>, AbortOnDropHandle<()>>);
 
 impl Broadcasts {
     /// Subscribes to a server that runs.
-    pub(super) fn start(&mut self, upstream: &Upstream, setup: &Setup) {
+    pub(super) fn start(&mut self, upstream: &Arc<Upstream>, setup: &Setup) {
         let extensions = upstream.settings.extensions.clone();
         let server = &upstream.server;
         let is_running = self.0.get(server).is_some_and(|it| !it.is_finished());
@@ -37,13 +37,13 @@ impl Broadcasts {
     }
 
     /// Ends the subscriptions of servers that the gateway does not have.
-    pub(super) fn retain<'a>(&mut self, servers: impl Iterator<Item = &'a Upstream>) {
+    pub(super) fn retain<'a>(&mut self, servers: impl Iterator<Item = &'a Arc<Upstream>>) {
         let servers: HashSet<_> = servers.map(|it| &it.server).collect();
         self.0.retain(|server, _| servers.contains(server));
     }
 }
 
-async fn follow(upstream: Upstream, broadcast: Broadcast) {
+async fn follow(upstream: Arc<Upstream>, broadcast: Broadcast) {
     let server = &upstream.server;
     let Ok(client) = upstream.client().await else {
         return;

@@ -282,7 +282,7 @@ impl Gateway {
         lists.load(self.start_limit).await?;
         lists.pass_updates(&server);
         if let Some(starting) = lists.starting() {
-            server = server.layer(starting.layer());
+            server = server.layer(starting);
         }
         let (control, commands) = mpsc::channel(1);
         // From now on: a call may start a server before the task runs.

@@ -1,8 +1,12 @@
 //! Callers of a gateway, and their credentials for the servers behind it.
 
+use std::sync::Arc;
+
 use http::HeaderValue;
-use mcp_core::{CallerKey, Fault, Principal};
+use mcp_core::{CallerKey, ClientAddress, ClientContext, Fault, Principal};
 use mcp_server::{CallContext, FromCall, Rejection};
+
+use super::quota::Owner;
 
 #[cfg(feature = "auth")]
 pub(super) use mcp_auth::AccessToken;
@@ -24,25 +28,36 @@ const MAX_CLIENT_NAME: usize = 128;
 /// The caller of a request.
 pub(super) struct Caller {
     pub(super) key: CallerKey,
-    /// The name and version that the client claims.
-    pub(super) client: Option<(String, String)>,
+    pub(super) facts: Arc<ClientContext>,
+    address: Option<ClientAddress>,
     /// The token of the caller, where the endpoint keeps it.
     pub(super) token: Option<AccessToken>,
 }
 
 impl FromCall for Caller {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-        let client = call.facts().client_info().map(|info| {
-            let [name, version] = [info.name, info.version]
-                .map(|text| text.chars().take(MAX_CLIENT_NAME).collect::<String>());
-            (name, version)
-        });
+        let facts = call.facts().clone();
         let extensions = call.extensions();
         Ok(Self {
-            client,
+            facts,
+            address: extensions.client_address(),
             key: CallerKey::new(extensions.get::<Principal>()),
             token: extensions.get().cloned(),
         })
+    }
+}
+
+impl Caller {
+    /// Returns the name and version that the client claims.
+    pub(super) fn client_name(&self) -> Option<(String, String)> {
+        let info = self.facts.client_info()?;
+        let cut = |text: String| text.chars().take(MAX_CLIENT_NAME).collect::<String>();
+        Some((cut(info.name), cut(info.version)))
+    }
+
+    /// Returns the owner of the caller's waiting calls.
+    pub(super) fn owner(&self) -> Owner {
+        Owner::new(self.key.clone(), self.address)
     }
 }
 

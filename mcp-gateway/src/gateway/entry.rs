@@ -27,7 +27,7 @@ pub(super) type ConnectShared =
 
 /// One server, and its lists.
 pub(super) struct ListedServer {
-    pub(super) upstream: Upstream,
+    pub(super) upstream: Arc<Upstream>,
     pub(super) connect: ConnectShared,
     pub(super) connection_id: Option<String>,
     idle_timeout: Option<Duration>,
@@ -50,7 +50,7 @@ pub(super) struct ListedServer {
 
 impl ListedServer {
     pub(super) fn new(
-        (connect, upstream): (ConnectShared, Upstream),
+        (connect, upstream): (ConnectShared, Arc<Upstream>),
         connection_id: Option<String>,
         generation: u64,
         backoff: Backoff,

@@ -1,6 +1,7 @@
 //! A task of a server that the gateway follows to its end, for a client without tasks.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_core::{Fault, ResultBody, wire};
@@ -24,7 +25,7 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Follows a task that a server has created.
 pub(super) async fn follow(
-    upstream: &Upstream,
+    upstream: &Arc<Upstream>,
     request: &Request,
     created: &RawObject,
 ) -> Result<ResultBody, Fault> {
@@ -39,7 +40,7 @@ pub(super) async fn follow(
 
 /// Continues to follow a task, with the answers of the client.
 pub(super) async fn resume(
-    upstream: &Upstream,
+    upstream: &Arc<Upstream>,
     request: &Request,
     task: FollowedTask,
 ) -> Result<ResultBody, Fault> {
@@ -48,7 +49,7 @@ pub(super) async fn resume(
         guard: CancelGuard {
             upstream: upstream.clone(),
             id: task.id.clone(),
-            client: upstream.task_client(&request.facts, can_be_asked, request.origin()),
+            client: upstream.task_client(&request.caller.facts, can_be_asked, request.origin()),
             is_armed: true,
         },
         request,
@@ -155,7 +156,7 @@ fn result(task: Task) -> Result<ResultBody, Fault> {
 /// Cancels the task when the call is dropped.
 // spec: TASK-16, TASK-17
 struct CancelGuard {
-    upstream: Upstream,
+    upstream: Arc<Upstream>,
     id: String,
     client: TaskClient,
     is_armed: bool,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::{Client, Error, PreparedCall, Step};
-use mcp_core::{BackChannelError, ClientContext, Fault};
+use mcp_core::{BackChannelError, Fault};
 use mcp_server::{
     Ask, AskError, CallContext, FromCall, Log, Progress, Rejection, RequestMeta, RouteSpec,
 };
@@ -33,7 +33,6 @@ pub(super) struct Request {
     /// The name or URI as the client sent it.
     pub(super) item: String,
     pub(super) caller: Caller,
-    pub(super) facts: Arc<ClientContext>,
     /// Set if the client declares tasks.
     pub(super) tasks: Option<TaskSlot>,
     pub(super) ask: Option<Ask>,
@@ -46,7 +45,6 @@ impl FromCall for Request {
         Ok(Self {
             item: call.item().unwrap_or_default().to_owned(),
             caller: FromCall::from_call(call)?,
-            facts: call.facts().clone(),
             tasks: call.extensions().get().cloned(),
             ask: FromCall::from_call(call)?,
             context: Context {
@@ -237,7 +235,7 @@ impl Upstream {
         &self,
         request: &Request,
         kind: &'static str,
-        item: impl Into<String>,
+        item: impl Into<Arc<str>>,
     ) -> AuditEntry {
         AuditEntry::new(
             request.caller.key.clone(),
@@ -362,12 +360,14 @@ where
         &self,
         change: impl FnOnce(PreparedCall<'static, R>) -> PreparedCall<'static, R>,
     ) -> Result<UpstreamCall<R>, Fault> {
-        let Request { facts, ask, .. } = self.request;
-        let capabilities = self.upstream.capabilities(facts, ask.is_some());
+        let Request { caller, ask, .. } = self.request;
+        let capabilities = self.upstream.capabilities(&caller.facts, ask.is_some());
         let in_use = self.upstream.usage.begin();
-        let key = self.upstream.key(&self.request.caller, capabilities);
-        let key = key.await?;
-        let session = self.upstream.session(&key, self.declares_tasks).await?;
+        let key = self.upstream.key(caller, capabilities).await?;
+        let session = self
+            .upstream
+            .session(caller, &key, self.declares_tasks)
+            .await?;
         let capabilities = match self.declares_tasks {
             true => with_tasks(key.capabilities),
             false => key.capabilities,
@@ -403,7 +403,12 @@ where
     // spec: ERR-13, ELIC-10
     fn required_visits(&self, client: &Client, required: &InputRequired) -> Option<Fault> {
         let is_passed = !client.protocol_version().is_modern()
-            && self.request.facts.version.has_url_elicitation_error();
+            && self
+                .request
+                .caller
+                .facts
+                .version
+                .has_url_elicitation_error();
         let ask = self.request.ask.as_ref().filter(|_| is_passed)?;
         let requests = required.requests().ok()?.into_iter();
         let elicitations = requests.filter_map(|(key, request)| match request {
@@ -514,7 +519,10 @@ where
         request: InputRequest,
     ) -> Result<UpstreamCall<R>, Fault> {
         let ask = self.request.asker()?;
-        let guard = self.upstream.parked.guard(&self.request.caller.key, call)?;
+        let guard = self
+            .upstream
+            .parked
+            .guard(self.request.caller.owner(), call)?;
         let waiting = Waiting::Parked {
             id: guard.id(),
             key: key.clone(),

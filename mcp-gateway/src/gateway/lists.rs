@@ -29,6 +29,7 @@ use super::setup::{Setup, check_settings};
 use super::starting::{Handles, Starting};
 use super::status::{GatewayStatus, ServerStatus};
 use super::updates::{UpdateSource, Updates};
+use super::upstream::Upstream;
 
 /// Shortest time between two lists of a server, however often it says that it has changed.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -128,7 +129,10 @@ impl ServerLists {
                 Some(index) => {
                     let mut listed = old.swap_remove(index);
                     group = group.keep(&server.name);
-                    listed.upstream.settings = Arc::new(server.settings);
+                    listed.upstream = Arc::new(Upstream {
+                        settings: server.settings,
+                        ..Upstream::clone(&listed.upstream)
+                    });
                     listed.set_start(server.start);
                     listed
                 }

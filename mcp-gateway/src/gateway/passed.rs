@@ -74,14 +74,18 @@ impl ExtensionOwner {
     }
 
     /// Returns the server of a method, with its current settings.
-    fn find(&self, method: &str) -> Option<Upstream> {
+    fn find(&self, method: &str) -> Option<Arc<Upstream>> {
         let upstream = self.directory.find(&self.server)?;
         let is_own = upstream.settings.extensions.find(method) == Some(&*self.id);
         is_own.then_some(upstream)
     }
 
     /// Returns the server of a method. For a caller that does not see the server, the method is unknown.
-    fn find_visible(&self, method: &str, caller: &CallerContext) -> Result<Upstream, RequestError> {
+    fn find_visible(
+        &self,
+        method: &str,
+        caller: &CallerContext,
+    ) -> Result<Arc<Upstream>, RequestError> {
         let CallerContext { facts, extensions } = caller;
         self.find(method)
             .filter(|it| it.settings.is_visible(Caller::new(facts, extensions)))
@@ -92,12 +96,12 @@ impl ExtensionOwner {
     // spec: EXT-05
     async fn pass_notification(
         &self,
-        upstream: &Upstream,
+        upstream: &Arc<Upstream>,
         method: &str,
         params: RawObject,
         request: &Request,
     ) -> Result<(), RequestError> {
-        if !request.facts.capabilities.has_extension(&self.id) {
+        if !request.caller.facts.capabilities.has_extension(&self.id) {
             return Ok(());
         }
         let mut entry = upstream.audit(request, KIND, method);
@@ -110,21 +114,21 @@ impl ExtensionOwner {
 /// Sends a notification as a call of this client would be sent. A legacy server that knows the caller receives it in a
 /// session of the caller, any other one in the session that calls share.
 async fn pass_notification(
-    upstream: &Upstream,
+    upstream: &Arc<Upstream>,
     method: &str,
     params: RawObject,
     request: &Request,
 ) -> Result<(), Fault> {
     let _in_use = upstream.usage.begin();
-    let capabilities = upstream.capabilities(&request.facts, true);
+    let capabilities = upstream.capabilities(&request.caller.facts, true);
     let key = upstream.key(&request.caller, capabilities).await?;
     let session = if key.caller.is_anonymous() && key.credentials.is_none() {
         CallSession::Shared {
             client: upstream.client().await?,
-            questions: None,
+            turn: None,
         }
     } else {
-        upstream.session(&key, false).await?
+        upstream.session(&request.caller, &key, false).await?
     };
     let notification = session.client().notify(method, params);
     let mut notification = notification.capabilities(key.capabilities);
@@ -140,7 +144,7 @@ async fn pass_notification(
 }
 
 async fn pass_request(
-    upstream: &Upstream,
+    upstream: &Arc<Upstream>,
     method: &str,
     params: RawObject,
     request: &Request,

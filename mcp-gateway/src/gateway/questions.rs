@@ -16,6 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::claims::ExtensionClaims;
+use super::quota::{Place, RETRY};
 
 /// An event during a call, before its result.
 pub(super) enum UpstreamEvent {
@@ -130,6 +131,7 @@ const WAIT: Duration = Duration::from_secs(30);
 pub(super) struct Turn {
     questions: Questions,
     _permit: OwnedSemaphorePermit,
+    _place: Option<Place>,
 }
 
 impl Drop for Turn {
@@ -178,19 +180,22 @@ impl Questions {
     ///
     /// # Errors
     ///
-    /// Returns [`Fault::Refused`] when another call has its turn for too long.
-    pub(super) async fn turn(&self, events: mpsc::Sender<UpstreamEvent>) -> Result<Turn, Fault> {
+    /// Returns [`Fault::Overloaded`] when another call has its turn for too long.
+    pub(super) async fn turn(
+        &self,
+        events: mpsc::Sender<UpstreamEvent>,
+        place: Option<Place>,
+    ) -> Result<Turn, Fault> {
         let permit = timeout(WAIT, self.0.turns.clone().acquire_owned()).await;
         let Ok(Ok(permit)) = permit else {
-            return Err(Fault::Refused(
-                "another call of this server waits for the answer of its client; try again later"
-                    .into(),
-            ));
+            let message = "another call of this server waits for the answer of its client";
+            return Err(Fault::overloaded(message, RETRY));
         };
         *self.0.current.lock() = Some(events);
         Ok(Turn {
             questions: self.clone(),
             _permit: permit,
+            _place: place,
         })
     }
 
@@ -291,7 +296,7 @@ mod tests {
         assert_eq!(refused, "no call runs whose client can be asked");
 
         let (events, _receiver) = mpsc::channel(1);
-        let _turn = questions.turn(events).await;
+        let _turn = questions.turn(events, None).await;
         for url in ["javascript:alert(1)", "file:///etc/passwd", "vscode://x"] {
             let params =
                 format!(r#"{{"mode":"url","message":"?","url":"{url}","elicitationId":"1"}}"#);
@@ -308,8 +313,8 @@ mod tests {
     async fn next_call_has_its_turn_after_the_last_one() {
         let questions = Questions::new(None);
         let (events, _receiver) = mpsc::channel(1);
-        let first = questions.turn(events.clone()).await;
-        let mut second = std::pin::pin!(questions.turn(events));
+        let first = questions.turn(events.clone(), None).await;
+        let mut second = std::pin::pin!(questions.turn(events, None));
         assert!(futures_util::poll!(&mut second).is_pending());
         drop(first);
         assert!(second.await.is_ok());

@@ -32,7 +32,7 @@ pub(super) struct Named<T> {
     pub(super) item: T,
 }
 
-pub(super) fn tool(upstream: &Upstream, listed: &Named<Tool>) -> ToolRoute {
+pub(super) fn tool(upstream: &Arc<Upstream>, listed: &Named<Tool>) -> ToolRoute {
     let own: Arc<str> = listed.item.name.as_str().into();
     let options = upstream.settings.tool(&own);
     let visible = upstream.settings.visible_tool(&options);
@@ -43,7 +43,7 @@ pub(super) fn tool(upstream: &Upstream, listed: &Named<Tool>) -> ToolRoute {
     let route = tool.handler(move |request: Request, RawArgs(arguments): RawArgs| {
         let (upstream, own, options) = (upstream.clone(), own.clone(), options.clone());
         async move {
-            let mut entry = upstream.audit(&request, "tool", &*own);
+            let mut entry = upstream.audit(&request, "tool", own.clone());
             let called = call_tool(&upstream, &own, &options, request, arguments).await;
             entry.end(match &called {
                 Ok(body) if body.is_tool_error() => CallOutcome::ErrorResult,
@@ -62,7 +62,7 @@ pub(super) fn tool(upstream: &Upstream, listed: &Named<Tool>) -> ToolRoute {
 
 /// Calls a tool within the limits of its server and its own.
 async fn call_tool(
-    upstream: &Upstream,
+    upstream: &Arc<Upstream>,
     own: &Arc<str>,
     options: &ToolOptions,
     request: Request,
@@ -102,7 +102,7 @@ async fn call_tool(
 
 /// Ends the call of a client that declares tasks. For other clients, the task is followed to its end.
 async fn end_with_task(
-    upstream: &Upstream,
+    upstream: &Arc<Upstream>,
     own: &Arc<str>,
     request: &Request,
     task: &RawObject,
@@ -120,7 +120,7 @@ async fn end_with_task(
     Ok(CallToolResult::default().into())
 }
 
-pub(super) fn prompt(upstream: &Upstream, listed: &Named<Prompt>) -> PromptRoute {
+pub(super) fn prompt(upstream: &Arc<Upstream>, listed: &Named<Prompt>) -> PromptRoute {
     let own: Arc<str> = listed.item.name.as_str().into();
     let visible = upstream.settings.visible();
     let mut prompt = listed.item.clone();
@@ -130,7 +130,7 @@ pub(super) fn prompt(upstream: &Upstream, listed: &Named<Prompt>) -> PromptRoute
     let route = prompt.handler(move |request: Request, RawArgs(arguments): RawArgs| {
         let (upstream, own) = (upstream.clone(), own.clone());
         async move {
-            let mut entry = upstream.audit(&request, "prompt", &*own);
+            let mut entry = upstream.audit(&request, "prompt", own.clone());
             let call = upstream.call(&request, |client| {
                 client.get_prompt(&*own, arguments.clone()).raw()
             });
@@ -152,7 +152,7 @@ pub(super) fn prompt(upstream: &Upstream, listed: &Named<Prompt>) -> PromptRoute
     }
 }
 
-pub(super) fn resource(upstream: &Upstream, listed: &Named<Resource>) -> ResourceRoute {
+pub(super) fn resource(upstream: &Arc<Upstream>, listed: &Named<Resource>) -> ResourceRoute {
     let route = listed.item.clone().read(reader(upstream.clone()));
     match upstream.settings.visible() {
         Some(visible) => route.visible_to(visible),
@@ -160,7 +160,10 @@ pub(super) fn resource(upstream: &Upstream, listed: &Named<Resource>) -> Resourc
     }
 }
 
-pub(super) fn template(upstream: &Upstream, listed: &Named<ResourceTemplate>) -> TemplateRoute {
+pub(super) fn template(
+    upstream: &Arc<Upstream>,
+    listed: &Named<ResourceTemplate>,
+) -> TemplateRoute {
     let uri = &*listed.item.uri_template;
     let route = listed.item.clone().read(reader(upstream.clone()));
     let completer = Completer::new(upstream, CompletionReference::template(uri));
@@ -175,7 +178,9 @@ pub(super) fn template(upstream: &Upstream, listed: &Named<ResourceTemplate>) ->
 }
 
 /// A handler that reads the resource of the request.
-fn reader(upstream: Upstream) -> impl mcp_server::ReadHandler<(mcp_server::AsyncHandler, Request)> {
+fn reader(
+    upstream: Arc<Upstream>,
+) -> impl mcp_server::ReadHandler<(mcp_server::AsyncHandler, Request)> {
     move |request: Request| {
         let upstream = upstream.clone();
         async move {
@@ -202,12 +207,12 @@ fn for_one_principal(mut body: ResultBody) -> ResultBody {
 
 /// Completions of the arguments of one prompt, or of the variables of one template.
 struct Completer {
-    upstream: Upstream,
+    upstream: Arc<Upstream>,
     reference: CompletionReference,
 }
 
 impl Completer {
-    fn new(upstream: &Upstream, reference: CompletionReference) -> Self {
+    fn new(upstream: &Arc<Upstream>, reference: CompletionReference) -> Self {
         Self {
             upstream: upstream.clone(),
             reference,
@@ -231,7 +236,7 @@ impl Completer {
 }
 
 async fn complete(
-    upstream: &Upstream,
+    upstream: &Arc<Upstream>,
     caller: &Caller,
     params: CompleteParams,
     known: &RawObject,

@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 
 use super::claims::ExtensionClaims;
 use super::questions::{Question, Questions, Turn, UpstreamEvent};
+use super::quota::Place;
 use super::sessions::Lease;
 use super::usage::InUse;
 
@@ -41,7 +42,8 @@ pub(super) enum Next<R> {
 /// A call of a server that runs.
 pub(super) struct UpstreamCall<R> {
     call: BoxFuture<'static, Result<Step<'static, R>, Error>>,
-    events: mpsc::Receiver<UpstreamEvent>,
+    /// `None` for a call without events.
+    events: Option<mpsc::Receiver<UpstreamEvent>>,
     /// The log messages of a session of its own. On a pipe they do not say which call they belong to.
     logs: Option<BoxStream<'static, LogMessage>>,
     /// Number of questions of the server.
@@ -60,7 +62,7 @@ pub(super) enum CallSession {
     /// The session of all calls. A call whose client can be asked has its turn there.
     Shared {
         client: Client,
-        questions: Option<Questions>,
+        turn: Option<(Questions, Place)>,
     },
     /// A session of its own.
     Own(Box<Lease>),
@@ -82,19 +84,25 @@ impl<R: Send + 'static> UpstreamCall<R> {
     ///
     /// Returns a [`Fault`] when the call cannot have its turn.
     pub(super) async fn start(
-        (session, in_use): (CallSession, InUse),
+        (mut session, in_use): (CallSession, InUse),
         prepare: impl FnOnce(&Client) -> PreparedCall<'static, R>,
         context: &Context,
         extensions: Arc<ExtensionClaims>,
     ) -> Result<Self, Fault> {
-        let (sender, events) = mpsc::channel(MAX_EVENTS);
-        let turn = match session.questions() {
-            Some(questions) => Some(questions.turn(sender.clone()).await?),
-            None => None,
+        let questions = session.take_questions();
+        let has_events = questions.is_some() || context.has_events(&extensions);
+        let (sender, events) = has_events.then(|| mpsc::channel(MAX_EVENTS)).unzip();
+        let turn = match (questions, &sender) {
+            (Some((questions, place)), Some(sender)) => {
+                Some(questions.turn(sender.clone(), place).await?)
+            }
+            _ => None,
         };
-        let call = prepare(session.client());
+        let mut call = context.apply(prepare(session.client()));
         let logs = session.logs();
-        let call = context.apply(call, &sender, (logs.is_none(), &extensions));
+        if let Some(sender) = sender {
+            call = context.observe(call, sender, (logs.is_none(), &extensions));
+        }
         Ok(Self {
             call: Box::pin(call.step()),
             events,
@@ -114,12 +122,14 @@ impl<R: Send + 'static> UpstreamCall<R> {
         loop {
             let event = tokio::select! {
                 biased;
-                Some(event) = self.events.recv() => event,
+                Some(event) = next_event(&mut self.events) => event,
                 Some(message) = next_log(&mut self.logs) => UpstreamEvent::Log(message),
                 step = &mut self.call => {
-                    let step = step?;
-                    self.end(context).await;
-                    return Ok(Next::Step(step));
+                    // The server has answered, also with an error: its session is free.
+                    if step.as_ref().map_or_else(|error| error.fault().is_some(), |_| true) {
+                        self.end(context).await;
+                    }
+                    return step.map(Next::Step);
                 }
             };
             if let Some(question) = context.pass(event, &self.extensions).await {
@@ -138,13 +148,21 @@ impl<R: Send + 'static> UpstreamCall<R> {
 
     /// Passes on what came before the result.
     async fn end(&mut self, context: &Context) {
-        while let Ok(event) = self.events.try_recv() {
+        while let Some(Some(event)) = next_event(&mut self.events).now_or_never() {
             context.pass(event, &self.extensions).await;
         }
         while let Some(Some(message)) = next_log(&mut self.logs).now_or_never() {
             context.log.send(message);
         }
         self.end_session();
+    }
+}
+
+/// Waits for the next event. Never ends for a call without events.
+async fn next_event(events: &mut Option<mpsc::Receiver<UpstreamEvent>>) -> Option<UpstreamEvent> {
+    match events {
+        Some(events) => events.recv().await,
+        None => std::future::pending().await,
     }
 }
 
@@ -179,10 +197,14 @@ impl CallSession {
         }
     }
 
-    fn questions(&self) -> Option<&Questions> {
+    /// Returns the questions of a session in which the call has its turn. The place is that of a shared session.
+    fn take_questions(&mut self) -> Option<(Questions, Option<Place>)> {
         match self {
-            Self::Shared { questions, .. } => questions.as_ref(),
-            Self::Own(lease) => Some(lease.questions()),
+            Self::Shared { turn, .. } => {
+                let (questions, place) = turn.take()?;
+                Some((questions, Some(place)))
+            }
+            Self::Own(lease) => Some((lease.questions().clone(), None)),
         }
     }
 }
@@ -214,17 +236,29 @@ impl Context {
         None
     }
 
-    /// Adds the metadata of the request to a call, and asks for progress and log messages if the client
-    /// of the gateway wants them.
-    fn apply<R>(
-        &self,
-        mut call: PreparedCall<'static, R>,
-        events: &mpsc::Sender<UpstreamEvent>,
-        (with_logs, extensions): (bool, &ExtensionClaims),
-    ) -> PreparedCall<'static, R> {
+    /// Returns true if a call may have events that its client wants.
+    fn has_events(&self, extensions: &ExtensionClaims) -> bool {
+        self.progress.is_wanted() || self.log_level().is_some() || !extensions.is_empty()
+    }
+
+    /// Adds the metadata of the request to a call, and the level of its log messages.
+    fn apply<R>(&self, mut call: PreparedCall<'static, R>) -> PreparedCall<'static, R> {
         for (key, value) in self.meta.iter().flat_map(Meta::as_object) {
             call = call.meta(key.clone(), value.clone());
         }
+        match self.log_level() {
+            Some(level) => call.log_level(level),
+            None => call,
+        }
+    }
+
+    /// Asks for the events of a call that the client of the gateway wants.
+    fn observe<R>(
+        &self,
+        mut call: PreparedCall<'static, R>,
+        events: mpsc::Sender<UpstreamEvent>,
+        (with_logs, extensions): (bool, &ExtensionClaims),
+    ) -> PreparedCall<'static, R> {
         if self.progress.is_wanted() {
             let events = events.clone();
             call = call.on_progress(move |progress| {
@@ -240,11 +274,7 @@ impl Context {
                 let _ = events.try_send(UpstreamEvent::Custom { method, params });
             });
         }
-        if let Some(level) = self.log_level() {
-            call = call.log_level(level);
-        }
         if with_logs && self.log_level().is_some() {
-            let events = events.clone();
             call = call.on_log(move |message| {
                 // Log messages may be lost.
                 let _ = events.try_send(UpstreamEvent::Log(message));

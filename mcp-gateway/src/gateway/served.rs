@@ -18,7 +18,7 @@ pub(super) struct Served<T> {
 
 /// The next items of a server.
 pub(super) struct NextItems<'a, T> {
-    pub(super) upstream: &'a Upstream,
+    pub(super) upstream: &'a Arc<Upstream>,
     pub(super) items: Vec<Named<T>>,
     /// The change is announced to clients, also if the items are the same again.
     pub(super) is_announced: bool,
@@ -79,7 +79,7 @@ impl<T: Clone + PartialEq> Served<T> {
         &mut self,
         next: Vec<NextItems<'_, T>>,
         is_complete: bool,
-        route: impl Fn(&Upstream, &Named<T>) -> R,
+        route: impl Fn(&Arc<Upstream>, &Named<T>) -> R,
         replace: impl Fn(Vec<String>, Vec<R>) -> Result<(), EditError>,
     ) {
         let next: Vec<_> = next

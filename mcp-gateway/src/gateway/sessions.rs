@@ -14,12 +14,13 @@ use mcp_client::{Client, ClientBuilder, Error};
 use mcp_core::{BoxFuture, CallerKey, Fault};
 use mcp_types::ClientCapabilities;
 use parking_lot::Mutex;
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
-use tokio::time::{sleep, timeout};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::changes::Announcer;
 use super::questions::{Broadcast, Questions, Speaker};
+use super::quota::{Place, RETRY};
 
 /// Sessions of one caller with one server, in use and idle.
 pub(super) const MAX_OF_CALLER: usize = 8;
@@ -107,6 +108,7 @@ pub(super) struct Lease {
     sessions: Sessions,
     has_ended: bool,
     _permits: [OwnedSemaphorePermit; 2],
+    _place: Place,
 }
 
 impl Sessions {
@@ -135,18 +137,24 @@ impl Sessions {
     ///
     /// # Errors
     ///
-    /// Returns [`Fault::Refused`] when all sessions are in use for too long.
-    pub(super) async fn lease(&self, key: &SessionKey) -> Result<Result<Lease, Error>, Fault> {
+    /// Returns [`Fault::RateLimited`] when all sessions of the caller are in use for too long, and
+    /// [`Fault::Overloaded`] when those of all callers are.
+    pub(super) async fn lease(
+        &self,
+        key: &SessionKey,
+        place: Place,
+    ) -> Result<Result<Lease, Error>, Fault> {
         let caller = self.caller(&key.caller);
-        let permits = async {
-            let own = caller.permits.clone().acquire_owned().await?;
-            Ok::<_, AcquireError>([own, self.0.permits.clone().acquire_owned().await?])
+        let end = Instant::now() + WAIT;
+        let own = timeout_at(end, caller.permits.clone().acquire_owned()).await;
+        let Ok(Ok(own)) = own else {
+            let message = "all sessions of this caller with the server are in use";
+            return Err(Fault::rate_limited(message, RETRY));
         };
-        let Ok(Ok(permits)) = timeout(WAIT, permits).await else {
-            return Err(Fault::Refused(
-                "all sessions of this caller with the server are in use; wait until calls have ended, and try again"
-                    .into(),
-            ));
+        let of_all = timeout_at(end, self.0.permits.clone().acquire_owned()).await;
+        let Ok(Ok(of_all)) = of_all else {
+            let message = "all sessions with the server are in use";
+            return Err(Fault::overloaded(message, RETRY));
         };
         let session = match self.take_idle(key, &caller) {
             Some(session) => Ok(session),
@@ -156,7 +164,8 @@ impl Sessions {
             session,
             sessions: self.clone(),
             has_ended: false,
-            _permits: permits,
+            _permits: [own, of_all],
+            _place: place,
         }))
     }
 

@@ -15,6 +15,7 @@ use super::error::GatewayError;
 use super::options::GatewayServer;
 use super::parked::Parked;
 use super::questions::{Broadcast, Questions};
+use super::quota::WaitingCalls;
 use super::sessions::{Connect, MAX_OF_CALLER, Sessions};
 use super::upstream::Upstream;
 use super::usage::Usage;
@@ -43,7 +44,7 @@ impl Setup {
         server: GatewayServer,
     ) -> (
         impl Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync + use<>,
-        Upstream,
+        Arc<Upstream>,
     ) {
         let broadcast = self.broadcast(&server);
         let questions = Questions::new(broadcast.clone());
@@ -60,20 +61,21 @@ impl Setup {
             self.announcements.announcer(&server.name),
             broadcast,
         );
-        let upstream = Upstream {
+        let upstream = Arc::new(Upstream {
             server: server.name,
             group: self.group.clone(),
             questions,
             sessions,
             has_one_session: server.has_one_session,
             shares_sessions: server.shares_sessions,
-            settings: Arc::new(server.settings),
+            settings: server.settings,
             parked: self.parked.clone(),
             used_states: self.used_states.clone(),
             counters: Arc::default(),
             usage: Usage::new(),
+            waiting: WaitingCalls::default(),
             clients: self.clients.clone(),
-        };
+        });
         (connect, upstream)
     }
 

@@ -1,10 +1,11 @@
 //! Calls of servers that are not listed yet. They wait until their server is listed, or has failed.
 
+use std::future::ready;
 use std::pin::pin;
 use std::sync::Arc;
 
 use mcp_client::group::{Naming, prefixed};
-use mcp_core::tower::{Middleware, Next, from_fn};
+use mcp_core::tower::{Middleware, Next};
 use mcp_core::{Call, Exchange, Fault};
 use mcp_server::{Caller, Prompts, Resources, Templates, Tools};
 use parking_lot::RwLock;
@@ -41,7 +42,7 @@ pub(super) struct Handles {
 
 /// A server that is not listed yet.
 pub(super) struct UnlistedServer {
-    pub(super) upstream: Upstream,
+    pub(super) upstream: Arc<Upstream>,
     /// The prefix in the group.
     pub(super) prefix: String,
     pub(super) naming: Naming,
@@ -72,20 +73,6 @@ impl Starting {
         self.0.changed.notify_waiters();
     }
 
-    /// The layer in which calls wait.
-    pub(super) fn layer(&self) -> impl Middleware + use<> {
-        let starting = self.clone();
-        from_fn(move |exchange: Exchange, next: Next| {
-            let starting = starting.clone();
-            async move {
-                match starting.wait(&exchange).await {
-                    Ok(()) => next.run(exchange).await,
-                    Err(fault) => fault.into(),
-                }
-            }
-        })
-    }
-
     /// Waits until the server of a call is listed.
     ///
     /// # Errors
@@ -100,6 +87,25 @@ impl Starting {
                 None => changed.await,
             }
         }
+    }
+}
+
+/// The layer in which calls wait. One that need not wait has no future of its own.
+impl Middleware for Starting {
+    fn wrap(self, next: Next) -> Next {
+        Next::new(move |exchange| match self.0.outcome(&exchange) {
+            Some(Ok(())) => next.run(exchange),
+            Some(Err(fault)) => Box::pin(ready(fault.into())),
+            None => {
+                let (starting, next) = (self.clone(), next.clone());
+                Box::pin(async move {
+                    match starting.wait(&exchange).await {
+                        Ok(()) => next.run(exchange).await,
+                        Err(fault) => fault.into(),
+                    }
+                })
+            }
+        })
     }
 }
 

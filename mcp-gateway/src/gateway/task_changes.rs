@@ -55,7 +55,7 @@ pub(super) async fn subscribe(
 /// The changes of the tasks of one server.
 struct TaskStream {
     ids: TaskIds,
-    upstream: Upstream,
+    upstream: Arc<Upstream>,
     client: TaskClient,
     watched: Watched,
     changes: Subscription,

@@ -49,7 +49,7 @@ struct SealedTask {
 
 /// A task of a server that the caller may see.
 pub(super) struct FoundTask {
-    pub(super) upstream: Upstream,
+    pub(super) upstream: Arc<Upstream>,
     pub(super) tool: Box<str>,
     /// The id of the server.
     pub(super) id: Box<str>,

@@ -47,7 +47,7 @@ struct StreamState {
 impl UpdateStream {
     /// Starts a subscription in place of others.
     pub(super) fn start(
-        upstream: &Upstream,
+        upstream: &Arc<Upstream>,
         notify: &Notify,
         uris: Vec<Arc<str>>,
         replaced: Vec<Arc<Self>>,
@@ -94,7 +94,7 @@ impl UpdateStream {
 
 /// The task of a subscription.
 struct UpdateTask {
-    upstream: Upstream,
+    upstream: Arc<Upstream>,
     notify: Notify,
     uris: Arc<[Arc<str>]>,
     /// The resources that may have changed while nothing was subscribed to.
@@ -134,7 +134,7 @@ impl UpdateTask {
     /// Subscribes to the resources that the server grants. A server of 2026-07-28 may refuse a whole request for
     /// one URI; then each half is requested.
     async fn open(&self) -> Result<Vec<Subscription>, Error> {
-        let Upstream { group, server, .. } = &self.upstream;
+        let Upstream { group, server, .. } = &*self.upstream;
         let client = group.client(server).await?;
         let (mut opened, mut refused) = (Vec::new(), 0);
         let mut requests = vec![&*self.uris];

@@ -107,7 +107,7 @@ impl Updates {
 
 /// A server that offers updates.
 pub(super) struct UpdateSource {
-    upstream: Upstream,
+    upstream: Arc<Upstream>,
     /// The number of the connection that the subscriptions belong to.
     generation: u64,
     /// The lists have just been requested.
@@ -121,7 +121,7 @@ pub(super) struct UpdateSource {
 impl UpdateSource {
     /// A server with the resources and templates that the gateway serves.
     pub(super) fn new(
-        (upstream, generation): (&Upstream, u64),
+        (upstream, generation): (&Arc<Upstream>, u64),
         is_listed: bool,
         resources: impl Iterator<Item = String>,
         templates: impl Iterator<Item = String>,

@@ -21,6 +21,7 @@ use super::credentials::{AccessToken, Caller, credentials};
 use super::options::ServerSettings;
 use super::parked::Parked;
 use super::questions::Questions;
+use super::quota::WaitingCalls;
 use super::running::CallSession;
 use super::sessions::{SessionKey, Sessions};
 use super::usage::Usage;
@@ -37,7 +38,7 @@ pub(super) struct TaskClient {
     meta: Option<Meta>,
 }
 
-/// One server of the gateway, for its routes.
+/// One server of the gateway. Its routes share it.
 #[derive(Clone)]
 pub(super) struct Upstream {
     pub(super) server: Arc<str>,
@@ -50,11 +51,13 @@ pub(super) struct Upstream {
     pub(super) has_one_session: bool,
     /// Callers are not separated.
     pub(super) shares_sessions: bool,
-    pub(super) settings: Arc<ServerSettings>,
+    pub(super) settings: ServerSettings,
     pub(super) parked: Parked,
     pub(super) used_states: UsedStates,
     pub(super) counters: Arc<Counters>,
     pub(super) usage: Usage,
+    /// The calls that wait for a session or their turn, or have one.
+    pub(super) waiting: WaitingCalls,
     /// The clients of the gateway, for notifications outside of calls.
     pub(super) clients: Broadcaster,
 }
@@ -66,7 +69,7 @@ impl Upstream {
         caller: &Caller,
         capabilities: ClientCapabilities,
     ) -> Result<SessionKey, Fault> {
-        let client = caller.client.clone();
+        let forwards_name = self.settings.forwards_client_name;
         Ok(SessionKey {
             caller: if self.shares_sessions {
                 CallerKey::default()
@@ -74,7 +77,7 @@ impl Upstream {
                 caller.key.clone()
             },
             capabilities,
-            client: client.filter(|_| self.settings.forwards_client_name),
+            client: forwards_name.then(|| caller.client_name()).flatten(),
             credentials: self.credentials(caller.token.as_ref()).await?,
         })
     }
@@ -86,6 +89,7 @@ impl Upstream {
     /// task use. A legacy session belongs to the caller whose credentials it was opened with.
     pub(super) async fn session(
         &self,
+        caller: &Caller,
         key: &SessionKey,
         declares_tasks: bool,
     ) -> Result<CallSession, Fault> {
@@ -102,17 +106,19 @@ impl Upstream {
             !key.caller.is_anonymous() || key.credentials.is_some() || key.client.is_some();
         let waits_for_turn = self.has_one_session || (is_modern && declares_tasks);
         let has_own = (is_of_caller && !is_modern) || (needs_turn && !waits_for_turn);
+        if !has_own && !needs_turn {
+            return Ok(CallSession::Shared { client, turn: None });
+        }
+        let place = self.waiting.enter(&caller.owner())?;
         if !has_own {
-            return Ok(CallSession::Shared {
-                client,
-                questions: needs_turn.then(|| self.questions.clone()),
-            });
+            let turn = Some((self.questions.clone(), place));
+            return Ok(CallSession::Shared { client, turn });
         }
         let mut key = key.clone();
         if self.has_one_session {
             key.capabilities = self.all_capabilities();
         }
-        let leased = self.sessions.lease(&key).await?;
+        let leased = self.sessions.lease(&key, place).await?;
         let lease = leased.map_err(|error| self.unreachable(&error))?;
         Ok(CallSession::Own(Box::new(lease)))
     }
@@ -143,7 +149,7 @@ impl Upstream {
         params: CompleteParams,
     ) -> Result<Result<CompleteResult, Error>, Fault> {
         let key = self.key(caller, ClientCapabilities::default()).await?;
-        let session = self.session(&key, false).await?;
+        let session = self.session(caller, &key, false).await?;
         let call = session.client().complete(params);
         let call = with_client(call, key.client);
         let completed = with_credentials(call, key.credentials).await;

@@ -131,7 +131,11 @@ impl PipeSession {
             let kept = kept.clone();
             tokio::spawn(async move {
                 let result = answer(&pipes, number, &message, &kept).await;
-                let response = json!({"jsonrpc": "2.0", "id": message["id"], "result": result});
+                let mut response = json!({"jsonrpc": "2.0", "id": message["id"]});
+                match result.get("error") {
+                    Some(error) => response["error"] = error.clone(),
+                    None => response["result"] = result,
+                }
                 let _ = sender.send(response);
             });
         }
@@ -148,7 +152,7 @@ async fn answer(pipes: &Pipes, number: usize, message: &Value, kept: &Mutex<Stri
         }),
         "tools/list" => {
             pipes.lists.fetch_add(1, Ordering::SeqCst);
-            let names = ["who", "remember", "recall", "hold"];
+            let names = ["who", "remember", "recall", "hold", "refuse"];
             let tools = names.map(|name| json!({"name": name, "inputSchema": {"type": "object"}}));
             json!({"tools": tools})
         }
@@ -160,6 +164,7 @@ async fn answer(pipes: &Pipes, number: usize, message: &Value, kept: &Mutex<Stri
                     "remembered".to_owned()
                 }
                 "recall" => kept.lock().clone(),
+                "refuse" => return json!({"error": {"code": -1234, "message": "refused"}}),
                 "hold" => {
                     let gate = pipes.gate.lock().clone().unwrap();
                     pipes.held.fetch_add(1, Ordering::SeqCst);
@@ -268,6 +273,20 @@ async fn calls_of_a_caller_have_eight_sessions_and_leave_others_alone() {
         }
         assert_eq!(pipes.count(), most + 2);
     }
+}
+
+#[tokio::test]
+async fn session_goes_on_after_an_error_response() {
+    let pipes = Pipes::default();
+    let url = protected(pipes.server()).await;
+    let ada = client(&url, "ada").await;
+    ada.call("pipes__remember", json!({"text": "of ada"}))
+        .await
+        .unwrap();
+    let refused = ada.call("pipes__refuse", ()).await.unwrap_err();
+    assert!(refused.to_string().contains("refused"), "{refused}");
+    assert_eq!(text(&ada, "recall").await, "of ada");
+    assert_eq!(pipes.count(), 2);
 }
 
 #[tokio::test(start_paused = true)]

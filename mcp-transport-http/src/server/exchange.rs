@@ -109,9 +109,7 @@ pub(super) fn start(
 ) -> Box<CallResponse> {
     let expiry = lifetime::expiry(extensions.get());
     let header_count = extensions.parts().map_or(0, |head| head.headers.len());
-    if service.observer().is_some()
-        && let Some((address, port)) = extensions.parts().and_then(peer_with_port)
-    {
+    if let Some((address, port)) = extensions.parts().and_then(peer_with_port) {
         extensions.set_client_address(ClientAddress::new(address, port));
     }
     if request.is_subscription() {

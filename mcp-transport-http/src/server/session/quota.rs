@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use mcp_core::Principal;
+use mcp_core::{ClientAddress, Principal};
 use parking_lot::Mutex;
 
 use super::super::config::Sessions;
@@ -39,15 +39,7 @@ impl AddressBlock {
     /// Returns the block of `address`, or `None` for loopback addresses: they have no share, because
     /// most of them belong to a reverse proxy.
     fn new(address: IpAddr) -> Option<Self> {
-        let block = match address {
-            _ if address.is_loopback() => return None,
-            IpAddr::V4(_) => address,
-            IpAddr::V6(address) => {
-                let [a, b, c, d, ..] = address.segments();
-                IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
-            }
-        };
-        Some(Self(block))
+        ClientAddress::new(address, None).block().map(Self)
     }
 }
 
