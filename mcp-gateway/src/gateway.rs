@@ -33,6 +33,7 @@
 //! | `passed` | messages of extensions that the gateway does not know |
 //! | `routes` | tools, resources, templates, prompts and completions |
 //! | `served` | the items of one kind |
+//! | `taken_uris` | the URIs that servers answer for |
 //! | `update_stream` | one subscription to resources of a server |
 //! | `updates` | the resources that clients are subscribed to, at their servers |
 //! | `listing` | the lists of one server |
@@ -75,6 +76,7 @@ mod sessions;
 mod setup;
 mod starting;
 mod status;
+mod taken_uris;
 mod task_body;
 mod task_changes;
 mod task_ids;

@@ -45,7 +45,8 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 /// # Names
 ///
 /// Tools and prompts are named `server__tool` ([`Naming`] has another choice). Resources and templates
-/// keep their URIs; of two servers with the same URI the first one wins.
+/// keep their URIs. An item whose URIs another server answers for, also by a template, is left out with a warning in
+/// the log: the first server wins, in the order of the settings.
 ///
 /// # Legacy servers
 ///

@@ -11,6 +11,7 @@ use crate::gateway::error::GatewayError;
 use crate::gateway::passed::ExtensionOwner;
 use crate::gateway::routes;
 use crate::gateway::served::NextItems;
+use crate::gateway::taken_uris::{TakenUris, UriPattern};
 
 impl ServerLists {
     /// Serves all that was listed, with names as at the start.
@@ -166,6 +167,26 @@ impl ServerLists {
             });
     }
 
+    /// Returns the URIs of servers whose resources are served already, and stay.
+    fn taken_uris(&self, replaced: &[usize], is_complete: bool) -> TakenUris {
+        let mut taken = TakenUris::default();
+        if is_complete {
+            return taken;
+        }
+        let servers = self.servers.iter().enumerate();
+        for (_, server) in servers.filter(|(index, _)| !replaced.contains(index)) {
+            let server = &server.upstream.server;
+            for resource in self.resources.items(server) {
+                taken.add(server, UriPattern::uri(&resource.name));
+            }
+            for template in self.templates.items(server) {
+                taken.add(server, UriPattern::template(&template.name));
+            }
+        }
+        taken
+    }
+
+    /// Serves resources and templates. Of items of several servers with common URIs, the first one is served.
     pub(super) fn serve_resources(
         &mut self,
         indices: &[usize],
@@ -173,15 +194,22 @@ impl ServerLists {
         is_complete: bool,
     ) {
         let (mut resources, mut templates) = (Vec::new(), Vec::new());
+        let mut taken = self.taken_uris(indices, is_complete);
         for &index in indices {
             let ListedServer {
                 upstream, listing, ..
             } = &self.servers[index];
+            let server = &upstream.server;
+            let first_own = (resources.len(), templates.len());
             if let Some(listed) = &listing.resources {
+                let free = listed.iter().filter(|resource| {
+                    taken.is_free(server, &resource.uri, &UriPattern::uri(&resource.uri))
+                });
+                let free: Vec<_> = free.cloned().collect();
                 let items = self.resources.name(
-                    &upstream.server,
-                    listed,
-                    |it| &it.uri,
+                    server,
+                    &free,
+                    |resource| &resource.uri,
                     |uri| std::iter::once(uri.to_owned()),
                 );
                 resources.push(NextItems {
@@ -191,10 +219,15 @@ impl ServerLists {
                 });
             }
             if let Some(listed) = &listing.templates {
+                let free = listed.iter().filter(|template| {
+                    let uri = &template.uri_template;
+                    taken.is_free(server, uri, &UriPattern::template(uri))
+                });
+                let free: Vec<_> = free.cloned().collect();
                 let items = self.templates.name(
-                    &upstream.server,
-                    listed,
-                    |it| &it.uri_template,
+                    server,
+                    &free,
+                    |template| &template.uri_template,
                     |uri| std::iter::once(uri.to_owned()),
                 );
                 templates.push(NextItems {
@@ -202,6 +235,12 @@ impl ServerLists {
                     items,
                     is_announced: false,
                 });
+            }
+            for item in resources[first_own.0..].iter().flat_map(|next| &next.items) {
+                taken.add(server, UriPattern::uri(&item.name));
+            }
+            for item in templates[first_own.1..].iter().flat_map(|next| &next.items) {
+                taken.add(server, UriPattern::template(&item.name));
             }
         }
         self.resources.serve(

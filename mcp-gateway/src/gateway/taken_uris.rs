@@ -1,0 +1,196 @@
+//! URIs that servers answer for, so that no server answers for the resources of another one.
+
+use std::sync::Arc;
+
+use mcp_types::uri_template::{Part, parts, split_operator};
+
+/// Steps of all comparisons for one list. Items that would need more are refused.
+const MAX_STEPS: usize = 50_000_000;
+
+/// The URIs and URI templates of the servers so far.
+#[derive(Debug)]
+pub(super) struct TakenUris {
+    taken: Vec<(Arc<str>, UriPattern)>,
+    steps: usize,
+}
+
+impl Default for TakenUris {
+    fn default() -> Self {
+        Self {
+            taken: Vec::new(),
+            steps: MAX_STEPS,
+        }
+    }
+}
+
+impl TakenUris {
+    /// Adds an item of a server.
+    pub(super) fn add(&mut self, server: &Arc<str>, pattern: UriPattern) {
+        self.taken.push((server.clone(), pattern));
+    }
+
+    /// Returns true if no other server may answer for the URIs of an item. The log names the first one that may.
+    pub(super) fn is_free(&mut self, server: &Arc<str>, item: &str, pattern: &UriPattern) -> bool {
+        let others = self.taken.iter().filter(|(owner, _)| owner != server);
+        // Equal URIs are found by their names.
+        let mut others = others.filter(|(_, taken)| pattern.is_template || taken.is_template);
+        let steps = &mut self.steps;
+        let Some((owner, _)) = others.find(|(_, taken)| taken.overlaps(pattern, steps)) else {
+            return true;
+        };
+        tracing::warn!(%server, item, %owner, "the gateway leaves out an item: another server answers for its URIs");
+        false
+    }
+}
+
+/// A URI, or the URIs of a template.
+#[derive(Debug)]
+pub(super) struct UriPattern {
+    pieces: Vec<Piece>,
+    is_template: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    Byte(u8),
+    /// Any text of one path segment.
+    Segment,
+    /// Any text.
+    Any,
+}
+
+impl Piece {
+    /// Returns true if the piece stands for texts of any length that may contain this byte.
+    fn contains(self, byte: u8) -> bool {
+        match self {
+            Self::Byte(_) => false,
+            Self::Segment => !matches!(byte, b'/' | b'?' | b'#'),
+            Self::Any => true,
+        }
+    }
+
+    fn is_byte(self) -> bool {
+        matches!(self, Self::Byte(_))
+    }
+}
+
+impl UriPattern {
+    /// The pattern of one URI.
+    pub(super) fn uri(uri: &str) -> Self {
+        Self {
+            pieces: uri.bytes().map(Piece::Byte).collect(),
+            is_template: false,
+        }
+    }
+
+    /// The pattern of a URI template.
+    pub(super) fn template(template: &str) -> Self {
+        let mut pieces = Vec::new();
+        for part in parts(template) {
+            match part {
+                Part::Literal(text) => pieces.extend(text.bytes().map(Piece::Byte)),
+                Part::Expression(expression) => pieces.push(match split_operator(expression) {
+                    (None, _) => Piece::Segment,
+                    _ => Piece::Any,
+                }),
+            }
+        }
+        Self {
+            pieces,
+            is_template: true,
+        }
+    }
+
+    /// Returns true if a URI may match both patterns, and if there are too few steps left to find out.
+    fn overlaps(&self, other: &Self, steps: &mut usize) -> bool {
+        let (first, second) = (&*self.pieces, &*other.pieces);
+        let both = first.iter().zip(second);
+        let fixed = both.take_while(|(one, two)| one.is_byte() && two.is_byte());
+        let mut fixed = fixed.inspect(|_| *steps = steps.saturating_sub(1));
+        if fixed.any(|(one, two)| one != two) {
+            return false;
+        }
+        match steps.checked_sub(first.len() * second.len()) {
+            Some(rest) => *steps = rest,
+            None => return true,
+        }
+        // `row[j]`: the pieces of `first` so far, and the first `j` of `second`, have a common text.
+        let mut row = vec![false; second.len() + 1];
+        row[0] = true;
+        for (j, two) in second.iter().enumerate() {
+            row[j + 1] = row[j] && !two.is_byte();
+        }
+        for one in first {
+            let mut next = vec![false; second.len() + 1];
+            next[0] = row[0] && !one.is_byte();
+            for (j, two) in second.iter().enumerate() {
+                next[j + 1] = match (*one, *two) {
+                    (Piece::Byte(a), Piece::Byte(b)) => row[j] && a == b,
+                    (Piece::Byte(byte), many) => next[j] || (row[j + 1] && many.contains(byte)),
+                    (many, Piece::Byte(byte)) => row[j + 1] || (next[j] && many.contains(byte)),
+                    _ => row[j + 1] || next[j],
+                };
+            }
+            row = next;
+        }
+        row[second.len()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{MAX_STEPS, TakenUris, UriPattern};
+
+    fn overlaps(first: &str, second: &str) -> bool {
+        let pattern = |text: &str| match text.contains('{') {
+            true => UriPattern::template(text),
+            false => UriPattern::uri(text),
+        };
+        let (first, second) = (pattern(first), pattern(second));
+        let found = first.overlaps(&second, &mut MAX_STEPS.clone());
+        assert_eq!(found, second.overlaps(&first, &mut MAX_STEPS.clone()));
+        found
+    }
+
+    #[test]
+    fn patterns_overlap_if_a_uri_matches_both() {
+        for (first, second) in [
+            ("file:///{+path}", "file:///etc/passwd"),
+            ("file:///{+path}", "file:///{name}"),
+            ("{+any}", "shop://items/{id}"),
+            ("shop://items/{id}", "shop://items/7"),
+            ("shop://items/{id}", "shop://{kind}/7"),
+            ("shop://items{/a,b}", "shop://items/7"),
+            ("shop://items{?page}", "shop://items"),
+            ("shop://items/{id}.json", "shop://items/a{rest}"),
+        ] {
+            assert!(overlaps(first, second), "{first} {second}");
+        }
+        for (first, second) in [
+            ("file:///{+path}", "shop://{+path}"),
+            ("shop://items/{id}", "shop://items/7/photo"),
+            ("shop://items/{id}", "shop://{kind}"),
+            ("shop://items/{id}.json", "shop://items/{id}.xml"),
+            ("shop://items/{id}", "shop://items?id=7"),
+            ("shop://items/7", "shop://items/8"),
+        ] {
+            assert!(!overlaps(first, second), "{first} {second}");
+        }
+    }
+
+    #[test]
+    fn work_is_limited() {
+        let (one, two): (Arc<str>, Arc<str>) = (Arc::from("one"), Arc::from("two"));
+        let template = |number: usize| {
+            let long = "a".repeat(1000);
+            UriPattern::template(&format!("x:{{+a}}{long}{number}"))
+        };
+        let mut taken = TakenUris::default();
+        (0..100).for_each(|number| taken.add(&one, template(number)));
+        let free = (0..100).filter(|number| taken.is_free(&two, "x", &template(100 + number)));
+        assert!(free.count() < 50);
+        assert!(taken.is_free(&two, "x", &UriPattern::uri("y:1")));
+    }
+}
