@@ -129,7 +129,7 @@ pub use store::KeychainStore;
 
 #[cfg(feature = "server")]
 pub use server::{
-    AccessToken, Algorithm, Claims, DpopPolicy, Introspection, MetadataService, NonceKey,
-    Protected, ProtectedBody, ProtectedFuture, Protection, ResourceServer, StaticTokens,
+    AccessToken, Algorithm, Claims, DpopPolicy, IdentityHeader, Introspection, MetadataService,
+    NonceKey, Protected, ProtectedBody, ProtectedFuture, Protection, ResourceServer, StaticTokens,
     TokenExchange, TokenVerifier, VerifiedToken, VerifyError,
 };

@@ -13,6 +13,7 @@ mod cache;
 mod challenge;
 mod exchange;
 mod identity;
+mod identity_header;
 mod introspection;
 mod issuer;
 mod jwt;
@@ -28,6 +29,7 @@ mod verifier;
 
 pub use exchange::TokenExchange;
 pub use identity::{AccessToken, Claims};
+pub use identity_header::IdentityHeader;
 pub use introspection::Introspection;
 pub use jwt::Algorithm;
 pub use layer::{Protected, ProtectedBody, ProtectedFuture};

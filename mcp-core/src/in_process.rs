@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::Stream;
+use http::HeaderMap;
 use mcp_types::{Message, RequestId};
 
 use crate::lines::LINE_FRAMING;
@@ -35,8 +36,13 @@ impl<S: Service> InProcessChannel<S> {
         }
     }
 
-    /// Decodes a request and starts the call.
-    fn start(&self, body: &[u8]) -> Result<RunningCall, (Option<RequestId>, Fault)> {
+    /// Decodes a request and starts the call. The service finds the headers of the call as a `HeaderMap` in its
+    /// extensions.
+    fn start(
+        &self,
+        body: &[u8],
+        headers: HeaderMap,
+    ) -> Result<RunningCall, (Option<RequestId>, Fault)> {
         let message = Message::parse(body).map_err(|error| (error.id().cloned(), error.into()))?;
         let Message::Request(request) = message else {
             return Err((None, Fault::InvalidRequest("not a request".into())));
@@ -57,7 +63,10 @@ impl<S: Service> InProcessChannel<S> {
                     profile,
                     wire: MODERN,
                 };
-                let (service, extensions) = (&*self.service, Extensions::new());
+                let (service, mut extensions) = (&*self.service, Extensions::new());
+                if !headers.is_empty() {
+                    extensions.insert(headers);
+                }
                 Ok(RunningCall::start(
                     service,
                     inbound,
@@ -73,7 +82,7 @@ impl<S: Service> InProcessChannel<S> {
 
 impl<S: Service> Channel for InProcessChannel<S> {
     fn call(&self, request: OutgoingRequest) -> Frames {
-        Box::pin(match self.start(&request.body) {
+        Box::pin(match self.start(&request.body, request.headers) {
             Ok(running) => CallStream {
                 running: Some(running),
                 ready: VecDeque::new(),

@@ -18,12 +18,12 @@ mod text;
 pub use error::ConfigError;
 #[cfg(feature = "openapi")]
 pub use file::OpenApiConfig;
-#[cfg(feature = "auth")]
-pub use file::TokenExchangeConfig;
 pub use file::{
     AccessConfig, AdminConfig, AuthorizationConfig, GatewayConfig, HttpConfig, LimitsConfig,
     NamingConfig, ServerConfig, StartConfig, ToolConfig,
 };
+#[cfg(feature = "auth")]
+pub use file::{IdentityConfig, TokenExchangeConfig};
 pub use text::ConfigText;
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 #[cfg(feature = "auth")]
-use mcp_auth::TokenExchange;
+use mcp_auth::{AuthError, IdentityHeader, PrivateKey, TokenExchange};
 use mcp_client::group::{Naming, ServerSpec, Variables};
 use mcp_client::{Client, ClientBuilder, ConnectMode, Error};
 use mcp_core::ServerIdentity;
@@ -15,12 +15,12 @@ use mcp_types::ProtocolVersion;
 use serde_json::Value;
 
 use super::error::ConfigError;
-#[cfg(feature = "auth")]
-use super::file::TokenExchangeConfig;
 use super::file::{
     AccessConfig, GatewayConfig, HiddenValue, LimitsConfig, NamingConfig, ServerConfig,
     StartConfig, ToolConfig,
 };
+#[cfg(feature = "auth")]
+use super::file::{IdentityConfig, TokenExchangeConfig};
 use crate::gateway::{CallLimits, Gateway, GatewayServer, ToolOptions, spec_id};
 #[cfg(feature = "openapi")]
 use crate::openapi::{OpenApi, OpenApiError};
@@ -189,6 +189,10 @@ impl ServerBuilder<'_> {
         if let Some(exchange) = &config.token_exchange {
             server = self.token_exchange(server, exchange)?;
         }
+        #[cfg(feature = "auth")]
+        if let Some(identity) = &config.forward_identity {
+            server = server.forward_identity(self.identity(identity)?);
+        }
         for (id, methods) in &config.extensions {
             server = server.extension(id, methods);
         }
@@ -211,11 +215,12 @@ impl ServerBuilder<'_> {
                 let message = "it needs a `url`, the base URL of the service";
                 return Err(ConfigError::invalid(self.at("openapi"), message));
             };
-            return super::service::server(name, &self.key, api, (url, headers), self.create);
+            let target = (&**url, &**headers, self.forwarded_header());
+            return super::service::server(name, &self.key, api, target, self.create);
         }
         let mode = self.mode()?;
         let key = self.at("timeout_seconds");
-        let timeout = self.config.timeout_seconds.map(|it| seconds(&key, it));
+        let timeout = self.config.timeout_seconds.map(|time| seconds(&key, time));
         let timeout = timeout.transpose()?;
         let id = format!("{} {mode:?} {timeout:?}", spec_id(&spec));
         let server = GatewayServer::new(name, move |client| {
@@ -227,6 +232,40 @@ impl ServerBuilder<'_> {
             connect(client, spec.clone())
         });
         Ok(server.connection_id(id))
+    }
+
+    #[cfg(feature = "auth")]
+    fn identity(&self, config: &IdentityConfig) -> Result<IdentityHeader, ConfigError> {
+        if self.config.url.is_none() {
+            let message = "it needs a server with a `url`";
+            return Err(ConfigError::invalid(self.at("forward_identity"), message));
+        }
+        let key = self.at("forward_identity.key");
+        let invalid = |error: AuthError| ConfigError::invalid(&key, error.to_string());
+        let signing = PrivateKey::from_pem(&config.key.resolve(&key, self.variables)?);
+        let mut signing = signing.map_err(invalid)?;
+        if let Some(id) = &config.key_id {
+            signing = signing.key_id(id);
+        }
+        let IdentityConfig {
+            header,
+            issuer,
+            audience,
+            ..
+        } = config;
+        let identity = IdentityHeader::new(header, signing, issuer, audience);
+        identity.map_err(|error| {
+            ConfigError::invalid(self.at("forward_identity.header"), error.to_string())
+        })
+    }
+
+    /// Returns the header that the server of an OpenAPI document passes on.
+    #[cfg(feature = "openapi")]
+    fn forwarded_header(&self) -> Option<&str> {
+        #[cfg(feature = "auth")]
+        return Some(&self.config.forward_identity.as_ref()?.header);
+        #[cfg(not(feature = "auth"))]
+        None
     }
 
     #[cfg(feature = "auth")]
@@ -320,7 +359,10 @@ impl ServerBuilder<'_> {
                         let value = resolve(&format!("env.{name}"), value)?;
                         variables.push((name.clone(), value));
                     }
-                    *folder = cwd.as_ref().map(|it| resolve("cwd", it)).transpose()?;
+                    *folder = cwd
+                        .as_ref()
+                        .map(|folder| resolve("cwd", folder))
+                        .transpose()?;
                 }
                 Ok(spec)
             }
@@ -408,12 +450,11 @@ fn call_limits(key: &str, config: &LimitsConfig) -> Result<CallLimits, ConfigErr
 }
 
 fn seconds(key: &str, value: f64) -> Result<Duration, ConfigError> {
-    match value > 0.0 && value <= MAX_SECONDS {
-        true => Ok(Duration::from_secs_f64(value)),
-        false => Err(ConfigError::invalid(
-            key,
-            "it must be more than 0 seconds and at most a week",
-        )),
+    if value > 0.0 && value <= MAX_SECONDS {
+        Ok(Duration::from_secs_f64(value))
+    } else {
+        let message = "it must be more than 0 seconds and at most a week";
+        Err(ConfigError::invalid(key, message))
     }
 }
 

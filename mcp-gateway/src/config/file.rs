@@ -143,6 +143,9 @@ pub struct ServerConfig {
     /// Calls a server over HTTP in the name of the callers of the gateway.
     #[cfg(feature = "auth")]
     pub token_exchange: Option<TokenExchangeConfig>,
+    /// Names the caller to a server over HTTP.
+    #[cfg(feature = "auth")]
+    pub forward_identity: Option<IdentityConfig>,
     /// The program of a server on standard streams.
     pub command: Option<ConfigText>,
     /// The arguments of the program.
@@ -205,6 +208,25 @@ pub struct TokenExchangeConfig {
     /// The scopes of the tokens. Default: those that the issuer chooses.
     #[serde(default)]
     pub scopes: Vec<String>,
+}
+
+/// The table `forward_identity` of a server: calls of a caller have a header with a short-lived signed token (JWT). For
+/// servers in the own network. The gateway needs the table `authorization`.
+#[cfg(feature = "auth")]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct IdentityConfig {
+    /// The name of the header.
+    pub header: String,
+    /// The private key that signs: PKCS#8 in PEM.
+    pub key: ConfigText,
+    /// The id of the key in the token (`kid`).
+    pub key_id: Option<String>,
+    /// The gateway (`iss`).
+    pub issuer: String,
+    /// The server (`aud`).
+    pub audience: String,
 }
 
 /// The table `openapi` of a server.
@@ -328,11 +350,9 @@ fn read_file(path: &Path) -> io::Result<String> {
     let read = File::open(path)?
         .take(MAX_FILE_SIZE + 1)
         .read_to_string(&mut content)?;
-    match read as u64 > MAX_FILE_SIZE {
-        true => Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("it is longer than {MAX_FILE_SIZE} bytes"),
-        )),
-        false => Ok(content),
+    if read as u64 > MAX_FILE_SIZE {
+        let error = format!("it is longer than {MAX_FILE_SIZE} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, error));
     }
+    Ok(content)
 }

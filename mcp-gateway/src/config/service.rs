@@ -33,12 +33,12 @@ where
     move |api| api.server(http.clone())
 }
 
-/// Returns the server of a service with this base URL and these headers.
+/// Returns the server of a service with this base URL and these headers, and the header that it passes on.
 pub(super) fn server(
     name: &str,
     key: &str,
     config: &OpenApiConfig,
-    (url, headers): (&str, &[(String, String)]),
+    (url, headers, forwarded): (&str, &[(String, String)], Option<&str>),
     create: Option<&dyn Fn(OpenApi) -> Result<Server, OpenApiError>>,
 ) -> Result<GatewayServer, ConfigError> {
     let key = format!("{key}.openapi");
@@ -58,6 +58,10 @@ pub(super) fn server(
     for (name, value) in headers {
         api = api.header(name, value).map_err(|error| invalid(&error))?;
     }
+    if let Some(name) = forwarded {
+        let forwarding = api.forward_header(name);
+        api = forwarding.map_err(|error| invalid(&error))?;
+    }
     if let Some(tags) = &config.tags {
         api = api.tags(tags);
     }
@@ -74,7 +78,7 @@ pub(super) fn server(
     }
     let server = Arc::new(create(api).map_err(|error| invalid(&error))?);
     let settings = format!("{config:?}");
-    let mut parts = vec![&*document, url, &settings];
+    let mut parts = vec![&*document, url, &settings, forwarded.unwrap_or_default()];
     parts.extend(headers.iter().flat_map(|(name, value)| [&**name, &**value]));
     let id = ServerIdentity::from_parts("openapi", parts).to_string();
     let connect =

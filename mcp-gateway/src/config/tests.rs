@@ -88,6 +88,18 @@ fn errors_say_where_and_what() {
              token_exchange = { issuer = \"https://l\", client_id = \"g\", client_secret = \"${NONE}\" }",
             &["`servers.a.token_exchange.client_secret`", "NONE"],
         ),
+        #[cfg(feature = "auth")]
+        (
+            "[servers.a]\ncommand = \"x\"\n\
+             forward_identity = { header = \"X-Caller\", key = \"k\", issuer = \"g\", audience = \"a\" }",
+            &["`servers.a.forward_identity`", "`url`"],
+        ),
+        #[cfg(feature = "auth")]
+        (
+            "[servers.a]\nurl = \"https://a\"\n\
+             forward_identity = { header = \"X-Caller\", key = \"k\", issuer = \"g\", audience = \"a\" }",
+            &["`servers.a.forward_identity.key`", "PEM"],
+        ),
         (
             "[servers.a]\nurl = \"x\"\nlimits = { per_seconds = 5 }",
             &["`servers.a.limits.per_seconds`", "`calls`"],

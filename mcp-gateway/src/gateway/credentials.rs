@@ -2,18 +2,22 @@
 
 use std::sync::Arc;
 
-use http::HeaderValue;
+use http::{HeaderName, HeaderValue};
 use mcp_core::{CallerKey, ClientAddress, ClientContext, Fault, Principal};
 use mcp_server::{CallContext, FromCall, Rejection};
 
 use super::quota::Owner;
 
 #[cfg(feature = "auth")]
-pub(super) use mcp_auth::AccessToken;
+pub(super) use mcp_auth::{AccessToken, IdentityHeader};
 
 /// Without the feature `auth` no request has a token.
 #[cfg(not(feature = "auth"))]
 pub(super) use std::convert::Infallible as AccessToken;
+
+/// Without the feature `auth` no server learns who its callers are.
+#[cfg(not(feature = "auth"))]
+pub(super) use std::convert::Infallible as IdentityHeader;
 
 #[cfg(feature = "auth")]
 pub(super) use exchanged::CallerTokens;
@@ -74,6 +78,27 @@ pub(super) async fn credentials(
     return tokens.credentials(caller).await;
     #[cfg(not(feature = "auth"))]
     match (*tokens, caller) {}
+}
+
+/// Returns the header that names a caller to a server.
+///
+/// # Errors
+///
+/// Returns a [`Fault`] when it cannot be signed. Only the log has the details.
+pub(super) fn identity(
+    header: &IdentityHeader,
+    caller: &Principal,
+) -> Result<(HeaderName, HeaderValue), Fault> {
+    #[cfg(feature = "auth")]
+    return match header.value(caller) {
+        Ok(value) => Ok((header.name().clone(), value)),
+        Err(error) => {
+            tracing::error!(%error, "the identity of a caller was not signed");
+            Err(Fault::internal("the gateway cannot name its caller"))
+        }
+    };
+    #[cfg(not(feature = "auth"))]
+    match (*header, caller) {}
 }
 
 #[cfg(feature = "auth")]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::{Client, Error, PreparedCall, Step};
-use mcp_core::{BackChannelError, Fault};
+use mcp_core::{BackChannelError, CallerKey, Fault};
 use mcp_server::{
     Ask, AskError, CallContext, FromCall, Log, Progress, Rejection, RequestMeta, RouteSpec,
 };
@@ -23,7 +23,7 @@ use super::credentials::{AccessToken, Caller};
 use super::questions::Question;
 use super::running::{Context, Next, UpstreamCall};
 use super::task_slot::TaskSlot;
-use super::upstream::{Upstream, with_client, with_credentials, with_tasks};
+use super::upstream::{Upstream, with_client, with_credentials, with_header, with_tasks};
 
 /// Longest wait for the end of a visit, as that of clients.
 const VISIT_LIMIT: Duration = Duration::from_secs(300);
@@ -66,19 +66,14 @@ impl FromCall for Request {
 }
 
 impl Request {
-    /// Returns the token of the caller, where the endpoint keeps it.
-    pub(super) fn token(&self) -> Option<&AccessToken> {
-        self.caller.token.as_ref()
-    }
-
     /// Returns the `_meta` of the request.
     pub(super) fn meta(&self) -> Option<&Meta> {
         self.context.meta.as_ref()
     }
 
-    /// Returns the token of the caller and the `_meta` of the request, for further requests to the server.
-    pub(super) fn origin(&self) -> (Option<&AccessToken>, Option<&Meta>) {
-        (self.token(), self.meta())
+    /// Returns the caller, its token and the `_meta` of the request, for further requests to the server.
+    pub(super) fn origin(&self) -> (&CallerKey, Option<&AccessToken>, Option<&Meta>) {
+        (&self.caller.key, self.caller.token.as_ref(), self.meta())
     }
 
     /// Returns the way to ask the client.
@@ -364,17 +359,19 @@ where
         let capabilities = self.upstream.capabilities(&caller.facts, ask.is_some());
         let in_use = self.upstream.usage.begin();
         let key = self.upstream.key(caller, capabilities).await?;
+        let identity = self.upstream.identity(&caller.key)?;
         let session = self
             .upstream
             .session(caller, &key, self.declares_tasks)
             .await?;
-        let capabilities = match self.declares_tasks {
-            true => with_tasks(key.capabilities),
-            false => key.capabilities,
+        let capabilities = if self.declares_tasks {
+            with_tasks(key.capabilities)
+        } else {
+            key.capabilities
         };
         let prepare = |client: &Client| {
             let call = (self.prepare)(client).capabilities(capabilities);
-            let call = with_client(call, key.client);
+            let call = with_header(with_client(call, key.client), identity);
             change(with_credentials(call, key.credentials))
         };
         let extensions = self.upstream.settings.extensions.clone();
@@ -459,9 +456,10 @@ where
     /// Returns the key of a server and the key for the client, which is another one if an earlier round
     /// had the same: an answer counts for all rounds.
     fn rename(&self, key: String) -> (String, String) {
-        let own = match self.former.contains(&key) {
-            true => format!("{}/{key}", self.round),
-            false => key.clone(),
+        let own = if self.former.contains(&key) {
+            format!("{}/{key}", self.round)
+        } else {
+            key.clone()
         };
         (key, own)
     }

@@ -14,7 +14,7 @@ use mcp_types::{JsonObject, RawObject, Tool};
 use serde_json::Value;
 
 use super::claims::ExtensionClaims;
-use super::credentials::CallerTokens;
+use super::credentials::{CallerTokens, IdentityHeader};
 use super::limits::{CallLimits, Limiter};
 use super::sessions::Connect;
 use crate::patterns::ToolPatterns;
@@ -85,6 +85,8 @@ pub(super) struct ServerSettings {
     pub(super) forwards_client_name: bool,
     /// The tokens of calls. `None`: calls have the credentials of the gateway.
     pub(super) caller_tokens: Option<CallerTokens>,
+    /// The header of calls that names their caller.
+    pub(super) identity: Option<IdentityHeader>,
 }
 
 impl GatewayServer {
@@ -290,6 +292,35 @@ impl GatewayServer {
         let scopes = scopes.into_iter().map(Into::into).collect();
         let tokens = CallerTokens::new(exchange, resource.into(), scopes);
         self.settings.caller_tokens = Some(tokens);
+        self
+    }
+
+    /// Names the caller to the server: each call in the name of a verified [`Principal`](mcp_core::Principal) has a header
+    /// with a short-lived signed token. Calls of anonymous clients, lists and subscriptions do not have it. For servers in
+    /// the own network; others need a [`token_exchange`](Self::token_exchange).
+    ///
+    /// Redirects are not followed, so the header reaches the URL of the server only. A server on a pipe does not receive
+    /// it. The server of an [`OpenApi`](crate::openapi::OpenApi) document passes it on if
+    /// [`forward_header`](crate::openapi::OpenApi::forward_header) names it.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::auth::{IdentityHeader, PrivateKey};
+    /// use mcp::gateway::GatewayServer;
+    /// use mcp::prelude::*;
+    ///
+    /// # fn run() -> Result<(), Box<dyn std::error::Error>> {
+    /// let key = PrivateKey::from_pem(&std::fs::read_to_string("gateway.pem")?)?;
+    /// let identity = IdentityHeader::new("X-Caller", key, "https://gateway.internal", "crm")?;
+    /// let crm = GatewayServer::new("crm", |client| client.connect("http://crm.internal/mcp"))
+    ///     .forward_identity(identity);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "auth")]
+    pub fn forward_identity(mut self, header: IdentityHeader) -> Self {
+        self.settings.identity = Some(header);
         self
     }
 

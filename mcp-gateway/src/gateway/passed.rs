@@ -88,7 +88,7 @@ impl ExtensionOwner {
     ) -> Result<Arc<Upstream>, RequestError> {
         let CallerContext { facts, extensions } = caller;
         self.find(method)
-            .filter(|it| it.settings.is_visible(Caller::new(facts, extensions)))
+            .filter(|upstream| upstream.settings.is_visible(Caller::new(facts, extensions)))
             .ok_or_else(|| RequestError::fault(Fault::no_such_method(method)))
     }
 
@@ -134,6 +134,9 @@ async fn pass_notification(
     let mut notification = notification.capabilities(key.capabilities);
     if let Some(credentials) = key.credentials {
         notification = notification.header(AUTHORIZATION, credentials);
+    }
+    if let Some((name, value)) = upstream.identity(&request.caller.key)? {
+        notification = notification.header(name, value);
     }
     for (key, value) in request.meta().into_iter().flat_map(Meta::as_object) {
         notification = notification.meta(key.clone(), value.clone());

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use futures_util::stream::{self, BoxStream};
 use http::header::AUTHORIZATION;
 use mcp_client::{Change, Subscription};
-use mcp_core::{ClientContext, Fault, ServerNotification, TaskChanges};
+use mcp_core::{CallerKey, ClientContext, Fault, ServerNotification, TaskChanges};
 use mcp_types::ext::tasks::{CHANGED, GET, TaskParams};
 use mcp_types::{RawObject, SubscriptionFilter};
 
@@ -33,7 +33,7 @@ pub(super) async fn subscribe(
     ids: &TaskIds,
     found: Vec<(String, FoundTask)>,
     facts: &ClientContext,
-    token: Option<&AccessToken>,
+    caller: (&CallerKey, Option<&AccessToken>),
 ) -> TaskChanges {
     let mut servers: BTreeMap<Arc<str>, Watched> = BTreeMap::new();
     for (sealed, task) in found {
@@ -42,11 +42,11 @@ pub(super) async fn subscribe(
     }
     let subscribing = servers
         .into_values()
-        .map(|watched| TaskStream::open(ids, watched, facts, token));
+        .map(|watched| TaskStream::open(ids, watched, facts, caller));
     let opened = join_all(subscribing.collect::<Vec<_>>()).await;
     let (mut granted, mut streams) = (Vec::new(), Vec::new());
     for stream in opened.into_iter().flatten() {
-        granted.extend(stream.watched.values().map(|it| it.sealed.clone()));
+        granted.extend(stream.watched.values().map(|task| task.sealed.clone()));
         streams.push(stream.notifications());
     }
     TaskChanges::new(granted, stream::select_all(streams).boxed())
@@ -70,19 +70,21 @@ impl TaskStream {
         ids: &TaskIds,
         mut watched: Watched,
         facts: &ClientContext,
-        token: Option<&AccessToken>,
+        (caller, token): (&CallerKey, Option<&AccessToken>),
     ) -> Option<Self> {
         let upstream = watched.values().next()?.task.upstream.clone();
         let in_use = upstream.usage.begin();
         let credentials = upstream.credentials(token).await.ok()?;
+        let identity = upstream.identity(caller).ok()?;
         let shared = upstream.client().await.ok()?;
         let mut filter = SubscriptionFilter::new();
         filter.task_ids = watched.keys().map(|id| id.to_string()).collect();
         let subscribe = shared.changes().filter(filter);
-        let subscribe = match credentials {
-            Some(credentials) => subscribe.header(AUTHORIZATION, credentials),
-            None => subscribe,
-        };
+        let authorization = credentials.map(|value| (AUTHORIZATION, value));
+        let headers = authorization.into_iter().chain(identity);
+        let subscribe = headers.fold(subscribe, |subscribe, (name, value)| {
+            subscribe.header(name, value)
+        });
         let changes = match subscribe.await {
             Ok(changes) => changes,
             Err(error) => {
@@ -92,8 +94,8 @@ impl TaskStream {
             }
         };
         let granted = &changes.granted().task_ids;
-        watched.retain(|id, _| granted.iter().any(|it| **it == **id));
-        let client = upstream.task_client(facts, true, (token, None));
+        watched.retain(|id, _| granted.iter().any(|granted| **granted == **id));
+        let client = upstream.task_client(facts, true, (caller, token, None));
         (!watched.is_empty()).then_some(Self {
             ids: ids.clone(),
             upstream,
@@ -120,7 +122,7 @@ impl TaskStream {
                 Some(id) => self.request(&id).await,
                 None => match self.changes.next().await {
                     Some(Ok(Change::Other { method, params })) if *method == *CHANGED => {
-                        params.and_then(|it| TaskBody::parse(&it).ok())
+                        params.and_then(|params| TaskBody::parse(&params).ok())
                     }
                     Some(Ok(Change::Missed(_))) => {
                         self.missed = self.watched.keys().cloned().collect();

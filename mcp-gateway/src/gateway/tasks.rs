@@ -102,9 +102,10 @@ impl TaskEngine for GatewayTasks {
             let upstream = &task.upstream;
             let (server, counters) = (&upstream.server, &upstream.counters);
             let caller = CallerKey::new(extensions.get());
-            let mut entry = AuditEntry::new(caller, server, counters, method, &*task.tool);
             let meta = meta.and_then(|meta| meta.parse().ok());
-            let client = upstream.task_client(&facts, true, (extensions.get(), meta.as_ref()));
+            let origin = (&caller, extensions.get(), meta.as_ref());
+            let client = upstream.task_client(&facts, true, origin);
+            let mut entry = AuditEntry::new(caller, server, counters, method, &*task.tool);
             let answer = tasks.forward(method, params, sealed, task, client).await;
             entry.end(CallOutcome::of(&answer));
             answer
@@ -126,9 +127,10 @@ impl TaskEngine for GatewayTasks {
         });
         let found: Vec<_> = found.collect();
         let (ids, facts) = (self.0.clone(), facts.clone());
-        let token = extensions.get().cloned();
-        Box::pin(
-            async move { Ok(task_changes::subscribe(&ids, found, &facts, token.as_ref()).await) },
-        )
+        let (caller, token) = (CallerKey::new(extensions.get()), extensions.get().cloned());
+        Box::pin(async move {
+            let caller = (&caller, token.as_ref());
+            Ok(task_changes::subscribe(&ids, found, &facts, caller).await)
+        })
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use http::HeaderValue;
 use http::header::AUTHORIZATION;
+use http::{HeaderName, HeaderValue};
 use mcp_client::group::Group;
 use mcp_client::{Client, Error, PreparedCall};
 use mcp_core::{CallerKey, ClientContext, Fault};
@@ -17,7 +17,7 @@ use mcp_types::{
 use serde_json::json;
 
 use super::counters::Counters;
-use super::credentials::{AccessToken, Caller, credentials};
+use super::credentials::{AccessToken, Caller, credentials, identity};
 use super::options::ServerSettings;
 use super::parked::Parked;
 use super::questions::Questions;
@@ -32,6 +32,7 @@ use super::used_states::UsedStates;
 pub(super) struct TaskClient {
     /// The capabilities, with the tasks extension.
     capabilities: ClientCapabilities,
+    caller: CallerKey,
     /// The token of the caller, where the endpoint keeps it.
     token: Option<AccessToken>,
     /// The `_meta` of the request. The client leaves out the keys of the protocol.
@@ -97,10 +98,11 @@ impl Upstream {
         let client = self.client().await?;
         let is_modern = client.protocol_version().is_modern();
         let mut extensions = self.settings.extensions.ids();
-        let needs_turn = match is_modern {
-            // A call without capabilities must not receive notifications of others either.
-            false => *capabilities != ClientCapabilities::default() || extensions.next().is_some(),
-            true => client.is_pipe() && extensions.any(|id| capabilities.has_extension(id)),
+        let needs_turn = if is_modern {
+            client.is_pipe() && extensions.any(|id| capabilities.has_extension(id))
+        } else {
+            // A call without capabilities must not receive the notifications of other calls.
+            *capabilities != ClientCapabilities::default() || extensions.next().is_some()
         };
         let is_of_caller =
             !key.caller.is_anonymous() || key.credentials.is_some() || key.client.is_some();
@@ -142,6 +144,17 @@ impl Upstream {
         }
     }
 
+    /// Returns the header that names a caller to the server.
+    pub(super) fn identity(
+        &self,
+        caller: &CallerKey,
+    ) -> Result<Option<(HeaderName, HeaderValue)>, Fault> {
+        match (&self.settings.identity, caller.principal()) {
+            (Some(header), Some(principal)) => identity(header, principal).map(Some),
+            _ => Ok(None),
+        }
+    }
+
     /// Asks the server for completions in the name of a caller.
     pub(super) async fn complete(
         &self,
@@ -149,9 +162,10 @@ impl Upstream {
         params: CompleteParams,
     ) -> Result<Result<CompleteResult, Error>, Fault> {
         let key = self.key(caller, ClientCapabilities::default()).await?;
+        let identity = self.identity(&caller.key)?;
         let session = self.session(caller, &key, false).await?;
         let call = session.client().complete(params);
-        let call = with_client(call, key.client);
+        let call = with_header(with_client(call, key.client), identity);
         let completed = with_credentials(call, key.credentials).await;
         session.end();
         Ok(completed)
@@ -188,17 +202,19 @@ impl Upstream {
     ) -> Result<RawObject, Fault> {
         let TaskClient {
             capabilities,
+            caller,
             token,
             meta,
         } = client;
         let _in_use = self.usage.begin();
+        let identity = self.identity(caller)?;
         let credentials = self.credentials(token.as_ref()).await?;
         let request = self.client().await?.request(method, params);
         let mut request = request.capabilities(capabilities.clone()).idempotent(true);
         for (key, value) in meta.iter().flat_map(Meta::as_object) {
             request = request.meta(key.clone(), value.clone());
         }
-        with_credentials(request, credentials)
+        with_header(with_credentials(request, credentials), identity)
             .await
             .map_err(|error| self.fault(&error))
     }
@@ -208,9 +224,10 @@ impl Upstream {
         &self,
         facts: &ClientContext,
         can_be_asked: bool,
-        (token, meta): (Option<&AccessToken>, Option<&Meta>),
+        (caller, token, meta): (&CallerKey, Option<&AccessToken>, Option<&Meta>),
     ) -> TaskClient {
         TaskClient {
+            caller: caller.clone(),
             capabilities: with_tasks(self.capabilities(facts, can_be_asked)),
             token: token.cloned(),
             meta: meta.cloned(),
@@ -224,9 +241,10 @@ impl Upstream {
         facts: &ClientContext,
         can_be_asked: bool,
     ) -> ClientCapabilities {
-        let mut capabilities = match can_be_asked {
-            true => for_input(&facts.capabilities),
-            false => ClientCapabilities::default(),
+        let mut capabilities = if can_be_asked {
+            for_input(&facts.capabilities)
+        } else {
+            ClientCapabilities::default()
         };
         let declared = facts.capabilities.extensions.as_object();
         for id in self.settings.extensions.ids() {
@@ -282,6 +300,17 @@ pub(super) fn with_credentials<R>(
 ) -> PreparedCall<'static, R> {
     match credentials {
         Some(credentials) => call.header(AUTHORIZATION, credentials),
+        None => call,
+    }
+}
+
+/// Adds a header to a call.
+pub(super) fn with_header<R>(
+    call: PreparedCall<'static, R>,
+    header: Option<(HeaderName, HeaderValue)>,
+) -> PreparedCall<'static, R> {
+    match header {
+        Some((name, value)) => call.header(name, value),
         None => call,
     }
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Uri};
 use http_body::Body;
-use mcp_server::{RawArgs, Server, ToolError, ToolExt as _, ToolRoute};
+use mcp_server::{
+    CallContext, FromCall, RawArgs, Rejection, Server, ToolError, ToolExt as _, ToolRoute,
+};
 use mcp_types::{CallToolResult, RawObject, Tool};
 use oas3::Spec;
 use tokio::time::timeout;
@@ -65,6 +67,7 @@ pub struct OpenApi {
     base: Option<Uri>,
     headers: HeaderMap,
     query: Vec<(String, String)>,
+    forwarded: Option<HeaderName>,
     tags: Option<HashSet<String>>,
     methods: Option<Vec<Method>>,
     max_response_bytes: usize,
@@ -83,6 +86,7 @@ impl OpenApi {
             base: None,
             headers: HeaderMap::new(),
             query: Vec::new(),
+            forwarded: None,
             tags: None,
             methods: None,
             max_response_bytes: 1 << 20,
@@ -101,7 +105,9 @@ impl OpenApi {
         let invalid = || OpenApiError::BaseUrl(public(url).to_owned());
         let uri: Uri = url.parse().map_err(|_| invalid())?;
         let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
-        let has_user = uri.authority().is_none_or(|it| it.as_str().contains('@'));
+        let has_user = uri
+            .authority()
+            .is_none_or(|authority| authority.as_str().contains('@'));
         if !is_http || has_user || uri.query().is_some() || url.contains('#') {
             return Err(invalid());
         }
@@ -129,6 +135,20 @@ impl OpenApi {
     pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.query.push((name.into(), value.into()));
         self
+    }
+
+    /// Passes a header of each call on to the service, such as that of
+    /// [`GatewayServer::forward_identity`](crate::gateway::GatewayServer::forward_identity). Only a client in the same
+    /// process sets it, as that of a gateway; requests over HTTP cannot. A parameter of the document with this name is not
+    /// an argument.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`OpenApiError::Header`] when `name` is not a header name.
+    pub fn forward_header(mut self, name: &str) -> Result<Self, OpenApiError> {
+        let name = HeaderName::try_from(name).map_err(|_| OpenApiError::Header(name.to_owned()))?;
+        self.forwarded = Some(name);
+        Ok(self)
     }
 
     /// Selects operations with one of these tags. Default: all.
@@ -175,6 +195,7 @@ impl OpenApi {
             base: base.ok_or(OpenApiError::BaseUrl(String::new()))?,
             headers: self.headers.clone(),
             query: self.query.clone(),
+            forwarded: self.forwarded.clone(),
         });
         let tools = self.operations(&target);
         if tools.is_empty() {
@@ -201,9 +222,12 @@ impl OpenApi {
         let mut tools = Vec::new();
         for (path, method, operation) in self.spec.operations() {
             let has_tag =
-                |tags: &HashSet<String>| operation.tags.iter().any(|it| tags.contains(it));
+                |tags: &HashSet<String>| operation.tags.iter().any(|tag| tags.contains(tag));
             if !self.tags.as_ref().is_none_or(has_tag)
-                || !self.methods.as_ref().is_none_or(|it| it.contains(&method))
+                || !self
+                    .methods
+                    .as_ref()
+                    .is_none_or(|methods| methods.contains(&method))
             {
                 continue;
             }
@@ -235,6 +259,17 @@ fn public(url: &str) -> &str {
     url.rsplit('@').next().unwrap_or_default()
 }
 
+/// The headers that a client in this process has added to a call.
+struct CallHeaders(HeaderMap);
+
+impl FromCall for CallHeaders {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        // Headers of an HTTP request are elsewhere: anybody can send those.
+        let headers = call.extensions().get::<HeaderMap>();
+        Ok(Self(headers.cloned().unwrap_or_default()))
+    }
+}
+
 /// Calls one operation.
 #[derive(Clone)]
 struct ApiCall<S> {
@@ -255,10 +290,10 @@ where
 {
     fn into_route(self, tool: Tool) -> ToolRoute {
         let check = ArgumentCheck::new(&tool);
-        let route = tool.handler(move |RawArgs(arguments): RawArgs| {
+        let route = tool.handler(move |RawArgs(arguments): RawArgs, headers: CallHeaders| {
             let call = self.clone();
             async move {
-                match timeout(call.time, call.clone().run(&arguments)).await {
+                match timeout(call.time, call.clone().run(&arguments, &headers)).await {
                     Ok(result) => result,
                     Err(_) => Err(ToolError::new(format!(
                         "the service did not answer within {} s",
@@ -270,11 +305,20 @@ where
         route.check_arguments_with(Arc::new(check))
     }
 
-    async fn run(mut self, arguments: &RawObject) -> Result<CallToolResult, ToolError> {
+    async fn run(
+        mut self,
+        arguments: &RawObject,
+        CallHeaders(headers): &CallHeaders,
+    ) -> Result<CallToolResult, ToolError> {
         let arguments: Arguments = arguments
             .parse()
             .map_err(|error| ToolError::invalid_params(error.to_string()))?;
-        let request = self.target.request(&self.operation, &arguments)?;
+        let mut request = self.target.request(&self.operation, &arguments)?;
+        if let Some(name) = &self.target.forwarded
+            && let Some(value) = headers.get(name)
+        {
+            request.headers_mut().insert(name.clone(), value.clone());
+        }
         let unreachable = |error: S::Error| {
             let path = &self.operation.path;
             tracing::warn!(path, %error, "a service could not be reached");

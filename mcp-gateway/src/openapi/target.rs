@@ -1,6 +1,6 @@
 //! The parts of all requests: base URL, headers and query of the settings.
 
-use http::{HeaderMap, Uri};
+use http::{HeaderMap, HeaderName, Uri};
 
 /// The headers that a request sets itself, or that have a meaning for a connection only.
 const RESERVED: [&str; 15] = [
@@ -27,13 +27,16 @@ pub(super) struct Target {
     pub(super) base: Uri,
     pub(super) headers: HeaderMap,
     pub(super) query: Vec<(String, String)>,
+    /// The header of calls that is passed on.
+    pub(super) forwarded: Option<HeaderName>,
 }
 
 impl Target {
     /// Returns whether a header has its value from the settings or from the request itself.
     pub(super) fn sets_header(&self, name: &str) -> bool {
         let name = canonical_name(name);
-        let set = self.headers.keys().map(|set| set.as_str());
+        let set = self.headers.keys().chain(&self.forwarded);
+        let set = set.map(|set| set.as_str());
         set.chain(RESERVED).any(|set| canonical_name(set) == name)
     }
 
@@ -60,7 +63,7 @@ pub(super) fn canonical_name(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use http::{HeaderMap, HeaderValue, Uri};
+    use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 
     use super::Target;
 
@@ -72,6 +75,7 @@ mod tests {
             base: Uri::from_static("https://a"),
             headers,
             query: vec![("api_key".into(), "k".into())],
+            forwarded: Some(HeaderName::from_static("x-caller")),
         };
         for name in [
             "api_key",
@@ -86,6 +90,7 @@ mod tests {
         assert!(!target.sets_query("api_keys"));
         for name in [
             "X-Api-Key",
+            "X_Caller",
             "x_api_key",
             "Host",
             "Transfer_Encoding",

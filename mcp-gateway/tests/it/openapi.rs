@@ -14,6 +14,8 @@ use mcp::schema::{JsonSchema, Validator as _};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+use crate::authorization;
+
 const SECRET: &str = "Bearer s3cret";
 
 fn document(version: &str) -> Value {
@@ -205,7 +207,7 @@ async fn calls_are_requests_below_the_base_url() {
         assert!(refused.is_error(), "{refused:?}");
     }
     let seen = log.lock().clone();
-    let urls: Vec<_> = seen.iter().map(|it| &*it.url).collect();
+    let urls: Vec<_> = seen.iter().map(|request| &*request.url).collect();
     let base = "https://api.example.com/v1/pets";
     let expected = [
         format!("{base}?kind=cat&kind=dog%20%26%20co&limit=5&key=k%26y"),
@@ -516,6 +518,41 @@ async fn headers_of_the_request_are_no_arguments() {
         "{seen:?}"
     );
     assert_eq!(seen[0].headers["x-key"], "k");
+}
+
+#[tokio::test]
+async fn identity_of_the_caller_reaches_the_service_from_the_gateway_only() {
+    let parameters = json!([{"name": "x_caller", "in": "header", "schema": {"type": "string"}}]);
+    let get = json!({"operationId": "get", "parameters": parameters, "responses": {}});
+    let api = || {
+        let api = document_of(json!({"/a": {"get": get}}));
+        api.forward_header("X-Caller").unwrap()
+    };
+    let log = Log::default();
+    let server = Arc::new(api().server(http(&log)).unwrap());
+    let inner = GatewayServer::new("api", move |client| {
+        client.connect(InProcess(server.clone()))
+    });
+    let url = authorization::protected(inner.forward_identity(authorization::identity())).await;
+    let ada = authorization::client(&url, "token-of-ada").await;
+    let evil = json!({"x_caller": "evil"});
+    ada.call("api__get", evil.clone()).await.unwrap();
+    let sent = log.lock()[0].headers.clone();
+    let token = sent["x-caller"].to_str().unwrap();
+    assert_eq!(token.split('.').count(), 3, "{token}");
+
+    // A client over HTTP cannot set it.
+    let log = Log::default();
+    let url = crate::kit::serve(api().server(http(&log)).unwrap()).await;
+    let client = Client::builder().header("X-Caller", "evil").connect(url);
+    let client = client.await.unwrap();
+    client
+        .call("get", evil)
+        .header("X-Caller", "evil")
+        .await
+        .unwrap();
+    let sent = log.lock()[0].headers.clone();
+    assert!(!format!("{sent:?}").contains("evil"), "{sent:?}");
 }
 
 #[tokio::test]

@@ -86,10 +86,10 @@ impl Source {
         };
         let config = GatewayConfig::read(&self.file).map_err(|error| usage(&error))?;
         if config.authorization.is_none()
-            && let Some(server) = exchanging_server(&config)
+            && let Some((server, key)) = server_of_callers(&config)
         {
             return Err(usage(&format_args!(
-                "`servers.{server}.token_exchange` needs the table `authorization`, so that callers have tokens"
+                "`servers.{server}.{key}` needs the table `authorization`, so that callers have tokens"
             )));
         }
         let logins = self.logins.clone();
@@ -174,9 +174,16 @@ pub(super) fn refused(error: &GatewayError) -> Failure {
     Failure::usage(error.to_string())
 }
 
-/// Returns the first server that is called in the name of callers.
-fn exchanging_server(config: &GatewayConfig) -> Option<&str> {
-    let mut servers = config.servers.iter();
-    let found = servers.find(|(_, it)| it.token_exchange.is_some() && !it.disabled);
-    found.map(|(name, _)| name.as_str())
+/// Returns the first server that is called in the name of callers, and the key that says so.
+fn server_of_callers(config: &GatewayConfig) -> Option<(&str, &'static str)> {
+    let enabled = config.servers.iter().filter(|(_, server)| !server.disabled);
+    let mut found = enabled.filter_map(|(name, server)| {
+        let key = match (&server.token_exchange, &server.forward_identity) {
+            (Some(_), _) => "token_exchange",
+            (None, Some(_)) => "forward_identity",
+            (None, None) => return None,
+        };
+        Some((name.as_str(), key))
+    });
+    found.next()
 }
