@@ -21,7 +21,11 @@ impl ToolPatterns {
     /// Creates the patterns. Without any, no name matches.
     pub fn new<S: AsRef<str>>(patterns: impl IntoIterator<Item = S>) -> Self {
         let patterns = patterns.into_iter();
-        Self(patterns.map(|it| WildMatch::new(it.as_ref())).collect())
+        Self(
+            patterns
+                .map(|pattern| WildMatch::new(pattern.as_ref()))
+                .collect(),
+        )
     }
 
     /// Returns whether one of the patterns matches a name.

@@ -187,7 +187,7 @@ where
         let mut sending: Option<BoxFuture<'static, ()>> = None;
         loop {
             if sending.is_none() {
-                sending = self.waiting.pop_front().map(|it| self.send(it));
+                sending = self.waiting.pop_front().map(|message| self.send(message));
             }
             let is_full = self.waiting.len() >= MAX_WAITING;
             let event = tokio::select! {
@@ -258,7 +258,7 @@ where
                 Ok(())
             }
             Err(fault) => {
-                let version = self.session.as_ref().map(|it| it.version);
+                let version = self.session.as_ref().map(|session| session.version);
                 let response = message::error(&fault, Some(&request.id), version);
                 self.write(response).await
             }
@@ -267,7 +267,7 @@ where
 
     /// Prepares a request of the client for the server, or refuses it.
     fn outgoing(&mut self, request: &Request<'_>, text: &Bytes) -> Result<OutgoingRequest, Fault> {
-        let session = self.session.as_ref().map(|it| it.version);
+        let session = self.session.as_ref().map(|session| session.version);
         let version = message::version_of(request, session)?;
         if self.calls.len() >= self.max_calls {
             let limit = self.max_calls;
@@ -312,7 +312,7 @@ where
     }
 
     fn start(&mut self, request: OutgoingRequest, is_repeated: bool) {
-        let renewals = self.session.as_ref().map_or(0, |it| it.renewals);
+        let renewals = self.session.as_ref().map_or(0, |session| session.renewals);
         let frames = self.channel.call(request.clone());
         self.calls.start(request, frames, renewals, is_repeated);
     }
@@ -339,7 +339,7 @@ where
 
     /// The revision of messages that name none.
     fn version(&self) -> ProtocolVersion {
-        let session = self.session.as_ref().map(|it| it.version);
+        let session = self.session.as_ref().map(|session| session.version);
         session
             .or(self.modern)
             .unwrap_or(ProtocolVersion::LATEST_LEGACY)
@@ -382,7 +382,7 @@ where
             // Errors about the HTTP request have no id.
             Ok(Message::Response(response)) if response.id.is_none() => {
                 let error = response.outcome.err();
-                let text = error.map_or_else(String::new, |it| it.message);
+                let text = error.map_or_else(String::new, |error| error.message);
                 return self.fail(&id, &ChannelError::Malformed(text)).await;
             }
             _ => return self.write(frame.message).await,
@@ -445,10 +445,10 @@ where
     /// Returns whether a session exists, and the call was not sent in the session that follows it.
     fn can_renew(&self, id: &RequestId) -> bool {
         let call = self.calls.get(id);
-        let is_initialize = call.is_some_and(|it| {
-            Method::from_name(&it.request.mirrored.method) == Some(Method::Initialize)
+        let is_initialize = call.is_some_and(|call| {
+            Method::from_name(&call.request.mirrored.method) == Some(Method::Initialize)
         });
-        let is_repeated = call.is_none_or(|it| it.is_repeated);
+        let is_repeated = call.is_none_or(|call| call.is_repeated);
         self.session.is_some() && !is_initialize && !is_repeated
     }
 

@@ -106,10 +106,13 @@ impl ToolHeaders {
     }
 
     fn values(&self, tool: &str, arguments: Option<&RawObject>) -> Vec<(Box<str>, Box<str>)> {
-        let found = self.0.get(tool).and_then(|it| it.values(arguments).ok());
+        let found = self
+            .0
+            .get(tool)
+            .and_then(|headers| headers.values(arguments).ok());
         let found = found.into_iter().flatten();
         found
-            .filter_map(|it| Some((it.header.into(), it.value?.text()?.into())))
+            .filter_map(|header| Some((header.header.into(), header.value?.text()?.into())))
             .collect()
     }
 }

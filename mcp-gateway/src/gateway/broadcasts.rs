@@ -21,7 +21,7 @@ impl Broadcasts {
     pub(super) fn start(&mut self, upstream: &Arc<Upstream>, setup: &Setup) {
         let extensions = upstream.settings.extensions.clone();
         let server = &upstream.server;
-        let is_running = self.0.get(server).is_some_and(|it| !it.is_finished());
+        let is_running = self.0.get(server).is_some_and(|task| !task.is_finished());
         if extensions.is_empty() || is_running {
             return;
         }
@@ -38,7 +38,7 @@ impl Broadcasts {
 
     /// Ends the subscriptions of servers that the gateway does not have.
     pub(super) fn retain<'a>(&mut self, servers: impl Iterator<Item = &'a Arc<Upstream>>) {
-        let servers: HashSet<_> = servers.map(|it| &it.server).collect();
+        let servers: HashSet<_> = servers.map(|upstream| &upstream.server).collect();
         self.0.retain(|server, _| servers.contains(server));
     }
 }

@@ -171,7 +171,7 @@ impl Gateway {
     /// Adds a server. A server with the same name is replaced; what
     /// [`hide_tools`](Self::hide_tools) and [`one_session`](Self::one_session) have set for the name stays.
     pub fn server(mut self, server: GatewayServer) -> Self {
-        self.servers.retain(|it| it.name != server.name);
+        self.servers.retain(|other| other.name != server.name);
         self.servers.push(server);
         self
     }
@@ -328,7 +328,11 @@ impl fmt::Debug for Gateway {
             .field("name", &self.name)
             .field(
                 "servers",
-                &self.servers.iter().map(|it| &it.name).collect::<Vec<_>>(),
+                &self
+                    .servers
+                    .iter()
+                    .map(|server| &server.name)
+                    .collect::<Vec<_>>(),
             )
             .finish_non_exhaustive()
     }

@@ -34,7 +34,7 @@ struct Claim {
 impl ExtensionClaims {
     /// Adds an extension, or methods to one that was added before.
     pub(super) fn add(&mut self, id: String, methods: Vec<String>) {
-        let former = self.0.iter().position(|it| it.id == id);
+        let former = self.0.iter().position(|claim| claim.id == id);
         let former = former.map(|index| self.0.remove(index).methods);
         let methods: Vec<_> = former.into_iter().flatten().chain(methods).collect();
         self.0.push(Claim {
@@ -50,21 +50,25 @@ impl ExtensionClaims {
 
     /// Returns the identifiers of the extensions.
     pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|it| &*it.id)
+        self.0.iter().map(|claim| &*claim.id)
     }
 
     /// Returns the extension of a method. The pattern `budget/*` is also one of the notifications
     /// `notifications/budget/*`.
     pub(super) fn find(&self, method: &str) -> Option<&str> {
         let short = method.strip_prefix(NOTIFICATIONS);
-        let claim = self.0.iter().find(|it| {
-            it.patterns.matches(method) || short.is_some_and(|it2| it.patterns.matches(it2))
+        let claim = self.0.iter().find(|claim| {
+            claim.patterns.matches(method)
+                || short.is_some_and(|short| claim.patterns.matches(short))
         });
-        claim.map(|it| &*it.id)
+        claim.map(|claim| &*claim.id)
     }
 
     fn patterns(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().flat_map(|it| &it.methods).map(String::as_str)
+        self.0
+            .iter()
+            .flat_map(|claim| &claim.methods)
+            .map(String::as_str)
     }
 }
 
@@ -86,7 +90,10 @@ pub(super) fn check_claims<'a>(
                 first: (*first).clone(),
                 second: (*server).clone(),
             };
-            if let Some(id) = claims.ids().find(|id| former.ids().any(|it| it == *id)) {
+            if let Some(id) = claims
+                .ids()
+                .find(|id| former.ids().any(|other| other == *id))
+            {
                 return Err(taken(id));
             }
             let mut patterns = claims.patterns();

@@ -160,7 +160,7 @@ mod tests {
     fn long_text_of_a_server_is_cut() {
         let counters = Counters::default();
         counters.add_failure(&"é".repeat(1000));
-        let kept = counters.last_failure().map(|it| it.text);
+        let kept = counters.last_failure().map(|failure| failure.text);
         assert_eq!(kept, Some("é".repeat(MAX_TEXT)));
     }
 

@@ -19,7 +19,9 @@ impl Directory {
 
     /// Replaces all servers.
     pub(super) fn replace(&self, servers: impl Iterator<Item = Arc<Upstream>>) {
-        let servers = servers.map(|it| (it.server.clone(), it)).collect();
+        let servers = servers
+            .map(|upstream| (upstream.server.clone(), upstream))
+            .collect();
         let old = std::mem::replace(&mut *self.0.write(), servers);
         // Dropped without the lock, because it may be the end of a server.
         drop(old);

@@ -77,7 +77,7 @@ impl ListedServer {
     pub(super) fn set_start(&mut self, start: StartSettings) {
         self.idle_timeout = start.idle_timeout;
         self.health_check = start.health_check;
-        let current = self.manifest.as_ref().map(|it| &it.path);
+        let current = self.manifest.as_ref().map(|manifest| &manifest.path);
         if current != start.manifest.as_ref() {
             self.is_saved = false;
             self.manifest = start.manifest.map(|path: PathBuf| Manifest::new(path));
@@ -165,7 +165,9 @@ impl ListedServer {
 
 /// Reads the manifests of servers that have no lists yet.
 pub(super) async fn read_manifests(servers: &mut [ListedServer]) {
-    let unlisted = servers.iter_mut().filter(|it| !it.listing.is_complete());
+    let unlisted = servers
+        .iter_mut()
+        .filter(|server| !server.listing.is_complete());
     let reading = unlisted.filter_map(|server| {
         let manifest = server.manifest.clone()?;
         Some(async move {

@@ -100,7 +100,8 @@ impl Following<'_> {
         let ask = self.request.asker()?;
         keep(ask, Waiting::Task(self.task.clone()))?;
         let questions = self.task.open.iter();
-        let questions = questions.map(|(key, it)| ask.forward(format!("task/{key}"), it.clone()));
+        let questions =
+            questions.map(|(key, request)| ask.forward(format!("task/{key}"), request.clone()));
         let questions: Vec<_> = questions.collect();
         // If the reply contains the questions, this future is dropped, and the task goes on.
         self.guard.is_armed = !ask.runs_again();

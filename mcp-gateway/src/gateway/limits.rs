@@ -108,7 +108,9 @@ impl Limiter {
         });
         Self {
             rate: quota.map(RateLimiter::keyed),
-            turns: limits.concurrency.map(|it| Arc::new(Semaphore::new(it))),
+            turns: limits
+                .concurrency
+                .map(|permits| Arc::new(Semaphore::new(permits))),
             max_result_bytes: limits.max_result_bytes,
             timeout: limits.timeout,
         }

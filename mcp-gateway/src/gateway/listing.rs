@@ -73,7 +73,7 @@ impl Listing {
                 || has(self.templates.as_ref().map(Vec::len));
         };
         let resources = capabilities.resources.as_ref();
-        resources.is_some_and(|it| it.subscribe == Some(true))
+        resources.is_some_and(|resources| resources.subscribe == Some(true))
     }
 }
 

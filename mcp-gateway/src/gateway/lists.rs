@@ -116,14 +116,14 @@ impl ServerLists {
         let mut old = std::mem::take(&mut self.servers);
         let mut group = Group::builder();
         for server in servers {
-            let kept = old.iter().position(|it| {
-                it.upstream.server == server.name
-                    && it.connection_id.is_some()
-                    && it.connection_id == server.connection_id
-                    && it.upstream.has_one_session == server.has_one_session
-                    && it.upstream.shares_sessions == server.shares_sessions
-                    && it.health_check == server.start.health_check
-                    && it.upstream.settings.extensions == server.settings.extensions
+            let kept = old.iter().position(|former| {
+                former.upstream.server == server.name
+                    && former.connection_id.is_some()
+                    && former.connection_id == server.connection_id
+                    && former.upstream.has_one_session == server.has_one_session
+                    && former.upstream.shares_sessions == server.shares_sessions
+                    && former.health_check == server.start.health_check
+                    && former.upstream.settings.extensions == server.settings.extensions
             });
             let listed = match kept {
                 Some(index) => {
@@ -156,10 +156,10 @@ impl ServerLists {
             let prefix = self.group().prefix(&self.servers[index].upstream.server);
             self.servers[index].prefix = prefix.unwrap_or_default();
         }
-        let servers = self.servers.iter().map(|it| it.upstream.clone());
+        let servers = self.servers.iter().map(|server| server.upstream.clone());
         self.setup.directory.replace(servers);
         self.broadcasts
-            .retain(self.servers.iter().map(|it| &it.upstream));
+            .retain(self.servers.iter().map(|server| &server.upstream));
     }
 
     /// Lists all servers. A slow one is listed later.
@@ -222,14 +222,14 @@ impl ServerLists {
             return;
         };
         let servers = self.servers.iter().enumerate();
-        let sources = servers.filter(|(_, it)| it.listing.offers_updates());
-        let sources = sources.map(|(index, it)| {
-            let server = &it.upstream.server;
+        let sources = servers.filter(|(_, server)| server.listing.offers_updates());
+        let sources = sources.map(|(index, source)| {
+            let server = &source.upstream.server;
             UpdateSource::new(
-                (&it.upstream, it.generation),
+                (&source.upstream, source.generation),
                 listed.contains(&index),
-                self.resources.items(server).map(|it| it.name.clone()),
-                self.templates.items(server).map(|it| it.name.clone()),
+                self.resources.items(server).map(|item| item.name.clone()),
+                self.templates.items(server).map(|item| item.name.clone()),
             )
         });
         updates.set_sources(sources.collect());
@@ -250,8 +250,8 @@ impl ServerLists {
             self.request_due();
             self.update_starting();
             let stop = self.stop_idle();
-            let due = self.servers.iter().filter(|it| it.is_due());
-            let wake = due.map(|it| it.next).chain(stop).min();
+            let due = self.servers.iter().filter(|server| server.is_due());
+            let wake = due.map(|server| server.next).chain(stop).min();
             tokio::select! {
                 event = events.next() => match event {
                     Some(event) => self.add_event(event),
@@ -279,17 +279,21 @@ impl ServerLists {
 
     fn status(&self) -> GatewayStatus {
         let mut health = health(self.group());
-        let servers = self.servers.iter().map(|it| {
-            let server = &it.upstream.server;
+        let servers = self.servers.iter().map(|entry| {
+            let server = &entry.upstream.server;
             ServerStatus {
                 name: server.clone(),
                 health: health.remove(server).unwrap_or(Health::Idle),
-                tools: self.tools.items(server).map(|it| it.name.clone()).collect(),
+                tools: self
+                    .tools
+                    .items(server)
+                    .map(|item| item.name.clone())
+                    .collect(),
                 prompts: self.prompts.count(server),
                 resources: self.resources.count(server),
                 templates: self.templates.count(server),
-                calls: it.upstream.counters.calls(),
-                last_failure: it.upstream.counters.last_failure(),
+                calls: entry.upstream.counters.calls(),
+                last_failure: entry.upstream.counters.last_failure(),
             }
         });
         GatewayStatus {
@@ -299,7 +303,7 @@ impl ServerLists {
 
     fn server(&mut self, name: &str) -> Option<&mut ListedServer> {
         let mut servers = self.servers.iter_mut();
-        servers.find(|it| *it.upstream.server == *name)
+        servers.find(|server| *server.upstream.server == *name)
     }
 
     fn add_event(&mut self, event: GroupEvent) {
@@ -330,7 +334,7 @@ impl ServerLists {
             }
             GroupEvent::Lost(_) => {
                 let servers = self.servers.iter_mut();
-                servers.for_each(|it| it.stale.add(Stale::UNKNOWN));
+                servers.for_each(|server| server.stale.add(Stale::UNKNOWN));
             }
             _ => {}
         }
@@ -349,10 +353,11 @@ impl ServerLists {
     fn request_due(&mut self) {
         let now = Instant::now();
         let group = self.group().clone();
-        let mut due = self.servers.iter().filter(|it| it.is_due());
-        let health = match due.any(ListedServer::starts_on_demand) {
-            true => health(&group),
-            false => HashMap::new(),
+        let mut due = self.servers.iter().filter(|server| server.is_due());
+        let health = if due.any(ListedServer::starts_on_demand) {
+            health(&group)
+        } else {
+            HashMap::new()
         };
         for server in &mut self.servers {
             if !server.is_due() || server.next > now {
@@ -385,7 +390,11 @@ impl ServerLists {
     /// Stops servers that were not called for their idle time. Returns when the next one may be due.
     fn stop_idle(&mut self) -> Option<Instant> {
         let now = Instant::now();
-        if self.servers.iter().all(|it| it.idle_until(now).is_none()) {
+        if self
+            .servers
+            .iter()
+            .all(|server| server.idle_until(now).is_none())
+        {
             return None;
         }
         let health = health(self.group());
@@ -415,22 +424,23 @@ impl ServerLists {
         let servers = self.servers.iter();
         let group = servers.fold(Group::builder(), |group, server| {
             let name = &server.upstream.server;
-            match stopped.contains(name) {
-                true => server.add_to(group),
-                false => group.keep(name),
+            if stopped.contains(name) {
+                server.add_to(group)
+            } else {
+                group.keep(name)
             }
         });
         self.group().replace(group);
         self.broadcasts.stop(stopped);
         let servers = self.servers.iter();
-        let servers = servers.filter(|it| stopped.contains(&it.upstream.server));
+        let servers = servers.filter(|server| stopped.contains(&server.upstream.server));
         servers.for_each(|server| server.upstream.sessions.close_idle());
     }
 
     /// Stores lists. Returns the kinds that were listed, and those that the server has announced.
     fn store(&mut self, listed: Listed) -> Option<(usize, Kinds, Kinds)> {
-        let index = self.servers.iter().position(|it| {
-            it.upstream.server == listed.server && it.generation == listed.generation
+        let index = self.servers.iter().position(|server| {
+            server.upstream.server == listed.server && server.generation == listed.generation
         })?;
         let server = &mut self.servers[index];
         server.is_requested = false;
@@ -484,10 +494,10 @@ impl ServerLists {
     /// Returns the servers with resources that another server has.
     fn incomplete_resources(&self) -> impl Iterator<Item = usize> {
         let servers = self.servers.iter().enumerate();
-        let incomplete = servers.filter(|(_, it)| {
-            let listed = it.listing.resources.as_ref().map_or(0, Vec::len)
-                + it.listing.templates.as_ref().map_or(0, Vec::len);
-            let server = &it.upstream.server;
+        let incomplete = servers.filter(|(_, entry)| {
+            let listed = entry.listing.resources.as_ref().map_or(0, Vec::len)
+                + entry.listing.templates.as_ref().map_or(0, Vec::len);
+            let server = &entry.upstream.server;
             listed != self.resources.count(server) + self.templates.count(server)
         });
         incomplete.map(|(index, _)| index)

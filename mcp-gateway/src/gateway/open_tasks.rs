@@ -37,7 +37,7 @@ impl OpenTasks {
             return;
         }
         let open: Weak<_> = Arc::downgrade(&self.0);
-        let (time, expired) = (ttl.map_or(MAX_TIME, |it| it.min(MAX_TIME)), key.clone());
+        let (time, expired) = (ttl.map_or(MAX_TIME, |ttl| ttl.min(MAX_TIME)), key.clone());
         let expiry = tokio::spawn(async move {
             tokio::time::sleep(time).await;
             let tasks: Option<Arc<Mutex<HashMap<Key, OpenTask>>>> = open.upgrade();

@@ -73,7 +73,8 @@ impl Parked {
     pub(super) fn take<T: 'static>(&self, caller: &CallerKey, id: Uuid) -> Option<T> {
         let mut calls = self.0.0.lock();
         let parked = calls.get(&id);
-        let is_wanted = parked.is_some_and(|it| it.owner.caller() == caller && it.call.is::<T>());
+        let is_wanted =
+            parked.is_some_and(|call| call.owner.caller() == caller && call.call.is::<T>());
         let parked = is_wanted.then(|| calls.remove(&id)).flatten()?;
         drop(calls);
         parked.call.downcast().ok().map(|call| *call)

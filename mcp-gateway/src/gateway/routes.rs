@@ -141,7 +141,7 @@ pub(super) fn prompt(upstream: &Arc<Upstream>, listed: &Named<Prompt>) -> Prompt
             Ok::<_, PromptError>(body)
         }
     });
-    let arguments = listed.item.arguments.iter().map(|it| &*it.name);
+    let arguments = listed.item.arguments.iter().map(|argument| &*argument.name);
     let arguments: BTreeSet<_> = arguments.collect();
     let route = arguments.into_iter().fold(route, |route, argument| {
         route.completion(argument, completer.handler(argument))

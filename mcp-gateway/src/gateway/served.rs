@@ -49,7 +49,10 @@ impl<T: Clone + PartialEq> Served<T> {
         wanted: impl Fn(&str) -> W,
     ) -> Vec<Named<T>> {
         let mut listed = HashSet::new();
-        let items: Vec<&T> = items.iter().filter(|it| listed.insert(own(it))).collect();
+        let items: Vec<&T> = items
+            .iter()
+            .filter(|item| listed.insert(own(item)))
+            .collect();
         self.names
             .retain(|owner, own| owner != server || listed.contains(own));
         let named = items.into_iter().filter_map(|item| {
@@ -92,11 +95,11 @@ impl<T: Clone + PartialEq> Served<T> {
             .collect();
         let removed: Vec<String> = if is_complete {
             let removed = self.servers.drain().flat_map(|(_, items)| items);
-            removed.map(|it| it.name).collect()
+            removed.map(|item| item.name).collect()
         } else {
             let removed = next.iter();
-            let removed = removed.filter_map(|it| self.servers.remove(&it.upstream.server));
-            removed.flatten().map(|it| it.name).collect()
+            let removed = removed.filter_map(|next| self.servers.remove(&next.upstream.server));
+            removed.flatten().map(|item| item.name).collect()
         };
         if next.is_empty() && removed.is_empty() {
             return;

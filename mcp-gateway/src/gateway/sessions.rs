@@ -230,9 +230,12 @@ impl Sessions {
     ) -> Result<OpenSession, Error> {
         let pool = &*self.0;
         let is_anonymous = key.caller.is_anonymous();
-        let broadcast = pool.broadcast.as_ref().map(|all| match is_anonymous {
-            true => all.clone(),
-            false => all.for_caller(&key.caller, &caller.speaker),
+        let broadcast = pool.broadcast.as_ref().map(|all| {
+            if is_anonymous {
+                all.clone()
+            } else {
+                all.for_caller(&key.caller, &caller.speaker)
+            }
         });
         let questions = Questions::new(broadcast);
         let client = pool.client.clone().inbound_layer(questions.layer());

@@ -95,9 +95,10 @@ impl Setup {
         questions: &Questions,
     ) -> impl Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync + use<> {
         let client = self.client.clone().inbound_layer(questions.layer());
-        let client = match server.has_one_session {
-            true => client.capabilities(Questions::capabilities()),
-            false => client,
+        let client = if server.has_one_session {
+            client.capabilities(Questions::capabilities())
+        } else {
+            client
         };
         // Needed to subscribe to tasks, and for notifications that belong to no call.
         let mut client = client.tasks();
@@ -124,7 +125,7 @@ impl Setup {
 /// Returns a [`GatewayError`] for the first one that is invalid or taken already.
 pub(super) fn check_settings(servers: &[GatewayServer]) -> Result<(), GatewayError> {
     let extensions = servers.iter();
-    check_claims(extensions.map(|it| (&it.name, &*it.settings.extensions)))?;
+    check_claims(extensions.map(|server| (&server.name, &*server.settings.extensions)))?;
     check_names(servers)
 }
 

@@ -144,9 +144,12 @@ mod tests {
     use super::{MAX_STEPS, TakenUris, UriPattern};
 
     fn overlaps(first: &str, second: &str) -> bool {
-        let pattern = |text: &str| match text.contains('{') {
-            true => UriPattern::template(text),
-            false => UriPattern::uri(text),
+        let pattern = |text: &str| {
+            if text.contains('{') {
+                UriPattern::template(text)
+            } else {
+                UriPattern::uri(text)
+            }
         };
         let (first, second) = (pattern(first), pattern(second));
         let found = first.overlaps(&second, &mut MAX_STEPS.clone());

@@ -52,7 +52,7 @@ impl TaskBody {
 
     pub(super) fn has_ended(&self) -> bool {
         self.read::<TaskStatus>("status")
-            .is_some_and(|it| it.is_terminal())
+            .is_some_and(|status| status.is_terminal())
     }
 
     /// Returns the time that the server keeps the task. `None`: without a limit.
@@ -88,7 +88,7 @@ impl TaskBody {
     /// Replaces a result that is larger than the limit of its tool by an error for the language model.
     pub(super) fn limit_result(mut self, limit: Option<usize>) -> Self {
         let size = self.0.get("result").map_or(0, |raw| raw.get().len());
-        if let Some(limit) = limit.filter(|it| size > *it) {
+        if let Some(limit) = limit.filter(|limit| size > *limit) {
             self.set("result", &CallToolResult::error(too_large(limit)));
         }
         self

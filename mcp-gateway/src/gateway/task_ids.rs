@@ -120,9 +120,10 @@ impl TaskIds {
     /// Notes that a client knows the state of a task.
     pub(super) fn note(&self, task: &FoundTask, body: &TaskBody) {
         let (server, id) = (&task.upstream.server, &task.id);
-        match body.has_ended() {
-            true => self.open.end(server, id),
-            false => self.open.add(server, id, body.ttl(), &task.upstream.usage),
+        if body.has_ended() {
+            self.open.end(server, id)
+        } else {
+            self.open.add(server, id, body.ttl(), &task.upstream.usage)
         }
     }
 }

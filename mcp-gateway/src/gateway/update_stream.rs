@@ -52,8 +52,8 @@ impl UpdateStream {
         uris: Vec<Arc<str>>,
         replaced: Vec<Arc<Self>>,
     ) -> Arc<Self> {
-        let complete = replaced.iter().filter(|it| !it.has_refused());
-        let known: HashSet<&Arc<str>> = complete.flat_map(|it| &*it.uris).collect();
+        let complete = replaced.iter().filter(|stream| !stream.has_refused());
+        let known: HashSet<&Arc<str>> = complete.flat_map(|stream| &*stream.uris).collect();
         let new = uris.iter().filter(|uri| !known.contains(uri));
         let new = new.cloned().collect();
         let (uris, state) = (Arc::from(uris), Arc::new(StreamState::default()));
@@ -85,10 +85,7 @@ impl UpdateStream {
     /// Returns the open subscriptions that a subscription in place of this one replaces.
     pub(super) fn into_open(self: Arc<Self>) -> Vec<Arc<Self>> {
         let replaced = std::mem::take(&mut *self.state.replaced.lock());
-        match self.is_open() {
-            true => vec![self],
-            false => replaced,
-        }
+        if self.is_open() { vec![self] } else { replaced }
     }
 }
 
@@ -161,7 +158,7 @@ impl UpdateTask {
     /// Ends the replaced subscriptions, and notifies clients of updates that may have been missed.
     fn report_open(&self, streams: &[Subscription]) {
         let granted = streams.iter().map(Subscription::granted);
-        let granted = granted.flat_map(|it| &it.resource_subscriptions);
+        let granted = granted.flat_map(|filter| &filter.resource_subscriptions);
         let granted: HashSet<&str> = granted.map(|uri| &**uri).collect();
         let has_refused = granted.len() < self.uris.len();
         self.state.has_refused.store(has_refused, Ordering::Release);
@@ -177,7 +174,7 @@ impl UpdateTask {
     /// Passes updates on until a subscription ends.
     async fn forward(&self, streams: Vec<Subscription>) {
         let streams = streams.into_iter();
-        let streams = streams.map(|it| it.map(Some).chain(once(async { None })).boxed());
+        let streams = streams.map(|stream| stream.map(Some).chain(once(async { None })).boxed());
         let mut changes = select_all(streams);
         while let Some(Some(change)) = changes.next().await {
             match change {

@@ -89,7 +89,7 @@ impl Updates {
             }
             let server = &source.upstream.server;
             let current = self.streams.remove(server);
-            let current = current.filter(|it| it.generation == source.generation);
+            let current = current.filter(|streams| streams.generation == source.generation);
             let mut streams = current.unwrap_or_else(|| ServerStreams::new(source.generation));
             streams.change(source, wanted, &self.notify);
             next.insert(server.clone(), streams);
@@ -100,7 +100,7 @@ impl Updates {
     fn find_owners(&self, uri: &str) -> Vec<usize> {
         let template = self.templates.matching(uri);
         let sources = self.sources.iter().enumerate();
-        let owners = sources.filter(|(_, it)| it.has(uri, template.as_deref()));
+        let owners = sources.filter(|(_, source)| source.has(uri, template.as_deref()));
         owners.map(|(index, _)| index).collect()
     }
 }
@@ -143,13 +143,15 @@ impl UpdateSource {
     // spec: RSRC-13
     fn has(&self, uri: &str, template: Option<&str>) -> bool {
         let contains = |items: &[String], item: &str| {
-            let found = items.binary_search_by(|it| it.as_str().cmp(item));
+            let found = items.binary_search_by(|found| found.as_str().cmp(item));
             found.is_ok()
         };
         let above = format!("{}/", uri.strip_suffix('/').unwrap_or(uri));
         let has_below = |items: &[String]| {
-            let first = items.partition_point(|it| **it < *above);
-            items.get(first).is_some_and(|it| it.starts_with(&above))
+            let first = items.partition_point(|item| **item < *above);
+            items
+                .get(first)
+                .is_some_and(|item| item.starts_with(&above))
         };
         contains(&self.resources, uri)
             || template.is_some_and(|template| contains(&self.templates, template))
@@ -183,15 +185,19 @@ impl ServerStreams {
             let (server, left_out) = (&upstream.server, wanted.split_off(&first).len());
             tracing::warn!(%server, left_out, "too many resources: updates of some do not pass");
         }
-        let open = self.streams.iter().filter(|it| it.is_open()).count();
+        let open = self
+            .streams
+            .iter()
+            .filter(|stream| stream.is_open())
+            .count();
         let merges = open >= MAX_STREAMS + wanted.len() / MAX_URIS;
         let streams = std::mem::take(&mut self.streams).into_iter();
-        let (kept, replaced): (Vec<_>, Vec<_>) = streams.partition(|it| {
-            it.uris.iter().all(|uri| wanted.contains(uri))
-                && !(*is_listed && it.has_refused())
-                && !(merges && it.is_open())
+        let (kept, replaced): (Vec<_>, Vec<_>) = streams.partition(|stream| {
+            stream.uris.iter().all(|uri| wanted.contains(uri))
+                && !(*is_listed && stream.has_refused())
+                && !(merges && stream.is_open())
         });
-        let known: HashSet<&Arc<str>> = kept.iter().flat_map(|it| &*it.uris).collect();
+        let known: HashSet<&Arc<str>> = kept.iter().flat_map(|stream| &*stream.uris).collect();
         wanted.retain(|uri| !known.contains(uri));
         let replaced: Vec<_> = replaced
             .into_iter()

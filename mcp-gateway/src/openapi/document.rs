@@ -16,9 +16,10 @@ pub(super) fn parse(text: &str) -> Result<Spec, OpenApiError> {
         return Err(OpenApiError::TooLong(MAX_BYTES));
     }
     let malformed = |error: &dyn std::fmt::Display| OpenApiError::Malformed(error.to_string());
-    let mut document: Value = match text.trim_start().starts_with('{') {
-        true => serde_json::from_str(text).map_err(|error| malformed(&error))?,
-        false => serde_saphyr::from_str(text).map_err(|error| malformed(&error))?,
+    let mut document: Value = if text.trim_start().starts_with('{') {
+        serde_json::from_str(text).map_err(|error| malformed(&error))?
+    } else {
+        serde_saphyr::from_str(text).map_err(|error| malformed(&error))?
     };
     let version = document.get("openapi").and_then(Value::as_str);
     let version = version.unwrap_or_default().to_owned();
@@ -36,10 +37,14 @@ fn modernize(value: &mut Value, depth: usize) {
         return;
     }
     match value {
-        Value::Array(items) => items.iter_mut().for_each(|it| modernize(it, depth + 1)),
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|value| modernize(value, depth + 1)),
         Value::Object(members) => {
             modernize_schema(members);
-            members.values_mut().for_each(|it| modernize(it, depth + 1));
+            members
+                .values_mut()
+                .for_each(|value| modernize(value, depth + 1));
         }
         _ => {}
     }

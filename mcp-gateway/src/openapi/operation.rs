@@ -248,9 +248,10 @@ fn add_body(
     let is_required = body.required == Some(true);
     let json = body.content.iter().find(|(kind, _)| is_json(kind));
     let Some((_, json)) = json else {
-        return match is_required {
-            true => Err("its body is no JSON".to_owned()),
-            false => Ok(None),
+        return if is_required {
+            Err("its body is no JSON".to_owned())
+        } else {
+            Ok(None)
         };
     };
     let mut name = BODY.to_owned();

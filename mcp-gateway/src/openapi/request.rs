@@ -29,7 +29,10 @@ impl Target {
         let mut query = Query::new(self, operation);
         let mut headers = HeaderMap::new();
         for argument in &operation.arguments {
-            let Some(value) = arguments.get(&argument.name).filter(|it| !it.is_null()) else {
+            let Some(value) = arguments
+                .get(&argument.name)
+                .filter(|value| !value.is_null())
+            else {
                 continue;
             };
             check_type(argument, value)?;
@@ -199,9 +202,10 @@ impl<'a> Query<'a> {
         let pairs: Vec<_> = pairs
             .map(|(name, value)| format!("{}={}", escape(name), escape(value)))
             .collect();
-        match pairs.is_empty() {
-            true => String::new(),
-            false => format!("?{}", pairs.join("&")),
+        if pairs.is_empty() {
+            String::new()
+        } else {
+            format!("?{}", pairs.join("&"))
         }
     }
 }

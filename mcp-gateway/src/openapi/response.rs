@@ -31,14 +31,14 @@ where
 {
     let (parts, body) = response.into_parts();
     let body = Limited::new(body, limit).collect().await;
-    let body = body.map_err(|error| match error.is::<LengthLimitError>() {
-        true => ToolError::new(format!(
-            "the response of the service is longer than {limit} bytes; ask for less"
-        )),
-        false => {
-            tracing::warn!(%error, "a response of a service broke off");
-            ToolError::new("the response of the service broke off")
+    let body = body.map_err(|error| {
+        if error.is::<LengthLimitError>() {
+            return ToolError::new(format!(
+                "the response of the service is longer than {limit} bytes; ask for less"
+            ));
         }
+        tracing::warn!(%error, "a response of a service broke off");
+        ToolError::new("the response of the service broke off")
     })?;
     let mut body = body.aggregate();
     let body = body.copy_to_bytes(body.remaining());
@@ -58,7 +58,9 @@ where
 }
 
 fn result(headers: &HeaderMap, body: Bytes, has_output: bool) -> Result<CallToolResult, ToolError> {
-    let kind = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
     if kind.is_some_and(is_json) && !body.is_empty() {
         let value: Value = serde_json::from_slice(&body)
             .map_err(|_| ToolError::new("the response of the service is not JSON"))?;

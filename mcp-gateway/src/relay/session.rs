@@ -40,12 +40,12 @@ impl Session {
     /// latest one with sessions.
     pub(super) fn new(request: &Request<'_>, text: Bytes) -> Self {
         let version = request.params.text("protocolVersion").ok().flatten();
-        let version = version.and_then(|it| it.parse::<ProtocolVersion>().ok());
+        let version = version.and_then(|version| version.parse::<ProtocolVersion>().ok());
         Self {
             initialize: text,
             id: request.id.clone(),
             version: version
-                .filter(|it| !it.is_modern())
+                .filter(|version| !version.is_modern())
                 .unwrap_or(ProtocolVersion::LATEST_LEGACY),
             renewals: 0,
         }

@@ -68,7 +68,13 @@ async fn client(builder: mcp::ClientBuilder, url: &str) -> (Client, Received) {
 
 async fn arrived(received: &Received, params: &str, count: usize) {
     let arrived = async {
-        while received.lock().iter().filter(|it| *it == params).count() < count {
+        while received
+            .lock()
+            .iter()
+            .filter(|other| *other == params)
+            .count()
+            < count
+        {
             sleep(Duration::from_millis(5)).await;
         }
     };

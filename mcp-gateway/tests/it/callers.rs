@@ -251,9 +251,10 @@ async fn calls_of_a_caller_have_eight_sessions_and_leave_others_alone() {
     for (one_session, most) in [(false, 8), (true, 1)] {
         let pipes = Pipes::default();
         let gate = pipes.hold();
-        let server = match one_session {
-            true => pipes.server().one_session(),
-            false => pipes.server(),
+        let server = if one_session {
+            pipes.server().one_session()
+        } else {
+            pipes.server()
         };
         let url = protected(server).await;
         let (ada, bob) = (client(&url, "ada").await, client(&url, "bob").await);

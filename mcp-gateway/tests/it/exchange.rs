@@ -182,9 +182,10 @@ async fn serve(gateway: Gateway, keeps_tokens: bool) -> String {
     let opened = gateway.connect().await.unwrap();
     let (listener, url) = listen("/mcp").await;
     let auth = ResourceServer::new(&url).static_tokens(tokens("gateway"));
-    let auth = match keeps_tokens {
-        true => auth.keep_access_token(),
-        false => auth,
+    let auth = if keeps_tokens {
+        auth.keep_access_token()
+    } else {
+        auth
     };
     tokio::spawn(Serve::new(opened.server).authorize(auth).run(listener));
     url
@@ -222,7 +223,7 @@ async fn calls_have_tokens_of_their_callers() {
                 .unwrap();
         }
         let seen = crm.callers.lock().clone();
-        let count = |name: &str| seen.iter().filter(|it| **it == name).count();
+        let count = |name: &str| seen.iter().filter(|call| **call == name).count();
         assert_eq!((count("ada"), count("bob")), (8, 4), "{seen:?}");
         // Lists have no caller.
         assert_eq!(count("gateway"), seen.len() - 12, "{seen:?}");
@@ -239,7 +240,10 @@ async fn calls_have_tokens_of_their_callers() {
     }
     let requests = issuer.requests.lock().clone();
     // One for each caller and server, and those of eve.
-    let callers: Vec<_> = requests.iter().map(|it| &*it["subject_token"]).collect();
+    let callers: Vec<_> = requests
+        .iter()
+        .map(|request| &*request["subject_token"])
+        .collect();
     let once = ["ada", "bob", "eve", "mallory"].map(|name| format!("gateway-of-{name}"));
     assert_eq!(callers, [once.clone(), once].concat());
     assert_eq!(requests[0]["scope"], "contacts mail");

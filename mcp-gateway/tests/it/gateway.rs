@@ -138,8 +138,8 @@ async fn call_passes_arguments_metadata_progress_and_logs() {
         let result = client
             .call("shop__greet", json!({"name": "Ada"}))
             .meta("com.example/region", "north")
-            .on_progress(|it| reports.push((it.progress, it.total, it.message)))
-            .on_log(|it| logs.push((it.level, it.data)))
+            .on_progress(|report| reports.push((report.progress, report.total, report.message)))
+            .on_log(|message| logs.push((message.level, message.data)))
             .log_level(LoggingLevel::Info)
             .await
             .unwrap();
@@ -336,7 +336,7 @@ async fn server_that_fails_harms_no_other() {
         .await
         .unwrap()
         .into_iter()
-        .map(|it| it.name)
+        .map(|tool| tool.name)
         .collect();
     assert_eq!(names, ["one__same", "two__same"]);
     // The connection of one server ends.
@@ -345,7 +345,7 @@ async fn server_that_fails_harms_no_other() {
     // It is connected again when it is needed.
     let one = client.call("one__same", ()).await;
     let text = one
-        .map(|it| it.text())
+        .map(|message| message.text())
         .unwrap_or_else(|error| error.to_string());
     assert!(text == "one" || text.contains("\"one\""), "{text}");
 }

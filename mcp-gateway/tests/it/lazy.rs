@@ -155,7 +155,7 @@ async fn lazy_server_is_listed_from_its_manifest_and_started_once_by_calls() {
         assert!(
             snapshot
                 .parse::<mcp::catalog::Snapshot>()
-                .is_ok_and(|it| it.to_json().contains("\"buy\"")),
+                .is_ok_and(|manifest| manifest.to_json().contains("\"buy\"")),
             "{snapshot}"
         );
         drop(first);

@@ -85,9 +85,10 @@ async fn limited_in(
     store: Option<&MemoryUsedStates>,
     is_limited: bool,
 ) -> Client {
-    let once = match is_limited {
-        true => CallLimits::new().rate(1, Duration::from_secs(3600)),
-        false => CallLimits::new(),
+    let once = if is_limited {
+        CallLimits::new().rate(1, Duration::from_secs(3600))
+    } else {
+        CallLimits::new()
     };
     let shop = shop(server, era).tool("order", ToolOptions::new().limits(once));
     let gateway = Gateway::new("gateway", "1.0.0").server(shop);

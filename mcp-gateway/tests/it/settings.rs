@@ -481,7 +481,10 @@ async fn server_does_not_answer_for_the_resources_of_another_one() {
     let uris: Vec<_> = uris.iter().map(|resource| &*resource.uri).collect();
     assert_eq!(uris, ["note:1", "note:2", "own:1"]);
     let templates = client.list_resource_templates().await.unwrap();
-    let templates: Vec<_> = templates.iter().map(|it| &*it.uri_template).collect();
+    let templates: Vec<_> = templates
+        .iter()
+        .map(|template| &*template.uri_template)
+        .collect();
     assert_eq!(templates, ["file:///{+path}", "own:all/{+path}"]);
     for (uri, expected) in [
         ("note:1", "files"),

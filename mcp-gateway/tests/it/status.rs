@@ -62,10 +62,13 @@ async fn status_has_health_items_and_calls_of_each_server() {
         let client = client.clone();
         async move { client.call("shop__wait", ()).await }
     });
-    wait_for(&opened.control, |it| it.servers[0].calls.running == 1).await;
+    wait_for(&opened.control, |status| {
+        status.servers[0].calls.running == 1
+    })
+    .await;
     waiting.abort();
-    wait_for(&opened.control, |it| {
-        let calls = it.servers[0].calls;
+    wait_for(&opened.control, |status| {
+        let calls = status.servers[0].calls;
         (calls.running, calls.interrupted) == (0, 1)
     })
     .await;

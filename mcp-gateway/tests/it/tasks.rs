@@ -79,7 +79,7 @@ async fn task_passes_with_its_states_input_results_and_failures() {
     while let Some(Ok(state)) = timeout(LIMIT, updates.next()).await.unwrap() {
         assert_eq!(state.task_id, created.task_id);
         messages.extend(state.status_message);
-        if messages.iter().any(|it| it == "half") {
+        if messages.iter().any(|message| message == "half") {
             break;
         }
     }

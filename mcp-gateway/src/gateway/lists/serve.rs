@@ -44,13 +44,13 @@ impl ServerLists {
 
     /// Returns the extensions that only servers know, with the settings of their servers.
     fn next_extensions(&self) -> Vec<PublishedExtension> {
-        let servers = self.servers.iter().flat_map(|it| {
-            let capabilities = it.listing.capabilities.as_ref();
-            let published = capabilities.map(|it| it.extensions.as_object());
-            it.upstream.settings.extensions.ids().map(move |id| {
-                let settings = published.and_then(|it| it.get(id)).cloned();
+        let servers = self.servers.iter().flat_map(|entry| {
+            let capabilities = entry.listing.capabilities.as_ref();
+            let published = capabilities.map(|capabilities| capabilities.extensions.as_object());
+            entry.upstream.settings.extensions.ids().map(move |id| {
+                let settings = published.and_then(|extensions| extensions.get(id)).cloned();
                 let settings = settings.unwrap_or_else(|| json!({}));
-                (it.upstream.server.clone(), id.to_owned(), settings)
+                (entry.upstream.server.clone(), id.to_owned(), settings)
             })
         });
         servers.collect()
@@ -58,9 +58,9 @@ impl ServerLists {
 
     /// Returns the exact names of the settings, with the tools that they belong to.
     fn reserved(&self) -> HashMap<String, NamedItem> {
-        let servers = self.servers.iter().flat_map(|it| {
-            let server = &it.upstream.server;
-            let renamed = it.upstream.settings.renamed();
+        let servers = self.servers.iter().flat_map(|entry| {
+            let server = &entry.upstream.server;
+            let renamed = entry.upstream.settings.renamed();
             renamed.map(|(own, name)| (name.to_owned(), (server.clone(), own.to_owned())))
         });
         servers.collect()
@@ -103,7 +103,7 @@ impl ServerLists {
             .iter()
             .map(ListedServer::allowed_tools)
             .collect();
-        let names = allowed.iter().flatten().flatten().map(|it| &*it.name);
+        let names = allowed.iter().flatten().flatten().map(|item| &*item.name);
         let counts = count(names);
         let mut next = Vec::new();
         for &index in indices {
@@ -141,8 +141,11 @@ impl ServerLists {
         is_announced: bool,
         is_complete: bool,
     ) {
-        let listed = self.servers.iter().flat_map(|it| &it.listing.prompts);
-        let counts = count(listed.flatten().map(|it| &*it.name));
+        let listed = self
+            .servers
+            .iter()
+            .flat_map(|server| &server.listing.prompts);
+        let counts = count(listed.flatten().map(|item| &*item.name));
         let mut next = Vec::new();
         for &index in indices {
             let server = &self.servers[index];
