@@ -2,7 +2,7 @@
 
 use wildmatch::WildMatch;
 
-/// Patterns of the names of tools: `*` stands for any characters, `?` for one. All other characters stand
+/// Patterns of tool names: `*` stands for any characters, `?` for one. All other characters stand
 /// for themselves.
 ///
 /// # Examples

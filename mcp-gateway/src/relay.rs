@@ -25,9 +25,9 @@ use self::calls::{CallEvent, Calls};
 use self::session::{SEND_TIMEOUT, Session};
 use crate::tools::{HiddenTools, ToolHeaders};
 
-/// Largest number of notifications and responses of the client that wait to be sent.
+/// Client notifications and responses that wait to be sent.
 const MAX_WAITING: usize = 64;
-/// Largest number of pages of tools that are read for their headers.
+/// Pages of tools that are read for their headers.
 const MAX_PAGES: usize = 100;
 
 /// Passes messages between one client and one server.

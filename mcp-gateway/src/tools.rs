@@ -51,7 +51,7 @@ impl fmt::Debug for HiddenTools {
     }
 }
 
-/// The arguments of tools that the headers of a request repeat.
+/// The tool arguments that request headers repeat.
 #[derive(Debug, Default)]
 pub(crate) struct ToolHeaders(HashMap<String, ParamHeaders>);
 

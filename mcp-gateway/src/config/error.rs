@@ -16,7 +16,7 @@ pub enum ConfigError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The file is no TOML, or a key is unknown, missing or of another type.
+    /// The file is not TOML, or a key is unknown, missing or has another type.
     #[error("line {line}, column {column}: {message}")]
     #[non_exhaustive]
     Syntax {

@@ -43,7 +43,7 @@ pub struct GatewayConfig {
     /// The name that clients see. Default: `gateway`.
     #[serde(default = "default_name")]
     pub name: String,
-    /// The names of tools and prompts of servers without a prefix of their own. Default: `prefixed`.
+    /// How tools and prompts are named if their server has no prefix. Default: `prefixed`.
     #[serde(default)]
     pub naming: NamingConfig,
     /// The folder for the lists of servers with `start = "lazy"`.
@@ -140,7 +140,7 @@ pub struct ServerConfig {
     /// The OpenAPI document of an HTTP service, whose operations become tools. `url` is the base URL then.
     #[cfg(feature = "openapi")]
     pub openapi: Option<OpenApiConfig>,
-    /// Calls a server over HTTP in the name of the callers of the gateway.
+    /// Calls a server over HTTP in the name of the gateway's callers.
     #[cfg(feature = "auth")]
     pub token_exchange: Option<TokenExchangeConfig>,
     /// Names the caller to a server over HTTP.
@@ -172,13 +172,13 @@ pub struct ServerConfig {
     pub forward_client_name: bool,
     /// Leaves the server out.
     pub disabled: bool,
-    /// The prefix of the names of tools and prompts; without any characters, names stay as they are.
+    /// The prefix of tool and prompt names; an empty prefix leaves names as they are.
     pub prefix: Option<String>,
     /// Patterns of the tools that clients may use; `*` stands for any characters, `?` for one. Default: all.
     pub allow: Option<Vec<String>>,
     /// Patterns of tools that are left out.
     pub deny: Vec<String>,
-    /// Limits of all calls of tools together.
+    /// Limits that all tool calls share.
     pub limits: Option<LimitsConfig>,
     /// The callers that may use the server. Default: all.
     pub visible_to: Option<AccessConfig>,
@@ -197,7 +197,7 @@ pub struct ServerConfig {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TokenExchangeConfig {
-    /// The issuer of the tokens of the server.
+    /// The issuer of the server's tokens.
     pub issuer: String,
     /// The client id of the gateway at the issuer.
     pub client_id: String,
@@ -256,7 +256,7 @@ pub struct ToolConfig {
     pub description: Option<String>,
     /// Arguments that clients do not see, with the values that each call has.
     pub hidden_arguments: BTreeMap<String, HiddenValue>,
-    /// Limits of the calls of the tool.
+    /// Limits of the tool's calls.
     pub limits: Option<LimitsConfig>,
     /// The callers that may use the tool. Default: those of the server.
     pub visible_to: Option<AccessConfig>,

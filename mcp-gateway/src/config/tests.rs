@@ -139,7 +139,7 @@ fn secrets_are_read_and_not_shown() {
     for shown in [format!("{config:?}"), format!("{gateway:?}")] {
         assert!(!shown.contains("s3cret"), "{shown}");
     }
-    // A value that is no text of the file is not repeated either.
+    // A value that the file does not contain is not repeated either.
     let error = error("[servers.a]\nheaders = { A = \"s3cret\" }\nx = \"s3cret\"");
     assert!(!error.contains("s3cret"), "{error}");
 }

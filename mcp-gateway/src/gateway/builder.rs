@@ -31,15 +31,15 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 /// Many servers behind one: their tools, prompts, resources and templates are those of one [`Server`],
 /// which any transport serves to clients of any revision.
 ///
-/// The gateway speaks to each server in the newest revision that both have, and translates between the
-/// revisions of its clients and those of its servers:
+/// The gateway speaks to each server in the newest revision that both have, and translates for clients of other
+/// revisions:
 ///
 /// - Results, errors, `_meta`, progress and log messages pass, and cancelling a call cancels it at its
 ///   server.
-/// - Requests of a server for input (elicitation, sampling, roots) reach the client of the call,
+/// - A server's requests for input (elicitation, sampling, roots) reach the client of the call,
 ///   whether the server asks in a session or with its reply.
-/// - Tasks of a server are tasks of the gateway, for clients that declare tasks.
-/// - Lists are combined, and changes of a server's lists are changes of the gateway's lists.
+/// - The gateway passes tasks on to clients that declare tasks.
+/// - Lists are combined. When a server's list changes, the gateway's list changes.
 /// - Updates of resources pass: the gateway is subscribed to those that its clients are subscribed to.
 ///
 /// # Names
@@ -177,8 +177,7 @@ impl Gateway {
     }
 
     /// Lets all calls of a caller share one session or process of a server, also those whose client can be asked: they
-    /// run one after the other then. For servers that keep a state in their process, such as the page of
-    /// a browser. Each caller with an identity has a session or process of its own, unless the server
+    /// run one after the other then. For servers that keep a state in their process, such as a browser page. Each caller with an identity has a session or process of its own, unless the server
     /// [shares sessions](GatewayServer::share_sessions). Has no effect on a server of 2026-07-28, which has no sessions.
     pub fn one_session(self, server: &str) -> Self {
         self.configure(server, GatewayServer::one_session)

@@ -1,4 +1,4 @@
-//! Changes of the lists of servers that the gateway has to request again.
+//! Changed server lists, which the gateway requests again.
 
 use std::collections::HashMap;
 use std::sync::Arc;

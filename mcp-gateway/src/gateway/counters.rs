@@ -1,4 +1,4 @@
-//! Numbers of calls of a server, and its last failure.
+//! Call counts of a server, and its last failure.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -62,7 +62,7 @@ pub(super) enum CallOutcome {
 }
 
 impl CallOutcome {
-    /// Returns the outcome of a call whose result is no error of its own.
+    /// Returns the outcome of a call whose result cannot be an error.
     pub(super) fn of<T, E>(result: &Result<T, E>) -> Self {
         match result {
             Ok(_) => Self::Ok,

@@ -109,7 +109,7 @@ mod exchanged {
     use mcp_auth::{AccessToken, AuthError, TokenExchange};
     use mcp_core::Fault;
 
-    /// Tokens of one server for the callers of the gateway.
+    /// One server's tokens for the gateway's callers.
     #[derive(Debug, Clone)]
     pub(in super::super) struct CallerTokens {
         exchange: TokenExchange,

@@ -1,4 +1,4 @@
-//! Changes of the tools of a running server, for the operator of the gateway.
+//! Logs how the tools of a running server change, for the gateway's operator.
 
 use std::collections::HashMap;
 

@@ -180,7 +180,7 @@ pub(super) async fn read_manifests(servers: &mut [ListedServer]) {
     join_all(reading.collect::<Vec<_>>()).await;
 }
 
-/// Returns the names of an item by the prefix of the group and that of the settings.
+/// Returns the names of an item. The prefix of the settings precedes the group's prefix.
 fn wanted_names(
     (group_prefix, prefix): (&str, Option<&str>),
     mut naming: Naming,
@@ -199,7 +199,7 @@ fn wanted_names(
     first.into_iter().chain(others)
 }
 
-/// Returns the health of the servers of a group.
+/// Returns the health of each server in a group.
 pub(super) fn health(group: &Group) -> HashMap<Arc<str>, Health> {
     group.health().into_iter().collect()
 }

@@ -1,6 +1,7 @@
 //! A call of the gateway: one call of a server, or several with input between them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ use uuid::Uuid;
 use super::audit::AuditEntry;
 use super::credentials::{AccessToken, Caller};
 use super::questions::Question;
-use super::running::{Context, Next, UpstreamCall};
+use super::running::{CallEvent, Context, UpstreamCall};
 use super::task_slot::TaskSlot;
 use super::upstream::{Upstream, with_client, with_credentials, with_header, with_tasks};
 
@@ -172,8 +173,8 @@ pub(super) struct FollowedTask {
     pub(super) open: InputRequests,
 }
 
-/// The answer of a server to a call.
-pub(super) enum Answer<R> {
+/// How a call has ended at its server.
+pub(super) enum CallEnd<R> {
     Done(R),
     /// The server has created a task.
     Task(RawObject),
@@ -194,8 +195,8 @@ impl Upstream {
         R: Send + 'static,
         F: Fn(&Client) -> PreparedCall<'static, R>,
     {
-        match self.answer(request, prepare).await? {
-            Answer::Done(result) => Ok(result),
+        match self.forward(request, prepare).await? {
+            CallEnd::Done(result) => Ok(result),
             // spec: TASK-05
             _ => Err(Fault::internal(format!(
                 "the server {:?} of this gateway has answered with a task, which only tools may do",
@@ -205,11 +206,11 @@ impl Upstream {
     }
 
     /// Passes a call on that may become a task.
-    pub(super) async fn answer<R, F>(
+    pub(super) async fn forward<R, F>(
         &self,
         request: &Request,
         prepare: F,
-    ) -> Result<Answer<R>, Fault>
+    ) -> Result<CallEnd<R>, Fault>
     where
         R: Send + 'static,
         F: Fn(&Client) -> PreparedCall<'static, R>,
@@ -242,17 +243,11 @@ impl Upstream {
     }
 }
 
-/// A call that runs, or a task that the gateway follows.
-enum ResumedCall<R> {
-    Call(UpstreamCall<R>),
-    Followed(FollowedTask),
-}
-
 struct Forwarded<'a, F> {
     upstream: &'a Upstream,
     request: &'a Request,
     prepare: F,
-    /// Number of rounds of input so far.
+    /// Number of input rounds so far.
     round: usize,
     /// The keys of all rounds so far.
     former: BTreeSet<String>,
@@ -265,10 +260,10 @@ where
     R: Send + 'static,
     F: Fn(&Client) -> PreparedCall<'static, R>,
 {
-    async fn run(mut self) -> Result<Answer<R>, Fault> {
+    async fn run(mut self) -> Result<CallEnd<R>, Fault> {
         let mut running = match self.begin_or_resume().await? {
-            ResumedCall::Call(running) => running,
-            ResumedCall::Followed(task) => return Ok(Answer::Followed(task)),
+            ControlFlow::Continue(running) => running,
+            ControlFlow::Break(task) => return Ok(CallEnd::Followed(task)),
         };
         loop {
             let next = running.next(&self.request.context).await;
@@ -279,17 +274,17 @@ where
                     running = self.start(|call| call).await?;
                 }
                 Err(error) => return Err(self.upstream.fault(&error)),
-                Ok(Next::Step(Step::Done(result))) => return Ok(Answer::Done(result)),
-                Ok(Next::Step(Step::Extended { body, .. })) if self.declares_tasks => {
-                    return Ok(Answer::Task(body));
+                Ok(CallEvent::Ended(Step::Done(result))) => return Ok(CallEnd::Done(result)),
+                Ok(CallEvent::Ended(Step::Extended { body, .. })) if self.declares_tasks => {
+                    return Ok(CallEnd::Task(body));
                 }
                 // spec: TASK-03
-                Ok(Next::Step(Step::Extended { .. })) => {
+                Ok(CallEvent::Ended(Step::Extended { .. })) => {
                     return Err(Fault::internal(
                         "the server has sent a task that the call does not declare",
                     ));
                 }
-                Ok(Next::Step(Step::InputRequired(input))) => {
+                Ok(CallEvent::Ended(Step::InputRequired(input))) => {
                     let required = input.required().clone();
                     drop(input);
                     if let Some(fault) = self.required_visits(&running.client, &required) {
@@ -298,7 +293,7 @@ where
                     drop(running);
                     running = self.next_round(required).await?;
                 }
-                Ok(Next::Question(question)) => {
+                Ok(CallEvent::Asked(question)) => {
                     running = self.pass_question(running, question).await?;
                 }
             }
@@ -317,13 +312,15 @@ where
         is_refused && !self.declares_tasks && self.round == 0
     }
 
-    /// Starts the call, or continues it with what the client has sent along.
-    async fn begin_or_resume(&mut self) -> Result<ResumedCall<R>, Fault> {
+    /// Starts the call, or continues it with what the client has sent along. Breaks for a task that the gateway follows.
+    async fn begin_or_resume(
+        &mut self,
+    ) -> Result<ControlFlow<FollowedTask, UpstreamCall<R>>, Fault> {
         let kept = self.request.ask.as_ref().map(Ask::kept::<Kept>);
         let kept = kept.transpose().map_err(to_fault)?.flatten();
         let running = match kept.map(|kept| kept.waiting) {
             None => self.start(|call| call).await?,
-            Some(Waiting::Task(task)) => return Ok(ResumedCall::Followed(task)),
+            Some(Waiting::Task(task)) => return Ok(ControlFlow::Break(task)),
             Some(Waiting::Round {
                 number,
                 required,
@@ -348,7 +345,7 @@ where
                 self.answer_parked(parked, key, request).await?
             }
         };
-        Ok(ResumedCall::Call(running))
+        Ok(ControlFlow::Continue(running))
     }
 
     async fn start(
@@ -425,7 +422,7 @@ where
         Some(Fault::UrlElicitationRequired { elicitations })
     }
 
-    /// Reports the end of an elicitation of the server to the client, which knows it by the id `own`. The report may
+    /// Tells the client when a server's elicitation ends. The client knows it by the id `own`. The report may
     /// come after the call.
     // spec: ELIC-10
     fn pass_completion(&self, client: &Client, id: &str, own: String) {

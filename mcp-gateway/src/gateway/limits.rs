@@ -19,8 +19,7 @@ const WAIT: Duration = Duration::from_secs(30);
 /// Callers whose calls are counted. Calls of further ones are refused.
 const MAX_CALLERS: usize = 100_000;
 
-/// Limits of the calls of one tool, or of all tools of one server together. Default: no limit beyond those of
-/// the connection.
+/// Limits of the calls to one tool, or to all tools of a server together. Default: only the limits of the connection.
 ///
 /// A call beyond a limit is answered with an error for the language model; the server does not receive it.
 ///
@@ -51,16 +50,16 @@ impl CallLimits {
         Self::default()
     }
 
-    /// Sets the number of calls of each caller in a period. A caller is a verified
-    /// [`Principal`](mcp_core::Principal); callers without one are counted together. All of the calls may come at once; further ones are refused until
-    /// the share of the period that one call has has passed. Values of 0 are 1 call and 1 ms.
+    /// Sets how many calls each caller may make in a period. A caller is a verified
+    /// [`Principal`](mcp_core::Principal); callers without one are counted together. All calls may come at once. Then
+    /// one more is accepted after each part `period / calls`. Values of 0 are 1 call and 1 ms.
     pub fn rate(mut self, calls: u32, period: Duration) -> Self {
         self.rate = Some((calls.max(1), period.max(Duration::from_millis(1))));
         self
     }
 
-    /// Sets the number of calls of all callers that run at the same time. Further ones wait for 30 seconds, and are refused
-    /// then. 0 means 1.
+    /// Sets how many calls run at the same time, whoever calls. Further ones wait for 30 seconds, and are then refused.
+    /// 0 means 1.
     pub fn concurrency(mut self, calls: usize) -> Self {
         self.concurrency = Some(calls.clamp(1, Semaphore::MAX_PERMITS));
         self

@@ -86,7 +86,7 @@ fn replace<T: PartialEq>(current: &mut Option<T>, new: Option<T>) -> bool {
     has_changed
 }
 
-/// The outcome of the request of lists.
+/// What a request for lists has returned.
 pub(super) struct Listed {
     pub(super) server: Arc<str>,
     /// The number of the settings that the request belongs to.
@@ -148,7 +148,7 @@ pub(super) async fn request(
     }
 }
 
-/// Returns the reason why a server did not start, without names of an inner network or of a program.
+/// Returns the reason why a server did not start. It names neither hosts of an inner network nor programs.
 fn start_problem(error: &Error) -> String {
     let problem = match error {
         _ if error.is_timeout() => "it takes too long",

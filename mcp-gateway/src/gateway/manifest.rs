@@ -16,7 +16,7 @@ use super::listing::Listing;
 /// Largest file in bytes. A longer one is neither read nor written.
 const MAX_BYTES: usize = 64 << 20;
 
-/// The content of a file: a snapshot of `mcp_client::catalog`, with the items in the order of the server.
+/// The content of a file: a snapshot of `mcp_client::catalog`, with the items in the server's order.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Document {

@@ -151,8 +151,8 @@ impl GatewayServer {
         self.connection_id.as_deref()
     }
 
-    /// Sets the prefix of the names of tools and prompts, which are `prefix__tool` then. Without any characters,
-    /// names stay as the server gives them, unless another server has the name already. Default: the
+    /// Sets the prefix of tool and prompt names, which are then `prefix__tool`. An empty prefix leaves the server's names,
+    /// unless another server has the name already. Default: the
     /// [naming](super::Gateway::naming) of the gateway.
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.settings.prefix = Some(prefix.into());
@@ -166,16 +166,16 @@ impl GatewayServer {
         self
     }
 
-    /// Lets all callers share the sessions of a server of an older revision. For servers that keep nothing in a session
-    /// or process: what one caller leaves there reaches the others, and so do notifications of the server. Default:
-    /// each caller has sessions of its own. A server of 2026-07-28 has no sessions.
+    /// Lets all callers share the sessions of a legacy server. For servers that keep nothing in a session or process: what
+    /// one caller leaves there reaches the others, and so do the server's notifications. Default: each caller has its own
+    /// sessions. A server of 2026-07-28 has no sessions.
     pub fn share_sessions(mut self) -> Self {
         self.shares_sessions = true;
         self
     }
 
     /// Calls the server with the name and version of the client that makes the call, as the client claims them. Default:
-    /// those of the gateway. A server of an older revision has sessions for each of them.
+    /// those of the gateway. A legacy server has sessions for each name and version.
     pub fn forward_client_name(mut self) -> Self {
         self.settings.forwards_client_name = true;
         self
@@ -186,7 +186,7 @@ impl GatewayServer {
     /// server lists something else; clients are notified then. The folder of the file is created.
     ///
     /// The file belongs to this server alone. It has the format of [`Snapshot`](mcp_client::catalog::Snapshot), so that
-    /// it can be made by `mcp snapshot`. A file that cannot be read is like none, with a warning in the log.
+    /// it can be made by `mcp snapshot`. An unreadable file is ignored and logged.
     ///
     /// # Examples
     ///
@@ -249,21 +249,21 @@ impl GatewayServer {
         self
     }
 
-    /// Sets limits of the calls of all tools of the server together.
+    /// Sets limits that the calls to all tools of the server share.
     pub fn limits(mut self, limits: CallLimits) -> Self {
         self.settings.limiter = Arc::new(Limiter::new(&limits));
         self
     }
 
-    /// Calls the server in the name of the callers of the gateway: `exchange` gives a token of the server for the
-    /// token of each caller. Callers without a token are refused, so the endpoint of the gateway needs
+    /// Calls the server in the name of the gateway's callers: `exchange` gives a token of the server for each caller's
+    /// token. Callers without a token are refused, so the endpoint of the gateway needs
     /// [`ResourceServer::keep_access_token`](mcp_auth::ResourceServer::keep_access_token). The token of the caller
     /// itself never reaches the server.
     ///
     /// `resource` is the URL that tokens of the server name as their audience. `scopes` may be empty.
     ///
-    /// Lists, changes of them and subscriptions of resources have no caller: they use the credentials that the
-    /// function given to [`new`](Self::new) sets.
+    /// Lists and subscriptions have no caller: they use the credentials that the function given to [`new`](Self::new)
+    /// sets.
     ///
     /// # Examples
     ///
@@ -399,7 +399,7 @@ impl ServerSettings {
         tools.filter_map(|(own, tool)| Some((own.as_str(), tool.name.as_deref()?)))
     }
 
-    /// Returns the filter of callers for the items of the server.
+    /// Returns the server's filter of callers.
     pub(super) fn visible(&self) -> Option<impl Fn(&Caller<'_>) -> bool + Send + Sync + use<>> {
         self.visible_with(&[])
     }
@@ -432,7 +432,7 @@ impl ServerSettings {
     }
 }
 
-/// Returns a hash of all settings of an entry.
+/// Returns a hash of an entry's settings.
 pub(crate) fn spec_id(spec: &ServerSpec) -> String {
     let mut parts = Vec::new();
     match spec {
@@ -477,7 +477,7 @@ pub(crate) fn spec_id(spec: &ServerSpec) -> String {
     ServerIdentity::from_parts("gateway", &parts).to_string()
 }
 
-/// Options of one tool of a server: the name and description that clients see, fixed arguments, limits.
+/// Options of one tool: the name and description that clients see, fixed arguments, limits.
 ///
 /// # Examples
 ///
@@ -526,14 +526,14 @@ impl ToolOptions {
         self
     }
 
-    /// Sets limits of the calls of the tool. They hold in addition to those of its server.
+    /// Sets limits of the tool's calls, in addition to those of its server.
     pub fn limits(mut self, limits: CallLimits) -> Self {
         self.limiter = Limiter::new(&limits);
         self
     }
 
-    /// Hides the tool from callers that `filter` does not accept, in addition to the filters of its server and of
-    /// earlier calls.
+    /// Hides the tool from callers that `filter` does not accept. The filters of its server and of earlier calls hold
+    /// as well.
     pub fn visible_to(
         mut self,
         filter: impl Fn(&Caller<'_>) -> bool + Send + Sync + 'static,

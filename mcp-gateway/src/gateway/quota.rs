@@ -22,7 +22,7 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// The owner of the calls of a client. Anonymous clients without a known address are one owner.
+    /// The owner of a client's calls. Anonymous clients without a known address are one owner.
     pub(super) fn new(caller: CallerKey, address: Option<ClientAddress>) -> Self {
         let address = address.filter(|_| caller.is_anonymous());
         Self {

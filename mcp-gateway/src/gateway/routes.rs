@@ -18,7 +18,7 @@ use mcp_types::{
 use super::counters::CallOutcome;
 use super::credentials::Caller;
 use super::follow::{follow, resume};
-use super::forward::{Answer, Request};
+use super::forward::{CallEnd, Request};
 use super::options::ToolOptions;
 use super::server_info;
 use super::task_body::TaskBody;
@@ -87,11 +87,11 @@ async fn call_tool(
     let _shared = shared.turn().await?;
     let call = async {
         let prepare = |client: &Client| client.call(&**own, arguments.clone()).raw();
-        let answer = upstream.answer(&request, prepare).await;
-        let result = match answer.map_err(ToolError::fault)? {
-            Answer::Done(result) => Ok(result),
-            Answer::Task(task) => end_with_task(upstream, own, &request, &task).await,
-            Answer::Followed(task) => resume(upstream, &request, task).await,
+        let end = upstream.forward(&request, prepare).await;
+        let result = match end.map_err(ToolError::fault)? {
+            CallEnd::Done(result) => Ok(result),
+            CallEnd::Task(task) => end_with_task(upstream, own, &request, &task).await,
+            CallEnd::Followed(task) => resume(upstream, &request, task).await,
         };
         let mut body = result.map_err(ToolError::fault)?;
         server_info::remove(&mut body);
@@ -205,7 +205,7 @@ fn for_one_principal(mut body: ResultBody) -> ResultBody {
     body
 }
 
-/// Completions of the arguments of one prompt, or of the variables of one template.
+/// Completions for the arguments of a prompt, or for the variables of a template.
 struct Completer {
     upstream: Arc<Upstream>,
     reference: CompletionReference,

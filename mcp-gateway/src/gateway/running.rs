@@ -31,12 +31,12 @@ const LEVELS: [LoggingLevel; 8] = [
     LoggingLevel::Emergency,
 ];
 
-/// Next event of a running call.
-pub(super) enum Next<R> {
+/// What a running call waits for next.
+pub(super) enum CallEvent<R> {
     /// The request has ended.
-    Step(Step<'static, R>),
+    Ended(Step<'static, R>),
     /// The server asks while it works.
-    Question(Question),
+    Asked(Question),
 }
 
 /// A call of a server that runs.
@@ -44,9 +44,9 @@ pub(super) struct UpstreamCall<R> {
     call: BoxFuture<'static, Result<Step<'static, R>, Error>>,
     /// `None` for a call without events.
     events: Option<mpsc::Receiver<UpstreamEvent>>,
-    /// The log messages of a session of its own. On a pipe they do not say which call they belong to.
+    /// The log messages of the call's own session.
     logs: Option<BoxStream<'static, LogMessage>>,
-    /// Number of questions of the server.
+    /// How often the server has asked.
     pub(super) asked: usize,
     // Dropped before the session is given back.
     turn: Option<Turn>,
@@ -118,7 +118,7 @@ impl<R: Send + 'static> UpstreamCall<R> {
 
     /// Waits for the end of the request or the next question. Passes on progress and log messages
     /// meanwhile.
-    pub(super) async fn next(&mut self, context: &Context) -> Result<Next<R>, Error> {
+    pub(super) async fn next(&mut self, context: &Context) -> Result<CallEvent<R>, Error> {
         loop {
             let event = tokio::select! {
                 biased;
@@ -129,11 +129,11 @@ impl<R: Send + 'static> UpstreamCall<R> {
                     if step.as_ref().map_or_else(|error| error.fault().is_some(), |_| true) {
                         self.end(context).await;
                     }
-                    return step.map(Next::Step);
+                    return step.map(CallEvent::Ended);
                 }
             };
             if let Some(question) = context.pass(event, &self.extensions).await {
-                return Ok(Next::Question(question));
+                return Ok(CallEvent::Asked(question));
             }
         }
     }
@@ -252,7 +252,7 @@ impl Context {
         }
     }
 
-    /// Asks for the events of a call that the client of the gateway wants.
+    /// Asks for the events that the gateway's client wants.
     fn observe<R>(
         &self,
         mut call: PreparedCall<'static, R>,

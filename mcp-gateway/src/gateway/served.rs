@@ -72,7 +72,7 @@ impl<T: Clone + PartialEq> Served<T> {
         self.servers.get(server).into_iter().flatten()
     }
 
-    /// Returns the number of served items of a server.
+    /// Returns how many items of a server are served.
     pub(super) fn count(&self, server: &Arc<str>) -> usize {
         self.servers.get(server).map_or(0, Vec::len)
     }

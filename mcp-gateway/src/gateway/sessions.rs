@@ -1,4 +1,4 @@
-//! Sessions of a legacy server, those of each caller.
+//! Sessions of a legacy server, separated by caller.
 //!
 //! A server may keep a state in a session, which must not reach another caller. And a session does not say which call
 //! a question belongs to. So a call of a caller with an identity, or whose client can be asked, has a session of its
@@ -95,7 +95,7 @@ struct OpenSession {
 pub(super) struct SessionKey {
     pub(super) caller: CallerKey,
     pub(super) capabilities: ClientCapabilities,
-    /// The name and version of the client of the gateway. `None`: those of the gateway.
+    /// The name and version of the gateway's client. `None`: those of the gateway.
     pub(super) client: Option<(String, String)>,
     /// The header `Authorization` of a caller. `None`: the credentials of the gateway.
     pub(super) credentials: Option<HeaderValue>,
@@ -178,7 +178,7 @@ impl Sessions {
         let broadcast = self.0.broadcast.as_ref();
         let caller = Arc::new(CallerSessions {
             permits: Arc::new(Semaphore::new(self.0.max_of_caller)),
-            // The session of all calls is one of the anonymous caller.
+            // The shared session belongs to the anonymous caller.
             speaker: match broadcast.filter(|_| key.is_anonymous()) {
                 Some(broadcast) => broadcast.speaker().clone(),
                 None => Speaker::default(),

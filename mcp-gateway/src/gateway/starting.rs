@@ -90,7 +90,7 @@ impl Starting {
     }
 }
 
-/// The layer in which calls wait. One that need not wait has no future of its own.
+/// The layer in which calls wait. A call that does not wait is not boxed again.
 impl Middleware for Starting {
     fn wrap(self, next: Next) -> Next {
         Next::new(move |exchange| match self.0.outcome(&exchange) {
@@ -127,8 +127,8 @@ impl SharedStarting {
         Some(Err(Fault::internal(text)))
     }
 
-    /// Returns the server of the item of a call that is not listed. One that has failed is found by the prefix of a
-    /// name only.
+    /// Returns the unlisted server that may have the called item. A server that has failed is found by a name's prefix
+    /// only.
     fn find<'a>(
         &self,
         servers: &'a [UnlistedServer],

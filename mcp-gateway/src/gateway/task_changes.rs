@@ -52,7 +52,7 @@ pub(super) async fn subscribe(
     TaskChanges::new(granted, stream::select_all(streams).boxed())
 }
 
-/// The changes of the tasks of one server.
+/// The task changes of one server.
 struct TaskStream {
     ids: TaskIds,
     upstream: Arc<Upstream>,

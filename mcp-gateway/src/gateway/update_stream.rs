@@ -1,4 +1,4 @@
-//! One subscription of the gateway to resources of a server.
+//! One subscription of the gateway to a server's resources.
 
 use std::collections::HashSet;
 use std::sync::Arc;

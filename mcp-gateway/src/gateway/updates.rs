@@ -18,7 +18,7 @@ use super::upstream::Upstream;
 const MAX_RESOURCES: usize = 10_000;
 /// Resources of one subscription, of which a server may limit the size.
 const MAX_URIS: usize = 1000;
-/// Bytes of the URIs of one subscription.
+/// Largest sum of URI lengths in a subscription, in bytes.
 const MAX_URI_BYTES: usize = 64 * 1024;
 /// Subscriptions at one server that are not full. More of them are merged.
 const MAX_STREAMS: usize = 8;
@@ -32,7 +32,7 @@ pub(super) struct Updates {
     templates: Templates,
     subscribed: SubscribedResources,
     sources: Vec<UpdateSource>,
-    /// The indices of the sources of each subscribed URI.
+    /// The indices of the sources that have each subscribed URI.
     owners: HashMap<Arc<str>, Vec<usize>>,
     streams: HashMap<Arc<str>, ServerStreams>,
     /// The subscriptions are not changed before.

@@ -64,7 +64,7 @@ pub(super) struct Upstream {
 }
 
 impl Upstream {
-    /// Returns the key of the sessions that calls of a caller use, with the credentials of the caller.
+    /// Returns the key of a caller's sessions, with the caller's credentials.
     pub(super) async fn key(
         &self,
         caller: &Caller,
@@ -125,7 +125,7 @@ impl Upstream {
         Ok(CallSession::Own(Box::new(lease)))
     }
 
-    /// Returns the capabilities of a session for all calls of a caller.
+    /// Returns the capabilities of a session that all calls of a caller share.
     fn all_capabilities(&self) -> ClientCapabilities {
         let extensions = self.settings.extensions.ids();
         extensions.fold(Questions::capabilities(), |capabilities, id| {
@@ -263,7 +263,7 @@ impl Upstream {
         }
     }
 
-    /// Logs an internal error of the server with the end of its standard error, which clients do not receive.
+    /// Logs a server's internal error with the end of its standard error, which clients do not receive.
     fn report_internal(&self, fault: &Fault, error: &Error) {
         let is_internal =
             matches!(fault, Fault::Protocol(error) if error.code == codes::INTERNAL_ERROR);

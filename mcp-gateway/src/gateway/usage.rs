@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// The number of calls of one server that run, and the time since when there are none.
+/// The number of running calls of one server, and the time of the last end.
 #[derive(Debug, Clone)]
 pub(super) struct Usage(Arc<Mutex<UsageState>>);
 

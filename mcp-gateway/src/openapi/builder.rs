@@ -38,7 +38,7 @@ const MAX_TOOLS: usize = 2000;
 /// parameter whose schema has this type, and its members cannot have the names of other parameters. Parameters
 /// that [`header`](Self::header) or [`query`](Self::query) set are not arguments.
 ///
-/// The schema of the first response of a status 2xx is the first alternative of the output schema. The second one
+/// The first alternative of the output schema is the schema of the first 2xx response. The second one
 /// is any object, because services send responses that their documents do not describe: those are results, too.
 ///
 /// Operations that need a cookie or a body other than JSON are left out with a warning in the log, and so are those

@@ -14,7 +14,7 @@ pub enum OpenApiError {
     #[error("OpenAPI {0:?} is not supported; use a document of version 3.0 or 3.1")]
     Version(String),
     /// The base URL has no scheme `http` or `https`, no host, or a query.
-    #[error("{0:?} is no base URL; use `https://HOST/PATH` without a query")]
+    #[error("{0:?} is not a base URL; use `https://HOST/PATH` without a query")]
     BaseUrl(String),
     /// A header cannot be sent.
     #[error("the header {0:?} cannot be sent")]

@@ -17,7 +17,7 @@ use super::target::Target;
 const MAX_NAME: usize = 128;
 /// Longest schema in bytes: the longest that the validator accepts.
 const MAX_SCHEMA: usize = 256 << 10;
-/// The name of the argument with the body of the request.
+/// The name of the argument with the request body.
 const BODY: &str = "body";
 
 /// An operation whose tool can be called.
@@ -212,7 +212,7 @@ impl ApiOperation {
     }
 }
 
-/// Returns the parameters of an operation and those of its path that it does not replace.
+/// Returns the parameters of an operation, and those of its path unless the operation replaces them.
 fn parameters(spec: &Spec, path: &str, operation: &Operation) -> Result<Vec<Parameter>, String> {
     let components = spec
         .components
@@ -249,7 +249,7 @@ fn add_body(
     let json = body.content.iter().find(|(kind, _)| is_json(kind));
     let Some((_, json)) = json else {
         return if is_required {
-            Err("its body is no JSON".to_owned())
+            Err("its body is not JSON".to_owned())
         } else {
             Ok(None)
         };
@@ -267,7 +267,7 @@ fn add_body(
     Ok(Some(BodyArgument { name, is_required }))
 }
 
-/// Returns the schema of the structured content: that of the first response of the status 2xx with JSON.
+/// Returns the schema of the structured content: the schema of the first 2xx response with JSON.
 fn output_schema(spec: &Spec, operation: &Operation) -> Option<JsonObject> {
     let components = spec
         .components

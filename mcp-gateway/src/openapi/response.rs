@@ -20,7 +20,7 @@ const MAX_ERROR: usize = 2048;
 ///
 /// # Errors
 ///
-/// Returns a [`ToolError`] for another status than 2xx, a body that is too long, or one that is no text.
+/// Returns a [`ToolError`] for another status than 2xx, and for a body that is too long or not text.
 pub(super) async fn read<B>(
     response: Response<B>,
     limit: usize,

@@ -12,7 +12,7 @@ use super::reference::{escape, name_of};
 const DEFINITIONS: &str = "#/$defs/";
 /// Longest text of the components that replace references in one schema, in bytes. Further references lead to `$defs`.
 const MAX_IN_PLACE: usize = 64 << 10;
-/// Longest text of the `$defs` of one schema, in bytes. References to further components accept every value.
+/// Largest size of a schema's `$defs`, in bytes. References to further components accept every value.
 const MAX_DEFINITIONS: usize = 192 << 10;
 /// Deepest reference that its component replaces, in levels of schemas.
 const MAX_DEPTH: usize = 32;
@@ -27,7 +27,7 @@ pub(super) enum Direction {
 }
 
 impl Direction {
-    /// Returns the keyword of properties that values of this direction do not have.
+    /// Returns the keyword that excludes properties in this direction.
     fn excluded(self) -> &'static str {
         match self {
             Self::Request => "readOnly",
@@ -36,7 +36,7 @@ impl Direction {
     }
 }
 
-/// The properties of the arguments of a tool.
+/// The properties of a tool's arguments.
 #[derive(Default)]
 pub(super) struct Properties {
     properties: JsonObject,
@@ -83,7 +83,7 @@ impl Properties {
     }
 }
 
-/// Returns the schema of the structured content of a tool whose service answers with `schema`. Results that do not
+/// Returns the schema of a tool's structured content. Its service answers with `schema`. Results that do not
 /// match `schema` match the second alternative, so that no result breaks the schema.
 pub(super) fn of_output(spec: &Spec, schema: &Schema) -> Option<JsonObject> {
     let mut components = Components::new(spec, Direction::Response);

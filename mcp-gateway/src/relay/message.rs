@@ -37,7 +37,7 @@ pub(super) fn mirrored(request: &Request<'_>, version: ProtocolVersion) -> Mirro
     MirroredHeaders::new(version, &request.method, name.as_deref())
 }
 
-/// Builds a `tools/list` request of the relay itself, with the `_meta` of a request of the client.
+/// Builds the relay's own `tools/list` request, with the `_meta` of a client request.
 pub(super) fn list_tools(
     id: RequestId,
     version: ProtocolVersion,
@@ -74,7 +74,7 @@ pub(super) fn parse_error(error: &ParseError) -> Bytes {
 
 /// Describes why the server did not answer.
 pub(super) fn describe(error: &ChannelError) -> Fault {
-    let mut text = format!("the relay has no answer of the server: {error}");
+    let mut text = format!("the server did not answer the relay: {error}");
     let mut source = error.source();
     while let Some(cause) = source {
         text.push_str(": ");

@@ -271,7 +271,7 @@ fn settings_are_checked_and_secrets_not_shown() {
     ] {
         let error = api().base_url(url).unwrap_err().to_string();
         assert!(
-            error.contains("is no base URL") && !error.contains("s3cret"),
+            error.contains("is not a base URL") && !error.contains("s3cret"),
             "{error}"
         );
     }

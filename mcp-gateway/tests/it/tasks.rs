@@ -96,7 +96,7 @@ async fn task_passes_with_its_states_input_results_and_failures() {
         panic!("{error:?}");
     };
     assert_eq!((error.code, &*error.message), (-1234, "refused"));
-    // A tool that is no task is answered directly.
+    // A tool call without a task is answered directly.
     let direct = client.call("studio__now", ()).start().await.unwrap();
     assert_eq!(direct.id(), None);
 }
