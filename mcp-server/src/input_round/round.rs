@@ -140,8 +140,14 @@ impl InputRound {
         task: Option<Arc<dyn TaskChannel>>,
     ) -> Result<(InputMode, PendingInputs), Fault> {
         let (call, principal) = (exchange.call.clone(), exchange.principal().cloned());
-        let binding: LazyBinding =
-            LazyLock::new(Box::new(move || Binding::new(&call, principal.as_ref())));
+        let endpoint = sealer.endpoint(exchange.extensions.get());
+        let binding: LazyBinding = LazyLock::new(Box::new(move || {
+            let binding = Binding::new(&call, principal.as_ref());
+            match endpoint {
+                Some(endpoint) => binding.at_endpoint(endpoint),
+                None => binding,
+            }
+        }));
         let inputs = PendingInputs::restore(input, &binding, sealer)?;
         let mode = InputMode::Reply {
             binding,

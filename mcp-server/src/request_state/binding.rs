@@ -1,7 +1,7 @@
 //! The request that a state belongs to.
 
 use hmac_sha256::Hash;
-use mcp_core::{Call, Principal};
+use mcp_core::{Call, Principal, ServerIdentity};
 use mcp_types::RawObject;
 use serde_json::Value;
 
@@ -40,6 +40,14 @@ impl Binding {
                 update(&mut digest, b'r', json.as_bytes());
             }
         }
+        Self(digest.finalize())
+    }
+
+    /// Returns the binding to the same request at one endpoint.
+    pub(crate) fn at_endpoint(self, endpoint: ServerIdentity) -> Self {
+        let mut digest = Hash::new();
+        update(&mut digest, b'b', &self.0);
+        update(&mut digest, b'e', endpoint.to_string().as_bytes());
         Self(digest.finalize())
     }
 

@@ -26,8 +26,10 @@ const KEY_LEN: usize = 32;
 /// random bytes, for example from `openssl rand -base64 32`. Keys are overwritten in memory when they
 /// are dropped.
 ///
-/// By default each process has a random key. Nodes that serve one endpoint together need a common
-/// secret; otherwise a node rejects states that another node has sealed:
+/// By default each process has a random key, and a state is valid for one endpoint only: for one
+/// [`Server`](crate::Server), or for the servers that an endpoint makes for its requests. Nodes that serve
+/// one endpoint together need a common secret; otherwise a node rejects states that another node has
+/// sealed:
 ///
 /// ```
 /// use mcp::{Server, StateKeys};

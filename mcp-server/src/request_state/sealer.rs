@@ -7,6 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chacha20poly1305::XNonce;
 use chacha20poly1305::aead::AeadInOut;
 use hmac_sha256::Hash;
+use mcp_core::ServerIdentity;
 
 use super::binding::{Binding, update};
 use super::keys::{KEY_ID_LEN, StateKeys};
@@ -20,11 +21,18 @@ const EXPIRY_LEN: usize = 8;
 
 /// The keys of one server with its name. States that were sealed under another name or context do
 /// not open.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Sealer {
     server: Box<str>,
     /// `None`: the random key of the process.
     keys: Option<StateKeys>,
+    identity: ServerIdentity,
+}
+
+impl Default for Sealer {
+    fn default() -> Self {
+        Self::new("", None)
+    }
 }
 
 /// The error of a state that cannot be sealed.
@@ -45,8 +53,21 @@ pub(crate) struct InvalidState;
 
 impl Sealer {
     pub(crate) fn new(server: impl Into<Box<str>>, keys: Option<StateKeys>) -> Self {
-        let server = server.into();
-        Self { server, keys }
+        Self {
+            server: server.into(),
+            keys,
+            identity: ServerIdentity::unique(),
+        }
+    }
+
+    /// Returns the endpoint whose requests a state is valid for: the one that makes a server for each
+    /// request (`made_by`), or else this server. `None` for configured keys, which several endpoints may
+    /// share.
+    pub(crate) fn endpoint(&self, made_by: Option<&ServerIdentity>) -> Option<ServerIdentity> {
+        match &self.keys {
+            Some(_) => None,
+            None => Some(made_by.copied().unwrap_or(self.identity)),
+        }
     }
 
     /// Returns true if answers in a request without a state are accepted.

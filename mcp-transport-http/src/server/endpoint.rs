@@ -13,7 +13,7 @@ use super::sse_2024::SseConnections;
 /// State of an endpoint, shared by its clones. A setting that is changed later copies it.
 #[derive(Clone)]
 pub(super) struct EndpointState {
-    services: ServiceSource,
+    pub(super) services: ServiceSource,
     pub(super) config: Arc<Config>,
     pub(super) sessions: Arc<SessionTable>,
     /// Connections of the transport HTTP+SSE.

@@ -189,6 +189,10 @@ fn start_modern(
 ) -> Result<MessageOutcome, Rejection> {
     let config = &endpoint.config;
     let mut extensions = Extensions::from(head);
+    // Request states that one service has sealed are valid for the next one.
+    if let Some(identity) = endpoint.services.common_identity() {
+        extensions.insert(identity);
+    }
     exchange::authorize(config, service, &mut request, &extensions)
         .map_err(|fault| Rejection::modern(Some(target.id.clone()), fault))?;
     // After the gate: a refused caller must not learn the arguments of a tool.

@@ -13,7 +13,7 @@ use http::request::Parts;
 use http::{Request, Response};
 use mcp_core::deadline::finite;
 use mcp_core::store::EventStore;
-use mcp_core::{BoxFuture, EndpointMetrics, Gate, Service, catch_panic_sync};
+use mcp_core::{BoxFuture, EndpointMetrics, Gate, ServerIdentity, Service, catch_panic_sync};
 
 use super::config::{Config, SessionEvent, Sessions};
 use super::endpoint::EndpointState;
@@ -79,9 +79,9 @@ impl StreamableHttp {
     /// answered with the status 500.
     #[must_use]
     pub fn per_request<S: Service>(make: impl Fn(&Parts) -> S + Send + Sync + 'static) -> Self {
-        Self::from_source(ServiceSource::PerRequest(Arc::new(move |head| {
-            Arc::new(make(head))
-        })))
+        let make = move |head: &Parts| Arc::new(make(head)) as Arc<dyn Service>;
+        let identity = ServerIdentity::unique();
+        Self::from_source(ServiceSource::PerRequest(Arc::new(make), identity))
     }
 
     fn from_source(services: ServiceSource) -> Self {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::request::Parts;
-use mcp_core::{ServerProfile, Service};
+use mcp_core::{ServerIdentity, ServerProfile, Service};
 use parking_lot::Mutex;
 
 /// Source of the service for a request.
@@ -12,7 +12,7 @@ pub(super) enum ServiceSource {
     /// All requests use the same service.
     Shared(Arc<dyn Service>),
     /// A function chooses the service by the head of the request.
-    PerRequest(Arc<MakeService>),
+    PerRequest(Arc<MakeService>, ServerIdentity),
 }
 
 pub(super) type MakeService = dyn Fn(&Parts) -> Arc<dyn Service> + Send + Sync;
@@ -23,7 +23,15 @@ impl ServiceSource {
     pub(super) fn shared(&self) -> Option<&Arc<dyn Service>> {
         match self {
             Self::Shared(service) => Some(service),
-            Self::PerRequest(_) => None,
+            Self::PerRequest(..) => None,
+        }
+    }
+
+    /// Returns the identity that the services of single requests have in common.
+    pub(super) fn common_identity(&self) -> Option<ServerIdentity> {
+        match self {
+            Self::Shared(_) => None,
+            Self::PerRequest(_, identity) => Some(*identity),
         }
     }
 
@@ -37,7 +45,7 @@ impl ServiceSource {
     ) -> &'a Arc<dyn Service> {
         match self {
             Self::Shared(service) => service,
-            Self::PerRequest(make) => own.insert(make(head)),
+            Self::PerRequest(make, _) => own.insert(make(head)),
         }
     }
 }

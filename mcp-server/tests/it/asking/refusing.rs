@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use mcp_core::{Call, Fault, InputState, Reply, ResultBody};
+use futures::executor::block_on;
+use mcp_core::{Call, Fault, InputState, Reply, ResultBody, ServerIdentity, Service};
 use mcp_macros::Elicit;
 use mcp_server::{
     Ask, AskError, Prefix, PromptError, PromptExt, RawArgs, ResourceError, ResourceExt, Sampling,
@@ -394,6 +395,33 @@ fn state_is_valid_for_same_request_and_caller_until_expiry() {
              and without `inputResponses`"
         );
     }
+}
+
+#[test]
+fn state_with_default_key_is_valid_at_its_endpoint_only() {
+    let client = Client::new();
+    let (server, call) = (|| asking("url"), tool("url"));
+    let (one, two) = (server(), server());
+    let answers = json!({"key": {"action": "accept"}});
+    let good = answered(
+        &asked(client.send(&one, &call, InputState::default())),
+        &answers,
+    );
+    // A server of the same name and code in the same process.
+    bad_params(client.send(&two, &call, good.clone()));
+    assert_eq!(text(client.send(&one, &call, good)), "Accept(())");
+
+    // An endpoint that makes a server for each request.
+    let (shop, bank) = (ServerIdentity::unique(), ServerIdentity::unique());
+    let send = |endpoint: ServerIdentity, input: InputState| {
+        let mut exchange = client.exchange(&call, input);
+        exchange.extensions.insert(endpoint);
+        block_on(server().call(exchange))
+    };
+    let good = answered(&asked(send(shop, InputState::default())), &answers);
+    bad_params(send(bank, good.clone()));
+    bad_params(client.send(&server(), &call, good.clone()));
+    assert_eq!(text(send(shop, good)), "Accept(())");
 }
 
 #[test]

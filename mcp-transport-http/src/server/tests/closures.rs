@@ -1,6 +1,6 @@
 //! Closures and services of the user: the order in which they are asked, and panics.
 
-use mcp_core::{HeaderMismatch, ParamHeaders};
+use mcp_core::{HeaderMismatch, ParamHeaders, ServerIdentity};
 
 use super::*;
 
@@ -74,6 +74,27 @@ fn argument_headers_are_compared_after_the_gate_and_the_visibility() {
         );
     }
     assert_eq!(send(Some("ann"), Some("1")), (200, Value::Null));
+}
+
+#[test]
+fn services_of_one_endpoint_share_its_identity() {
+    let identity = |endpoint: &StreamableHttp| {
+        let response = call_now(endpoint, tool_call(false));
+        json_of(&response)["result"]["content"][0]["text"].to_string()
+    };
+    let service = || Scripted {
+        profile: Arc::new(ServerProfile::new(Implementation::new("test", "1.0.0"))),
+        script: Box::new(|exchange| -> BoxFuture<'static, Reply> {
+            let identity = exchange.extensions.get::<ServerIdentity>();
+            Box::pin(std::future::ready(text(&format!("{identity:?}"))))
+        }),
+    };
+    let endpoint = || StreamableHttp::per_request(move |_| service());
+    let (one, two) = (endpoint(), endpoint());
+    assert_eq!(identity(&one), identity(&one.clone()));
+    assert_ne!(identity(&one), identity(&two));
+    // A shared server has an identity of its own.
+    assert_eq!(identity(&StreamableHttp::new(service())), "\"None\"");
 }
 
 #[test]
