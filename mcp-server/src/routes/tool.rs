@@ -251,9 +251,20 @@ impl ToolRoute {
         }
     }
 
-    /// Returns why the validator cannot use the tool's schemas.
+    /// Returns why clients or the validator cannot use the tool's schemas. A forwarded tool may have any
+    /// schema.
+    // spec: TOOL-06
     pub(crate) fn schema_problems(&self, validation: &Validation) -> Vec<String> {
-        self.checks.problems(&self.tool, validation)
+        let mut problems = self.checks.problems(&self.tool, validation);
+        let root = self.tool.input_schema.get("type");
+        if !self.is_forwarded && root.is_none_or(|kind| kind != "object") {
+            let given = root.map_or("is absent".to_owned(), |kind| format!("is {kind}"));
+            problems.push(format!(
+                "its input schema: `type` {given}, and clients refuse a list with such a tool; \
+                 arguments are an object, so add `\"type\": \"object\"`"
+            ));
+        }
+        problems
     }
 
     /// Returns why clients may refuse the tool.

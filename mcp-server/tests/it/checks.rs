@@ -109,6 +109,33 @@ fn contact() -> Routes {
     Routes::new().tool(tool.handler(|raw: RawArgs| raw.as_str().to_owned()))
 }
 
+// spec: TOOL-06
+#[test]
+fn raw_schema_that_is_not_an_object_is_a_setup_error() {
+    for (schema, given) in [
+        (json!({}), "is absent"),
+        (json!({"type": "string"}), "is \"string\""),
+        (
+            json!({"type": ["object", "null"]}),
+            "is [\"object\",\"null\"]",
+        ),
+    ] {
+        let tool = || Tool::raw("t", object(schema.clone())).handler(|| "x");
+        let error = Server::new("s", "1").tool(tool()).check().unwrap_err();
+        assert_eq!(
+            error.problems(),
+            [format!(
+                "the tool `t`: its input schema: `type` {given}, and clients refuse a list with such a \
+                 tool; arguments are an object, so add `\"type\": \"object\"`"
+            )]
+        );
+        let server = Server::new("s", "1");
+        assert!(server.tools().add(tool()).is_err());
+        // A gateway does not refuse the tools of its servers.
+        assert_eq!(server.tool(tool().forwarded()).check(), Ok(()));
+    }
+}
+
 // spec: TOOL-08
 #[test]
 fn lints_name_tools_that_clients_refuse() {

@@ -75,7 +75,7 @@ fn validator_removes_lints() {
 async fn unsupported_schema_fails_setup_check() {
     let remote = Tool::raw(
         "remote",
-        object(json!({"$ref": "https://example.com/x.json"})),
+        object(json!({"type": "object", "$ref": "https://example.com/x.json"})),
     );
     let invalid = Tool::new("invalid").output_schema(object(json!({"type": "strnig"})));
     let server = || {
