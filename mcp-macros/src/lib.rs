@@ -97,6 +97,7 @@ use proc_macro::TokenStream;
 /// | `icon = …` | the icon: a URI as a string, an `Icon`, or an array of these |
 /// | `meta = [("com.example/team", "search")]` | members of `_meta` |
 /// | `layer = …` | a layer around the calls, for example `TimeoutLayer::new(LIMIT)` or `from_fn(check)` |
+/// | `blocking` | the function, which is not `async`, runs on a thread for blocking work: use it when the function reads files, waits or computes for more than some milliseconds. The server needs the feature `http` or `stdio`. The function runs to its end, also when the client cancels the call |
 /// | `visible_to = …` | a function of the `Caller`; for callers that it does not accept the item does not exist (not for completions) |
 /// | `scopes("files:write")` | scopes that the token of the caller needs, see `ToolRoute::scopes`; not for completions |
 ///
@@ -268,7 +269,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `description = "…"` | the description | the doc comment |
 /// | `mime_type = "…"` | the MIME type | from the result type, such as `application/json` for `Json<T>` |
 /// | `annotations = …` | `Annotations` | none |
-/// | `icon = …`, `meta = …`, `layer = …`, `scopes(…)` | as in [`#[tool]`](macro@server) | none |
+/// | `icon = …`, `meta = …`, `layer = …`, `blocking`, `scopes(…)` | as in [`#[tool]`](macro@server) | none |
 /// | `cache = "5m public"` | maximum age, `public` or `private`; or a `CacheHint` | no caching |
 /// | `list = list_notes` | the function that lists the resources of a template: a method of the block, or another function of extractors; see `TemplateRoute::list` | none |
 ///
@@ -307,7 +308,7 @@ pub fn resource(options: TokenStream, item: TokenStream) -> TokenStream {
 /// Clients send all arguments as strings; numbers, `bool`s and enums are parsed.
 ///
 /// Options: `name = "…"`, `title = "…"`, `description = "…"`, and `icon = …`, `meta = …`,
-/// `layer = …` and `scopes(…)` as in [`#[tool]`](macro@server).
+/// `layer = …`, `blocking` and `scopes(…)` as in [`#[tool]`](macro@server).
 ///
 /// The function returns a type that implements `IntoPrompt`: a string, messages, or a `Result` of
 /// these.

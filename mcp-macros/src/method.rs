@@ -134,7 +134,14 @@ impl RouteMethod {
         let concrete = is_concrete(noun, &signature.generics, errors);
         let output = output(noun, signature, errors);
         let inputs = inputs(kind, crate_path, signature, errors);
-        let (route, (receiver, mut params)) = (route?, inputs?);
+        let (mut route, (receiver, mut params)) = (route?, inputs?);
+        if signature.asyncness.is_some()
+            && let Some(option) = route.blocking.take()
+        {
+            let message = "`blocking` is for a function without `async`; in an `async` one, move the \
+                           blocking part into `tokio::task::spawn_blocking`";
+            errors.add(syn::Error::new(option, message));
+        }
         check_single_args(noun, &params, errors);
         check_names(noun, &params, errors);
         if let Some((uri, variables)) = route.variables() {
@@ -224,7 +231,7 @@ impl RouteMethod {
         let private = crate_path.private(span);
         let item = self.route.item(&private);
         let describe = self.params.iter().map(|param| param.describe(crate_path));
-        let (call, read) = (self.call(), self.read_parameters());
+        let (call, read) = (self.call(crate_path), self.read_parameters());
         let constructor = self.route.constructor(&self.output, crate_path);
         let convert = self.route.convert_method();
         let setters = &self.setters;
@@ -272,7 +279,7 @@ impl RouteMethod {
     }
 
     /// Returns the call of the function with the values of its parameters.
-    fn call(&self) -> TokenStream {
+    fn call(&self, crate_path: &CratePath) -> TokenStream {
         let span = hygienic(self.ident.span());
         let mut ident = self.ident.clone();
         ident.set_span(span);
@@ -286,7 +293,14 @@ impl RouteMethod {
             FnPosition::Method => quote_spanned!(span=> Self::#ident),
             FnPosition::Free => quote_spanned!(span=> #ident),
         };
-        quote_spanned!(span=> #path(#this #(#values),*) #wait)
+        let call = quote_spanned!(span=> #path(#this #(#values),*) #wait);
+        match self.route.blocking {
+            Some(option) => {
+                let run = crate_path.run_blocking(option);
+                quote_spanned!(span=> #run(move || #call).await)
+            }
+            None => call,
+        }
     }
 }
 

@@ -115,6 +115,13 @@ impl Options {
         Some(self.options.remove(index))
     }
 
+    /// Returns the span of the option `name`.
+    pub(crate) fn span(&self, name: &str) -> Option<Span> {
+        let mut options = self.options.iter();
+        let option = options.find(|option| option.name == name)?;
+        Some(option.name.span())
+    }
+
     /// Refuses the options that are left, because the attribute has the option `name`.
     pub(crate) fn refuse_others(&self, name: &str, errors: &mut Errors) {
         for option in &self.options {
@@ -221,12 +228,23 @@ impl CratePath {
 
     /// Returns the same path with exactly this span, as if the user had written it.
     pub(crate) fn private_unhygienic(&self, span: Span) -> TokenStream {
+        let path = self.located_at(span);
+        quote_spanned!(span=> #path::__private)
+    }
+
+    /// Returns the function that runs a closure on a thread for blocking work.
+    pub(crate) fn run_blocking(&self, span: Span) -> TokenStream {
+        let span = hygienic(span);
+        let path = self.located_at(span);
+        quote_spanned!(span=> #path::__run_blocking)
+    }
+
+    fn located_at(&self, span: Span) -> TokenStream {
         let tokens = self.0.clone().into_iter().map(|mut token| {
             token.set_span(span);
             token
         });
-        let path: TokenStream = tokens.collect();
-        quote_spanned!(span=> #path::__private)
+        tokens.collect()
     }
 }
 

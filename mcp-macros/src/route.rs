@@ -1,6 +1,6 @@
 //! The attribute of a marked method: `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]`.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -70,6 +70,7 @@ impl RouteKind {
                 "icon",
                 "meta",
                 "layer",
+                "blocking",
                 "visible_to",
                 "scopes",
             ],
@@ -84,6 +85,7 @@ impl RouteKind {
                 "list",
                 "meta",
                 "layer",
+                "blocking",
                 "visible_to",
                 "scopes",
             ],
@@ -94,10 +96,11 @@ impl RouteKind {
                 "icon",
                 "meta",
                 "layer",
+                "blocking",
                 "visible_to",
                 "scopes",
             ],
-            Self::Completion => &["prompt", "template", "argument", "layer"],
+            Self::Completion => &["prompt", "template", "argument", "layer", "blocking"],
         }
     }
 
@@ -165,6 +168,8 @@ pub(crate) struct Route {
     layer: Option<Expr>,
     visible_to: Option<Expr>,
     scopes: Option<Expr>,
+    /// The span of the option `blocking`, if it is set.
+    pub(crate) blocking: Option<Span>,
     own: OwnOptions,
 }
 
@@ -233,6 +238,8 @@ impl Route {
         let layer = options.expr("layer", errors);
         let visible_to = options.expr("visible_to", errors);
         let scopes = options.texts("scopes", errors);
+        let span = options.span("blocking");
+        let blocking = options.flag("blocking", errors) == Some(true);
         let own = match kind {
             RouteKind::Tool => OwnOptions::Tool {
                 read_only: options.flag("read_only", errors),
@@ -274,6 +281,7 @@ impl Route {
             layer,
             visible_to,
             scopes,
+            blocking: span.filter(|_| blocking),
             own,
         })
     }

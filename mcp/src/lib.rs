@@ -24,6 +24,8 @@
     )
 )]
 
+#[cfg(all(feature = "macros", any(feature = "http", feature = "stdio")))]
+mod blocking;
 mod error;
 pub mod extension;
 pub mod guide;
@@ -39,6 +41,9 @@ pub use mcp_core as core;
 pub use mcp_core::schema;
 pub use mcp_types as types;
 
+#[cfg(all(feature = "macros", any(feature = "http", feature = "stdio")))]
+#[doc(hidden)]
+pub use blocking::run_blocking as __run_blocking;
 pub use error::{Error, Result};
 
 /// Authorization: OAuth for clients, and servers that demand access tokens.

@@ -3,6 +3,7 @@
 use std::future::{Future, ready};
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
 use mcp_core::{BoxFuture, CatchPanic, Fault, Panicked, Reply, catch_panic};
 use pin_project_lite::pin_project;
@@ -81,7 +82,7 @@ impl<T: CallTarget<F::Output>, F: Future> Future for RunningHandler<T, F> {
         if let Some(round) = round {
             round.set_waker(cx);
         }
-        let reply = match handler.poll(cx) {
+        let reply = match poll_handler(handler, cx, this.target.name()) {
             Poll::Ready(Ok(output)) => this.target.reply(output, *this.masks_errors),
             Poll::Ready(Err(panic)) => panic_fault(this.target.name(), &panic).into(),
             Poll::Pending => match round.and_then(InputRound::take_reply) {
@@ -99,6 +100,33 @@ impl<T: CallTarget<F::Output>, F: Future> Future for RunningHandler<T, F> {
         *this.guard = CallGuard::default();
         Poll::Ready(reply)
     }
+}
+
+/// The time of one poll from which debug builds warn.
+const LONG_POLL: Duration = Duration::from_millis(100);
+
+/// Polls a handler. Debug builds warn when it blocks its thread.
+fn poll_handler<F: Future>(
+    handler: Pin<&mut F>,
+    cx: &mut Context<'_>,
+    name: &str,
+) -> Poll<F::Output> {
+    // WebAssembly has no clock here.
+    if !cfg!(debug_assertions) || cfg!(target_family = "wasm") {
+        return handler.poll(cx);
+    }
+    let start = Instant::now();
+    let polled = handler.poll(cx);
+    let elapsed = start.elapsed();
+    if elapsed >= LONG_POLL {
+        tracing::warn!(
+            handler = name,
+            ?elapsed,
+            "the handler blocked its thread, and other calls waited; use `#[tool(blocking)]`, or \
+             `tokio::task::spawn_blocking` in the handler"
+        );
+    }
+    polled
 }
 
 fn panic_fault(name: &str, panic: &Panicked) -> Fault {

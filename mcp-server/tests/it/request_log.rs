@@ -246,6 +246,25 @@ fn cancelled_request_is_logged() {
     );
 }
 
+#[cfg(debug_assertions)]
+#[test]
+fn handler_that_blocks_its_thread_is_reported() {
+    const PAUSE: std::time::Duration = std::time::Duration::from_millis(120);
+    let server = Server::new("s", "1")
+        .tool(Tool::new("slow").handler(|| std::thread::sleep(PAUSE)))
+        .tool(Tool::new("fast").handler(|| ()));
+    let log = |name: &str| {
+        logged(Level::WARN, || {
+            server.call(kit::exchange(tool(name, "{}"))).now_or_never();
+        })
+    };
+    let slow = log("slow");
+    assert_eq!(slow.lines().count(), 1, "{slow}");
+    assert!(slow.contains(r#"handler="slow""#), "{slow}");
+    assert!(slow.contains("#[tool(blocking)]"), "{slow}");
+    assert_eq!(log("fast"), "");
+}
+
 #[test]
 fn long_or_multiline_client_strings_are_truncated_and_escaped() {
     let server = server();

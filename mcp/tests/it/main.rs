@@ -4,6 +4,9 @@
 #[cfg(feature = "auth")]
 mod authorization;
 #[cfg(test)]
+#[cfg(feature = "macros")]
+mod blocking;
+#[cfg(test)]
 mod cards;
 #[cfg(test)]
 #[cfg(all(unix, feature = "stdio"))]
