@@ -13,6 +13,12 @@ use crate::{
 ///
 /// Transports and wires are on one side of this trait: bytes, headers, revisions. The other side sees
 /// [`Call`](crate::Call)s and [`Reply`]s.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not answer calls",
+    label = "expected a `Server`, an `Arc<Server>` or another `Service`",
+    note = "a value with `#[mcp::server]`, and a `Mock`, become a server with `Server::of(value)`",
+    note = "tokens are demanded by the endpoint: `Serve::new(server).authorize(auth)`"
+)]
 pub trait Service: Send + Sync + 'static {
     /// Returns the identity and the capabilities of the server.
     fn profile(&self) -> Arc<ServerProfile>;

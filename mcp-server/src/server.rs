@@ -53,8 +53,11 @@ pub struct Server {
 /// A value that converts into a server: a [`Server`], or a value whose `impl` block has
 /// `#[mcp::server]`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a server",
-    note = "put `#[mcp::server]` on its `impl` block, or build a `Server` by hand"
+    message = "`{Self}` does not become a server",
+    label = "expected a `Server`, or a value with `#[mcp::server]`",
+    note = "a type of yours needs `#[mcp::server]` on its `impl` block",
+    note = "`Routes` are added to a server: `Server::new(name, version).merge(routes)`",
+    note = "`InProcess(server)` is the target of a client: pass the server itself here"
 )]
 pub trait IntoServer {
     /// Converts the value into a server.

@@ -9,8 +9,10 @@ use crate::server::{IntoServer, Server};
 /// Generated code implements this trait instead of [`IntoServer`] for the `Arc` of the type: the
 /// orphan rule forbids the latter in the user's crate.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a server",
-    note = "put `#[mcp::server]` on its `impl` block, or build a `Server` by hand"
+    message = "`Arc<{Self}>` does not become a server",
+    label = "`{Self}` has no `#[mcp::server]`",
+    note = "a type of yours needs `#[mcp::server]` on its `impl` block",
+    note = "pass a `Server` itself; only `StreamableHttp`, `Serve`, `StdioServer` and `InProcess` take an `Arc<Server>`"
 )]
 pub trait ServerBlock: Send + Sync + Sized + 'static {
     /// Creates the server.
