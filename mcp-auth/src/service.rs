@@ -12,6 +12,7 @@ use mcp_core::{BoxFuture, ChannelError};
 use tower_service::Service;
 
 use crate::authorizer::{Authorizer, Budget};
+use crate::dpop::DPOP;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -76,7 +77,7 @@ where
 async fn send<S, B>(
     mut inner: S,
     authorizer: Authorizer,
-    request: Request<Bytes>,
+    mut request: Request<Bytes>,
 ) -> Result<Response<B>, ChannelError>
 where
     S: Service<Request<Bytes>, Response = Response<B>>,
@@ -89,9 +90,9 @@ where
     let mut budget = Budget::default();
     loop {
         let token = authorizer.token().await?;
-        let mut attempt = request.clone();
-        authorizer.set_headers(&token, &mut attempt)?;
-        let response = inner.call(attempt).await.map_err(broken)?;
+        // Before the clone, which has no space for further headers.
+        authorizer.set_headers(&token, &mut request)?;
+        let response = inner.call(request.clone()).await.map_err(broken)?;
         let (status, headers) = (response.status(), response.headers());
         if !authorizer
             .handle(status, headers, &request, &token, &mut budget)
@@ -100,6 +101,8 @@ where
             return Ok(response);
         }
         drop(response);
+        request.headers_mut().remove(AUTHORIZATION);
+        request.headers_mut().remove(DPOP);
         poll_fn(|cx| inner.poll_ready(cx)).await.map_err(broken)?;
     }
 }

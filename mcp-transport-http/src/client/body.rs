@@ -6,13 +6,9 @@ use std::pin::pin;
 use bytes::{Buf, Bytes};
 use http_body::Body;
 use http_body_util::BodyExt;
-use http_body_util::combinators::UnsyncBoxBody;
 use mcp_core::ChannelError;
 
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
-
-/// The body of a response of any HTTP client.
-pub(super) type BoxResponseBody = UnsyncBoxBody<Bytes, ChannelError>;
 
 /// Converts an error of a service or of a body. A [`ChannelError`] is returned unchanged.
 pub(super) fn broken(error: impl Into<BoxError>) -> ChannelError {

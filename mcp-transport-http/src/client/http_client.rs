@@ -1,5 +1,6 @@
 //! [`HttpClient`], the default HTTP client, on top of reqwest.
 
+use std::any::Any;
 use std::error::Error;
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -7,14 +8,16 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::{fmt, io};
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use http::Uri;
 use http_body::{Body, Frame, SizeHint};
+use http_body_util::BodyExt;
+use http_body_util::combinators::UnsyncBoxBody;
 use mcp_core::{BoxFuture, ChannelError, TlsError};
 use parking_lot::Mutex;
 use tower_service::Service;
 
-use super::body::{BoxError, BoxResponseBody};
+use super::body::{BoxError, broken};
 
 /// An HTTP/1.1 client with a connection pool, as a [`tower_service::Service`]. To add layers, wrap
 /// it and pass the result to [`HttpChannel::with_service`](super::HttpChannel::with_service).
@@ -170,11 +173,28 @@ pub struct HttpBody(Kind);
 
 enum Kind {
     Reqwest(reqwest::Body),
-    Boxed(BoxResponseBody),
+    Boxed(UnsyncBoxBody<Bytes, ChannelError>),
 }
 
-impl From<BoxResponseBody> for HttpBody {
-    fn from(body: BoxResponseBody) -> Self {
+impl HttpBody {
+    /// Converts the body of any HTTP client. Most are of this type already and need no box.
+    pub(super) fn new<B>(body: B) -> Self
+    where
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<BoxError>,
+    {
+        let mut body = Some(body);
+        let any: &mut dyn Any = &mut body;
+        if let Some(known) = any.downcast_mut::<Option<Self>>().and_then(Option::take) {
+            return known;
+        }
+        let bytes = |mut data: B::Data| data.copy_to_bytes(data.remaining());
+        let body = body.map_or_else(UnsyncBoxBody::default, |body| {
+            body.map_frame(move |frame| frame.map_data(bytes))
+                .map_err(broken)
+                .boxed_unsync()
+        });
         Self(Kind::Boxed(body))
     }
 }

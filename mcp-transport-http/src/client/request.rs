@@ -6,21 +6,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Method, Request, Response, Uri};
 use http_body::Body as _;
-use http_body_util::BodyExt;
 use mcp_core::{BoxFuture, ChannelError, ConnectionState};
 use parking_lot::Mutex;
 use tower_service::Service;
 
-use super::body::{BoxError, BoxResponseBody, broken};
+use super::body::{BoxError, broken};
 use super::http_client::{HttpBody, is_loopback};
 use super::server_url::ServerUrl;
 use crate::headers::names;
 use crate::sse::SseLimits;
 
-type SendFuture = BoxFuture<'static, Result<Response<BoxResponseBody>, ChannelError>>;
+type SendFuture = BoxFuture<'static, Result<Response<HttpBody>, ChannelError>>;
 
 /// Size limits of responses.
 #[derive(Clone, Copy)]
@@ -106,7 +105,7 @@ impl RequestSender {
     pub(super) async fn send(
         &self,
         parts: RequestParts<'_>,
-    ) -> Result<Response<BoxResponseBody>, ChannelError> {
+    ) -> Result<Response<HttpBody>, ChannelError> {
         let mut request = Request::new(parts.body);
         *request.method_mut() = parts.method;
         *request.uri_mut() = parts.uri.clone();
@@ -249,12 +248,7 @@ where
             let ready = poll_fn(|cx| service.poll_ready(cx)).await;
             ready.map_err(broken)?;
             let response = service.call(request).await.map_err(broken)?;
-            Ok(response.map(|body| {
-                let bytes = |mut data: B::Data| data.copy_to_bytes(data.remaining());
-                body.map_frame(move |frame| frame.map_data(bytes))
-                    .map_err(broken)
-                    .boxed_unsync()
-            }))
+            Ok(response.map(HttpBody::new))
         })
     }
 }
@@ -266,15 +260,14 @@ pub struct ChannelService(Arc<dyn HttpService>);
 impl Service<Request<Bytes>> for ChannelService {
     type Response = Response<HttpBody>;
     type Error = ChannelError;
-    type Future = BoxFuture<'static, Result<Self::Response, ChannelError>>;
+    type Future = SendFuture;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ChannelError>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<Bytes>) -> Self::Future {
-        let sending = self.0.send(request);
-        Box::pin(async move { Ok(sending.await?.map(HttpBody::from)) })
+        self.0.send(request)
     }
 }
 
@@ -285,6 +278,6 @@ impl fmt::Debug for ChannelService {
 }
 
 /// Returns whether the announced length of `body` is larger than `limit`.
-pub(super) fn exceeds(body: &BoxResponseBody, limit: usize) -> bool {
+pub(super) fn exceeds(body: &HttpBody, limit: usize) -> bool {
     body.size_hint().lower() > limit as u64
 }

@@ -8,7 +8,8 @@ use http_body_util::BodyDataStream;
 use mcp_core::{ChannelError, Frame};
 use mcp_types::{Message, RequestId};
 
-use super::body::{self, BoxResponseBody};
+use super::body;
+use super::http_client::HttpBody;
 use super::request::{RequestSender, exceeds};
 use crate::headers::names;
 use crate::sse::{SseError, SseStream, SseStreamError};
@@ -22,7 +23,7 @@ pub(super) enum ResponseBody {
 }
 
 /// The event stream of a response.
-pub(super) type ResponseEvents = SseStream<BodyDataStream<BoxResponseBody>>;
+pub(super) type ResponseEvents = SseStream<BodyDataStream<HttpBody>>;
 
 /// The `Content-Type` of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +58,7 @@ impl ContentType {
 /// Reads a response by its status and content type.
 // spec: HTTP-C-03
 pub(super) async fn read(
-    response: Response<BoxResponseBody>,
+    response: Response<HttpBody>,
     http: &RequestSender,
 ) -> Result<ResponseBody, ChannelError> {
     let (head, body) = response.into_parts();
@@ -94,7 +95,7 @@ pub(super) async fn read(
 /// accepted and its body is ignored.
 // spec: HTTP-C-01
 pub(super) async fn check_accepted(
-    response: Response<BoxResponseBody>,
+    response: Response<HttpBody>,
     http: &RequestSender,
 ) -> Result<(), ChannelError> {
     if !response.status().is_success() {
@@ -109,7 +110,7 @@ pub(super) async fn check_accepted(
 
 /// Converts a response with an error status, even if its body is a message.
 pub(super) async fn status_error(
-    response: Response<BoxResponseBody>,
+    response: Response<HttpBody>,
     http: &RequestSender,
 ) -> ChannelError {
     let (head, body) = response.into_parts();
@@ -133,7 +134,7 @@ pub(super) async fn status_error(
 /// Returns [`ChannelError::TooLarge`] for a body above the limit, and another error when the
 /// connection breaks before the end of the body.
 pub(super) async fn read_error_id(
-    response: Response<BoxResponseBody>,
+    response: Response<HttpBody>,
     http: &RequestSender,
 ) -> Result<Option<RequestId>, ChannelError> {
     let limit = ERROR_ID_READ.min(http.limits.body);
@@ -171,7 +172,7 @@ async fn read_error_response(
     status: StatusCode,
     content_type: ContentType,
     headers: &HeaderMap,
-    body: BoxResponseBody,
+    body: HttpBody,
     limit: usize,
 ) -> Result<Frame, ChannelError> {
     let limit = if content_type == ContentType::Json {

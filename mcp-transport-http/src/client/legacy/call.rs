@@ -15,7 +15,7 @@ use super::resumable_stream::ResumableStream;
 use super::session::{PendingCall, Session};
 use super::sse_2024;
 use super::task::{self, BackgroundStream};
-use crate::client::body::BoxResponseBody;
+use crate::client::http_client::HttpBody;
 use crate::client::response::{self, ResponseBody};
 
 /// Returns the frames of a call. The request is sent when the stream is first polled.
@@ -147,11 +147,7 @@ async fn exchange(
 /// answers before it reads the request, so without its id. After an incomplete body both are possible,
 /// and the request counts as accepted.
 // spec: SESS-08
-async fn was_accepted(
-    response: Response<BoxResponseBody>,
-    id: &RequestId,
-    session: &Session,
-) -> bool {
+async fn was_accepted(response: Response<HttpBody>, id: &RequestId, session: &Session) -> bool {
     match response::read_error_id(response, &session.http).await {
         Ok(given) => given.as_ref() == Some(id),
         Err(ChannelError::TooLarge { .. }) => false,
@@ -175,7 +171,7 @@ async fn receive(
     session: &Arc<Session>,
     call: &Arc<PendingCall>,
     call_headers: &HeaderMap,
-    response: Response<BoxResponseBody>,
+    response: Response<HttpBody>,
 ) -> Result<(), ChannelError> {
     if session.is_http_sse() {
         // spec: SSE-04

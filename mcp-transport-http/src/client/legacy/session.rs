@@ -20,7 +20,7 @@ use tokio::sync::{Notify, OnceCell, mpsc, watch};
 use tokio::time::timeout;
 
 use super::frame_queue::FrameQueue;
-use crate::client::body::BoxResponseBody;
+use crate::client::http_client::HttpBody;
 use crate::client::request::{RequestParts, RequestSender};
 use crate::client::response::{self, ResponseBody, ResponseEvents};
 use crate::headers::names;
@@ -314,7 +314,7 @@ impl Session {
         &self,
         body: Bytes,
         call_headers: &HeaderMap,
-    ) -> Result<Response<BoxResponseBody>, ChannelError> {
+    ) -> Result<Response<HttpBody>, ChannelError> {
         self.post_with(self.session_headers(), body, call_headers)
             .await
     }
@@ -324,7 +324,7 @@ impl Session {
         &self,
         body: Bytes,
         call_headers: &HeaderMap,
-    ) -> Result<Response<BoxResponseBody>, ChannelError> {
+    ) -> Result<Response<HttpBody>, ChannelError> {
         self.post_with(HeaderMap::new(), body, call_headers).await
     }
 
@@ -333,7 +333,7 @@ impl Session {
         mut protocol_headers: HeaderMap,
         body: Bytes,
         call_headers: &HeaderMap,
-    ) -> Result<Response<BoxResponseBody>, ChannelError> {
+    ) -> Result<Response<HttpBody>, ChannelError> {
         protocol_headers.insert(names::ACCEPT, names::ACCEPT_BOTH);
         protocol_headers.insert(names::CONTENT_TYPE, names::JSON);
         let parts = RequestParts {
