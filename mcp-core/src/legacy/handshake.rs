@@ -4,9 +4,12 @@ use mcp_types::{InitializeParams, InitializeResult, LoggingLevel, RawObject, Ser
 
 use crate::{ClientContext, Fault, ServerProfile, versioning};
 
-/// The level of log messages for a client that has not set one.
-// spec: LOG-03
-pub(super) const DEFAULT_LEVEL: LoggingLevel = LoggingLevel::Info;
+/// Returns the level of log messages for a client that has not set one. `None`: the server sends none.
+// spec: LOG-01, LOG-03
+pub(super) fn default_level(profile: &ServerProfile) -> Option<LoggingLevel> {
+    let logging = profile.capabilities.logging.as_ref();
+    logging.map(|_| LoggingLevel::Info)
+}
 
 /// Chooses the revision of a session. Returns the client and the result of `initialize`.
 ///
@@ -30,7 +33,7 @@ pub(super) fn initialize(
     let info = RawObject::from_value(&params.client_info).ok();
     let facts = ClientContext::new(version)
         .capabilities(params.capabilities.clone())
-        .log_level(Some(DEFAULT_LEVEL))
+        .log_level(default_level(profile))
         .info(info);
     facts
         .check_size()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_types::{ProtocolVersion, Request, ServerCapabilities};
 
 use super::HandledRequest;
-use super::handshake::{self, DEFAULT_LEVEL};
+use super::handshake::{self, default_level};
 use crate::{
     ClientContext, ClientRequest, Fault, InboundRequest, Reply, ResultBody, ServerProfile,
     SessionRequest, wire,
@@ -29,7 +29,7 @@ pub fn read_stateless(
     let mut decoded = wire::for_version(version).decode_request(request)?;
     match std::mem::replace(&mut decoded.request, ClientRequest::Discover) {
         ClientRequest::Call(call) => {
-            let facts = ClientContext::new(version).log_level(Some(DEFAULT_LEVEL));
+            let facts = ClientContext::new(version).log_level(default_level(profile));
             let inbound =
                 InboundRequest::from_legacy(request.id.clone(), call, decoded, Arc::new(facts));
             Ok(HandledRequest::Call(inbound))

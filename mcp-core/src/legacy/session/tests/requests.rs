@@ -86,7 +86,7 @@ fn set_level_without_logging_is_an_unknown_method() {
         let fault = outcome.unwrap_err();
         assert_eq!(fault, Fault::no_such_method("logging/setLevel"));
     }
-    assert_eq!(session.facts().log_level, Some(LoggingLevel::Info));
+    assert_eq!(session.facts().log_level, None);
 }
 
 #[test]
