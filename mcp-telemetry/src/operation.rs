@@ -15,6 +15,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 use crate::error_type::Failure;
 use crate::facts::{Details, EXECUTE_TOOL, Facts};
 use crate::known_names::{KnownNames, NameKind};
+use crate::network::Attributes;
 use crate::settings::Settings;
 use crate::trace_context::{self, Origin};
 
@@ -208,7 +209,9 @@ impl Operation {
         };
         let with_uri = self.settings.uris_in_metrics;
         let seconds = self.started.elapsed().as_secs_f64();
-        let attributes = self.facts.attributes(failure, with_uri);
+        let mut attributes = Attributes::new();
+        self.facts
+            .push_attributes(failure, with_uri, &mut attributes);
         histogram.record(seconds, &attributes);
     }
 }
