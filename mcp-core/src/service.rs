@@ -42,17 +42,6 @@ pub trait Service: Send + Sync + 'static {
         None
     }
 
-    /// Returns the arguments of a tool that clients repeat in headers, so that a transport can compare
-    /// them. `None` when there are none.
-    ///
-    /// The transport does not know whether the caller may see the tool. It passes a mismatch as
-    /// [`HeaderMismatch`](crate::HeaderMismatch) in the extensions of the call, and the service
-    /// answers with it.
-    // spec: XHDR-17
-    fn header_plan(&self, _tool: &str) -> Option<Arc<ParamHeaders>> {
-        None
-    }
-
     /// Returns the observer of the messages that the service does not receive, such as
     /// `server/discover`. `None` (default): nobody observes them. A service that wraps another one
     /// should forward it.
@@ -60,21 +49,26 @@ pub trait Service: Send + Sync + 'static {
         None
     }
 
-    /// Checks that the caller has the scopes for a call. A transport with authorization calls it before
-    /// the call starts, so that it can refuse the call with a status of its own. A service that wraps
-    /// another one should forward it.
+    /// Checks that the caller has the scopes for a call, and returns the arguments of a tool that clients
+    /// repeat in headers, if there are any. A transport with authorization calls it before the call starts,
+    /// so that it can refuse the call with a status of its own. A service that wraps another one should
+    /// forward it.
+    ///
+    /// The arguments are returned whether or not the caller may see the tool. The transport compares them
+    /// with the headers, passes a mismatch as [`HeaderMismatch`](crate::HeaderMismatch) in the extensions
+    /// of the call, and the service answers with it.
     ///
     /// # Errors
     ///
     /// Returns [`Fault::InsufficientScope`] when the caller lacks scopes.
-    // spec: AUTH-S-08
-    fn check_scopes(
+    // spec: AUTH-S-08, XHDR-17
+    fn admit(
         &self,
         _call: &Call,
         _facts: &ClientContext,
         _extensions: &Extensions,
-    ) -> Result<(), Fault> {
-        Ok(())
+    ) -> Result<Option<Arc<ParamHeaders>>, Fault> {
+        Ok(None)
     }
 
     /// Checks that the service can answer calls. A client in the same process calls it before it connects.
@@ -149,21 +143,17 @@ impl<S: Service + ?Sized> Service for Arc<S> {
         (**self).task_engine()
     }
 
-    fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
-        (**self).header_plan(tool)
-    }
-
     fn observer(&self) -> Option<Arc<dyn Observer>> {
         (**self).observer()
     }
 
-    fn check_scopes(
+    fn admit(
         &self,
         call: &Call,
         facts: &ClientContext,
         extensions: &Extensions,
-    ) -> Result<(), Fault> {
-        (**self).check_scopes(call, facts, extensions)
+    ) -> Result<Option<Arc<ParamHeaders>>, Fault> {
+        (**self).admit(call, facts, extensions)
     }
 
     fn check(&self) -> Result<(), Box<dyn Error + Send + Sync>> {

@@ -65,14 +65,23 @@ where
     }
 }
 
-type Run = dyn Fn(Exchange) -> BoxFuture<'static, Reply> + Send + Sync;
+/// A function that answers calls. A trait of its own, because a call of a `dyn Fn` copies the exchange.
+trait Run: Send + Sync {
+    fn run(&self, exchange: Exchange) -> BoxFuture<'static, Reply>;
+}
+
+impl<F: Fn(Exchange) -> BoxFuture<'static, Reply> + Send + Sync> Run for F {
+    fn run(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
+        self(exchange)
+    }
+}
 
 /// The remaining layers of a call and its handler. Cloning is cheap.
 ///
 /// As a tower service it is always ready; layers around it wait when they are called. Layers that
 /// check if an inner one is ready (`LoadShed`) therefore belong into one `ServiceBuilder` with it.
 #[derive(Clone)]
-pub struct Next(Arc<Run>);
+pub struct Next(Arc<dyn Run>);
 
 impl Next {
     /// A function that answers calls. It must not panic when it is called.
@@ -135,7 +144,7 @@ impl Next {
 
     /// Runs the call. Dropping the future cancels it.
     pub fn run(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
-        (self.0)(exchange)
+        self.0.run(exchange)
     }
 }
 

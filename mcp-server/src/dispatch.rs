@@ -16,10 +16,10 @@ use crate::result::ItemRef;
 pub(crate) fn dispatch(registry: &Registry, exchange: Exchange) -> BoxFuture<'static, Reply> {
     let declared = &registry.profile.capabilities;
     let caller = Caller::from_exchange(&exchange);
-    let context = |exchange| CallContext::new(exchange, registry.context.clone());
+    let context = &registry.context;
     match &exchange.call {
         Call::CallTool(params) => match registry.tools.find(&params.name, &caller) {
-            Some(route) => route.call(context(exchange)),
+            Some(route) => route.call(CallContext::new(exchange, context)),
             None => not_found(ItemKind::Tool, &params.name),
         },
         Call::ListTools(page) if declared.tools.is_some() => {
@@ -27,9 +27,11 @@ pub(crate) fn dispatch(registry: &Registry, exchange: Exchange) -> BoxFuture<'st
         }
         Call::ReadResource(params) if declared.resources.is_some() => {
             match registry.find_resource(&params.uri, &caller) {
-                Some(ResourceMatch::Resource(route)) => route.call(context(exchange)),
+                Some(ResourceMatch::Resource(route)) => {
+                    route.call(CallContext::new(exchange, context))
+                }
                 Some(ResourceMatch::Template(route, variables)) => {
-                    route.call(context(exchange), variables)
+                    route.call(CallContext::new(exchange, context), variables)
                 }
                 None => not_found(ItemKind::Resource, &params.uri),
             }
@@ -37,7 +39,9 @@ pub(crate) fn dispatch(registry: &Registry, exchange: Exchange) -> BoxFuture<'st
         Call::ListResources(page) if declared.resources.is_some() => {
             match registry.list_resources(page, &caller) {
                 ResourcePage::Ready(reply) => ready_reply(reply),
-                ResourcePage::Computed(route, target) => route.call_list(context(exchange), target),
+                ResourcePage::Computed(route, target) => {
+                    route.call_list(CallContext::new(exchange, context), target)
+                }
             }
         }
         Call::ListResourceTemplates(page) if declared.resources.is_some() => {
@@ -45,7 +49,7 @@ pub(crate) fn dispatch(registry: &Registry, exchange: Exchange) -> BoxFuture<'st
         }
         Call::GetPrompt(params) if declared.prompts.is_some() => {
             match registry.prompts.find(&params.name, &caller) {
-                Some(route) => route.call(context(exchange)),
+                Some(route) => route.call(CallContext::new(exchange, context)),
                 None => not_found(ItemKind::Prompt, &params.name),
             }
         }
@@ -54,7 +58,9 @@ pub(crate) fn dispatch(registry: &Registry, exchange: Exchange) -> BoxFuture<'st
         }
         Call::Complete(params) if declared.completions.is_some() => {
             match registry.find_completion(params, &caller) {
-                Ok(CompletionSource::Route(route)) => route.call(context(exchange)),
+                Ok(CompletionSource::Route(route)) => {
+                    route.call(CallContext::new(exchange, context))
+                }
                 Ok(CompletionSource::Values(values)) => {
                     ready_reply(ResultBody::Complete(CompleteResult::new(values)).into())
                 }
@@ -62,11 +68,11 @@ pub(crate) fn dispatch(registry: &Registry, exchange: Exchange) -> BoxFuture<'st
             }
         }
         Call::Other { method, .. } => match registry.methods.find(method, true) {
-            Some(route) => route.call(context(exchange)),
+            Some(route) => route.call(CallContext::new(exchange, context)),
             None => no_such_method(method),
         },
         Call::Notification { method, .. } => match registry.methods.find(method, false) {
-            Some(route) => route.call(context(exchange)),
+            Some(route) => route.call(CallContext::new(exchange, context)),
             None => no_such_method(method),
         },
         other => no_such_method(other.method_name()),

@@ -71,9 +71,9 @@ pub(crate) struct RouteContext {
 }
 
 impl CallContext {
-    pub(crate) fn new(exchange: Exchange, server: Arc<ServerContext>) -> Self {
+    pub(crate) fn new(exchange: Exchange, server: &Arc<ServerContext>) -> Self {
         let route = RouteContext {
-            server,
+            server: server.clone(),
             router_states: RouterStates::default(),
             variables: None,
         };
@@ -82,13 +82,18 @@ impl CallContext {
 
     /// The call from the result of [`into_parts`](Self::into_parts).
     pub(crate) fn from_parts(exchange: Exchange, route: RouteContext) -> Self {
-        Self(Box::new(Inner {
-            exchange,
-            route,
-            close_signal: None,
-            input_round: None,
-            prepared: Vec::new(),
-        }))
+        // The box comes first, so that the exchange is copied once.
+        let inner = Box::new_uninit();
+        Self(Box::write(
+            inner,
+            Inner {
+                exchange,
+                route,
+                close_signal: None,
+                input_round: None,
+                prepared: Vec::new(),
+            },
+        ))
     }
 
     /// Splits the call for layers, which see only the exchange. Layers run before

@@ -1,6 +1,8 @@
 //! Lookup of the route of a URI and of the source of a completion.
 
-use mcp_core::{Call, Fault, ItemKind, ScopedItem};
+use std::sync::Arc;
+
+use mcp_core::{Call, Fault, ItemKind, ParamHeaders, ScopedItem};
 use mcp_types::{CompleteParams, Completion, CompletionReference, ReadResourceParams};
 
 use super::listed::Listed;
@@ -117,6 +119,15 @@ impl Registry {
             _ => None,
         };
         scope.map_or(Ok(()), |scope| scope.check_scopes(call, caller))
+    }
+
+    /// Returns the arguments of a call that its client repeats in headers. The route of the tool reports a
+    /// mismatch, after its visibility was checked.
+    pub(crate) fn header_plan(&self, call: &Call) -> Option<Arc<ParamHeaders>> {
+        match call {
+            Call::CallTool(params) => self.header_plans.get(&*params.name).cloned(),
+            _ => None,
+        }
     }
 
     /// Returns the first item whose calls need scopes.

@@ -21,7 +21,7 @@ pub(crate) struct Registry {
     pub(crate) profile: Arc<ServerProfile>,
     pub(crate) context: Arc<ServerContext>,
     pub(crate) tools: Arc<RouteIndex<ToolRoute>>,
-    pub(crate) header_plans: HeaderPlans,
+    pub(super) header_plans: HeaderPlans,
     pub(crate) resources: Arc<RouteIndex<ResourceRoute>>,
     pub(crate) templates: Arc<RouteIndex<TemplateRoute>>,
     pub(crate) prompts: Arc<RouteIndex<PromptRoute>>,

@@ -37,22 +37,17 @@ impl Service for Server {
         Some(tasks.engine.clone())
     }
 
-    // The transport does not know the caller. The route of the tool reports a mismatch, after its
-    // visibility was checked.
-    fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
-        let find = |registry: &Registry| registry.header_plans.get(tool).cloned();
-        self.registry.read(find)
-    }
-
-    fn check_scopes(
+    fn admit(
         &self,
         call: &Call,
         facts: &ClientContext,
         extensions: &Extensions,
-    ) -> Result<(), Fault> {
+    ) -> Result<Option<Arc<ParamHeaders>>, Fault> {
         let caller = Caller::new(facts, extensions);
-        self.registry
-            .read(|registry| registry.check_scopes(call, &caller))
+        self.registry.read(|registry| {
+            registry.check_scopes(call, &caller)?;
+            Ok(registry.header_plan(call))
+        })
     }
 
     fn check(&self) -> Result<(), Box<dyn Error + Send + Sync>> {

@@ -237,10 +237,11 @@ fn mismatch_of_headers_is_reported_to_callers_that_see_the_tool() {
                 .visible_to(is_admin),
         ),
     );
-    assert!(server.header_plan("shred").is_some());
     let mismatch = Fault::HeaderMismatch("the header says \"a\"".into());
     let call = |scopes: &[&str]| {
         let mut exchange = by(scopes, Call::CallTool(CallToolParams::new("shred", None)));
+        let admitted = server.admit(&exchange.call, &exchange.facts, &exchange.extensions);
+        assert!(admitted.unwrap().is_some());
         exchange
             .extensions
             .insert(HeaderMismatch::new(mismatch.clone()));

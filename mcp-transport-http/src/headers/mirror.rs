@@ -49,6 +49,10 @@ pub(crate) fn version(headers: &HeaderMap) -> Option<&str> {
 
 #[cfg(feature = "server")]
 fn parse_version(value: &HeaderValue) -> Option<&str> {
+    let mut known = ProtocolVersion::ALL.iter().map(|version| version.as_str());
+    if let Some(version) = known.find(|version| value == version) {
+        return Some(version);
+    }
     // A version is ASCII: no need for the slower check for UTF-8.
     Some(value.to_str().ok()?.trim_matches([' ', '\t']))
 }

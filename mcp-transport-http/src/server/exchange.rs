@@ -15,7 +15,7 @@ use futures_util::future::Either;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, request};
 use mcp_core::{
     BoxFuture, ClientAddress, ClientRequest, Extensions, Fault, InboundNotification,
-    InboundRequest, NotificationBuffer, Principal, Reply, ReplyTarget, Service,
+    InboundRequest, NotificationBuffer, ParamHeaders, Principal, Reply, ReplyTarget, Service,
 };
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
@@ -59,7 +59,8 @@ impl ResponseOptions {
     }
 }
 
-/// Checks the scopes of the caller, and asks the configured gate for permission.
+/// Checks the scopes of the caller, and asks the configured gate for permission. Returns the arguments
+/// that a modern client repeats in headers.
 ///
 /// # Errors
 ///
@@ -70,14 +71,15 @@ pub(super) fn authorize(
     service: &dyn Service,
     request: &mut InboundRequest,
     extensions: &Extensions,
-) -> Result<(), Fault> {
-    if let ClientRequest::Call(call) = &request.request {
-        service.check_scopes(call, &request.facts, extensions)?;
+) -> Result<Option<Arc<ParamHeaders>>, Fault> {
+    let plan = match &request.request {
+        ClientRequest::Call(call) => service.admit(call, &request.facts, extensions)?,
+        _ => None,
+    };
+    if let Some(gate) = &config.gate {
+        request.authorize(gate, extensions.get())?;
     }
-    match &config.gate {
-        Some(gate) => request.authorize(gate, extensions.get()),
-        None => Ok(()),
-    }
+    Ok(plan)
 }
 
 /// Starts the handler of a notification, if the gate admits it.
@@ -120,16 +122,20 @@ pub(super) fn start(
     if let Some(buffer) = call.notifications() {
         buffer.count_in(&config.streams.counters.queued);
     }
-    Box::new(CallResponse {
-        call: Some(call),
-        config: Arc::clone(config),
-        mode: options.mode,
-        on_disconnect: options.on_disconnect,
-        stored_stream: options.stored_stream,
-        session_id: options.session_id,
-        expiry,
-        header_count,
-    })
+    let boxed = Box::new_uninit();
+    Box::write(
+        boxed,
+        CallResponse {
+            call: Some(call),
+            config: Arc::clone(config),
+            mode: options.mode,
+            on_disconnect: options.on_disconnect,
+            stored_stream: options.stored_stream,
+            session_id: options.session_id,
+            expiry,
+            header_count,
+        },
+    )
 }
 
 /// Time between two notifications about changes. Changes in between are combined.

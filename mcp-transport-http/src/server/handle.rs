@@ -8,8 +8,8 @@ use http::request::Parts;
 use http::{HeaderMap, Method, Response, StatusCode};
 use mcp_core::wire::MODERN;
 use mcp_core::{
-    Call, ClientRequest, Extensions, Fault, HeaderMismatch, InboundRequest, Panicked, ReplyTarget,
-    ServerProfile, Service,
+    Call, ClientRequest, Extensions, Fault, HeaderMismatch, InboundRequest, Panicked, ParamHeaders,
+    ReplyTarget, ServerProfile, Service,
 };
 
 use super::config::{AnswerMode, SessionMode};
@@ -193,10 +193,12 @@ fn start_modern(
     if let Some(identity) = endpoint.services.common_identity() {
         extensions.insert(identity);
     }
-    exchange::authorize(config, service, &mut request, &extensions)
+    let plan = exchange::authorize(config, service, &mut request, &extensions)
         .map_err(|fault| Rejection::modern(Some(target.id.clone()), fault))?;
     // After the gate: a refused caller must not learn the arguments of a tool.
-    if let Some(mismatch) = header_mismatch(service, &request, &extensions) {
+    if let Some(plan) = plan
+        && let Some(mismatch) = header_mismatch(&plan, &request, &extensions)
+    {
         extensions.insert(mismatch);
     }
     let options = ResponseOptions::stateless(AnswerMode::Auto);
@@ -208,16 +210,15 @@ fn start_modern(
 /// caller may see the tool.
 // spec: XHDR-17
 fn header_mismatch(
-    service: &dyn Service,
+    plan: &ParamHeaders,
     request: &InboundRequest,
     extensions: &Extensions,
 ) -> Option<HeaderMismatch> {
     let ClientRequest::Call(Call::CallTool(params)) = &request.request else {
         return None;
     };
-    let plan = service.header_plan(&params.name)?;
     let headers = &extensions.parts()?.headers;
-    let compared = headers::verify_arguments(headers, &plan, params.arguments.as_ref());
+    let compared = headers::verify_arguments(headers, plan, params.arguments.as_ref());
     compared.err().map(HeaderMismatch::new)
 }
 

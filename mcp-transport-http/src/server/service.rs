@@ -326,9 +326,11 @@ impl ResponseFuture {
     where
         B: http_body::Body + Send + 'static,
     {
-        let response = handle(state, Box::new(head), body);
+        // The box comes first, so that the future, which has 1 KiB, is not copied.
+        let boxed = Box::new_uninit();
+        let response = Box::write(boxed, handle(state, Box::new(head), body));
         Self {
-            response: Box::pin(response),
+            response: Box::into_pin(response),
         }
     }
 }

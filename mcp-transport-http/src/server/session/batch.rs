@@ -46,7 +46,7 @@ pub(super) fn check_scopes(
             continue;
         };
         if let Err(Fault::InsufficientScope { required }) =
-            service.check_scopes(&call, &facts, &extensions)
+            service.admit(&call, &facts, &extensions)
         {
             let all = missing.get_or_insert_default();
             let further = required.into_iter().filter(|scope| !all.contains(scope));

@@ -1,6 +1,6 @@
 //! Closures and services of the user: the order in which they are asked, and panics.
 
-use mcp_core::{HeaderMismatch, ParamHeaders, ServerIdentity};
+use mcp_core::{Extensions, HeaderMismatch, ParamHeaders, ServerIdentity};
 
 use super::*;
 
@@ -23,12 +23,17 @@ impl Service for Mirrored {
         Box::pin(std::future::ready(reply))
     }
 
-    fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
+    fn admit(
+        &self,
+        _: &Call,
+        _: &ClientContext,
+        _: &Extensions,
+    ) -> Result<Option<Arc<ParamHeaders>>, Fault> {
         let schema = json!({
             "type": "object", "properties": {"a": {"type": "integer", "x-mcp-header": "Secret"}},
         });
         let plan = ParamHeaders::from_schema(&serde_json::from_value(schema).unwrap());
-        plan.unwrap().filter(|_| tool == "t").map(Arc::new)
+        Ok(plan.unwrap().map(Arc::new))
     }
 }
 
