@@ -146,6 +146,6 @@ pub use server_identity::ServerIdentity;
 pub use server_request::{ClientResponse, ServerRequest};
 pub use service::{ScopedItem, Service};
 pub use stream_control::StreamControl;
-pub use tasks::{TaskCall, TaskChanges, TaskEngine, TaskMode};
+pub use tasks::{TaskCall, TaskChanges, TaskEngine, TaskMode, TaskReply};
 
 pub use futures_util::future::BoxFuture;

@@ -32,6 +32,29 @@ pub enum TaskMode {
     Required,
 }
 
+/// Receives the reply of a call that became a task, when the task ends. A layer that measures calls inserts it
+/// into the extensions of the exchange. It is dropped without a reply when the task is cancelled or expires.
+#[derive(Clone)]
+pub struct TaskReply(Arc<dyn Fn(&Reply) + Send + Sync>);
+
+impl TaskReply {
+    /// Wraps a function.
+    pub fn new(receive: impl Fn(&Reply) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(receive))
+    }
+
+    /// Passes the reply. For engines.
+    pub fn receive(&self, reply: &Reply) {
+        (self.0)(reply);
+    }
+}
+
+impl fmt::Debug for TaskReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TaskReply")
+    }
+}
+
 /// The rest of a call: the handler of a tool.
 pub type TaskCall = Box<dyn FnOnce(Exchange) -> BoxFuture<'static, Reply> + Send>;
 

@@ -1,4 +1,4 @@
-//! Counters of the tasks of this node, for metrics.
+//! Counters of this node's tasks, for metrics.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use mcp_core::TaskMetrics;
 use mcp_types::ext::tasks::TaskStatus;
 use parking_lot::Mutex;
 
-/// Counters of the tasks of this node. At most as many tasks are open as the store admits.
+/// Counters of this node's tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     state: Mutex<CounterState>,
@@ -73,9 +73,10 @@ impl OpenTask {
         if self.status != *status && !self.status.is_terminal() {
             let mut state = self.counters.state.lock();
             change(&mut state.open, self.status.clone(), -1);
-            match status.is_terminal() {
-                true => change(&mut state.ended, status.clone(), 1),
-                false => change(&mut state.open, status.clone(), 1),
+            if status.is_terminal() {
+                change(&mut state.ended, status.clone(), 1)
+            } else {
+                change(&mut state.open, status.clone(), 1)
             }
             self.status = status.clone();
         }

@@ -37,7 +37,7 @@
 //! | module | content |
 //! |---|---|
 //! | `clock` | timestamps |
-//! | `counters` | counters of the tasks of this node, for metrics |
+//! | `counters` | counters of this node's tasks, for metrics |
 //! | `ids` | ids that cannot be guessed |
 //! | `outcome` | the result or the error of a finished call |
 //! | `link` | the connection of a running call to its task: questions and progress |

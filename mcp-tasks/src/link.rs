@@ -9,7 +9,7 @@ use mcp_types::{InputRequest, InputRequests, InputResponse, InputResponses, Prog
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
-/// The size of a status message, in bytes. The rest of a longer one is cut off.
+/// Longest status message in bytes. A longer one is cut.
 const MAX_MESSAGE: usize = 1024;
 
 /// The connection of a running call to its task.

@@ -59,9 +59,10 @@ async fn find(
     id: &str,
     principal: Option<&Principal>,
 ) -> Result<TaskRecord, Fault> {
-    let record = match id.len() <= ids::MAX_LEN {
-        true => shared.load(id).await?,
-        false => None,
+    let record = if id.len() <= ids::MAX_LEN {
+        shared.load(id).await?
+    } else {
+        None
     };
     record
         .filter(|record| record.belongs_to(principal))
@@ -134,9 +135,10 @@ fn accept(mut record: TaskRecord, responses: &InputResponses) -> Result<TaskReco
         is_accepted = true;
     }
     if is_accepted {
-        record.task = match open.is_empty() {
-            true => record.task.work(clock::now()),
-            false => record.task.ask(open, clock::now()),
+        record.task = if open.is_empty() {
+            record.task.work(clock::now())
+        } else {
+            record.task.ask(open, clock::now())
         };
     }
     Ok(record)

@@ -7,7 +7,7 @@ use mcp_core::deadline::finite;
 use mcp_core::store::{TaskRecord, TaskWrite};
 use mcp_core::{
     BoxFuture, Exchange, Fault, Input, Principal, Reply, ServerProfile, TaskCall, TaskMode,
-    catch_panic,
+    TaskReply, catch_panic,
 };
 use mcp_types::RawObject;
 use mcp_types::ext::tasks::{RESULT_TYPE, Task};
@@ -50,6 +50,7 @@ pub(crate) fn run(
         _ => None,
     };
     let owner = exchange.principal().cloned();
+    let observer = exchange.extensions.get::<TaskReply>().cloned();
     let link = TaskLink::new();
     exchange.notifications = exchange.notifications.for_task(link.clone());
     if let Input::Recorded(recorded) = &mut exchange.input {
@@ -69,7 +70,7 @@ pub(crate) fn run(
         {
             return reply;
         }
-        let runner = match Runner::new(shared, link, owner.as_ref(), profile) {
+        let runner = match Runner::new(shared, link, owner.as_ref(), profile, observer) {
             Ok(runner) => runner,
             Err(fault) => return fault.into(),
         };
@@ -88,7 +89,7 @@ pub(crate) fn run(
     })
 }
 
-/// The outcome of the creation of a task.
+/// Whether a call became a task.
 enum Created {
     Task(Box<Task>),
     /// The task was not stored. The call continues.
@@ -109,6 +110,7 @@ struct Runner {
     link: Arc<TaskLink>,
     record: TaskRecord,
     profile: Arc<ServerProfile>,
+    observer: Option<TaskReply>,
     _guard: RunningGuard,
 }
 
@@ -118,6 +120,7 @@ impl Runner {
         link: Arc<TaskLink>,
         owner: Option<&Principal>,
         profile: Arc<ServerProfile>,
+        observer: Option<TaskReply>,
     ) -> Result<Self, Fault> {
         let id = ids::random()?;
         let node = shared.node()?;
@@ -130,6 +133,7 @@ impl Runner {
             shared,
             link,
             profile,
+            observer,
             _guard: guard,
         })
     }
@@ -166,23 +170,27 @@ impl Runner {
             return;
         }
         let running = catch_panic(running);
-        let outcome = tokio::select! {
+        let reply: Reply = tokio::select! {
             reply = running => match reply {
-                Ok(reply) => Outcome::from_reply(reply, self.profile.clone()),
+                Ok(reply) => reply,
                 Err(panic) => {
                     tracing::error!(panic = panic.text(), "a task panicked");
-                    Outcome::internal("internal error")
+                    Fault::internal("internal error").into()
                 }
             },
             stopped = self.follow(&mut open) => match stopped {
                 Stopped::Over => return,
-                Stopped::TooLarge => Outcome::internal("the task asks more than the store can hold"),
+                Stopped::TooLarge => Fault::internal("the task asks more than the store can hold").into(),
             },
             () = sleep_until(deadline) => {
                 let _ = self.shared.call(self.shared.store.remove(&id)).await;
                 return;
             }
         };
+        if let Some(observer) = &self.observer {
+            observer.receive(&reply);
+        }
+        let outcome = Outcome::from_reply(reply, self.profile.clone());
         self.finish(&id, outcome, &mut open).await;
     }
 
@@ -297,9 +305,10 @@ fn with_questions(mut task: Task, open: mcp_types::InputRequests, message: Optio
     if message.is_some() {
         task.status_message = message;
     }
-    match open.is_empty() {
-        true => task.work(clock::now()),
-        false => task.ask(open, clock::now()),
+    if open.is_empty() {
+        task.work(clock::now())
+    } else {
+        task.ask(open, clock::now())
     }
 }
 

@@ -14,9 +14,9 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::counters::Counters;
 use crate::outcome::Outcome;
 
-/// The longest time of one call of the store.
+/// The time limit of one store call.
 const STORE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The time between two marks of a node that runs tasks, and between two sweeps of the store.
+/// The time between two marks of a node that runs tasks, and between two store sweeps.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 /// The time after which a node without a mark counts as dead.
 pub(crate) const LEASE: Duration = Duration::from_secs(30);

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use crate::shared::Shared;
 use crate::{methods, run, subscribe};
 
-/// Runs calls of tools as tasks; the argument of `Server::tasks`.
+/// Runs tool calls as tasks; the argument of `Server::tasks`.
 ///
 /// | setting | default |
 /// |---|---|
@@ -66,7 +66,7 @@ impl Tasks {
         self.configure(|shared| shared.poll_interval = interval)
     }
 
-    /// Sets the number of stored tasks, running and finished ones; 10,000 by default. Calls of tools
+    /// Sets the number of stored tasks, running and finished ones; 10,000 by default. Calls to tools
     /// with [`TaskMode::After`] are then answered directly; others fail with
     /// [`Fault::Overloaded`](mcp_core::Fault::Overloaded).
     #[must_use]
@@ -74,7 +74,7 @@ impl Tasks {
         self.configure(|shared| shared.limits.tasks = tasks)
     }
 
-    /// Sets the number of stored tasks of one principal; 100 by default. Further calls fail with
+    /// Sets the number of stored tasks per principal; 100 by default. Further calls fail with
     /// [`Fault::RateLimited`](mcp_core::Fault::RateLimited). Callers without identity have only the common limit.
     #[must_use]
     pub fn max_per_principal(self, tasks: usize) -> Self {

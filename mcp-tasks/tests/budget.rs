@@ -57,7 +57,7 @@ fn abandoned_tasks_are_freed_after_their_ttl() {
         second.bytes_current,
     );
     assert!(first.bytes_max / TASKS as u64 <= 4_000, "{first:?}");
-    // Tables of the runtime and of the store keep their capacity.
+    // The tables in the runtime and in the store keep their capacity.
     assert!(first.bytes_current <= 200_000, "{first:?}");
     assert_eq!(second.bytes_current, 0, "{second:?}");
 }

@@ -77,7 +77,7 @@ pub(crate) enum MethodName {
 }
 
 impl MethodName {
-    /// The name of `method`. `known` is the method of the protocol, where the caller has it.
+    /// Returns the name of `method`. `known`: the protocol method, if the caller has it.
     fn new(names: &KnownNames, known: Option<Method>, method: &str) -> Self {
         match known.or_else(|| Method::from_name(method)) {
             Some(method) => Self::Known(method.as_str()),
@@ -234,31 +234,24 @@ impl Facts {
     }
 
     pub(crate) fn tool(&self) -> Option<&str> {
-        let tool = self.target.as_ref().filter(|it| it.kind == NameKind::Tool);
-        tool.map(Name::as_str)
+        self.named(NameKind::Tool)
     }
 
     pub(crate) fn prompt(&self) -> Option<&str> {
-        let prompt = self
-            .target
-            .as_ref()
-            .filter(|it| it.kind == NameKind::Prompt);
-        prompt.map(Name::as_str)
+        self.named(NameKind::Prompt)
     }
 
-    /// Returns the host of the server, on the side of its client.
-    pub(crate) fn server_address(&self) -> Option<&str> {
-        let (host, _) = self.network.server().filter(|_| self.is_sent)?;
-        Some(host)
+    fn named(&self, kind: NameKind) -> Option<&str> {
+        let target = self.target.as_ref().filter(|target| target.kind == kind);
+        target.map(Name::as_str)
     }
 
-    /// Returns the port of the server, on the side of its client.
-    pub(crate) fn server_port(&self) -> Option<i64> {
-        let (_, port) = self.network.server().filter(|_| self.is_sent)?;
-        port.map(i64::from)
+    /// Returns the server's host and port, on the client side.
+    pub(crate) fn server(&self) -> Option<(&Arc<str>, Option<u16>)> {
+        self.network.server().filter(|_| self.is_sent)
     }
 
-    /// Returns the address of the client, on the side of its server.
+    /// Returns the client's address, on the server side.
     pub(crate) fn client<'c>(&self, details: &'c Details<'_>) -> Option<&'c ClientAddress> {
         details.client.as_ref().filter(|_| !self.is_sent)
     }
@@ -323,7 +316,7 @@ fn push_failure(failure: &Failure, attributes: &mut Attributes) {
     }
 }
 
-/// Returns the attributes of the duration of a session.
+/// Returns the attributes of a session's duration.
 pub(crate) fn session_attributes(
     version: ProtocolVersion,
     network: &Network,

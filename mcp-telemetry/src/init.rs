@@ -37,7 +37,7 @@ const DEFAULT_FILTER: &str = "info";
 /// signal off, `OTEL_SDK_DISABLED=true` both. `RUST_LOG` filters logs and spans by target and level,
 /// `info` by default.
 ///
-/// Keep the guard until the end of `main`: dropping it exports what is left. Threads of its own export,
+/// Keep the guard until `main` ends: dropping it exports what is left. Dedicated threads export,
 /// so no runtime is needed. A collector that cannot be reached does not affect the program; the log
 /// says it.
 ///
@@ -199,7 +199,7 @@ fn check_endpoints() -> Result<(), InitError> {
         let is_http = matches!(url.scheme_str(), Some("http" | "https"));
         if !is_http || url.host().is_none_or(str::is_empty) {
             return Err(invalid(
-                "it has no scheme http or https, or no host".to_owned(),
+                "attributes has no scheme http or https, or no host".to_owned(),
             ));
         }
     }
@@ -218,9 +218,10 @@ fn resource(service_name: &str) -> Resource {
     let has_name = env::var("OTEL_SERVICE_NAME").is_ok_and(|name| !name.is_empty())
         || env::var("OTEL_RESOURCE_ATTRIBUTES").is_ok_and(|it| it.contains("service.name="));
     let resource = Resource::builder();
-    match has_name {
-        true => resource.build(),
-        false => resource.with_service_name(service_name.to_owned()).build(),
+    if has_name {
+        resource.build()
+    } else {
+        resource.with_service_name(service_name.to_owned()).build()
     }
 }
 
@@ -368,7 +369,7 @@ mod tests {
             ] {
                 let output = run("export", &[(variable, value)]);
                 assert!(
-                    output.contains(&format!("`{variable}` is no URL")),
+                    output.contains(&format!("`{variable}` is not a URL")),
                     "{output}"
                 );
                 assert!(!output.contains(SECRET), "{output}");
@@ -428,7 +429,7 @@ mod tests {
     fn filter_and_second_subscriber_are_errors() {
         let off = ("OTEL_SDK_DISABLED", "true");
         let output = run("init", &[off, ("RUST_LOG", "shop=loud")]);
-        assert!(output.contains("`RUST_LOG` is no list"), "{output}");
+        assert!(output.contains("`RUST_LOG` is not a list"), "{output}");
         let output = run("init", &[off]);
         assert!(output.contains("again: Subscriber"), "{output}");
     }

@@ -1,4 +1,4 @@
-//! Errors of the installation of the export.
+//! [`InitError`].
 
 use opentelemetry_otlp::ExporterBuildError;
 
@@ -9,10 +9,10 @@ pub enum InitError {
     /// A variable is invalid.
     #[error("the export cannot be configured by the `OTEL_` variables: {0}")]
     Exporter(#[from] ExporterBuildError),
-    /// An endpoint is no URL for the export. The message does not contain the value, because URLs may
+    /// An endpoint is not a URL for the export. The message does not contain the value, because URLs may
     /// contain passwords.
     #[error(
-        "`{variable}` is no URL for the export: {reason}; set it to the URL of a collector, such as \
+        "`{variable}` is not a URL for the export: {reason}; set it to the URL of a collector, such as \
          http://localhost:4318"
     )]
     Endpoint {
@@ -28,7 +28,7 @@ pub enum InitError {
         reason: String,
     },
     /// The filter of logs is invalid.
-    #[error("`RUST_LOG` is no list of targets and levels: {filter:?}: {reason}")]
+    #[error("`RUST_LOG` is not a list of targets and levels: {filter:?}: {reason}")]
     Filter {
         /// The value of the variable.
         filter: String,

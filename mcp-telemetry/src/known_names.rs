@@ -21,7 +21,7 @@ pub(crate) struct KnownNames {
 }
 
 impl KnownNames {
-    /// Names of each kind that are kept. Further ones are left out of metrics.
+    /// Most known names of each kind. Further ones are left out of metrics.
     pub(crate) const MAX_NAMES: usize = 1000;
     /// Longer names are left out of metrics.
     const MAX_BYTES: usize = 256;

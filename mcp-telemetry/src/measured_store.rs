@@ -18,7 +18,7 @@ use crate::instruments::{BOUNDARIES, global_meter};
 
 /// A store of events, sessions or tasks whose operations are recorded in the histogram
 /// `mcp.sdk.store.operation.duration` (seconds), with the attributes `operation` and, after a failure,
-/// `error.type`. Waiting for changes of a task is no operation.
+/// `error.type`. Task watches are not measured.
 ///
 /// # Examples
 ///
@@ -63,12 +63,11 @@ impl<S> MeasuredStore<S> {
         let result = running.await;
         let seconds = start.elapsed().as_secs_f64();
         let operation = KeyValue::new("operation", operation);
-        match result.as_ref().is_err_and(is_failure) {
-            true => {
-                let failure = KeyValue::new("error.type", OTHER);
-                self.duration.record(seconds, &[operation, failure]);
-            }
-            false => self.duration.record(seconds, &[operation]),
+        if result.as_ref().is_err_and(is_failure) {
+            let failure = KeyValue::new("error.type", OTHER);
+            self.duration.record(seconds, &[operation, failure]);
+        } else {
+            self.duration.record(seconds, &[operation])
         }
         result
     }

@@ -40,7 +40,8 @@ impl Network {
     pub(crate) fn new(connection: Option<&Connection>, extensions: Option<&Extensions>) -> Self {
         let transport = connection.map(|connection| connection.transport);
         let parts = extensions.and_then(Extensions::parts);
-        let server = connection.filter(|it| it.host.is_some() || it.state.is_some());
+        let server =
+            connection.filter(|connection| connection.host.is_some() || connection.state.is_some());
         Self {
             transport: transport.or_else(|| extensions?.transport()),
             version: parts.map(|parts| parts.version),
@@ -73,7 +74,7 @@ impl Network {
         version_name(self.version?)
     }
 
-    /// Returns the host and the port of the server, on the side of its client.
+    /// Returns the server's host and port, on the client side.
     pub(crate) fn server(&self) -> Option<(&Arc<str>, Option<u16>)> {
         let (host, port) = self.server.as_ref()?.address.as_ref()?;
         Some((host, *port))

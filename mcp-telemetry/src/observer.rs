@@ -1,10 +1,10 @@
-//! Operations of messages that layers do not see, and the duration of sessions.
+//! Operations for messages that layers do not see, and session durations.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use mcp_core::{Fault, Observation, ObservedMessage, ObservedSession, Observer};
-use mcp_types::{Meta, Method, ProtocolVersion};
+use mcp_types::{Meta, ProtocolVersion};
 use tracing::Span;
 
 use crate::error_type::Failure;
@@ -13,7 +13,6 @@ use crate::network::Network;
 use crate::operation::Operation;
 use crate::settings::Settings;
 use crate::trace_context::Origin;
-use crate::trace_context::http_trace::Head;
 
 /// The observer of a layer.
 #[derive(Debug)]
@@ -22,18 +21,12 @@ pub(crate) struct TelemetryObserver(pub(crate) Arc<Settings>);
 impl Observer for TelemetryObserver {
     fn message(&self, message: &ObservedMessage<'_>) -> Box<dyn Observation> {
         let facts = Facts::of_message(message, &self.0.names);
-        let mut operation =
-            Operation::start(self.0.clone(), facts, || Details::of_message(message));
-        operation.may_be_dropped = message.method == Method::Listen.as_str();
+        let details = || Details::of_message(message);
+        let operation = Operation::start(self.0.clone(), facts, details);
         if !message.is_sent {
-            let head = message.extensions.map(Head::new);
-            operation.set_origin(|| Origin::received(message.meta, head.as_ref()));
+            operation.set_origin(|| Origin::received(message.meta, message.extensions));
         }
-        Box::new(MessageObservation {
-            is_sent: message.is_sent,
-            version: message.version,
-            operation,
-        })
+        Box::new(MessageObservation(operation))
     }
 
     fn session(&self, session: &ObservedSession<'_>) -> Box<dyn Observation> {
@@ -48,25 +41,19 @@ impl Observer for TelemetryObserver {
     }
 }
 
-struct MessageObservation {
-    is_sent: bool,
-    version: ProtocolVersion,
-    operation: Operation,
-}
+struct MessageObservation(Operation);
 
 impl Observation for MessageObservation {
     fn span(&self) -> Span {
-        self.operation.span().clone()
+        self.0.span().clone()
     }
 
     fn inject(&self, meta: Meta) -> Meta {
-        self.operation.inject(meta)
+        self.0.inject(meta)
     }
 
     fn end(self: Box<Self>, outcome: Result<(), &Fault>) {
-        let failure = outcome.err();
-        let failure = failure.map(|fault| Failure::of_fault(fault, self.is_sent, self.version));
-        self.operation.finish(failure.as_ref());
+        self.0.finish(outcome);
     }
 }
 
@@ -92,9 +79,10 @@ impl Drop for SessionObservation {
         let Some(instruments) = self.settings.instruments() else {
             return;
         };
-        let histogram = match self.is_client {
-            true => &instruments.client_sessions,
-            false => &instruments.server_sessions,
+        let histogram = if self.is_client {
+            &instruments.client_sessions
+        } else {
+            &instruments.server_sessions
         };
         let attributes = session_attributes(
             self.version,

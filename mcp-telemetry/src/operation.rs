@@ -4,8 +4,9 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Instant;
 
-use mcp_core::{Call, ClientAddress, Exchange, Reply, ResultBody, catch_panic_sync, wire};
-use mcp_types::{Meta, RequestId};
+use mcp_core::{Call, ClientAddress, Exchange, Fault, Reply, ResultBody, catch_panic_sync, wire};
+use mcp_types::ext::events::STREAM;
+use mcp_types::{Meta, Method, RequestId};
 use opentelemetry::ContextGuard;
 use tracing::Span;
 use tracing::field::Empty;
@@ -34,8 +35,6 @@ pub(crate) struct Operation {
     unsampled: Option<opentelemetry::Context>,
     started: Instant,
     is_finished: bool,
-    /// The end of a stream is no failure.
-    pub(crate) may_be_dropped: bool,
 }
 
 /// Ends the current operation of the thread when it is dropped.
@@ -76,7 +75,6 @@ impl Operation {
             unsampled,
             started: Instant::now(),
             is_finished: false,
-            may_be_dropped: false,
         }
     }
 
@@ -105,7 +103,7 @@ impl Operation {
         })
     }
 
-    /// Adds the context of the operation to the `_meta` of the message.
+    /// Adds the operation's context to the message's `_meta`.
     pub(crate) fn inject(&self, meta: Meta) -> Meta {
         trace_context::inject(&self.context(), meta)
     }
@@ -119,9 +117,10 @@ impl Operation {
             return trace_context::ambient();
         }
         let context = self.span.context();
-        match trace_context::is_sent(&context) {
-            true => context,
-            false => trace_context::ambient(),
+        if trace_context::is_sent(&context) {
+            context
+        } else {
+            trace_context::ambient()
         }
     }
 
@@ -147,7 +146,7 @@ impl Operation {
     }
 
     /// Ends the operation with a reply.
-    pub(crate) fn finish_reply(&mut self, reply: &Reply) {
+    pub(crate) fn finish_reply(mut self, reply: &Reply) {
         let failure = Failure::of_reply(reply, self.facts.is_sent, self.facts.version);
         learn(&self.settings.names, reply);
         // A result that is an error proves a tool only where the server itself has made it.
@@ -162,9 +161,12 @@ impl Operation {
         self.end(failure.as_ref());
     }
 
-    /// Ends the operation.
-    pub(crate) fn finish(mut self, failure: Option<&Failure>) {
-        self.end(failure);
+    /// Ends the operation of a message that layers do not see.
+    pub(crate) fn finish(mut self, outcome: Result<(), &Fault>) {
+        let facts = &self.facts;
+        let failure = outcome.err();
+        let failure = failure.map(|fault| Failure::of_fault(fault, facts.is_sent, facts.version));
+        self.end(failure.as_ref());
     }
 
     fn record_result(&self, reply: &Reply) {
@@ -203,9 +205,10 @@ impl Operation {
         let Some(instruments) = self.settings.instruments() else {
             return;
         };
-        let histogram = match self.facts.is_sent {
-            true => &instruments.client_operations,
-            false => &instruments.server_operations,
+        let histogram = if self.facts.is_sent {
+            &instruments.client_operations
+        } else {
+            &instruments.server_operations
         };
         let with_uri = self.settings.uris_in_metrics;
         let seconds = self.started.elapsed().as_secs_f64();
@@ -221,10 +224,11 @@ impl Drop for Operation {
         if self.is_finished {
             return;
         }
-        match self.may_be_dropped {
-            true => self.end(None),
-            false => self.end(Some(&Failure::cancelled())),
-        }
+        // A stream ends when its client no longer wants it.
+        let method = self.facts.method.as_str();
+        let is_stream = method == Method::Listen.as_str() || method == STREAM;
+        let failure = (!is_stream).then(Failure::cancelled);
+        self.end(failure.as_ref());
     }
 }
 
@@ -277,20 +281,21 @@ fn make_span<'a>(facts: &Facts, details: impl Fn() -> Details<'a>) -> Span {
                 network.transport = facts.network.transport(),
                 network.protocol.name = facts.network.protocol(),
                 network.protocol.version = facts.network.protocol_version(),
-                server.address = facts.server_address().map(field),
-                server.port = facts.server_port(),
+                server.address = facts.server().map(|(host, _)| field(host)),
+                server.port = facts.server().and_then(|(_, port)| port).map(i64::from),
                 client.address = client_address(facts.client(details())).as_deref(),
-                client.port = facts.client(details()).and_then(|it| it.port()).map(i64::from),
+                client.port = facts.client(details()).and_then(|client| client.port()).map(i64::from),
             )
         };
     }
-    match facts.is_sent {
-        true => make!("mcp.client", "client"),
-        false => make!("mcp.server", "server"),
+    if facts.is_sent {
+        make!("mcp.client", "client")
+    } else {
+        make!("mcp.server", "server")
     }
 }
 
-/// Shortens a string of a peer to the length of a field.
+/// Shortens a peer's string to the field limit.
 fn field(text: &str) -> &str {
     truncate(text, MAX_FIELD_BYTES)
 }

@@ -9,7 +9,7 @@ use opentelemetry::metrics::Meter;
 
 use crate::instruments::global_meter;
 
-/// Reports what an endpoint holds as metrics of the global meter: `mcp.sdk.sessions`,
+/// Reports what an endpoint holds with the global meter: `mcp.sdk.sessions`,
 /// `mcp.sdk.streams`, `mcp.sdk.subscriptions` and `mcp.sdk.queue.size` (bytes) as they are at each
 /// export, and `mcp.sdk.requests.refused` by `http.response.status_code`. On a pipe, refused requests
 /// are counted by `rpc.response.status_code`.
@@ -32,7 +32,7 @@ pub fn watch_endpoint(read: impl Fn() -> EndpointMetrics + Send + Sync + 'static
     watch_endpoint_with(&global_meter(), read);
 }
 
-/// Reports what an endpoint holds as metrics of `meter`. See [`watch_endpoint`].
+/// Reports what an endpoint holds with `meter`. See [`watch_endpoint`].
 pub fn watch_endpoint_with(
     meter: &Meter,
     read: impl Fn() -> EndpointMetrics + Send + Sync + 'static,
@@ -90,7 +90,7 @@ pub fn watch_endpoint_with(
     );
 }
 
-/// Reports the decisions about access tokens as metrics of the global meter: `mcp.sdk.auth.requests` by
+/// Reports the decisions about access tokens with the global meter: `mcp.sdk.auth.requests` by
 /// `outcome`, which is `accepted` or `refused`, and for refused ones by `reason`.
 ///
 /// # Examples
@@ -111,7 +111,7 @@ pub fn watch_auth(read: impl Fn() -> AuthMetrics + Send + Sync + 'static) {
     watch_auth_with(&global_meter(), read);
 }
 
-/// Reports the decisions about access tokens as metrics of `meter`. See [`watch_auth`].
+/// Reports the decisions about access tokens with `meter`. See [`watch_auth`].
 pub fn watch_auth_with(meter: &Meter, read: impl Fn() -> AuthMetrics + Send + Sync + 'static) {
     meter
         .u64_observable_counter("mcp.sdk.auth.requests")
@@ -129,7 +129,7 @@ pub fn watch_auth_with(meter: &Meter, read: impl Fn() -> AuthMetrics + Send + Sy
         .build();
 }
 
-/// Reports the tasks of this node as metrics of the global meter: `mcp.sdk.tasks`, those that run, and
+/// Reports this node's tasks with the global meter: `mcp.sdk.tasks`, those that run, and
 /// `mcp.sdk.tasks.ended`, both by `status`.
 ///
 /// # Examples
@@ -147,7 +147,7 @@ pub fn watch_tasks(read: impl Fn() -> TaskMetrics + Send + Sync + 'static) {
     watch_tasks_with(&global_meter(), read);
 }
 
-/// Reports the tasks of this node as metrics of `meter`. See [`watch_tasks`].
+/// Reports this node's tasks with `meter`. See [`watch_tasks`].
 pub fn watch_tasks_with(meter: &Meter, read: impl Fn() -> TaskMetrics + Send + Sync + 'static) {
     let read: Arc<dyn Fn() -> TaskMetrics + Send + Sync> = Arc::new(read);
     let open = read.clone();

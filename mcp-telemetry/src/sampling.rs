@@ -84,12 +84,13 @@ impl HeadSampling {
         Self::new(Config::default().sampler)
     }
 
-    /// Returns the layer of the subscriber, if spans of calls are enabled.
+    /// Returns the subscriber's layer, if call spans are enabled.
     fn of_subscriber() -> Option<Self> {
         let find = |dispatch: &dispatcher::Dispatch| dispatch.downcast_ref::<Self>().cloned();
-        match tracing::span_enabled!(target: "mcp", Level::INFO) {
-            true => dispatcher::get_default(find),
-            false => None,
+        if tracing::span_enabled!(target: "mcp", Level::INFO) {
+            dispatcher::get_default(find)
+        } else {
+            None
         }
     }
 
@@ -97,9 +98,10 @@ impl HeadSampling {
         let Inner { sampler, ids } = &*self.0;
         let parent = origin.parent.unwrap_or_else(Context::current);
         let span = parent.span().span_context().clone();
-        let trace_id = match span.is_valid() {
-            true => span.trace_id(),
-            false => ids.new_trace_id(),
+        let trace_id = if span.is_valid() {
+            span.trace_id()
+        } else {
+            ids.new_trace_id()
         };
         let result = sampler.should_sample(Some(&parent), trace_id, method, kind, &[], &[]);
         if result.decision != SamplingDecision::Drop {
@@ -113,14 +115,13 @@ impl HeadSampling {
             }));
         }
         // The decision holds for the whole trace, also where it goes on.
-        Decision::Refused(match span.is_valid() && !span.is_sampled() {
-            true => parent,
-            false => {
-                let flags = TraceFlags::default();
-                let state = result.trace_state;
-                let span = SpanContext::new(trace_id, ids.new_span_id(), flags, false, state);
-                parent.with_remote_span_context(span)
-            }
+        Decision::Refused(if span.is_valid() && !span.is_sampled() {
+            parent
+        } else {
+            let flags = TraceFlags::default();
+            let state = result.trace_state;
+            let span = SpanContext::new(trace_id, ids.new_span_id(), flags, false, state);
+            parent.with_remote_span_context(span)
         })
     }
 }
@@ -149,7 +150,7 @@ impl ShouldSample for HeadSampling {
             let span = parent.span();
             let span = span.span_context();
             let decided: &Decided = parent.get()?;
-            // Children of the span of the call inherit the context, and have another parent.
+            // Children of the call span inherit the context, and have another parent.
             (decided.parent == span.span_id()).then(|| SamplingResult {
                 decision: decided.decision.clone(),
                 attributes: Vec::new(),

@@ -5,19 +5,21 @@ use std::sync::Arc;
 use std::task::{self, Poll, ready};
 
 use mcp_core::tower::{Middleware, Next};
-use mcp_core::{BoxFuture, Exchange, Observer, Reply};
+use mcp_core::{BoxFuture, Exchange, Observer, Reply, TaskReply};
+use mcp_types::ext::tasks::RESULT_TYPE;
 use mcp_types::{CallToolResult, RawObject};
 use opentelemetry::Context;
 use opentelemetry::context::FutureExt as _;
 use opentelemetry::metrics::Meter;
 use opentelemetry::trace::SpanKind;
+use parking_lot::Mutex;
 
 use crate::facts::{Details, Facts};
 use crate::observer::TelemetryObserver;
 use crate::operation::Operation;
 use crate::sampling::{self, Decision};
 use crate::settings::Settings;
-use crate::trace_context::{self, Origin, http_trace::Head};
+use crate::trace_context::{self, Origin};
 
 /// A layer that records each request and notification as a span and as a duration, by the OpenTelemetry
 /// conventions for MCP. It also records the messages that other layers do not see (the handshake,
@@ -30,7 +32,7 @@ use crate::trace_context::{self, Origin, http_trace::Head};
 ///   `mcp.server.operation.duration`, `mcp.client.operation.duration`, `mcp.server.session.duration` and
 ///   `mcp.client.session.duration`, in seconds.
 /// * **Propagation**: requests carry `traceparent`, `tracestate` and `baggage` in `_meta`. The span of a
-///   client is the parent of the span of its server. The span of the HTTP request becomes a link.
+///   client is the parent of its server's span. The HTTP request's span becomes a link.
 ///
 /// Metrics contain the name of a tool or prompt only after the server has confirmed it by a list or a
 /// result, and at most 1,000 names of each kind: peers cannot create time series.
@@ -93,7 +95,7 @@ impl Telemetry {
         self.set(|settings| settings.uris_in_metrics = true)
     }
 
-    /// Records the arguments of tool calls in spans, as `redact` returns them: it receives the name of
+    /// Records tool call arguments in spans, as `redact` returns them: it receives the name of
     /// the tool and the arguments, and returns `None` to leave them out. At most 8 KiB are recorded.
     /// Default: no arguments, because they may be secrets.
     ///
@@ -136,9 +138,12 @@ impl Middleware for Telemetry {
             settings,
             is_client,
         } = self;
-        Next::new(move |exchange| match is_client {
-            true => send(&settings, exchange, &next),
-            false => receive(&settings, exchange, &next),
+        Next::new(move |exchange| {
+            if is_client {
+                send(&settings, exchange, &next)
+            } else {
+                receive(&settings, exchange, &next)
+            }
         })
     }
 
@@ -148,10 +153,14 @@ impl Middleware for Telemetry {
 }
 
 /// Runs a call that a server has received.
-fn receive(settings: &Arc<Settings>, exchange: Exchange, next: &Next) -> BoxFuture<'static, Reply> {
+fn receive(
+    settings: &Arc<Settings>,
+    mut exchange: Exchange,
+    next: &Next,
+) -> BoxFuture<'static, Reply> {
     let origin = || {
-        let head = Head::new(&exchange.extensions);
-        Origin::received(exchange.meta.beyond_envelope(), Some(&head))
+        let meta = exchange.meta.beyond_envelope();
+        Origin::received(meta, Some(&exchange.extensions))
     };
     let method = exchange.call.method_name();
     let facts = || Facts::of_exchange(&exchange, false, &settings.names);
@@ -170,7 +179,11 @@ fn receive(settings: &Arc<Settings>, exchange: Exchange, next: &Next) -> BoxFutu
             operation
         }
     };
-    run(operation, exchange, next)
+    let task = exchange
+        .facts
+        .declares_tasks()
+        .then(|| TaskOperation::watch(&mut exchange));
+    run(operation, task, exchange, next)
 }
 
 /// Runs a call that a client sends.
@@ -198,7 +211,7 @@ fn send(
         }
     };
     add_context(&operation.context(), &mut exchange);
-    run(operation, exchange, next)
+    run(operation, None, exchange, next)
 }
 
 /// Adds a context to the `_meta` of a request.
@@ -215,19 +228,31 @@ fn run_unsampled(context: Context, exchange: Exchange, next: &Next) -> BoxFuture
 }
 
 /// Starts the call at once: a future that contained the exchange would copy it.
-fn run(operation: Operation, exchange: Exchange, next: &Next) -> BoxFuture<'static, Reply> {
+fn run(
+    operation: Operation,
+    task: Option<Arc<TaskOperation>>,
+    exchange: Exchange,
+    next: &Next,
+) -> BoxFuture<'static, Reply> {
     operation.record_arguments(&exchange);
     let reply = {
         let _entered = operation.enter();
         next.run(exchange)
     };
-    Box::pin(RunningCall { reply, operation })
+    Box::pin(RunningCall {
+        reply,
+        operation: Some(operation),
+        task,
+    })
 }
 
 /// A running call. An `async` block would store the operation and the reply twice.
 struct RunningCall {
     reply: BoxFuture<'static, Reply>,
-    operation: Operation,
+    /// `None` after the end.
+    operation: Option<Operation>,
+    /// `None` if the call cannot become a task.
+    task: Option<Arc<TaskOperation>>,
 }
 
 impl Future for RunningCall {
@@ -235,10 +260,64 @@ impl Future for RunningCall {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Reply> {
         let this = &mut *self;
-        let entered = this.operation.enter();
+        let entered = this.operation.as_ref().and_then(Operation::enter);
         let reply = ready!(this.reply.as_mut().poll(cx));
         drop(entered);
-        this.operation.finish_reply(&reply);
+        if let Some(operation) = this.operation.take() {
+            match &this.task {
+                Some(task) if is_task(&reply) => task.start(operation),
+                _ => operation.finish_reply(&reply),
+            }
+        }
         Poll::Ready(reply)
+    }
+}
+
+fn is_task(reply: &Reply) -> bool {
+    matches!(reply, Reply::Extended { result_type, .. } if **result_type == *RESULT_TYPE)
+}
+
+/// The operation of a call that becomes a task. It ends with the task, and as a cancelled one when the handler
+/// and the engine drop it.
+#[derive(Default)]
+struct TaskOperation(Mutex<TaskState>);
+
+#[derive(Default)]
+enum TaskState {
+    /// The call is not a task yet.
+    #[default]
+    Pending,
+    Running(Operation),
+    /// The task has ended before its creation was answered.
+    Ended(Reply),
+}
+
+impl TaskOperation {
+    /// Asks the task engine for the task's reply.
+    fn watch(exchange: &mut Exchange) -> Arc<Self> {
+        let task = Arc::new(Self::default());
+        let ended = task.clone();
+        exchange
+            .extensions
+            .insert(TaskReply::new(move |reply| ended.end(reply)));
+        task
+    }
+
+    fn start(&self, operation: Operation) {
+        let mut state = self.0.lock();
+        if let TaskState::Ended(reply) = &*state {
+            operation.finish_reply(reply);
+        } else {
+            *state = TaskState::Running(operation);
+        }
+    }
+
+    fn end(&self, reply: &Reply) {
+        let mut state = self.0.lock();
+        if let TaskState::Running(operation) = std::mem::take(&mut *state) {
+            operation.finish_reply(reply);
+        } else {
+            *state = TaskState::Ended(reply.clone());
+        }
     }
 }

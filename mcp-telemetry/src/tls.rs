@@ -14,7 +14,7 @@ use crate::init_error::InitError;
 /// are those of the operating system, which are loaded only then.
 pub(crate) fn client(uses_tls: bool) -> Result<Client, InitError> {
     let config = config(uses_tls)?;
-    // A thread of its own, because the client blocks, which the threads of a runtime must not.
+    // A dedicated thread, because the client blocks, which runtime threads must not.
     let building =
         thread::spawn(move || Client::builder().tls_backend_preconfigured(config).build());
     let client = building.join().map_err(|_| InitError::Client {
@@ -36,14 +36,13 @@ fn config(uses_tls: bool) -> Result<ClientConfig, InitError> {
     let config = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .map_err(error)?;
-    let config = match uses_tls {
-        true => {
-            let verifier = Verifier::new(provider).map_err(error)?;
-            config
-                .dangerous()
-                .with_custom_certificate_verifier(Arc::new(verifier))
-        }
-        false => config.with_root_certificates(RootCertStore::empty()),
+    let config = if uses_tls {
+        let verifier = Verifier::new(provider).map_err(error)?;
+        config
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
+    } else {
+        config.with_root_certificates(RootCertStore::empty())
     };
     Ok(config.with_no_client_auth())
 }

@@ -3,6 +3,8 @@
 
 use std::sync::LazyLock;
 
+use http::HeaderName;
+use mcp_core::Extensions;
 use mcp_types::meta as w3c;
 use mcp_types::meta::keys;
 use mcp_types::{Meta, RawObject};
@@ -15,6 +17,9 @@ use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, Tra
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
+
+static TRACEPARENT: HeaderName = HeaderName::from_static(keys::TRACEPARENT);
+static TRACESTATE: HeaderName = HeaderName::from_static(keys::TRACESTATE);
 
 /// Bytes that a baggage value contains without escapes.
 const BAGGAGE: &AsciiSet = &NON_ALPHANUMERIC
@@ -65,7 +70,7 @@ pub(crate) fn extract(meta: &Meta) -> Option<Context> {
 }
 
 /// Returns the remote span of the sender.
-pub(crate) fn span_context(trace: &w3c::TraceContext) -> SpanContext {
+fn span_context(trace: &w3c::TraceContext) -> SpanContext {
     let state = trace.state.as_ref();
     let state = state.and_then(|state| state.as_str().parse::<TraceState>().ok());
     SpanContext::new(
@@ -96,9 +101,10 @@ fn to_w3c(span: &SpanContext) -> Option<w3c::TraceContext> {
     let trace_id = u128::from_be_bytes(span.trace_id().to_bytes());
     let span_id = u64::from_be_bytes(span.span_id().to_bytes());
     let parent = w3c::TraceParent::new(trace_id, span_id)?;
-    let parent = match span.is_sampled() {
-        true => parent.sampled(),
-        false => parent,
+    let parent = if span.is_sampled() {
+        parent.sampled()
+    } else {
+        parent
     };
     let trace = w3c::TraceContext::new(parent);
     let state = span.trace_state().header();
@@ -122,16 +128,17 @@ pub(crate) fn is_sent(context: &Context) -> bool {
     context.span().span_context().is_valid() || !context.baggage().is_empty()
 }
 
-/// Returns the context around the current task: of its `tracing` span, or else of OpenTelemetry.
+/// Returns the ambient context: that of the current `tracing` span, or else OpenTelemetry's.
 pub(crate) fn ambient() -> Context {
     let span = Span::current();
     if span.is_none() {
         return Context::current();
     }
     let context = span.context();
-    match context.span().span_context().is_valid() {
-        true => context,
-        false => Context::current(),
+    if context.span().span_context().is_valid() {
+        context
+    } else {
+        Context::current()
     }
 }
 
@@ -147,14 +154,14 @@ pub(crate) struct Origin {
 impl Origin {
     /// The origin of a message that was received: its parent is the sender's span. The ambient span, for
     /// example that of the HTTP request, becomes a link. Without a sender's span it is the parent.
-    pub(crate) fn received(meta: Option<&RawObject>, http: Option<&http_trace::Head<'_>>) -> Self {
+    pub(crate) fn received(meta: Option<&RawObject>, extensions: Option<&Extensions>) -> Self {
         let ambient = ambient();
         let ambient_span = || {
             let span = ambient.span();
             let span = span.span_context();
             span.is_valid().then(|| span.clone())
         };
-        let of_http = || http.and_then(http_trace::Head::span_context);
+        let of_http = || extensions.and_then(http_span);
         let sender = meta.and_then(read_meta);
         let (parent, link) = match sender.as_ref().and_then(extract) {
             Some(sender) if sender.span().span_context().is_valid() => {
@@ -194,35 +201,15 @@ impl Origin {
     }
 }
 
-/// The trace context in the head of an HTTP request.
-pub(crate) mod http_trace {
-    use http::HeaderName;
-    use mcp_core::Extensions;
-    use mcp_types::meta as w3c;
-    use mcp_types::meta::keys;
-    use opentelemetry::trace::SpanContext;
-
-    static TRACEPARENT: HeaderName = HeaderName::from_static(keys::TRACEPARENT);
-    static TRACESTATE: HeaderName = HeaderName::from_static(keys::TRACESTATE);
-
-    /// The head of an HTTP request.
-    pub(crate) struct Head<'a>(&'a Extensions);
-
-    impl<'a> Head<'a> {
-        pub(crate) fn new(extensions: &'a Extensions) -> Self {
-            Self(extensions)
-        }
-
-        pub(crate) fn span_context(&self) -> Option<SpanContext> {
-            let headers = &self.0.parts()?.headers;
-            let text = |key: &HeaderName| headers.get(key)?.to_str().ok();
-            let parent = text(&TRACEPARENT)?.trim().parse().ok()?;
-            let trace = w3c::TraceContext::new(parent);
-            let state = text(&TRACESTATE).and_then(|state| state.parse().ok());
-            Some(super::span_context(&match state {
-                Some(state) => trace.state(state),
-                None => trace,
-            }))
-        }
-    }
+/// Returns the span in the head of an HTTP request.
+fn http_span(extensions: &Extensions) -> Option<SpanContext> {
+    let headers = &extensions.parts()?.headers;
+    let text = |key: &HeaderName| headers.get(key)?.to_str().ok();
+    let parent = text(&TRACEPARENT)?.trim().parse().ok()?;
+    let trace = w3c::TraceContext::new(parent);
+    let state = text(&TRACESTATE).and_then(|state| state.parse().ok());
+    Some(span_context(&match state {
+        Some(state) => trace.state(state),
+        None => trace,
+    }))
 }

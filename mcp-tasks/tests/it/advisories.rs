@@ -25,7 +25,7 @@ async fn cve_2026_52870_task_of_another_caller_is_unknown() {
         assert_eq!(other.cancel(&server, id).await.unwrap_err(), unknown);
         let updated = other.update(&server, id, json!({})).await;
         assert_eq!(updated.unwrap_err(), unknown);
-        // Methods of older drafts, which listed the tasks of all clients.
+        // Methods of older drafts that listed all clients' tasks.
         for method in ["tasks/list", "tasks/result"] {
             let refused = other
                 .request(&server, method, json!({ "taskId": id }))

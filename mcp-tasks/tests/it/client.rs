@@ -93,7 +93,7 @@ async fn input_requests_of_a_task_are_answered_once_by_the_handlers() {
     let ask = |ask: Ask| async move {
         let name = ask.form::<Name>("name", "Name?").await?.accepted();
         sleep(Duration::from_secs(5)).await;
-        Ok::<_, ToolError>(name.map(|it| it.name).unwrap_or_default())
+        Ok::<_, ToolError>(name.map(|answer| answer.name).unwrap_or_default())
     };
     let log = Log::default();
     let server = Server::new("asking", "1.0.0")
@@ -169,7 +169,11 @@ async fn started_task_is_taken_up_by_another_client() {
     first.close().await.unwrap();
     let second = builder().connect(InProcess(server)).await.unwrap();
     let task: TaskHandle = second.task(&id).await.unwrap();
-    let updates: Vec<_> = task.updates().map(|it| it.unwrap().status).collect().await;
+    let updates: Vec<_> = task
+        .updates()
+        .map(|task| task.unwrap().status)
+        .collect()
+        .await;
     // Before and after the report of progress, and the end.
     let (working, completed) = (TaskStatus::Working, TaskStatus::Completed);
     assert_eq!(updates, [working.clone(), working, completed]);

@@ -16,14 +16,19 @@ fn asking(mode: TaskMode) -> Server {
         let first = ask.form::<Name>("first", "First?");
         let second = ask.form::<Name>("second", "Second?");
         let (first, second) = ask.all((first, second)).await?;
-        let name = |answer: Answer<Name>| answer.accepted().map(|it| it.name).unwrap_or_default();
+        let name = |answer: Answer<Name>| {
+            answer
+                .accepted()
+                .map(|answer| answer.name)
+                .unwrap_or_default()
+        };
         Ok::<_, ToolError>(format!("{} {}", name(first), name(second)))
     };
     let then_work = |ask: Ask| async move {
         let name = ask.form::<Name>("name", "Name?").await?.accepted();
         sleep(Duration::from_secs(1)).await;
         let title = ask.form::<Name>("title", "Title?").await?.accepted();
-        let text = |it: Option<Name>| it.map(|it| it.name).unwrap_or_default();
+        let text = |answer: Option<Name>| answer.map(|answer| answer.name).unwrap_or_default();
         Ok::<_, ToolError>(format!("{} {}", text(title), text(name)))
     };
     // The question is open when the call becomes a task, because the work delays the reply.
@@ -34,7 +39,10 @@ fn asking(mode: TaskMode) -> Server {
         });
         let question = ask.form::<Name>("name", "Name?");
         let (work, name) = futures_util::join!(work, question);
-        let name = name?.accepted().map(|it| it.name).unwrap_or_default();
+        let name = name?
+            .accepted()
+            .map(|answer| answer.name)
+            .unwrap_or_default();
         Ok::<_, ToolError>(format!("{name} {}", work?))
     };
     let gives_up = |ask: Ask| async move {

@@ -46,13 +46,14 @@ async fn mode_decides_for_each_client() {
             ..CALLER
         };
         let reply = undeclared.call(&server, "slow", json!({"ms": 1})).await;
-        match without {
-            true => assert_eq!(text(reply), "done after 1 ms"),
-            false => assert!(
+        if without {
+            assert_eq!(text(reply), "done after 1 ms")
+        } else {
+            assert!(
                 matches!(&reply, Reply::Fault(Fault::MissingCapability { required })
                     if required.has_extension("io.modelcontextprotocol/tasks")),
                 "{reply:?}"
-            ),
+            )
         }
     }
 }

@@ -72,7 +72,7 @@ async fn another_node_reads_answers_and_cancels() {
     let node = || {
         let ask = |ask: Ask| async move {
             let name = ask.form::<Name>("name", "Name?").await?.accepted();
-            Ok::<_, ToolError>(name.map(|it| it.name).unwrap_or_default())
+            Ok::<_, ToolError>(name.map(|answer| answer.name).unwrap_or_default())
         };
         Server::new("nodes", "1.0.0")
             .tool(Tool::new("ask").handler(ask).task(TaskMode::Always))

@@ -23,9 +23,10 @@ async fn send(
     mut params: Value,
     declares: bool,
 ) -> impl futures::Stream<Item = Value> + Unpin + use<> {
-    let extensions = match declares {
-        true => json!({TASKS: {}}),
-        false => json!({}),
+    let extensions = if declares {
+        json!({TASKS: {}})
+    } else {
+        json!({})
     };
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

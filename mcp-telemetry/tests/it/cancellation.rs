@@ -98,7 +98,7 @@ async fn cancelled_question_has_a_span_of_its_cancellation_on_both_sides() {
         () = started.notified() => {}
     }
     drop(call);
-    // The cancellation of the call, and then that of the question.
+    // The call is cancelled first, then the question.
     let (sent, received) = cancellations(&recorder, 2).await;
     pair.close().await.unwrap();
     assert_eq!(sent.len(), 2);

@@ -55,9 +55,10 @@ async fn unknown_method_is_other() {
 async fn uri_is_in_metrics_on_request_only() {
     for wanted in [false, true] {
         let recorder = Recorder::start();
-        let layer = match wanted {
-            true => recorder.server_layer().resource_uris_in_metrics(),
-            false => recorder.server_layer(),
+        let layer = if wanted {
+            recorder.server_layer().resource_uris_in_metrics()
+        } else {
+            recorder.server_layer()
         };
         let pair = Pair::http(server().layer(layer)).connect().await.unwrap();
         pair.client.read_resource("shop://list").await.unwrap();

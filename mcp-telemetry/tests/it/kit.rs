@@ -1,4 +1,4 @@
-//! A recorder of spans and metrics in memory, and a server with one item of each kind.
+//! An in-memory recorder for spans and metrics, and a server with one item of each kind.
 
 use std::collections::HashMap;
 
@@ -106,9 +106,10 @@ impl Recorder {
                 _ => Vec::new(),
             };
             let line = move |(attributes, value): (String, u64)| {
-                let attributes = match attributes.is_empty() {
-                    true => attributes,
-                    false => format!(" {attributes}"),
+                let attributes = if attributes.is_empty() {
+                    attributes
+                } else {
+                    format!(" {attributes}")
                 };
                 format!("{head}{attributes} | {value}")
             };
@@ -178,7 +179,7 @@ impl Recorder {
         let mut all = Vec::new();
         for metric in last.scope_metrics().flat_map(|scope| scope.metrics()) {
             let AggregatedMetrics::F64(MetricData::Histogram(histogram)) = metric.data() else {
-                panic!("{} is no histogram", metric.name());
+                panic!("{} is not a histogram", metric.name());
             };
             for point in histogram.data_points() {
                 let bounds: Vec<_> = point.bounds().map(|bound| bound.to_string()).collect();

@@ -49,7 +49,7 @@ async fn call_is_one_trace_from_the_caller_to_the_server() {
 
 type MakePair = fn(Server) -> Pair;
 
-/// Calls a tool of a server whose handler calls on, with a client of this library.
+/// Calls a tool whose handler calls another server, with a client of this library.
 async fn check_proxy(front: (MakePair, ProtocolVersion), behind: (MakePair, ProtocolVersion)) {
     let recorder = Recorder::start();
     let traced_client = || Client::builder().layer(recorder.client_layer());
@@ -141,7 +141,11 @@ async fn span_of_the_http_request_is_a_link() {
     let http = recorder.span(&SpanKind::Internal, "POST");
     let received = recorder.span(&SpanKind::Server, "tools/call add");
     assert_eq!(received.parent_span_id.to_string(), "b7ad6b7169203331");
-    let links: Vec<_> = received.links.iter().map(|it| &it.span_context).collect();
+    let links: Vec<_> = received
+        .links
+        .iter()
+        .map(|link| &link.span_context)
+        .collect();
     assert_eq!(links, [&http.span_context]);
 }
 
@@ -166,7 +170,7 @@ async fn baggage_and_state_reach_the_handler() {
         .connect()
         .await
         .unwrap();
-    // Without the layer of the client, the context in `_meta` is that of another program.
+    // Without the client's layer, the context in `_meta` is another program's.
     let plain = Pair::http(see_server(&recorder)).connect().await.unwrap();
     let call = plain.client.call("see", json!({}));
     let call = call

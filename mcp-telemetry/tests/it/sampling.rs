@@ -164,7 +164,7 @@ async fn ratio_is_applied_once_to_a_call() {
     }
     // A second decision about the new trace id would drop half of them. 2^-64: all or none of them.
     assert!(marked > 0 && marked < 64, "{marked}");
-    // The span of the client and that of the server.
+    // The client's span and the server's.
     assert_eq!(sampled.spans_of("tools/call see").len(), 2 * marked);
 }
 
