@@ -3,8 +3,8 @@
 //! | module | content, lowest first |
 //! |---|---|
 //! | `error` | [`SkillError`] |
-//! | `entry` | checks of an entry of `skills/list` or `skills/get` |
-//! | `approval` | [`SkillId`], [`Approval`]: the consent of the user |
+//! | `entry` | checks of `skills/list` and `skills/get` entries |
+//! | `approval` | [`SkillId`], [`Approval`]: the user's consent |
 //! | `reader` | verified reads of files |
 //! | `loaded` | [`LoadedSkill`]: verified instructions, and files on demand |
 //! | `skills_client` | [`SkillsClient`]: the skills of one server |

@@ -9,7 +9,7 @@ const MAX_BYTES: usize = 64 * 1024;
 const MAX_NODES: usize = 10_000;
 /// Maximum depth of nested values.
 const MAX_DEPTH: usize = 32;
-/// Maximum number of aliases, and of values that they expand to.
+/// Maximum number of aliases, and of the values that they expand to.
 const MAX_ALIASES: usize = 64;
 const MAX_ALIAS_EVENTS: usize = 10_000;
 
@@ -25,10 +25,10 @@ pub enum FrontmatterError {
     /// The YAML is too large.
     #[error("the YAML at its start has more than {MAX_BYTES} bytes; shorten it")]
     TooLarge,
-    /// The YAML is malformed, or exceeds a limit of its aliases, depth or number of values.
+    /// The YAML is malformed, or has too many aliases, levels or values.
     #[error("the YAML at its start is malformed: {0}")]
     Yaml(String),
-    /// The YAML is no mapping.
+    /// The YAML is not a mapping.
     #[error("the YAML at its start must be a mapping with `name` and `description`")]
     NotAMapping,
 }

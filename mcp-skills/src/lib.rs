@@ -24,7 +24,7 @@
 //! | module | content |
 //! |---|---|
 //! | `types` | the messages of the extension |
-//! | `digest`, `uri`, `frontmatter` | SHA-256, skill URIs and names, the YAML at the start of a `SKILL.md` |
+//! | `uri`, `frontmatter` | skill URIs and names, the YAML at the start of a `SKILL.md` |
 //! | `server` | folders and skills from code, [`Skills`] (feature `server`) |
 //! | `methods` | the requests of the extension |
 //! | `client` | [`SkillsClient`]: listing, verification, approval (feature `client`) |
@@ -40,7 +40,6 @@
 
 #[cfg(feature = "client")]
 pub mod client;
-mod digest;
 mod frontmatter;
 mod methods;
 #[cfg(feature = "server")]

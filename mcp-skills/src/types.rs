@@ -2,6 +2,8 @@
 //!
 //! Spec: <https://github.com/modelcontextprotocol/ext-skills>
 
+use std::fmt::Write as _;
+
 use mcp_types::{CacheScope, Cursor, JsonObject, Meta, Resource};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -10,10 +12,10 @@ use serde_json::value::RawValue;
 // spec: SKILL-19
 #[cfg(feature = "server")]
 pub(crate) const DIRECTORY_MIME_TYPE: &str = "inode/directory";
-/// Maximum number of files of a skill: 512.
+/// Maximum number of files in a skill: 512.
 // spec: SKILL-15
 pub(crate) const MAX_RESOURCES: usize = 512;
-/// Maximum total size of the files of a skill: 16 MiB.
+/// Maximum total size of a skill's files: 16 MiB.
 // spec: SKILL-15
 pub(crate) const MAX_BYTES: u64 = 16 << 20;
 
@@ -76,7 +78,7 @@ impl Skill {
 pub enum SkillResources {
     /// All files, including the instructions. Each is listed once.
     Listed(Vec<SkillResource>),
-    /// Files that change. There is no list.
+    /// Files that change, without a list.
     Dynamic,
     /// A missing or malformed value. The skill must not be loaded.
     // spec: SKILL-14
@@ -133,15 +135,9 @@ pub struct SkillResource {
 impl SkillResource {
     /// Creates a file from its URI, the SHA-256 of its bytes, and its size in bytes.
     pub fn new(uri: impl Into<String>, sha256: [u8; 32], size: u64) -> Self {
-        let digest = sha256.iter().fold("sha256:".to_owned(), |mut text, byte| {
-            for half in [byte >> 4, byte & 15] {
-                text.push(char::from_digit(half.into(), 16).unwrap_or('0'));
-            }
-            text
-        });
         Self {
             uri: uri.into(),
-            digest,
+            digest: digest_text(sha256),
             size,
         }
     }
@@ -163,6 +159,15 @@ impl SkillResource {
         }
         Some(bytes)
     }
+}
+
+/// Returns a SHA-256 as `sha256:` and hexadecimal digits.
+pub(crate) fn digest_text(sha256: [u8; 32]) -> String {
+    sha256.iter().fold("sha256:".to_owned(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// Parameters of `skills/list`.
@@ -196,25 +201,6 @@ pub struct ListSkillsResult {
     pub meta: Option<Meta>,
 }
 
-#[cfg(feature = "server")]
-impl ListSkillsResult {
-    /// Creates the last page of a list. Set `next_cursor` for other pages.
-    pub(crate) fn new(skills: Vec<Skill>) -> Self {
-        Self {
-            skills,
-            ..Self::default()
-        }
-    }
-
-    /// Sets `ttlMs` and `cacheScope`.
-    #[must_use]
-    pub(crate) fn cache(mut self, hint: mcp_types::CacheHint) -> Self {
-        self.ttl_ms = Some(hint.ttl_ms());
-        self.cache_scope = Some(hint.scope);
-        self
-    }
-}
-
 /// Parameters of `skills/get`.
 // spec: SKILL-18
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -238,27 +224,6 @@ pub(crate) struct GetSkillResult {
     /// Protocol-level metadata (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub(crate) meta: Option<Meta>,
-}
-
-#[cfg(feature = "server")]
-impl GetSkillResult {
-    /// Creates a result from the skill.
-    pub(crate) fn new(skill: Skill) -> Self {
-        Self {
-            skill,
-            ttl_ms: None,
-            cache_scope: None,
-            meta: None,
-        }
-    }
-
-    /// Sets `ttlMs` and `cacheScope`.
-    #[must_use]
-    pub(crate) fn cache(mut self, hint: mcp_types::CacheHint) -> Self {
-        self.ttl_ms = Some(hint.ttl_ms());
-        self.cache_scope = Some(hint.scope);
-        self
-    }
 }
 
 /// Parameters of `resources/directory/read`.
@@ -286,17 +251,6 @@ pub struct ReadDirectoryResult {
     /// Protocol-level metadata (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
-}
-
-#[cfg(feature = "server")]
-impl ReadDirectoryResult {
-    /// Creates the last page of a directory. Set `next_cursor` for other pages.
-    pub(crate) fn new(resources: Vec<Resource>) -> Self {
-        Self {
-            resources,
-            ..Self::default()
-        }
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 /// Name of the file with the instructions.
 pub(crate) const INSTRUCTIONS: &str = "SKILL.md";
 
-/// Maximum length of the name of a skill.
+/// Maximum length of a skill name.
 const MAX_NAME: usize = 64;
 
 /// Bytes that a path segment encodes: all but the unreserved characters of RFC 3986.
@@ -52,8 +52,8 @@ mod checks {
 
     use super::{INSTRUCTIONS, is_plain_segment};
 
-    /// Returns the URI of the directory of a skill, without a slash at its end. Returns `None` if `uri` is
-    /// no URI of instructions: `<scheme>://<path>/SKILL.md` with plain segments.
+    /// Returns the URI of a skill's directory, without a trailing slash. Returns `None` if `uri` is
+    /// not `<scheme>://<path>/SKILL.md` with plain segments.
     // spec: SKILL-06, SKILL-07
     pub(crate) fn root_of(uri: &str) -> Option<&str> {
         let root = uri.strip_suffix(INSTRUCTIONS)?.strip_suffix('/')?;
@@ -65,7 +65,7 @@ mod checks {
         (is_scheme && is_plain_path(path)).then_some(root)
     }
 
-    /// Returns the last segment of the directory of a skill.
+    /// Returns the last segment of a skill's directory.
     pub(crate) fn skill_name(root: &str) -> &str {
         root.rsplit('/').next().unwrap_or(root)
     }

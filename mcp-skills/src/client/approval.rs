@@ -1,14 +1,14 @@
-//! The identity of a skill, and the consent of the user.
+//! Skill identity, and the user's consent.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::sync::Arc;
 
+use hmac_sha256::Hash;
 use mcp_core::BoxFuture;
 
-use crate::digest::sha256;
-use crate::types::{Skill, SkillResources};
+use crate::types::{Skill, SkillResources, digest_text};
 
-/// Identity of a skill: the label that the host gave the server, and the URI. Names are no identities: skills
+/// Skill identity: the label that the host gave the server, and the URI. Names are not identities: skills
 /// of several servers may have the same one.
 // spec: SKILL-21
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,7 +45,7 @@ pub struct Approval {
     pub id: SkillId,
     /// The entry: name, description and files. It comes from the server and is not trustworthy.
     pub skill: Arc<Skill>,
-    /// SHA-256 of the identity and of all files with their digests. A host that stores its approvals stores
+    /// SHA-256 of the identity and all file digests. A host that stores its approvals stores
     /// this value: it changes with every file. `None` if the files are dynamic; such an approval is not
     /// stored.
     // spec: SKILL-33
@@ -65,7 +65,7 @@ impl Approval {
 /// The approval hook of a client.
 pub(super) type ApprovalHook = Arc<dyn Fn(Approval) -> BoxFuture<'static, bool> + Send + Sync>;
 
-/// Returns the SHA-256 of the identity and the set of (URI, digest), whatever its order.
+/// Returns the SHA-256 of the identity and the (URI, digest) set, in any order.
 fn fingerprint(id: &SkillId, skill: &Skill) -> Option<String> {
     let SkillResources::Listed(files) = &skill.resources else {
         return None;
@@ -74,12 +74,7 @@ fn fingerprint(id: &SkillId, skill: &Skill) -> Option<String> {
     rows.sort();
     // JSON quotes the parts, so that none can imitate a separator.
     let text = serde_json::json!([id.label, id.uri, rows]).to_string();
-    let mut out = "sha256:".to_owned();
-    for byte in sha256(text.as_bytes()) {
-        // Writing to a string cannot fail.
-        let _ = write!(out, "{byte:02x}");
-    }
-    Some(out)
+    Some(digest_text(Hash::hash(text.as_bytes())))
 }
 
 #[cfg(test)]

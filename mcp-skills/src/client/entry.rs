@@ -1,4 +1,4 @@
-//! Checks of an entry of `skills/list` or `skills/get`.
+//! Checks of `skills/list` and `skills/get` entries.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ pub(super) fn check(entry: &Skill) -> Result<&str, SkillError> {
     })?;
     let name = entry.name().unwrap_or_default();
     if !is_valid_name(name) {
-        return Err(invalid(format!("`{name}` is no valid name")));
+        return Err(invalid(format!("`{name}` is not a valid name")));
     }
     if name != skill_name(root) {
         return Err(invalid(format!(
@@ -60,9 +60,10 @@ fn check_size(uri: &str, files: &[SkillResource]) -> Result<(), SkillError> {
     }
     let add = |sum: u64, file: &SkillResource| sum.saturating_add(file.size);
     let bytes = files.iter().fold(0, add);
-    match bytes > MAX_BYTES {
-        true => Err(too_large(format!("{bytes} bytes, more than {MAX_BYTES}"))),
-        false => Ok(()),
+    if bytes > MAX_BYTES {
+        Err(too_large(format!("{bytes} bytes, more than {MAX_BYTES}")))
+    } else {
+        Ok(())
     }
 }
 
@@ -79,9 +80,10 @@ fn check_files(uri: &str, root: &str, files: &[SkillResource]) -> Result<(), Str
             return Err(format!("the digest of `{}` is malformed", file.uri));
         }
     }
-    match seen.contains(uri) {
-        true => Ok(()),
-        false => Err("its list of files does not contain its `SKILL.md`".to_owned()),
+    if seen.contains(uri) {
+        Ok(())
+    } else {
+        Err("its list of files does not contain its `SKILL.md`".to_owned())
     }
 }
 
@@ -135,7 +137,7 @@ mod tests {
                 entry("skill://acme/../SKILL.md", "pdf", ok()),
                 "its URI is not of the form",
             ),
-            (entry(URI, "PDF", ok()), "is no valid name"),
+            (entry(URI, "PDF", ok()), "is not a valid name"),
             (undescribed, "it has no description"),
             (dynamic, "neither a list nor"),
             (entry(URI, "pdf", vec![]), "does not contain its `SKILL.md`"),

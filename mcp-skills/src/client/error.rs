@@ -75,8 +75,8 @@ pub enum SkillError {
         /// The skill.
         skill: String,
     },
-    /// A reference is no path below the skill.
-    #[error("`{0}` is no path below the skill; use one such as `references/forms.md`")]
+    /// A reference is not a path below the skill.
+    #[error("`{0}` is not a path below the skill; use one such as `references/forms.md`")]
     InvalidReference(String),
     /// The approval hook has refused the skill.
     #[error("the skill `{0}` was not approved; it was not loaded")]

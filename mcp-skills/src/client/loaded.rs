@@ -126,7 +126,7 @@ impl LoadedSkill {
         Ok(bytes)
     }
 
-    /// Reads a file of a skill without a list of files. All reads together are limited.
+    /// Reads a file of a dynamic skill. All reads together are limited.
     // spec: SKILL-13, SKILL-15
     async fn read_dynamic(&self, uri: &str) -> Result<Bytes, SkillError> {
         let bytes = self.reader.fetch(uri, None).await?;
@@ -156,9 +156,10 @@ impl LoadedSkill {
             return Ok(reference.to_owned());
         }
         let path = reference.strip_prefix("./").unwrap_or(reference);
-        match is_plain_file_path(path) {
-            true => Ok(format!("{root}/{}", encode_path(path))),
-            false => Err(invalid()),
+        if is_plain_file_path(path) {
+            Ok(format!("{root}/{}", encode_path(path)))
+        } else {
+            Err(invalid())
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Verified reads of files.
 
 use bytes::Bytes;
+use hmac_sha256::Hash;
 use mcp_client::Client;
 use mcp_types::ResourceContents;
 
 use super::error::SkillError;
-use crate::digest::sha256;
 use crate::types::SkillResource;
 
 /// Reads files from one server.
@@ -46,9 +46,10 @@ impl FileReader {
                 actual,
             });
         }
-        match expected.sha256() == Some(sha256(&bytes)) {
-            true => Ok(bytes),
-            false => Err(SkillError::WrongDigest { uri: found }),
+        if expected.sha256() == Some(Hash::hash(&bytes)) {
+            Ok(bytes)
+        } else {
+            Err(SkillError::WrongDigest { uri: found })
         }
     }
 }

@@ -8,7 +8,7 @@ use super::loaded::LoadedSkill;
 use super::skills_client::SkillsClient;
 use crate::types::Skill;
 
-/// The skills of several servers, each in a name space of its own. A skill never hides one of the same name of
+/// The skills of several servers, each in its own name space. A skill never hides one of the same name on
 /// another server.
 ///
 /// # Examples
@@ -67,7 +67,9 @@ impl SkillRegistry {
     }
 
     fn find(&self, label: &str) -> Option<&SkillsClient> {
-        self.servers.iter().find(|it| it.server_label() == label)
+        self.servers
+            .iter()
+            .find(|server| server.server_label() == label)
     }
 
     /// Lists the skills of all servers, one after the other.
@@ -88,11 +90,11 @@ impl SkillRegistry {
                 });
             }
         }
-        disambiguate(&mut listed, |it| {
-            format!("{}: {}", it.id.label, it.display_name)
+        disambiguate(&mut listed, |skill| {
+            format!("{}: {}", skill.id.label, skill.display_name)
         });
-        disambiguate(&mut listed, |it| {
-            format!("{} ({})", it.display_name, it.id.uri)
+        disambiguate(&mut listed, |skill| {
+            format!("{} ({})", skill.display_name, skill.id.uri)
         });
         Ok(listed)
     }

@@ -36,7 +36,7 @@ pub struct SkillsClient {
 }
 
 impl SkillsClient {
-    /// Returns the skills of the server of `client`. Queries the server first if its extensions are unknown.
+    /// Returns the skills of `client`'s server. Queries the server first if its extensions are unknown.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl SkillsClient {
         })
     }
 
-    /// Sets the label of the server, which is a part of the identity of its skills. Default: the address of
+    /// Sets the server's label, which is a part of its skills' identity. Default: the address of
     /// the server. Use the name under which the user has configured the server, never the name that the
     /// server gives itself.
     // spec: SKILL-21
@@ -162,7 +162,7 @@ impl SkillsClient {
         Ok(self.extension.request::<ListSkills>(&params).await?)
     }
 
-    /// Gets the entry of a skill by its URI, also of one that is not listed. Reads no file.
+    /// Gets the entry of a skill by its URI, listed or not. Reads no file.
     ///
     /// # Errors
     ///

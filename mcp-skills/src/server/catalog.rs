@@ -89,7 +89,7 @@ impl Catalog {
             return Err(SkillsError::TooManyBytes { uri, limit });
         }
         // spec: SKILL-13
-        let listed: Option<_> = below.iter().map(|file| file.manifest_entry()).collect();
+        let listed: Option<_> = below.iter().map(|file| file.entry.clone()).collect();
         let resources = listed.map_or(SkillResources::Dynamic, SkillResources::Listed);
         let frontmatter = file.frontmatter.as_deref().cloned().unwrap_or_default();
         Ok(Skill::new(uri, frontmatter, resources))
@@ -145,7 +145,7 @@ impl Catalog {
             let other = next.files.get(path);
             other.is_some_and(|other| match (file.generator(), other.generator()) {
                 (Some(generator), Some(other)) => generator.is_same(other),
-                _ => file.fingerprint == other.fingerprint,
+                _ => file.entry == other.entry,
             })
         };
         let files = self.files.iter();

@@ -18,8 +18,8 @@ pub enum SkillsError {
         /// The error of the operating system.
         source: Arc<io::Error>,
     },
-    /// The path of [`Skills::dir`](super::Skills::dir) is no folder.
-    #[error("`{}` is no folder; pass the folder that contains the skills", .0.display())]
+    /// The path of [`Skills::dir`](super::Skills::dir) is not a folder.
+    #[error("`{}` is not a folder; pass the folder that contains the skills", .0.display())]
     NotAFolder(PathBuf),
     /// A symbolic link.
     #[error("`{}` is a symbolic link, which could leave the folder; replace it with the file itself", .0.display())]
@@ -30,7 +30,7 @@ pub enum SkillsError {
     /// A device, a pipe or a socket.
     #[error("`{}` is neither a file nor a folder; remove it", .0.display())]
     NotAFile(PathBuf),
-    /// The name of a file cannot be part of a URI.
+    /// A file name cannot be part of a URI.
     #[error("the name of `{}` must be UTF-8 without `\\` and control characters; rename it", .0.display())]
     FileName(PathBuf),
     /// A folder is nested too deeply.
@@ -84,9 +84,9 @@ pub enum SkillsError {
     /// Two files with the same URI.
     #[error("`{0}` exists twice; rename one of the skills, or remove it")]
     Duplicate(String),
-    /// The path of a file or of a prefix from code is no plain relative path.
+    /// A file's or prefix's path from code is not a plain relative path.
     #[error(
-        "`{0}` is no relative path such as `references/forms.md`; remove `..`, `.`, `\\` and empty parts"
+        "`{0}` is not a relative path such as `references/forms.md`; remove `..`, `.`, `\\` and empty parts"
     )]
     InvalidPath(String),
     /// A `SKILL.md` is not UTF-8, or contains a NUL.
@@ -110,7 +110,7 @@ pub enum SkillsError {
         /// The name; empty if it is missing.
         name: String,
     },
-    /// The name of a skill differs from that of its folder.
+    /// The skill and its folder have different names.
     #[error("`{file}`: `name` is `{name}`, but the folder is named `{folder}`; rename one of them")]
     NameMismatch {
         /// The `SKILL.md`.

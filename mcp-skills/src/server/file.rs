@@ -4,14 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use hmac_sha256::Hash;
 use mcp_types::meta::keys;
 use mcp_types::{JsonObject, Resource, ResourceContents};
 
 use super::error::SkillsError;
 use super::folder::{Folder, FoundFile, Stamp};
-use super::generator::Generator;
-use super::inline::InlineFile;
-use crate::digest::sha256;
+use super::generator::{FileBytes, Generator};
 use crate::frontmatter;
 use crate::types::SkillResource;
 use crate::uri::{INSTRUCTIONS, encode_path, is_valid_name};
@@ -19,32 +18,24 @@ use crate::uri::{INSTRUCTIONS, encode_path, is_valid_name};
 /// Maximum length of a description in characters.
 const MAX_DESCRIPTION: usize = 1024;
 
-/// The size and the digest of the bytes of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fingerprint {
-    pub(super) size: u64,
-    pub(super) digest: [u8; 32],
-}
-
 /// A file with its size and digest.
 #[derive(Debug, Clone)]
 pub(super) struct SkillFile {
     /// The decoded path: the URI without its scheme.
     pub(super) path: String,
     pub(super) uri: String,
-    /// `None` if a function writes the file.
-    pub(super) fingerprint: Option<Fingerprint>,
+    /// The size and the digest in the list of the skill. `None` if a function writes the file.
+    pub(super) entry: Option<SkillResource>,
     is_text: bool,
     /// The YAML of a `SKILL.md`.
     pub(super) frontmatter: Option<Arc<JsonObject>>,
     pub(super) source: FileSource,
 }
 
-/// The source of the bytes of a file.
+/// Where the bytes of a file come from.
 #[derive(Debug, Clone)]
 pub(super) enum FileSource {
-    Memory(Bytes),
-    Generated(Generator),
+    Code(FileBytes),
     Disk {
         folder: Arc<Folder>,
         relative: PathBuf,
@@ -56,23 +47,18 @@ impl SkillFile {
     /// A file from code. `markdown` is the whole `SKILL.md`, or its YAML if the instructions are generated.
     pub(super) fn from_code(
         path: String,
-        contents: InlineFile,
+        contents: FileBytes,
         markdown: &Bytes,
     ) -> Result<Self, SkillsError> {
-        match contents {
-            InlineFile::Fixed(bytes) => Self::new(
-                path.clone(),
-                &path,
-                &bytes,
-                FileSource::Memory(bytes.clone()),
-            ),
-            InlineFile::Generated(generator) => {
-                let source = FileSource::Generated(generator);
-                let mut file = Self::new(path.clone(), &path, markdown, source)?;
-                file.fingerprint = None;
-                Ok(file)
-            }
-        }
+        let (bytes, is_generated) = match &contents {
+            FileBytes::Fixed(bytes) => (bytes.clone(), false),
+            FileBytes::Generated(_) => (markdown.clone(), true),
+        };
+        let file = Self::new(path.clone(), &path, &bytes, FileSource::Code(contents))?;
+        Ok(Self {
+            entry: file.entry.filter(|_| !is_generated),
+            ..file
+        })
     }
 
     /// Reads a file of a folder.
@@ -104,12 +90,10 @@ impl SkillFile {
         } else {
             None
         };
+        let uri = format!("skill://{}", encode_path(&path));
         Ok(Self {
-            uri: format!("skill://{}", encode_path(&path)),
-            fingerprint: Some(Fingerprint {
-                size: bytes.len() as u64,
-                digest: sha256(bytes),
-            }),
+            entry: Some(entry(&uri, bytes)),
+            uri,
             is_text: text.is_some(),
             frontmatter,
             source,
@@ -123,40 +107,31 @@ impl SkillFile {
             if *relative == found.relative && *stamp == found.stamp)
     }
 
-    /// Reads the bytes of a file that no function writes. Returns `None` if they differ from the digest.
-    pub(super) fn read(&self) -> Result<Option<Bytes>, SkillsError> {
-        let FileSource::Disk {
-            folder, relative, ..
-        } = &self.source
-        else {
-            return Ok(match &self.source {
-                FileSource::Memory(bytes) => Some(bytes.clone()),
-                _ => None,
-            });
-        };
-        let size = self.size().unwrap_or_default();
-        let bytes = folder.read(relative, size)?.0;
-        let digest = self.fingerprint.map(|it| it.digest);
-        Ok((Some(sha256(&bytes)) == digest).then(|| bytes.into()))
+    /// Reads the file. Returns `None` if its bytes differ from the digest.
+    pub(super) fn read(&self) -> Result<Option<FileBytes>, SkillsError> {
+        match &self.source {
+            FileSource::Code(bytes) => Ok(Some(bytes.clone())),
+            FileSource::Disk {
+                folder, relative, ..
+            } => {
+                let bytes = folder.read(relative, self.size().unwrap_or_default())?.0;
+                let is_same = self.entry.as_ref() == Some(&entry(&self.uri, &bytes));
+                Ok(is_same.then(|| FileBytes::Fixed(bytes.into())))
+            }
+        }
     }
 
     /// Returns the function that writes the file, if there is one.
     pub(super) fn generator(&self) -> Option<&Generator> {
         match &self.source {
-            FileSource::Generated(generator) => Some(generator),
+            FileSource::Code(FileBytes::Generated(generator)) => Some(generator),
             _ => None,
         }
     }
 
     /// Returns the size. `None` if a function writes the file.
     pub(super) fn size(&self) -> Option<u64> {
-        self.fingerprint.map(|it| it.size)
-    }
-
-    /// Returns the entry of the file in the list of its skill. `None` if a function writes the file.
-    pub(super) fn manifest_entry(&self) -> Option<SkillResource> {
-        let Fingerprint { size, digest } = self.fingerprint?;
-        Some(SkillResource::new(self.uri.clone(), digest, size))
+        self.entry.as_ref().map(|entry| entry.size)
     }
 
     /// Returns the file as a resource.
@@ -209,6 +184,10 @@ impl SkillFile {
             _ => "application/octet-stream",
         }
     }
+}
+
+fn entry(uri: &str, bytes: &[u8]) -> SkillResource {
+    SkillResource::new(uri, Hash::hash(bytes), bytes.len() as u64)
 }
 
 /// Returns the text of a file. A file with a NUL is binary, also if it is UTF-8.

@@ -34,7 +34,7 @@ pub(super) struct Found {
     pub(super) directories: Vec<String>,
 }
 
-/// The state of a file that changes with its content, unless both happen in one tick of the file system's
+/// File metadata that changes with the content, unless both happen in one tick of the file system's
 /// clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
@@ -53,7 +53,7 @@ impl Stamp {
     }
 }
 
-/// Device, inode and time of the last change of the inode.
+/// Device, inode and inode change time.
 #[cfg(unix)]
 fn identity(metadata: &Metadata) -> [i64; 4] {
     use std::os::unix::fs::MetadataExt;
@@ -78,11 +78,11 @@ impl Folder {
         }
         let is_skill = fs::symlink_metadata(root.join(INSTRUCTIONS)).is_ok();
         let name = root.file_name().and_then(|name| name.to_str());
-        let prefix = match is_skill {
-            true => name
-                .ok_or_else(|| SkillsError::FileName(root.clone()))?
-                .to_owned(),
-            false => String::new(),
+        let prefix = if is_skill {
+            name.ok_or_else(|| SkillsError::FileName(root.clone()))?
+                .to_owned()
+        } else {
+            String::new()
         };
         Ok(Self { root, prefix })
     }
@@ -120,9 +120,10 @@ impl Folder {
                 let full = entry.path();
                 let name = name.to_str().filter(|name| is_plain_segment(name));
                 let name = name.ok_or_else(|| SkillsError::FileName(full.clone()))?;
-                let path = match path.is_empty() {
-                    true => name.to_owned(),
-                    false => format!("{path}/{name}"),
+                let path = if path.is_empty() {
+                    name.to_owned()
+                } else {
+                    format!("{path}/{name}")
                 };
                 let relative = relative.join(name);
                 let metadata =
@@ -144,7 +145,7 @@ impl Folder {
         Ok(found)
     }
 
-    /// Reads a file of at most `limit` bytes. Returns one byte more of a larger file.
+    /// Reads a file up to `limit` bytes, and one byte more if it is larger.
     ///
     /// The file is opened first. Then its canonical path is checked, and that this path still names the
     /// opened file: a link that replaces a part of the path at any moment is noticed.
@@ -179,8 +180,9 @@ fn check_kind(path: &Path, metadata: &Metadata) -> Result<(), SkillsError> {
     if metadata.is_symlink() {
         return Err(SkillsError::SymbolicLink(path.to_owned()));
     }
-    match metadata.is_file() || metadata.is_dir() {
-        true => Ok(()),
-        false => Err(SkillsError::NotAFile(path.to_owned())),
+    if metadata.is_file() || metadata.is_dir() {
+        Ok(())
+    } else {
+        Err(SkillsError::NotAFile(path.to_owned()))
     }
 }

@@ -8,6 +8,13 @@ use bytes::Bytes;
 use mcp_core::BoxFuture;
 use mcp_server::ResourceError;
 
+/// The bytes of a file from code, or the function that writes them.
+#[derive(Debug, Clone)]
+pub(super) enum FileBytes {
+    Fixed(Bytes),
+    Generated(Generator),
+}
+
 /// A function that writes a file, and the bytes before its output.
 #[derive(Clone)]
 pub(super) struct Generator {
@@ -45,9 +52,10 @@ impl Generator {
             let message = format!("the file of the skill has more than {limit} bytes");
             return Err(ResourceError::new(message));
         }
-        match self.head.is_empty() {
-            true => Ok(written),
-            false => Ok([&*self.head, &*written].concat().into()),
+        if self.head.is_empty() {
+            Ok(written)
+        } else {
+            Ok([&*self.head, &*written].concat().into())
         }
     }
 }

@@ -5,15 +5,8 @@ use std::future::Future;
 use bytes::Bytes;
 use mcp_server::ResourceError;
 
-use super::generator::Generator;
+use super::generator::{FileBytes, Generator};
 use crate::uri::INSTRUCTIONS;
-
-/// The content of a file from code.
-#[derive(Debug, Clone)]
-pub(super) enum InlineFile {
-    Fixed(Bytes),
-    Generated(Generator),
-}
 
 /// A skill from code: instructions and files that are part of the program.
 ///
@@ -40,7 +33,7 @@ pub struct InlineSkill {
     pub(super) markdown: Bytes,
     instructions: Option<Generator>,
     pub(super) prefix: Option<String>,
-    pub(super) files: Vec<(String, InlineFile)>,
+    pub(super) files: Vec<(String, FileBytes)>,
 }
 
 impl InlineSkill {
@@ -102,7 +95,7 @@ impl InlineSkill {
     /// Adds a file by its path relative to the skill, such as `references/forms.md`.
     #[must_use]
     pub fn file(mut self, path: impl Into<String>, contents: impl Into<Bytes>) -> Self {
-        let contents = InlineFile::Fixed(contents.into());
+        let contents = FileBytes::Fixed(contents.into());
         self.files.push((path.into(), contents));
         self
     }
@@ -128,21 +121,21 @@ impl InlineSkill {
         Fut: Future<Output = Result<T, ResourceError>> + Send + 'static,
         T: Into<Bytes>,
     {
-        let contents = InlineFile::Generated(Generator::new(Bytes::new(), write));
+        let contents = FileBytes::Generated(Generator::new(Bytes::new(), write));
         self.files.push((path.into(), contents));
         self
     }
 
     /// Returns the content of the `SKILL.md`.
-    pub(super) fn instructions(&self) -> InlineFile {
+    pub(super) fn instructions(&self) -> FileBytes {
         match &self.instructions {
-            Some(generator) => InlineFile::Generated(generator.clone()),
-            None => InlineFile::Fixed(self.markdown.clone()),
+            Some(generator) => FileBytes::Generated(generator.clone()),
+            None => FileBytes::Fixed(self.markdown.clone()),
         }
     }
 
     /// Returns all files with their paths relative to the skill.
-    pub(super) fn all_files(&self) -> impl Iterator<Item = (&str, InlineFile)> {
+    pub(super) fn all_files(&self) -> impl Iterator<Item = (&str, FileBytes)> {
         let files = self.files.iter();
         let files = files.map(|(path, contents)| (path.as_str(), contents.clone()));
         std::iter::once((INSTRUCTIONS, self.instructions())).chain(files)

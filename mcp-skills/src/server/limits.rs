@@ -1,8 +1,8 @@
-//! Limits of the skills of a server.
+//! Limits for a server's skills.
 
 use crate::types::{MAX_BYTES, MAX_RESOURCES};
 
-/// Limits of the skills of a server. They are checked when skills are added and when files change.
+/// Limits for a server's skills. They are checked when skills are added and when files change.
 ///
 /// # Examples
 ///
@@ -18,9 +18,9 @@ use crate::types::{MAX_BYTES, MAX_RESOURCES};
 pub struct SkillsLimits {
     /// Maximum number of skills. Default: 1,000.
     pub max_skills: usize,
-    /// Maximum number of files of a skill. Default: 512, which every host supports.
+    /// Maximum number of files in a skill. Default: 512, which every host supports.
     pub max_files: usize,
-    /// Maximum size of the files of a skill in bytes. Default: 16 MiB, which every host supports.
+    /// Maximum size of a skill's files in bytes. Default: 16 MiB, which every host supports.
     pub max_bytes: u64,
     /// Maximum depth of directories in a folder. Default: 16.
     pub max_depth: usize,

@@ -10,15 +10,16 @@ use mcp_types::{CacheHint, Cursor, Resource, ResourceContents};
 use serde::Deserialize;
 
 use super::catalog::Catalog;
+use super::generator::FileBytes;
 use super::skills::Skills;
-use super::store::{FileBytes, ReadError, Store};
+use super::store::{ReadError, Store};
 use crate::methods::{GetSkill, ListSkills, ReadDirectory};
 use crate::types::{
     GetSkillParams, GetSkillResult, ListSkillsParams, ListSkillsResult, ReadDirectoryParams,
     ReadDirectoryResult, Skill, SkillsSettings,
 };
 
-/// Number of children on a page of a directory.
+/// Number of children on a directory page.
 const DIRECTORY_PAGE: usize = 500;
 /// First letter of every cursor.
 const CURSOR: char = 's';
@@ -127,9 +128,13 @@ fn list(
     let page: Vec<(&String, &Arc<Skill>)> = rest.by_ref().take(page_size).collect();
     let last = page.last().map(|(uri, _)| (*uri).clone());
     let skills = page.into_iter().map(|(_, skill)| Skill::clone(skill));
-    let mut result = ListSkillsResult::new(skills.collect()).cache(cache);
-    result.next_cursor = rest.next().and(last).map(cursor);
-    Ok(result)
+    Ok(ListSkillsResult {
+        skills: skills.collect(),
+        next_cursor: rest.next().and(last).map(cursor),
+        ttl_ms: Some(cache.ttl_ms()),
+        cache_scope: Some(cache.scope),
+        meta: None,
+    })
 }
 
 // spec: SKILL-18
@@ -137,7 +142,12 @@ fn get(catalog: &Catalog, uri: &str, cache: CacheHint) -> Result<GetSkillResult,
     let skill = catalog.skills.get(uri);
     let skill =
         skill.ok_or_else(|| RequestError::invalid_params("`uri`: no skill of this server"))?;
-    Ok(GetSkillResult::new(Skill::clone(skill)).cache(cache))
+    Ok(GetSkillResult {
+        skill: Skill::clone(skill),
+        ttl_ms: Some(cache.ttl_ms()),
+        cache_scope: Some(cache.scope),
+        meta: None,
+    })
 }
 
 // spec: SKILL-19
@@ -150,9 +160,11 @@ fn read_directory(
     let (resources, next) = page.ok_or_else(|| {
         RequestError::invalid_params("`uri`: no directory of this server's skills")
     })?;
-    let mut result = ReadDirectoryResult::new(resources);
-    result.next_cursor = next.map(cursor);
-    Ok(result)
+    Ok(ReadDirectoryResult {
+        resources,
+        next_cursor: next.map(cursor),
+        meta: None,
+    })
 }
 
 /// The variable of the template.
@@ -171,7 +183,7 @@ async fn read(
     let read = tokio::task::spawn_blocking(move || store.read(&path)).await?;
     read.changes.announce(&notify);
     match read.outcome {
-        Ok((file, FileBytes::Ready(bytes))) => Ok(file.contents(bytes)),
+        Ok((file, FileBytes::Fixed(bytes))) => Ok(file.contents(bytes)),
         Ok((file, FileBytes::Generated(generator))) => {
             Ok(file.contents(generator.bytes(limit).await?))
         }

@@ -152,7 +152,7 @@ impl Skills {
         self
     }
 
-    /// Sets the number of skills on a page of `skills/list`. Default: 50. At least one.
+    /// Sets the number of skills per `skills/list` page. Default: 50. At least one.
     pub fn page_size(mut self, skills: usize) -> Self {
         self.page_size = skills.max(1);
         self

@@ -1,4 +1,4 @@
-//! The sources of skills, and the files that the last walk of the folders has found.
+//! The sources of skills, and the files that the last folder walk has found.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -131,7 +131,10 @@ fn root_of(skill: &InlineSkill) -> Result<String, SkillsError> {
         file: INSTRUCTIONS.to_owned(),
         reason,
     })?;
-    let name = document.frontmatter.get("name").and_then(|it| it.as_str());
+    let name = document
+        .frontmatter
+        .get("name")
+        .and_then(|name| name.as_str());
     // An invalid name is reported with the file.
     let name = name.unwrap_or_default();
     match &skill.prefix {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use mcp_server::Notify;
 use parking_lot::{Mutex, RwLock};
 
@@ -10,7 +9,7 @@ use super::catalog::{Catalog, CatalogChanges};
 use super::error::SkillsError;
 use super::file::SkillFile;
 use super::folder::Folder;
-use super::generator::Generator;
+use super::generator::FileBytes;
 use super::limits::SkillsLimits;
 use super::state::{Scan, State};
 
@@ -95,9 +94,10 @@ impl Store {
             (state.folders.clone(), state.limits)
         };
         folders.extend(folder.map(Arc::new));
-        let known = match by_stamp {
-            true => self.catalog(),
-            false => Arc::default(),
+        let known = if by_stamp {
+            self.catalog()
+        } else {
+            Arc::default()
         };
         let scan = Scan::new(&folders, &limits, &known)?;
         let mut state = self.state.lock();
@@ -109,12 +109,13 @@ impl Store {
 
     /// Returns the catalog. Looks for changed files first if the folders are watched. Blocks on files.
     pub(super) fn check(&self) -> Checked {
-        match self.is_watched() {
-            true => self.refresh(true),
-            false => Checked {
+        if self.is_watched() {
+            self.refresh(true)
+        } else {
+            Checked {
                 catalog: self.catalog(),
                 changes: CatalogChanges::default(),
-            },
+            }
         }
     }
 
@@ -148,9 +149,10 @@ impl Store {
                 return ReadFile { outcome, changes };
             }
         }
-        let Checked { catalog, changes } = match is_known {
-            true => self.refresh(false),
-            false => self.check(),
+        let Checked { catalog, changes } = if is_known {
+            self.refresh(false)
+        } else {
+            self.check()
         };
         let file = catalog.files.get(path).cloned();
         ReadFile {
@@ -178,12 +180,6 @@ pub(super) struct ReadFile {
     pub(super) changes: CatalogChanges,
 }
 
-/// The bytes of a file, or the function that writes them.
-pub(super) enum FileBytes {
-    Ready(Bytes),
-    Generated(Generator),
-}
-
 pub(super) enum ReadError {
     /// No skill has this file.
     Unknown,
@@ -193,11 +189,8 @@ pub(super) enum ReadError {
 }
 
 fn read_file(file: Arc<SkillFile>) -> Result<(Arc<SkillFile>, FileBytes), ReadError> {
-    if let Some(generator) = file.generator().cloned() {
-        return Ok((file, FileBytes::Generated(generator)));
-    }
     match file.read() {
-        Ok(Some(bytes)) => Ok((file, FileBytes::Ready(bytes))),
+        Ok(Some(bytes)) => Ok((file, bytes)),
         Ok(None) => Err(ReadError::Changed),
         Err(error) => Err(ReadError::Failed(error)),
     }

@@ -144,7 +144,7 @@ async fn same_name_twice_on_one_server_is_told_apart() {
         .add(skills(server).await.label("docs"))
         .unwrap();
     let listed = registry.list().await.unwrap();
-    let names: Vec<_> = listed.iter().map(|it| &*it.display_name).collect();
+    let names: Vec<_> = listed.iter().map(|skill| &*skill.display_name).collect();
     assert_eq!(
         names,
         [

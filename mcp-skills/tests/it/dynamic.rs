@@ -114,8 +114,8 @@ async fn put_and_remove_change_a_running_server_and_notify_its_clients() {
     for _ in 0..2 {
         seen.push(format!("{:?}", changes.next().await.unwrap().unwrap()));
     }
-    assert!(seen.iter().any(|it| it.contains(uri)), "{seen:?}");
-    assert!(seen.iter().any(|it| it == "Resources"), "{seen:?}");
+    assert!(seen.iter().any(|change| change.contains(uri)), "{seen:?}");
+    assert!(seen.iter().any(|change| change == "Resources"), "{seen:?}");
     let error = held.read("a.md").await.unwrap_err();
     assert!(error.is_verification(), "{error}");
     let fresh = skills.load(HOURS).await.unwrap();

@@ -104,7 +104,7 @@ fn mistake_is_reported_with_its_file() {
     dir.write("pdf/SKILL.md", long);
     assert!(message(Skills::dir(dir.path())).contains("1 to 1024 characters"));
     assert!(message(Skills::dir(dir.path().join("none"))).contains("cannot read"));
-    assert!(message(Skills::dir(dir.path().join("pdf/SKILL.md"))).contains("is no folder"));
+    assert!(message(Skills::dir(dir.path().join("pdf/SKILL.md"))).contains("is not a folder"));
 }
 
 #[test]
@@ -120,12 +120,12 @@ fn exceeded_limit_is_reported() {
         change(&mut limits);
         message(Skills::new().limits(limits).add_dir(dir.path()))
     };
-    assert!(with(|it| it.max_skills = 1).contains("there are 2 skills, but at most 1"));
-    assert!(with(|it| it.max_files = 3).contains("has 4 files, but hosts support 3"));
-    assert!(with(|it| it.max_bytes = 200).contains("more than 200 bytes"));
-    assert!(with(|it| it.max_bytes = 99).contains("more than 99 bytes"));
-    assert!(with(|it| it.max_depth = 1).contains("nested deeper than 1"));
-    assert!(with(|it| it.max_entries = 4).contains("more than 4 files and folders"));
+    assert!(with(|limits| limits.max_skills = 1).contains("there are 2 skills, but at most 1"));
+    assert!(with(|limits| limits.max_files = 3).contains("has 4 files, but hosts support 3"));
+    assert!(with(|limits| limits.max_bytes = 200).contains("more than 200 bytes"));
+    assert!(with(|limits| limits.max_bytes = 99).contains("more than 99 bytes"));
+    assert!(with(|limits| limits.max_depth = 1).contains("nested deeper than 1"));
+    assert!(with(|limits| limits.max_entries = 4).contains("more than 4 files and folders"));
     let dir = TempDir::new();
     dir.skill("big");
     for number in 0..512 {

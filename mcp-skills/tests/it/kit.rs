@@ -35,7 +35,7 @@ impl TempDir {
         fs::write(path, contents).unwrap();
     }
 
-    /// Writes the `SKILL.md` of a skill, whose name is the last part of `path`.
+    /// Writes the `SKILL.md` of the skill that the last part of `path` names.
     pub(crate) fn skill(&self, path: &str) {
         let name = path.rsplit('/').next().unwrap();
         self.write(&format!("{path}/SKILL.md"), markdown(name, "Steps"));
@@ -71,14 +71,15 @@ pub(crate) async fn skills(server: Server) -> SkillsClient {
     SkillsClient::new(&in_process(server).await).await.unwrap()
 }
 
-/// A client of `server` over HTTP on a free port of the loopback interface.
+/// Connects a client to `server` over HTTP, on a free loopback port.
 pub(crate) async fn over_http(server: Server, version: ProtocolVersion) -> Client {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     tokio::spawn(Serve::new(server).run(listener));
-    let mode = match version.is_modern() {
-        true => ConnectMode::Pin(version),
-        false => ConnectMode::Legacy,
+    let mode = if version.is_modern() {
+        ConnectMode::Pin(version)
+    } else {
+        ConnectMode::Legacy
     };
     Client::builder().mode(mode).connect(url).await.unwrap()
 }

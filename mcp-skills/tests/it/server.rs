@@ -113,7 +113,7 @@ async fn directory_read_returns_direct_children() {
     let read = async |uri: &str| {
         let page = skills.read_directory(uri, None).await.unwrap();
         let rows = page.resources.into_iter();
-        rows.map(|it| (it.name, it.mime_type.unwrap()))
+        rows.map(|row| (row.name, row.mime_type.unwrap()))
             .collect::<Vec<_>>()
     };
     let row = |name: &str, mime: &str| (name.to_owned(), mime.to_owned());
@@ -149,7 +149,10 @@ async fn directory_read_returns_direct_children() {
 async fn resources_list_contains_the_instructions() {
     let client = in_process(server()).await;
     let resources = client.list_resources().await.unwrap();
-    let rows: Vec<_> = resources.iter().map(|it| (&*it.uri, &*it.name)).collect();
+    let rows: Vec<_> = resources
+        .iter()
+        .map(|resource| (&*resource.uri, &*resource.name))
+        .collect();
     assert_eq!(
         rows,
         [
