@@ -1,7 +1,7 @@
 //! The parties that may call a tool.
 
 use mcp_types::Tool;
-use mcp_types::ext::apps::ToolUi;
+use mcp_types::ext::apps::{ToolUi, Visibility};
 use mcp_types::meta::keys;
 
 /// The parties that may call a tool, as the `_meta.ui` of the tool says.
@@ -26,10 +26,11 @@ impl ToolAccess {
             .meta
             .as_ref()
             .is_some_and(|meta| has_ui(meta) && meta.get::<ToolUi>(keys::UI).is_none());
-        let ui = ToolUi::of(tool);
+        let parties = ToolUi::of(tool).unwrap_or_default().visibility;
+        let is_for = |party| !is_malformed && (parties.is_empty() || parties.contains(&party));
         Self {
-            model: !is_malformed && ui.as_ref().is_none_or(ToolUi::for_model),
-            app: !is_malformed && ui.as_ref().is_none_or(ToolUi::for_app),
+            model: is_for(Visibility::Model),
+            app: is_for(Visibility::App),
         }
     }
 }

@@ -37,9 +37,12 @@ pub fn content_security_policy(csp: Option<&Csp>) -> Result<String, InvalidSourc
     let load = sources("resourceDomains", &csp.resource_domains, &["https"])?;
     let frame = sources("frameDomains", &csp.frame_domains, &["https"])?;
     let base = sources("baseUriDomains", &csp.base_uri_domains, &["https"])?;
-    let or = |list: String, default: &str| match list.is_empty() {
-        true => format!(" {default}"),
-        false => list,
+    let or = |list: String, default: &str| {
+        if list.is_empty() {
+            format!(" {default}")
+        } else {
+            list
+        }
     };
     let (connect, frame, base) = (
         or(connect, "'none'"),
@@ -104,14 +107,14 @@ fn check_source(source: &str, schemes: &[&str]) -> Result<(), &'static str> {
         None => (rest, None),
     };
     if port.is_some_and(|port| port.parse::<u16>().is_err() || port.starts_with('+')) {
-        return Err("its port is no number up to 65535");
+        return Err("its port is not a number up to 65535");
     }
     let (name, labels) = match host.strip_prefix("*.") {
         Some(name) => (name, 2),
         None => (host, 1),
     };
     if host.len() > MAX_HOST || !name.split('.').all(is_label) {
-        return Err("its host is no name in ASCII");
+        return Err("its host is not an ASCII name");
     }
     if name.split('.').count() < labels {
         return Err("its wildcard covers a top-level domain");

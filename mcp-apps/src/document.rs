@@ -31,18 +31,18 @@ pub struct AppDocument {
     csp_header: String,
 }
 
-/// The error of a resource that is no app.
+/// The error of a resource that is not an app.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DocumentError {
     /// The URI has another scheme.
-    #[error("{0:?} is no app: its URI must begin with `ui://`")]
+    #[error("{0:?} is not an app: its URI must begin with `ui://`")]
     Scheme(String),
-    /// The result has no contents of the MIME type of apps.
-    #[error("{0:?} has no contents of the type `text/html;profile=mcp-app`")]
+    /// No contents have the MIME type of apps.
+    #[error("{0:?} has no contents with the type `text/html;profile=mcp-app`")]
     MimeType(String),
-    /// The document is no UTF-8, or is larger than 16 MiB.
-    #[error("{0:?} is no text of at most 16 MiB")]
+    /// The document is not UTF-8, or is larger than 16 MiB.
+    #[error("{0:?} is not UTF-8 text of at most 16 MiB")]
     NoText(String),
     /// The metadata has another shape.
     #[error("{0:?} has malformed metadata in `_meta.ui`")]
@@ -58,7 +58,7 @@ impl AppDocument {
     ///
     /// # Errors
     ///
-    /// Returns [`DocumentError`] if the resource is no app, or its metadata is refused.
+    /// Returns [`DocumentError`] if the resource is not an app, or its metadata is refused.
     pub fn new(
         uri: &str,
         read: &ReadResourceResult,
@@ -67,32 +67,32 @@ impl AppDocument {
         if !uri.starts_with(SCHEME) {
             return Err(DocumentError::Scheme(uri.to_owned()));
         }
-        let contents = read
-            .contents
-            .iter()
-            .find(|it| mime_type(it) == Some(MIME_TYPE));
-        let contents = contents.ok_or_else(|| DocumentError::MimeType(uri.to_owned()))?;
-        let html = html(contents).ok_or_else(|| DocumentError::NoText(uri.to_owned()))?;
+        let mut parts = read.contents.iter().filter_map(parts);
+        let app = parts.find(|(mime_type, ..)| *mime_type == Some(MIME_TYPE));
+        let (_, meta, bytes) = app.ok_or_else(|| DocumentError::MimeType(uri.to_owned()))?;
+        let html = std::str::from_utf8(bytes).ok();
+        let html = html.filter(|html| html.len() <= MAX_BYTES);
+        let html = html.ok_or_else(|| DocumentError::NoText(uri.to_owned()))?;
         let listed = listed.and_then(|resource| resource.meta.as_ref());
-        let ui = match read_ui(meta(contents), uri)? {
+        let ui = match read_ui(meta, uri)? {
             Some(ui) => ui,
             None => read_ui(listed, uri)?.unwrap_or_default(),
         };
         let csp_header = content_security_policy(ui.csp.as_ref())?;
         tracing::debug!(uri, csp = csp_header, "content security policy of an app");
         Ok(Self {
-            html,
+            html: html.to_owned(),
             ui,
             csp_header,
         })
     }
 
-    /// The HTML.
+    /// Returns the HTML.
     pub fn html(&self) -> &str {
         &self.html
     }
 
-    /// The display requirements.
+    /// Returns the display requirements.
     pub fn ui(&self) -> &ResourceUi {
         &self.ui
     }
@@ -117,7 +117,7 @@ impl AppDocument {
         self
     }
 
-    /// The value of the attribute `allow` of the frame: the [granted](Self::grant) permissions.
+    /// Returns the attribute `allow` of the frame: the [granted](Self::grant) permissions.
     pub fn allow_attribute(&self) -> String {
         let none = Permissions::new();
         let granted = self.ui.permissions.as_ref().unwrap_or(&none);
@@ -131,7 +131,7 @@ impl AppDocument {
         names.map(|(_, name)| name).collect::<Vec<_>>().join("; ")
     }
 
-    /// The value of the header `Content-Security-Policy`.
+    /// Returns the header `Content-Security-Policy`.
     pub fn csp_header(&self) -> &str {
         &self.csp_header
     }
@@ -146,28 +146,19 @@ fn read_ui(meta: Option<&Meta>, uri: &str) -> Result<Option<ResourceUi>, Documen
         .ok_or_else(|| DocumentError::Metadata(uri.to_owned()))
 }
 
-fn mime_type(contents: &ResourceContents) -> Option<&str> {
-    match contents {
-        ResourceContents::Text(text) => text.mime_type.as_deref(),
-        ResourceContents::Blob(blob) => blob.mime_type.as_deref(),
-        _ => None,
-    }
-}
-
-fn meta(contents: &ResourceContents) -> Option<&Meta> {
-    match contents {
-        ResourceContents::Text(text) => text.meta.as_ref(),
-        ResourceContents::Blob(blob) => blob.meta.as_ref(),
-        _ => None,
-    }
-}
-
-fn html(contents: &ResourceContents) -> Option<String> {
-    let bytes = match contents {
-        ResourceContents::Text(text) => text.text.as_bytes(),
-        ResourceContents::Blob(blob) => blob.blob.as_bytes(),
+/// Returns the MIME type, the metadata and the bytes.
+fn parts(contents: &ResourceContents) -> Option<(Option<&str>, Option<&Meta>, &[u8])> {
+    Some(match contents {
+        ResourceContents::Text(text) => (
+            text.mime_type.as_deref(),
+            text.meta.as_ref(),
+            text.text.as_bytes(),
+        ),
+        ResourceContents::Blob(blob) => (
+            blob.mime_type.as_deref(),
+            blob.meta.as_ref(),
+            blob.blob.as_bytes(),
+        ),
         _ => return None,
-    };
-    let text = std::str::from_utf8(bytes).ok()?;
-    (text.len() <= MAX_BYTES).then(|| text.to_owned())
+    })
 }

@@ -1,4 +1,4 @@
-//! The definition of the extension, and the apps of servers.
+//! The definition of the extension, and a server's apps.
 
 use mcp_core::extension::Extension;
 use mcp_types::meta::keys;
@@ -67,7 +67,7 @@ mod server {
 
     /// A user interface: an HTML document at a `ui://` URI.
     ///
-    /// The document is one file: scripts and styles are inside of it, or come from domains of its
+    /// The document is one file: scripts and styles are inside, or come from the domains in its
     /// [`Csp`]. Link tools to it with [`Tool::app`](mcp_types::Tool::app).
     ///
     /// # Examples
@@ -96,7 +96,7 @@ mod server {
             Self {
                 resource: Resource::new(uri).mime_type(MIME_TYPE),
                 html: html.into(),
-                ui: ResourceUi::new(),
+                ui: ResourceUi::default(),
                 is_listed: true,
             }
         }
@@ -112,7 +112,7 @@ mod server {
         // spec: APP-03
         #[must_use]
         pub fn csp(mut self, csp: Csp) -> Self {
-            self.ui = self.ui.csp(csp);
+            self.ui.csp = Some(csp);
             self
         }
 
@@ -120,21 +120,21 @@ mod server {
         // spec: APP-03
         #[must_use]
         pub fn permissions(mut self, permissions: Permissions) -> Self {
-            self.ui = self.ui.permissions(permissions);
+            self.ui.permissions = Some(permissions);
             self
         }
 
         /// Sets the domain that the document asks for, in a format of the host.
         #[must_use]
         pub fn domain(mut self, domain: impl Into<String>) -> Self {
-            self.ui = self.ui.domain(domain);
+            self.ui.domain = Some(domain.into());
             self
         }
 
         /// Sets the preference for a visible border.
         #[must_use]
         pub fn prefers_border(mut self, border: bool) -> Self {
-            self.ui = self.ui.prefers_border(border);
+            self.ui.prefers_border = Some(border);
             self
         }
 
@@ -174,10 +174,7 @@ mod server {
                 text.meta = Some(meta);
             }
             let route = resource.read(move || contents.clone());
-            Routes::new().resource(match is_listed {
-                true => route,
-                false => route.unlisted(),
-            })
+            Routes::new().resource(if is_listed { route } else { route.unlisted() })
         }
     }
 

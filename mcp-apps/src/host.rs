@@ -6,13 +6,11 @@
 //! | `message` | JSON-RPC messages as text |
 //! | `server` | the server that a view may use |
 //! | `bridge` | settings and handlers of a host |
-//! | `state` | the state of a conversation: order of messages, pending requests |
-//! | `connection` | the loop that reads and writes messages |
+//! | `state` | conversation state: message order, pending requests |
 //! | `view` | the messages that a host sends |
-//! | `connect` | connecting a host to a view |
+//! | `connection` | connecting a host to a view: the loop that reads and writes messages |
 
 mod bridge;
-mod connect;
 mod connection;
 mod message;
 mod server;

@@ -3,7 +3,7 @@
 //!
 //! A server has [`App`]s, which are HTML documents at `ui://` URIs, and tools that name them. A host
 //! shows the document in a sandboxed frame, the view, and speaks JSON-RPC with it: [`HostBridge`] is
-//! its half of that conversation, over any duplex of JSON messages.
+//! its half of that conversation, over any duplex channel for JSON messages.
 //!
 //! ```
 //! use mcp::apps::{App, Apps, Csp};
@@ -18,7 +18,7 @@
 //! # Ok::<(), mcp::SetupError>(())
 //! ```
 //!
-//! Version 2026-01-26 of the specification, with the parts of the draft that version 2.0.4
+//! Specification version 2026-01-26, with the draft parts that version 2.0.4
 //! of its TypeScript package implements.
 //!
 //! Spec: <https://github.com/modelcontextprotocol/ext-apps>
@@ -29,11 +29,11 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `ui` | settings of clients, display requirements of an app |
+//! | `ui` | client settings, an app's display requirements |
 //! | `csp` | the header `Content-Security-Policy` |
 //! | `access` | parties that may call a tool |
 //! | `document` | the document of an app as a host receives it |
-//! | `extension` | the definition of the extension, apps of servers |
+//! | `extension` | the definition of the extension, a server's apps |
 //! | `host` | the host's half of the conversation with a view |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -1,4 +1,4 @@
-//! Settings of clients, and the display requirements of an app.
+//! Client settings, and an app's display requirements.
 
 use mcp_types::ExtraFields;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -56,44 +56,9 @@ pub struct ResourceUi {
     pub prefers_border: Option<bool>,
 }
 
-impl ResourceUi {
-    /// Creates a value without requirements.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets the content security policy.
-    #[must_use]
-    pub fn csp(mut self, csp: Csp) -> Self {
-        self.csp = Some(csp);
-        self
-    }
-
-    /// Sets the requested permissions.
-    #[must_use]
-    pub fn permissions(mut self, permissions: Permissions) -> Self {
-        self.permissions = Some(permissions);
-        self
-    }
-
-    /// Sets the requested domain of the page.
-    #[must_use]
-    pub fn domain(mut self, domain: impl Into<String>) -> Self {
-        self.domain = Some(domain.into());
-        self
-    }
-
-    /// Sets the preference for a visible border.
-    #[must_use]
-    pub fn prefers_border(mut self, border: bool) -> Self {
-        self.prefers_border = Some(border);
-        self
-    }
-}
-
 /// Content security policy of a user interface. Domains that are not listed are blocked.
 ///
-/// The domains come from a server. Validate each one before you write it into a header.
+/// The domains come from a server: [`content_security_policy`](crate::content_security_policy) checks each one.
 // spec: APP-03, APP-11
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -250,15 +215,15 @@ mod tests {
 
     #[test]
     fn resource_ui_round_trips_through_meta() {
-        let ui = ResourceUi::new()
-            .csp(
-                Csp::new()
-                    .connect("https://a.example")
-                    .load("https://b.example"),
-            )
-            .permissions(Permissions::new().camera())
-            .domain("x")
-            .prefers_border(true);
+        let csp = Csp::new()
+            .connect("https://a.example")
+            .load("https://b.example");
+        let ui = ResourceUi {
+            csp: Some(csp),
+            permissions: Some(Permissions::new().camera()),
+            domain: Some("x".to_owned()),
+            prefers_border: Some(true),
+        };
         let meta = Meta::default().with(keys::UI, serde_json::to_value(&ui).unwrap());
         let wanted = json!({"ui": {
             "csp": {"connectDomains": ["https://a.example"], "resourceDomains": ["https://b.example"]},

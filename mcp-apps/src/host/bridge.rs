@@ -9,21 +9,22 @@ use mcp_core::BoxFuture;
 use mcp_core::extension::{from_params, to_object};
 use mcp_types::{
     CallToolParams, CreateMessageParams, CreateMessageResult, ErrorObject, Implementation,
-    JsonObject, LogMessage, Method, RawObject, ReadResourceParams, codes,
+    JsonObject, ListResourceTemplatesResult, ListResourcesResult, LogMessage, Method, RawObject,
+    ReadResourceParams, codes,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::server::{AppServer, call_tool, list_resources, list_templates, list_tools};
+use super::server::{AppServer, call_tool, list_tools};
 use super::types::{DisplayMode, Download, HostContext, Refusal, ViewMessage, ViewSize};
 use crate::document::AppDocument;
 
-/// A handler of requests of the view.
+/// A handler of view requests.
 pub(super) type RequestHandler =
     Arc<dyn Fn(RawObject) -> BoxFuture<'static, Result<RawObject, ErrorObject>> + Send + Sync>;
-/// A handler of notifications of the view.
+/// A handler of view notifications.
 pub(super) type NotificationHandler = Arc<dyn Fn(RawObject) + Send + Sync>;
 /// A function that changes the display mode.
 pub(super) type ModeHandler =
@@ -144,7 +145,7 @@ impl HostBridge {
 
     /// Sets the document of the view. The view learns which domains and permissions the host grants.
     ///
-    /// A web host shows the document in a second frame, inside of a frame of another origin (the sandbox
+    /// A web host shows the document in a second frame, inside a frame with another origin (the sandbox
     /// proxy). Connect the bridge to the outer frame: when it reports
     /// `ui/notifications/sandbox-proxy-ready`, the bridge sends it the document, its policy and its
     /// permissions, and all later messages are those of the view.
@@ -182,7 +183,7 @@ impl HostBridge {
         self
     }
 
-    /// Declares that the host notifies the view of changes of its server's lists:
+    /// Declares that the host notifies the view when its server's lists change:
     /// [`View::send_tools_changed`](crate::View::send_tools_changed) and
     /// [`View::send_resources_changed`](crate::View::send_resources_changed).
     // spec: APP-14
@@ -211,14 +212,17 @@ impl HostBridge {
         let resources = server.clone();
         self.request(Method::ListResources.as_str(), move |_: RawObject| {
             let server = resources.clone();
-            async move { list_resources(&*server).await }
+            async move { server.list_resources().await.map(ListResourcesResult::new) }
         });
         let templates = server.clone();
         self.request(
             Method::ListResourceTemplates.as_str(),
             move |_: RawObject| {
                 let server = templates.clone();
-                async move { list_templates(&*server).await }
+                async move {
+                    let templates = server.list_templates().await;
+                    templates.map(ListResourceTemplatesResult::new)
+                }
             },
         );
         self.request(
@@ -335,9 +339,10 @@ impl HostBridge {
                 }
             },
         );
-        let tools = match tools {
-            true => json!({"tools": {}}),
-            false => json!({}),
+        let tools = if tools {
+            json!({"tools": {}})
+        } else {
+            json!({})
         };
         self.declare_with("sampling", tools)
     }
@@ -367,7 +372,7 @@ impl HostBridge {
         self
     }
 
-    /// Receives changes of the list of the view's own tools.
+    /// Is called when the view's own tools change.
     #[must_use]
     pub fn on_tools_changed(mut self, changed: impl Fn() + Send + Sync + 'static) -> Self {
         self.notification(Method::ToolsChanged.as_str(), move |_: RawObject| changed());

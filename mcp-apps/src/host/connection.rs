@@ -1,4 +1,4 @@
-//! The loop that reads and writes the messages of a view.
+//! Connecting a host to a view: the loop that reads and writes messages.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -16,15 +16,46 @@ use super::bridge::{HostBridge, ModeHandler, NotificationHandler};
 use super::message::{Incoming, Kind, call, response};
 use super::state::{Answer, Conversation, Phase};
 use super::types::{AppCapabilities, DisplayMode, ModelContext, ViewError};
+use super::view::View;
 
 /// The version of the messages.
 const PROTOCOL_VERSION: &str = "2026-01-26";
+
+/// Messages to the view that wait until it reads.
+const OUTBOX: usize = 64;
+
+impl HostBridge {
+    /// Connects to a view: a stream and a sink of messages, one JSON text each. The returned future
+    /// runs the connection; it ends with the stream, or with an error when the view breaks a limit.
+    pub fn connect<I, O>(
+        self,
+        incoming: I,
+        outgoing: O,
+    ) -> (
+        View,
+        impl Future<Output = Result<(), ViewError>> + Send + use<I, O>,
+    )
+    where
+        I: Stream<Item = String> + Send,
+        O: Sink<String> + Send,
+    {
+        let (outbox, queue) = mpsc::channel(OUTBOX);
+        let conversation = Arc::new(Conversation::new(self.limits, outbox));
+        let view = View::new(conversation.clone());
+        let connection = Connection {
+            bridge: self,
+            conversation,
+            running: JoinSet::new(),
+        };
+        (view, connection.run(incoming, outgoing, queue))
+    }
+}
 
 /// A notification that waits for its handler.
 type Queued = (NotificationHandler, RawObject);
 
 /// A running conversation.
-pub(super) struct Connection {
+struct Connection {
     bridge: HostBridge,
     conversation: Arc<Conversation>,
     running: JoinSet<()>,
@@ -40,16 +71,8 @@ impl Drop for CloseOnDrop {
 }
 
 impl Connection {
-    pub(super) fn new(bridge: HostBridge, conversation: Arc<Conversation>) -> Self {
-        Self {
-            bridge,
-            conversation,
-            running: JoinSet::new(),
-        }
-    }
-
     /// Reads and writes until the view is gone.
-    pub(super) async fn run<I, O>(
+    async fn run<I, O>(
         self,
         incoming: I,
         outgoing: O,
@@ -247,7 +270,7 @@ impl Connection {
         Ok(RawObject::empty())
     }
 
-    /// Starts the handler of a request on a task of its own.
+    /// Starts a request handler on its own task.
     fn start(&mut self, id: RequestId, method: &str, params: RawObject) -> Result<(), ErrorObject> {
         if self.running.len() >= self.conversation.limits.running_requests {
             let message = "too many requests are running; wait for their answers";

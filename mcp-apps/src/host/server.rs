@@ -2,8 +2,8 @@
 
 use mcp_core::BoxFuture;
 use mcp_types::{
-    CallToolParams, CallToolResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, ReadResourceResult, Resource, ResourceTemplate, Tool,
+    CallToolParams, CallToolResult, ListToolsResult, ReadResourceResult, Resource,
+    ResourceTemplate, Tool,
 };
 
 use super::types::Refusal;
@@ -60,20 +60,6 @@ pub(super) async fn list_tools(server: &dyn AppServer) -> Result<ListToolsResult
     let tools = server.list_tools().await?.into_iter();
     let tools = tools.filter(|tool| ToolAccess::of(tool).app);
     Ok(ListToolsResult::new(tools.collect()))
-}
-
-/// Lists the resources, on one page.
-// spec: APP-19
-pub(super) async fn list_resources(server: &dyn AppServer) -> Result<ListResourcesResult, Refusal> {
-    server.list_resources().await.map(ListResourcesResult::new)
-}
-
-/// Lists the URI templates, on one page.
-pub(super) async fn list_templates(
-    server: &dyn AppServer,
-) -> Result<ListResourceTemplatesResult, Refusal> {
-    let templates = server.list_templates().await?;
-    Ok(ListResourceTemplatesResult::new(templates))
 }
 
 /// Calls a tool, if views may call it.

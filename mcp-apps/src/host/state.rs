@@ -1,4 +1,4 @@
-//! The state of a conversation: the order of its messages, and the requests that wait for an answer.
+//! Conversation state: message order, and requests that wait for an answer.
 
 use std::collections::HashMap;
 
@@ -119,9 +119,10 @@ impl Conversation {
         let mut state = self.state.lock();
         state.invalid += 1;
         let count = state.invalid;
-        match count > self.limits.invalid_messages {
-            true => Err(ViewError::TooManyInvalid { count }),
-            false => Ok(()),
+        if count > self.limits.invalid_messages {
+            Err(ViewError::TooManyInvalid { count })
+        } else {
+            Ok(())
         }
     }
 

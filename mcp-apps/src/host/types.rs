@@ -23,7 +23,7 @@ pub enum DisplayMode {
     Pip,
 }
 
-/// The colours of a host.
+/// The colors of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -52,7 +52,6 @@ pub enum Platform {
 // spec: APP-22
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct ContainerSize {
     /// The fixed width.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,42 +67,7 @@ pub struct ContainerSize {
     pub max_height: Option<f64>,
 }
 
-impl ContainerSize {
-    /// A size without limits.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets a fixed width.
-    #[must_use]
-    pub fn width(mut self, pixels: f64) -> Self {
-        self.width = Some(pixels);
-        self
-    }
-
-    /// Sets a fixed height.
-    #[must_use]
-    pub fn height(mut self, pixels: f64) -> Self {
-        self.height = Some(pixels);
-        self
-    }
-
-    /// Sets the largest width.
-    #[must_use]
-    pub fn max_width(mut self, pixels: f64) -> Self {
-        self.max_width = Some(pixels);
-        self
-    }
-
-    /// Sets the largest height.
-    #[must_use]
-    pub fn max_height(mut self, pixels: f64) -> Self {
-        self.max_height = Some(pixels);
-        self
-    }
-}
-
-/// The surroundings of a view: an open object, of which views use what they know.
+/// The surroundings of a view: an open object. Views use the members that they know.
 ///
 /// # Examples
 ///
@@ -134,7 +98,7 @@ impl HostContext {
         self
     }
 
-    /// Sets the colours.
+    /// Sets the colors.
     #[must_use]
     pub fn theme(self, theme: Theme) -> Self {
         self.with_value("theme", &theme)
@@ -177,7 +141,7 @@ impl HostContext {
         self.with("deviceCapabilities", device)
     }
 
-    /// Sets the borders of the frame that something covers, in CSS pixels, in the order of CSS: top,
+    /// Sets the frame borders that something covers, in CSS pixels, in the order of CSS: top,
     /// right, bottom, left.
     #[must_use]
     pub fn safe_area(self, [top, right, bottom, left]: [f64; 4]) -> Self {
@@ -269,7 +233,7 @@ pub struct ViewMessage {
     pub content: Vec<ContentBlock>,
 }
 
-/// Data of a view for the next turn of the language model. Untrusted, as everything of a view.
+/// View data for the language model's next turn. Untrusted, like everything that a view sends.
 // spec: APP-20
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -297,13 +261,14 @@ impl Download {
         self.contents.iter().filter_map(named)
     }
 
-    /// Refuses content that is no file.
+    /// Refuses content that is not a file.
     pub(super) fn check(&self) -> Result<(), Refusal> {
-        match self.contents.iter().all(|block| uri_of(block).is_some()) {
-            true => Ok(()),
-            false => Err(Refusal::new(
+        if self.contents.iter().all(|block| uri_of(block).is_some()) {
+            Ok(())
+        } else {
+            Err(Refusal::new(
                 "`contents` must be resources and links to resources",
-            )),
+            ))
         }
     }
 }
@@ -330,9 +295,10 @@ fn file_name(uri: &str) -> String {
     let name = name
         .trim_start_matches(['.', ' '])
         .trim_end_matches(['.', ' ']);
-    match name.is_empty() {
-        true => "download".to_owned(),
-        false => name.to_owned(),
+    if name.is_empty() {
+        "download".to_owned()
+    } else {
+        name.to_owned()
     }
 }
 
@@ -348,7 +314,7 @@ pub struct ViewSize {
     pub height: Option<f64>,
 }
 
-/// The refusal of a request of a view. The view receives the message, with the code -32000.
+/// The refusal of a view request. The view receives the message, with the code -32000.
 // spec: APP-20
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

@@ -73,7 +73,7 @@ impl View {
         self.0.state.lock().info.clone()
     }
 
-    /// Sends a part of the arguments of the tool call while the language model writes them.
+    /// Sends a part of the call's arguments while the language model writes them.
     ///
     /// # Errors
     ///

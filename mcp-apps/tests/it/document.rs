@@ -17,7 +17,8 @@ fn html() -> ResourceContents {
 #[test]
 fn metadata_of_contents_wins_over_the_list_entry() {
     let mut listed = Resource::new("ui://a");
-    let ui = ResourceUi::new().csp(Csp::new().connect("https://listed.example"));
+    let mut ui = ResourceUi::default();
+    ui.csp = Some(Csp::new().connect("https://listed.example"));
     listed.meta = Some(Meta::default().with(keys::UI, serde_json::to_value(&ui).unwrap()));
 
     let document = AppDocument::new("ui://a", &read(html()), Some(&listed)).unwrap();

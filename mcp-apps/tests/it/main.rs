@@ -1,4 +1,4 @@
-//! Tests of the apps of servers, and of hosts with a scripted view.
+//! Tests of apps on servers, and of hosts with a scripted view.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! The order of the messages of a conversation.
+//! The message order of a conversation.
 
 use std::time::Duration;
 
@@ -21,7 +21,10 @@ fn bridge() -> HostBridge {
 async fn initialize_returns_capabilities_of_the_handlers_and_the_context() {
     let context = HostContext::new()
         .theme(Theme::Dark)
-        .container(ContainerSize::new().width(400.0));
+        .container(ContainerSize {
+            width: Some(400.0),
+            ..ContainerSize::default()
+        });
     let bridge = bridge()
         .context(context)
         .on_open_link(async |_| Ok(()))
@@ -167,9 +170,9 @@ async fn tools_of_the_view_are_listed_and_called() {
 
 /// A document that asks for a domain and two permissions.
 fn document() -> AppDocument {
-    let ui = ResourceUi::new()
-        .csp(Csp::new().connect("https://a.example"))
-        .permissions(Permissions::new().camera().geolocation());
+    let mut ui = ResourceUi::default();
+    ui.csp = Some(Csp::new().connect("https://a.example"));
+    ui.permissions = Some(Permissions::new().camera().geolocation());
     let meta =
         serde_json::to_value(Meta::default().with(keys::UI, serde_json::to_value(&ui).unwrap()))
             .unwrap();
@@ -244,7 +247,11 @@ fn context_has_the_members_of_the_specification() {
         .platform(Platform::Mobile)
         .device(true, false)
         .safe_area([1.0, 2.0, 3.0, 4.0])
-        .container(ContainerSize::new().max_width(300.0).max_height(200.0))
+        .container(ContainerSize {
+            max_width: Some(300.0),
+            max_height: Some(200.0),
+            ..ContainerSize::default()
+        })
         .tool_call(&5.into(), &tool);
     assert_eq!(
         serde_json::to_value(context).unwrap(),

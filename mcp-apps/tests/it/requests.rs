@@ -1,4 +1,4 @@
-//! Requests of the view and of the host.
+//! Requests that views and hosts send.
 
 use std::sync::{Arc, Mutex};
 

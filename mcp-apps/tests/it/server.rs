@@ -113,7 +113,7 @@ async fn unlisted_app_is_found_by_its_tool_only() {
     server.check().unwrap();
     let client = Client::connect(mcp::InProcess(server)).await.unwrap();
     let listed = client.list_resources().await.unwrap();
-    let uris: Vec<_> = listed.iter().map(|it| &*it.uri).collect();
+    let uris: Vec<_> = listed.iter().map(|resource| &*resource.uri).collect();
     assert_eq!(uris, ["data://1"]);
     let read = client.read_resource("ui://chart").await.unwrap();
     let document = AppDocument::new("ui://chart", &read, None).unwrap();

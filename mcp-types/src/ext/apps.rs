@@ -67,16 +67,6 @@ impl ToolUi {
             None => deprecated().map(Self::new),
         }
     }
-
-    /// Returns `true` if the language model may call the tool.
-    pub fn for_model(&self) -> bool {
-        self.visibility.is_empty() || self.visibility.contains(&Visibility::Model)
-    }
-
-    /// Returns `true` if the displayed page may call the tool.
-    pub fn for_app(&self) -> bool {
-        self.visibility.is_empty() || self.visibility.contains(&Visibility::App)
-    }
 }
 
 impl Tool {
@@ -143,12 +133,12 @@ mod tests {
             json!({"ui": {"resourceUri": "ui://x", "visibility": ["app"]}})
         );
         let ui = ToolUi::of(&tool).unwrap();
-        assert!(ui.for_app() && !ui.for_model());
+        assert_eq!(ui.visibility, [Visibility::App]);
 
         let old = Tool::new("x").meta("ui/resourceUri", "ui://old");
         let ui = ToolUi::of(&old).unwrap();
         assert_eq!(ui, ToolUi::new("ui://old"));
-        assert!(ui.for_app() && ui.for_model());
+        assert!(ui.visibility.is_empty());
         let both = old.meta("ui", json!({"visibility": ["model"]}));
         assert_eq!(
             ToolUi::of(&both),
@@ -161,12 +151,12 @@ mod tests {
     fn tool_app_writes_both_keys_and_keeps_visibility() {
         let tool = Tool::new("x").app_only().app("ui://x");
         let ui = ToolUi::of(&tool).unwrap();
-        assert!(ui.for_app() && !ui.for_model());
+        assert_eq!(ui.visibility, [Visibility::App]);
         assert_eq!(
             serde_json::to_value(&tool).unwrap()["_meta"],
             json!({"ui": {"resourceUri": "ui://x", "visibility": ["app"]}, "ui/resourceUri": "ui://x"})
         );
         let tool = Tool::new("x").app("ui://x").model_only();
-        assert!(!ToolUi::of(&tool).unwrap().for_app());
+        assert_eq!(ToolUi::of(&tool).unwrap().visibility, [Visibility::Model]);
     }
 }
