@@ -45,10 +45,10 @@ use mcp::core::Service as _;
 use mcp::middleware::{Exchange, Next, from_fn};
 use mcp::{Client, InProcess, IntoServer, Principal, Server};
 
-pub use mcp::core::InProcessChannel;
+pub use mcp::catalog::Snapshot;
 pub use mock::{Mock, MockCalls, mock};
 pub use pair::{Connected, Pair, Transcript, WireFault};
-pub use snapshot::{ServerSnapshot, SnapshotExt, assert_snapshot};
+pub use snapshot::assert_snapshot;
 
 /// Connects a client with default settings to a server in the same process.
 ///

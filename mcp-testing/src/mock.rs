@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 /// Most calls that a log keeps.
 const MAX_CALLS: usize = 10_000;
 
-/// Creates a server that looks like the one of a snapshot, for tests of clients and agents.
+/// Creates a server with the catalog of a snapshot, for tests of clients and agents.
 ///
 /// Tools answer with an example of their output schema, or with a text. [`Mock::answer`] and
 /// [`Mock::answer_for`] set recorded answers. Prompts and resources answer with their name or URI.
@@ -78,7 +78,7 @@ struct Answer {
 pub struct MockCalls(Arc<Mutex<Vec<(String, Value)>>>);
 
 impl MockCalls {
-    /// Returns the name and arguments of each call, in their order; of the first 10,000.
+    /// Returns the names and arguments of the first 10,000 calls, in order.
     pub fn list(&self) -> Vec<(String, Value)> {
         self.0.lock().clone()
     }

@@ -24,7 +24,9 @@ impl Examples<'_> {
         let Some(map) = schema.as_object().filter(|_| depth < MAX_DEPTH) else {
             return Value::Null;
         };
-        let stated = ["const", "default"].into_iter().find_map(|it| map.get(it));
+        let stated = ["const", "default"]
+            .into_iter()
+            .find_map(|key| map.get(key));
         let first = |key: &str| map.get(key).and_then(Value::as_array)?.first();
         if let Some(value) = stated
             .or_else(|| first("examples"))
@@ -35,8 +37,8 @@ impl Examples<'_> {
         if let Some(reference) = map.get("$ref").and_then(Value::as_str) {
             let target = reference
                 .strip_prefix('#')
-                .and_then(|it| self.root.pointer(it));
-            return target.map_or(Value::Null, |it| self.value(it, depth + 1, number));
+                .and_then(|pointer| self.root.pointer(pointer));
+            return target.map_or(Value::Null, |target| self.value(target, depth + 1, number));
         }
         if let Some(parts) = map.get("allOf").and_then(Value::as_array) {
             return self.all(map, parts, depth, number);
@@ -66,7 +68,7 @@ impl Examples<'_> {
         merged
     }
 
-    /// Merges the example of a branch with that of the schema around it.
+    /// Merges the branch's example with that of the schema around it.
     fn branch(
         &self,
         map: &Map<String, Value>,
@@ -142,7 +144,7 @@ impl Examples<'_> {
         let mut items: Vec<Value> = prefix
             .into_iter()
             .flatten()
-            .map(|it| self.value(it, depth + 1, 0))
+            .map(|schema| self.value(schema, depth + 1, 0))
             .collect();
         let wanted = map.get("minItems").and_then(Value::as_u64).unwrap_or(0);
         let schema = map.get("items").unwrap_or(&Value::Null);
@@ -182,7 +184,7 @@ fn string(map: &Map<String, Value>, number: u64) -> Value {
     while (text.chars().count() as u64) < length {
         text.push('x');
     }
-    match limit("maxLength").and_then(|it| usize::try_from(it).ok()) {
+    match limit("maxLength").and_then(|longest| usize::try_from(longest).ok()) {
         Some(longest) => json!(text.chars().take(longest).collect::<String>()),
         None => json!(text),
     }
@@ -190,12 +192,12 @@ fn string(map: &Map<String, Value>, number: u64) -> Value {
 
 fn integer(map: &Map<String, Value>, number: u64) -> Value {
     let limit = |key: &str| map.get(key).and_then(Value::as_i64);
-    let step = limit("multipleOf").filter(|it| *it > 0).unwrap_or(1);
+    let step = limit("multipleOf").filter(|step| *step > 0).unwrap_or(1);
     let number = i64::try_from(number).unwrap_or(0).saturating_mul(step);
     let above =
-        limit("minimum").or_else(|| limit("exclusiveMinimum").map(|it| it.saturating_add(1)));
+        limit("minimum").or_else(|| limit("exclusiveMinimum").map(|limit| limit.saturating_add(1)));
     let below =
-        limit("maximum").or_else(|| limit("exclusiveMaximum").map(|it| it.saturating_sub(1)));
+        limit("maximum").or_else(|| limit("exclusiveMaximum").map(|limit| limit.saturating_sub(1)));
     let start = match (above, below) {
         (Some(above), _) => {
             let rest = above.rem_euclid(step);
@@ -209,17 +211,21 @@ fn integer(map: &Map<String, Value>, number: u64) -> Value {
         (None, _) => step,
     };
     let value = start.saturating_add(number);
-    json!(below.filter(|it| value > *it).map_or(value, |_| start))
+    json!(
+        below
+            .filter(|below| value > *below)
+            .map_or(value, |_| start)
+    )
 }
 
 fn float(map: &Map<String, Value>, number: u64) -> Value {
     let limit = |key: &str| map.get(key).and_then(Value::as_f64);
-    if let Some(step) = limit("multipleOf").filter(|it| *it > 0.0) {
-        let from = limit("minimum").or_else(|| limit("exclusiveMinimum").map(|it| it + step));
+    if let Some(step) = limit("multipleOf").filter(|step| *step > 0.0) {
+        let from = limit("minimum").or_else(|| limit("exclusiveMinimum").map(|limit| limit + step));
         return json!((from.unwrap_or(step) / step).ceil() * step);
     }
-    let above = limit("minimum").or_else(|| limit("exclusiveMinimum").map(|it| it + 0.5));
-    let below = limit("maximum").or_else(|| limit("exclusiveMaximum").map(|it| it - 0.5));
+    let above = limit("minimum").or_else(|| limit("exclusiveMinimum").map(|limit| limit + 0.5));
+    let below = limit("maximum").or_else(|| limit("exclusiveMaximum").map(|limit| limit - 0.5));
     let value = match (above, below) {
         (Some(above), Some(below)) => f64::midpoint(above, below),
         (Some(above), None) => above,

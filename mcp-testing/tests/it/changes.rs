@@ -39,7 +39,7 @@ async fn client_receives_subscribed_changes_only() {
         .await
         .unwrap()
         .into_iter()
-        .map(|it| it.name)
+        .map(|tool| tool.name)
         .collect();
     assert_eq!(names, ["b", "c"]);
     assert!(client.call("a", ()).await.is_err());

@@ -1,4 +1,4 @@
-//! Layers of clients: around calls, and around the messages of servers.
+//! Client layers: around calls, and around server messages.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -222,7 +222,7 @@ async fn layer_of_a_client_suppresses_its_notification() {
             Call::Notification { params, .. }
                 if params
                     .as_ref()
-                    .is_some_and(|it| it.as_str().contains("private")) =>
+                    .is_some_and(|meta| meta.as_str().contains("private")) =>
             {
                 ResultBody::Empty.into()
             }
@@ -305,9 +305,10 @@ async fn inbound_layer_suppresses_notifications_one_by_one() {
                 log.push(method);
                 log.len() == 1
             };
-            match is_first {
-                true => ResultBody::Empty.into(),
-                false => next.run(exchange).await,
+            if is_first {
+                ResultBody::Empty.into()
+            } else {
+                next.run(exchange).await
             }
         }
     };
@@ -353,7 +354,7 @@ async fn inbound_layer_passes_changes_of_a_session_on() {
     timeout(Duration::from_secs(10), arrived).await.unwrap();
 }
 
-/// An extension of a client with a layer around calls and one around messages of the server.
+/// A client extension with a layer around calls and one around server messages.
 struct Recorded(Log);
 
 impl mcp::extension::Extension for Recorded {
@@ -382,7 +383,7 @@ async fn application_puts_layers_of_an_extension_among_those_of_the_client() {
         .inbound_layers_of(Recorded::ID)
         .inbound_layer(recorder("inbound outer", &log))
         .on_elicit(|_: ElicitRequest| async { ElicitResult::decline() });
-    // A copy of a builder has positions of its own.
+    // A copied builder has its own positions.
     let other = builder.clone().extension(Recorded(Log::default()));
     let builder = builder.extension(Recorded(log.clone()));
     let ask = async |ask: Ask| -> Result<String, ToolError> {

@@ -339,7 +339,7 @@ async fn notification_has_headers_and_metadata_of_its_caller() {
             |method| method == "notes/new",
             move |params: RawObject, headers: Headers, meta: RequestMeta| {
                 let tenants = headers.get_all("x-tenant").iter();
-                let tenants: Vec<_> = tenants.map(|it| it.to_str().unwrap()).collect();
+                let tenants: Vec<_> = tenants.map(|tenant| tenant.to_str().unwrap()).collect();
                 let meta = (
                     meta.get::<Value>("com.example/a"),
                     meta.get::<Value>("progressToken"),
@@ -439,7 +439,7 @@ async fn custom_request_asks_its_client_in_both_eras() {
             let naming = connected.client.extension::<Naming>().unwrap();
             let params = json!({"title": "Lady"});
             let name = naming.request::<Name>(&params).await.unwrap();
-            // The input of the repeated request is no parameter of the handler.
+            // The handler does not see the repeated request's input as a parameter.
             let expected = json!({"name": "Ada", "number": 7, "params": params});
             assert_eq!(name, expected);
             connected.close().await.unwrap();

@@ -56,7 +56,7 @@ fn record_replies(
     })
 }
 
-/// Each round of a call passes the layers once. Between two rounds the call holds no permit of the
+/// Each round of a call passes the layers once. Between two rounds the call holds no permit from the
 /// concurrency limit.
 #[tokio::test]
 async fn each_input_round_passes_layers() {

@@ -1,4 +1,4 @@
-//! Lists of a server that sends too much: the bytes of all pages, and what stays in memory after a list.
+//! Lists from a server that sends too much: the bytes of all pages, and what stays in memory afterwards.
 
 use std::borrow::Cow;
 use std::future::ready;
@@ -25,7 +25,7 @@ fn counted<T, E: ToString>(list: Result<Vec<T>, E>) -> Result<usize, String> {
         .map_err(|error| error.to_string())
 }
 
-/// Every method that requests all pages of a list, by the method of the protocol.
+/// Every method that requests all pages of a list, by protocol method.
 const LISTS: [(&str, List); 6] = [
     ("tools/list", |client| {
         Box::pin(async move { counted(client.list_tools().await) })

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use expect_test::expect_file;
 use mcp::prelude::*;
-use mcp_testing::{Pair, SnapshotExt as _, WireFault};
+use mcp_testing::{Pair, WireFault};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -239,6 +239,6 @@ async fn garbled_response_is_timeout() -> mcp::Result<()> {
 #[tokio::test]
 async fn snapshot_matches_snapshot() -> mcp::Result<()> {
     let client = mcp_testing::connect(Shop).await?;
-    mcp_testing::snapshot!("shop", client.snapshot());
+    mcp_testing::snapshot!("shop", client);
     Ok(())
 }

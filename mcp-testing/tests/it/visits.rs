@@ -21,7 +21,7 @@ use crate::kit::{Connection, TestServer, connect_with};
 const LIMIT: Duration = Duration::from_secs(10);
 const COMPLETE: &str = "notifications/elicitation/complete";
 
-/// The ids of elicitations, in the order of the calls, and whether the order is paid.
+/// The elicitation ids in call order, and whether the order is paid.
 #[derive(Clone)]
 struct Shop {
     ids: mpsc::UnboundedSender<String>,
