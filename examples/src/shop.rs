@@ -11,9 +11,14 @@
     rustdoc::all,
     unnameable_types,
     unreachable_pub,
+    unused_imports,
     unused_qualifications
 )]
-/// The calls of the server, with types.
+use ::std::collections::BTreeMap;
+use ::mcp::typed::serde::{Deserialize, Serialize};
+use ::mcp::typed::Value;
+use ::mcp::typed::TypedCall;
+/// The server's calls, with types.
 #[derive(Debug, Clone)]
 pub struct Shop {
     client: ::mcp::Client,
@@ -28,20 +33,11 @@ impl Shop {
         &self.client
     }
     /// Reserves disks for a customer.
-    pub fn reserve<'a>(
-        &self,
-        arguments: ReserveInput,
-    ) -> ::mcp::typed::TypedCall<'a, ReserveOutput> {
-        ::mcp::typed::TypedCall::new(self.client.call("reserve", arguments))
+    pub fn reserve<'a>(&self, arguments: ReserveInput) -> TypedCall<'a, ReserveOutput> {
+        TypedCall::new(self.client.call("reserve", arguments))
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct ReserveInput {
     pub count: u64,
@@ -61,9 +57,6 @@ impl ReserveInput {
             title: title.into(),
         }
     }
-    /// way of delivery
-    ///
-    /// Default: "post"
     #[must_use]
     pub fn with_delivery(mut self, value: ReserveInputDelivery) -> Self {
         self.delivery = Some(value);
@@ -71,16 +64,7 @@ impl ReserveInput {
     }
 }
 /// way of delivery
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub enum ReserveInputDelivery {
     #[serde(rename = "post")]
@@ -102,23 +86,11 @@ impl ::std::fmt::Display for ReserveInputDelivery {
         f.write_str(self.as_str())
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct ReserveOutput {
     pub number: i64,
     pub total: f64,
-}
-impl ReserveOutput {
-    /// Creates a value.
-    pub fn new(number: i64, total: f64) -> Self {
-        Self { number, total }
-    }
 }
 
 /// The catalog of which this file was generated, as JSON.

@@ -3,47 +3,38 @@
 use crate::types::{Shape, Table, Type};
 
 /// Boxes the fields through which a type contains itself. A union that is its own variant becomes any
-/// JSON, since reading it would not end. Returns the slots of those unions.
-pub(crate) fn resolve(types: &mut Table) -> Vec<usize> {
+/// JSON, since reading it would not end.
+pub(crate) fn resolve(types: &mut Table) {
     let endless = components(types, transparent);
-    let mut replaced = Vec::new();
-    for slot in 0..types.len() {
-        let name = types.name(slot).to_owned();
-        if let (Some(true), Some(definition)) =
-            (endless.get(slot).map(|it| it.is_cycle), types.get_mut(slot))
-        {
-            let reason = format!("`{name}` is a variant of itself");
-            definition.shape = Shape::Newtype(Type::Value(Some(reason)));
-            replaced.push(slot);
+    for (definition, component) in types.definitions_mut().iter_mut().zip(endless) {
+        if component.is_cycle {
+            let reason = format!("`{}` is a variant of itself", definition.name);
+            definition.shape = Some(Shape::Newtype(Type::Value(Some(reason))));
         }
     }
     let direct = components(types, parts);
-    for slot in 0..types.len() {
-        let Some(own) = direct.get(slot).filter(|it| it.is_cycle) else {
-            continue;
-        };
-        let in_cycle = |other: usize| direct.get(other).is_some_and(|it| it.id == own.id);
-        if let Some(definition) = types.get_mut(slot) {
-            for ty in types_of(&mut definition.shape) {
+    for (definition, own) in types.definitions_mut().iter_mut().zip(&direct) {
+        let in_cycle = |other: usize| direct.get(other).is_some_and(|other| other.id == own.id);
+        if let Some(shape) = definition.shape.as_mut().filter(|_| own.is_cycle) {
+            for ty in types_of(shape) {
                 add_boxes(ty, &in_cycle);
             }
         }
     }
-    replaced
 }
 
 fn add_boxes(ty: &mut Type, in_cycle: &impl Fn(usize) -> bool) {
     match ty {
         Type::Named(slot) if in_cycle(*slot) => *ty = Type::Boxed(Box::new(ty.clone())),
         Type::Option(inner) => add_boxes(inner, in_cycle),
-        Type::Tuple(items) => items.iter_mut().for_each(|it| add_boxes(it, in_cycle)),
+        Type::Tuple(items) => items.iter_mut().for_each(|item| add_boxes(item, in_cycle)),
         _ => {}
     }
 }
 
 fn types_of(shape: &mut Shape) -> Vec<&mut Type> {
     match shape {
-        Shape::Struct { fields, .. } => fields.iter_mut().map(|it| &mut it.ty).collect(),
+        Shape::Struct { fields, .. } => fields.iter_mut().map(|field| &mut field.ty).collect(),
         Shape::Union(variants) => variants.iter_mut().map(|(_, ty)| ty).collect(),
         Shape::Newtype(ty) => vec![ty],
         Shape::Choice(_) => Vec::new(),
@@ -76,13 +67,13 @@ fn parts(shape: &Shape) -> Vec<usize> {
         match ty {
             Type::Named(slot) => slots.push(*slot),
             Type::Option(inner) => add(inner, slots),
-            Type::Tuple(items) => items.iter().for_each(|it| add(it, slots)),
+            Type::Tuple(items) => items.iter().for_each(|item| add(item, slots)),
             _ => {}
         }
     }
     let mut slots = Vec::new();
     match shape {
-        Shape::Struct { fields, .. } => fields.iter().for_each(|it| add(&it.ty, &mut slots)),
+        Shape::Struct { fields, .. } => fields.iter().for_each(|field| add(&field.ty, &mut slots)),
         Shape::Union(variants) => variants.iter().for_each(|(_, ty)| add(ty, &mut slots)),
         Shape::Newtype(ty) => add(ty, &mut slots),
         Shape::Choice(_) => {}
@@ -100,12 +91,14 @@ struct Component {
 
 /// Kosaraju's algorithm, without recursion.
 fn components(types: &Table, edges: fn(&Shape) -> Vec<usize>) -> Vec<Component> {
-    let count = types.len();
-    let edges_of = |slot: usize| match types.get(slot) {
-        Some(definition) => edges(&definition.shape),
-        None => Vec::new(),
-    };
-    let forward: Vec<Vec<usize>> = (0..count).map(edges_of).collect();
+    let shapes = types
+        .definitions()
+        .iter()
+        .map(|definition| &definition.shape);
+    let forward: Vec<Vec<usize>> = shapes
+        .map(|shape| shape.as_ref().map_or_else(Vec::new, edges))
+        .collect();
+    let count = forward.len();
     let mut backward = vec![Vec::new(); count];
     for (from, targets) in forward.iter().enumerate() {
         for to in targets {

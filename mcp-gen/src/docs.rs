@@ -18,7 +18,7 @@ pub(crate) fn lines(text: &str) -> Vec<String> {
     while lines.last().is_some_and(String::is_empty) {
         lines.pop();
     }
-    let blank = lines.iter().take_while(|it| it.is_empty()).count();
+    let blank = lines.iter().take_while(|line| line.is_empty()).count();
     lines.drain(..blank);
     lines
 }

@@ -24,7 +24,18 @@ pub(crate) fn allow() -> TokenStream {
             rustdoc::all,
             unnameable_types,
             unreachable_pub,
+            unused_imports,
             unused_qualifications
         )
+    }
+}
+
+/// The names that generated code uses without a path. No generated type has one of them.
+fn imports() -> TokenStream {
+    quote! {
+        use ::std::collections::BTreeMap;
+
+        use ::mcp::typed::serde::{Deserialize, Serialize};
+        use ::mcp::typed::Value;
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn write(
 ///
 /// # Errors
 ///
-/// Returns an error if the file is no Rust, or if no command of this library wrote it.
+/// Returns an error if the file is not Rust, or if no command of this library wrote it.
 ///
 /// # Examples
 ///
@@ -51,7 +51,7 @@ pub fn catalog_of(source: &str) -> Result<Snapshot, GenerateError> {
     let file = syn::parse_file(source).map_err(GenerateError::NotRust)?;
     let text = file.items.into_iter().find_map(|item| match item {
         Item::Const(item) if item.ident == CATALOG => match *item.expr {
-            Expr::Lit(it) => match it.lit {
+            Expr::Lit(literal) => match literal.lit {
                 Lit::Str(text) => Some(text.value()),
                 _ => None,
             },

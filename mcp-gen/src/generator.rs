@@ -39,7 +39,7 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// Creates a generator of clients. The name is that of the struct, in any spelling.
+    /// Creates a generator of clients. `name` names the struct, in any spelling.
     pub fn client(name: impl Into<String>) -> Self {
         Self {
             target: Target::Client,
@@ -47,7 +47,7 @@ impl Generator {
         }
     }
 
-    /// Creates a generator of server traits. The name is that of the trait, in any spelling.
+    /// Creates a generator of server traits. `name` names the trait, in any spelling.
     pub fn server(name: impl Into<String>) -> Self {
         Self {
             target: Target::Server,
@@ -57,7 +57,7 @@ impl Generator {
 
     /// Generates the code for a catalog.
     ///
-    /// A schema without a type of Rust becomes any JSON, with the reason in the documentation of the field
+    /// A schema without a Rust type becomes any JSON, with the reason in the field's documentation
     /// and in the [report](Generated::report). A schema has at most 1 MiB, 10,000 parts and 48 levels.
     ///
     /// # Errors

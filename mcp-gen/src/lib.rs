@@ -1,4 +1,4 @@
-//! Unstable: typed Rust code from the catalog of a server.
+//! Unstable: typed Rust code from a server's catalog.
 //!
 //! [`Generator::client`] generates a struct with a method for each tool, prompt, resource and template.
 //! [`Generator::server`] generates a trait with the same methods, and a function that makes a server of
@@ -10,6 +10,7 @@
 //! | `report`, `error` | [`Report`], [`GenerateError`] |
 //! | `types` | the types of the generated code |
 //! | `schema` | JSON Schema as types |
+//! | `equal` | equal types of several tools as one type |
 //! | `cycles` | types that contain themselves |
 //! | `model` | the catalog as methods and types |
 //! | `emit` | the code |
@@ -19,6 +20,7 @@
 mod cycles;
 mod docs;
 mod emit;
+mod equal;
 mod error;
 mod file;
 mod generator;

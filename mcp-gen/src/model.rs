@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::cycles;
 use crate::docs;
+use crate::equal;
 use crate::error::GenerateError;
 use crate::names::{Names, type_name, value_name};
 use crate::report::{Note, Report, ToolReport};
@@ -53,7 +54,11 @@ impl Model {
         let value = snapshot.as_value();
         let lists = ["tools", "prompts", "resourceTemplates", "resources"];
         let list = |name: &str| value.get(name).and_then(Value::as_array);
-        let count = lists.iter().filter_map(|it| list(it)).map(Vec::len).sum();
+        let count = lists
+            .iter()
+            .filter_map(|name| list(name))
+            .map(Vec::len)
+            .sum();
         if count > MAX_ITEMS {
             return Err(GenerateError::TooMany {
                 count,
@@ -62,7 +67,7 @@ impl Model {
         }
         let mut types = Table::new();
         let name = type_name(name, "Server");
-        let slot = types.reserve(&name);
+        let slot = types.reserve(&name, None);
         let mut builder = Builder {
             types,
             methods: Vec::new(),
@@ -81,6 +86,9 @@ impl Model {
         for item in list("resources").into_iter().flatten() {
             builder.resource(item);
         }
+        let methods = builder.methods.iter_mut();
+        let uses = methods.flat_map(|method| method.arguments.iter_mut().chain(&mut method.output));
+        equal::merge(&mut builder.types, uses);
         cycles::resolve(&mut builder.types);
         Ok(Self {
             name: builder.types.name(slot).to_owned(),
@@ -129,24 +137,30 @@ impl Builder {
 
     fn prompt(&mut self, item: &Value) {
         let key = text(item, "name");
-        let list = item.get("arguments").and_then(Value::as_array);
-        let fields: Vec<(&str, &Value)> = list
-            .into_iter()
-            .flatten()
-            .map(|it| (text(it, "name"), it))
-            .collect();
-        let fields = fields.into_iter().map(|(name, it)| {
-            let required = it.get("required") == Some(&Value::Bool(true));
-            (name, docs_of(it), required)
-        });
         let name = format!("{}Prompt", type_name(key, ""));
-        let arguments = self.strings(&name, fields.collect());
-        let method = self.method(
-            Kind::Prompt,
-            item,
-            key,
-            &value_name(&format!("{key} prompt"), "prompt"),
-        );
+        let list = item.get("arguments").and_then(Value::as_array);
+        let mut fields = Vec::new();
+        for argument in list.into_iter().flatten() {
+            let key = text(argument, "name");
+            let description = text(argument, "description");
+            let (description, schema) = match described_schema(description) {
+                Some((description, schema)) => (description, Some(schema)),
+                None => (description, None),
+            };
+            let ty = schema.map_or(Type::Text, |schema| {
+                let name = format!("{name}{}", type_name(key, "Argument"));
+                schema::lower(&schema, &name, "/arguments", &mut self.types).0
+            });
+            fields.push(Field {
+                is_json_text: ty != Type::Text,
+                docs: docs_of(description, argument),
+                required: argument.get("required") == Some(&Value::Bool(true)),
+                ..text_field(key, ty)
+            });
+        }
+        let arguments = self.define(&name, fields);
+        let name = value_name(&format!("{key} prompt"), "prompt");
+        let method = self.method(Kind::Prompt, item, key, &name);
         self.methods.push(Method {
             arguments,
             ..method
@@ -155,22 +169,19 @@ impl Builder {
 
     fn template(&mut self, item: &Value) {
         let key = text(item, "uriTemplate");
-        let mut fields: Vec<(&str, Vec<String>, bool)> = Vec::new();
+        let mut fields: Vec<Field> = Vec::new();
         for (name, operator) in uri_template::variables(key) {
-            if !name.is_empty() && fields.iter().all(|(known, ..)| *known != name) {
-                let is_optional = matches!(operator, Some('/' | ';' | '?' | '&'));
-                fields.push((name, Vec::new(), !is_optional));
+            if !name.is_empty() && fields.iter().all(|field| field.key != name) {
+                fields.push(Field {
+                    required: !matches!(operator, Some('/' | ';' | '?' | '&')),
+                    ..text_field(name, Type::Text)
+                });
             }
         }
         let title = text(item, "name");
-        let name = format!("{}Template", type_name(title, ""));
-        let arguments = self.strings(&name, fields);
-        let method = self.method(
-            Kind::Template,
-            item,
-            key,
-            &value_name(&format!("read {title}"), "read"),
-        );
+        let arguments = self.define(&format!("{}Template", type_name(title, "")), fields);
+        let name = value_name(&format!("read {title}"), "read");
+        let method = self.method(Kind::Template, item, key, &name);
         self.methods.push(Method {
             arguments,
             ..method
@@ -185,52 +196,68 @@ impl Builder {
     }
 
     fn method(&mut self, kind: Kind, item: &Value, key: &str, name: &str) -> Method {
-        let name = match RESERVED_METHODS.contains(&name) {
-            true => format!("{name}_tool"),
-            false => name.to_owned(),
+        let name = if RESERVED_METHODS.contains(&name) {
+            format!("{name}_tool")
+        } else {
+            name.to_owned()
         };
         Method {
             kind,
             key: key.to_owned(),
             name: self.names.take(&name),
-            docs: docs_of(item),
+            docs: docs_of(text(item, "description"), item),
             arguments: None,
             output: None,
         }
     }
 
-    /// Defines a struct of strings: name, documentation, required.
-    fn strings(&mut self, name: &str, fields: Vec<(&str, Vec<String>, bool)>) -> Option<Type> {
+    /// Defines a struct, and names its fields. Returns `None` without fields.
+    fn define(&mut self, name: &str, mut fields: Vec<Field>) -> Option<Type> {
         if fields.is_empty() {
             return None;
         }
         let mut names = Names::with_reserved(&["new", "uri"]);
-        let fields = fields.into_iter().map(|(key, docs, required)| Field {
-            key: key.to_owned(),
-            name: names.take(&value_name(key, "field")),
-            docs,
-            ty: Type::Text,
-            required,
-            constant: false,
-        });
-        let shape = Shape::Struct {
-            fields: fields.collect(),
-            rest: None,
-        };
-        let slot = self.types.reserve(name);
+        for field in &mut fields {
+            field.name = names.take(&value_name(&field.key, "field"));
+        }
+        let slot = self.types.reserve(name, None);
+        let shape = Shape::Struct { fields, rest: None };
         self.types.define(slot, Vec::new(), shape);
         Some(Type::Named(slot))
     }
+}
+
+/// Returns an optional field without a description.
+fn text_field(key: &str, ty: Type) -> Field {
+    Field {
+        key: key.to_owned(),
+        name: String::new(),
+        docs: Vec::new(),
+        ty,
+        required: false,
+        constant: false,
+        is_json_text: false,
+    }
+}
+
+/// Splits the description of a prompt argument that FastMCP wrote: arguments of prompts are strings, so it
+/// describes each other type with its schema.
+fn described_schema(description: &str) -> Option<(&str, Value)> {
+    const NOTE: &str = "Provide as a JSON string matching the following schema:";
+    let (description, schema) = description.split_once(NOTE)?;
+    Some((description, serde_json::from_str(schema).ok()?))
 }
 
 fn text<'a>(item: &'a Value, key: &str) -> &'a str {
     item.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn docs_of(item: &Value) -> Vec<String> {
-    let lines = docs::lines(text(item, "description"));
-    match lines.is_empty() {
-        true => docs::lines(text(item, "title")),
-        false => lines,
+/// Returns the description as documentation, or else the title.
+fn docs_of(description: &str, item: &Value) -> Vec<String> {
+    let lines = docs::lines(description);
+    if lines.is_empty() {
+        docs::lines(text(item, "title"))
+    } else {
+        lines
     }
 }

@@ -23,15 +23,16 @@ const KEYWORDS: [&str; 49] = [
 /// Keywords that cannot have `r#`.
 const PATH_KEYWORDS: [&str; 4] = ["crate", "self", "super", "Self"];
 
-/// Types and traits that the generated code names without a path, and names of the standard prelude
-/// that derives use.
-pub(crate) const RESERVED_TYPES: [&str; 28] = [
+/// Names that the generated code imports, and names of the standard prelude that it and its derives use.
+pub(crate) const RESERVED_TYPES: [&str; 32] = [
     "Arc",
+    "BTreeMap",
     "Box",
     "Clone",
     "Copy",
     "Debug",
     "Default",
+    "Deserialize",
     "Drop",
     "Eq",
     "Err",
@@ -48,10 +49,12 @@ pub(crate) const RESERVED_TYPES: [&str; 28] = [
     "Result",
     "Self",
     "Send",
+    "Serialize",
     "Some",
     "String",
     "Sync",
     "ToString",
+    "TypedCall",
     "Value",
     "Vec",
 ];
@@ -77,9 +80,10 @@ impl Names {
             self.used.insert(wanted.to_owned(), 1);
             return wanted.to_owned();
         }
-        let separator = match wanted.starts_with(char::is_uppercase) {
-            true => "",
-            false => "_",
+        let separator = if wanted.starts_with(char::is_uppercase) {
+            ""
+        } else {
+            "_"
         };
         let mut number = self.used.get(wanted).copied().unwrap_or(1);
         loop {
@@ -119,17 +123,19 @@ pub(crate) fn value_name(text: &str, fallback: &str) -> String {
         Some(_) => name,
     };
     let name = shorten(name);
-    match PATH_KEYWORDS.contains(&&*name) {
-        true => format!("{name}_"),
-        false => name,
+    if PATH_KEYWORDS.contains(&&*name) {
+        format!("{name}_")
+    } else {
+        name
     }
 }
 
 /// Returns the identifier of a name.
 pub(crate) fn ident(name: &str) -> Ident {
-    match KEYWORDS.contains(&name) {
-        true => Ident::new_raw(name, Span::call_site()),
-        false => Ident::new(name, Span::call_site()),
+    if KEYWORDS.contains(&name) {
+        Ident::new_raw(name, Span::call_site())
+    } else {
+        Ident::new(name, Span::call_site())
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Note {
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct ToolReport {
-    /// The name of the tool.
+    /// The tool's name.
     pub name: String,
     /// The server declares a schema of the results.
     pub has_output: bool,
@@ -34,7 +34,7 @@ impl ToolReport {
     }
 }
 
-/// The types of all tools of a catalog.
+/// The types of a catalog's tools.
 ///
 /// It prints as one line with the numbers, and one line for each part without a full type.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -42,7 +42,7 @@ impl ToolReport {
 pub struct Report(pub(crate) Vec<ToolReport>);
 
 impl Report {
-    /// Returns the tools in the order of the catalog.
+    /// Returns the tools in the catalog's order.
     pub fn tools(&self) -> &[ToolReport] {
         &self.0
     }

@@ -1,7 +1,7 @@
 //! JSON Schema (2020-12, and the keywords of draft 7 that tools use) as Rust types.
 //!
 //! A keyword that only restricts values, such as `pattern`, `minimum` or `not`, does not change the type.
-//! A schema without a type of Rust becomes [`Type::Value`] with a reason.
+//! A schema without a Rust type becomes [`Type::Value`] with a reason.
 //!
 //! | module | contents, lowest first |
 //! |---|---|
@@ -27,6 +27,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use crate::names::type_name;
 use crate::report::Note;
 use crate::types::{Table, Type};
 use lowering::{Lowering, MAX_SCHEMAS, Schema};
@@ -37,7 +38,7 @@ const MAX_DEPTH: usize = 48;
 /// Largest schema as JSON: 1 MiB.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Converts the schema at `path` of a tool. The name is that of the type, if it needs one.
+/// Converts a tool's schema at `path`. `name` names the type, if it needs a name.
 pub(crate) fn lower(root: &Value, name: &str, path: &str, types: &mut Table) -> (Type, Vec<Note>) {
     let mut lowering = Lowering {
         root,
@@ -46,14 +47,17 @@ pub(crate) fn lower(root: &Value, name: &str, path: &str, types: &mut Table) -> 
         schemas: 0,
         notes: Vec::new(),
     };
-    let place = Place::root(name, path);
+    let title = root.get("title").and_then(Value::as_str);
+    let label = title.map(|title| type_name(title, name));
+    let place = Place::root(name, label, path);
     let size = root.to_string().len();
-    let ty = match size > MAX_BYTES {
-        true => lowering.any(
+    let ty = if size > MAX_BYTES {
+        lowering.any(
             &place,
             format!("the schema has {size} bytes, more than 1 MiB"),
-        ),
-        false => lowering.target("#", root, place),
+        )
+    } else {
+        lowering.target("#", root, place)
     };
     (ty, lowering.notes)
 }

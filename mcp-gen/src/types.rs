@@ -1,12 +1,9 @@
 //! The types of the generated code.
 
-use std::collections::HashMap;
-
 use crate::names::{Names, RESERVED_TYPES};
-use crate::report::Note;
 
 /// A type where it is used.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Type {
     /// Any JSON, with the reason if the schema says more than that.
     Value(Option<String>),
@@ -48,7 +45,19 @@ impl Type {
         }
     }
 
-    /// Collects the reasons of `Value`s in this type, without those inside of named types.
+    /// Calls `visit` with the slot of each named type in this type.
+    pub(crate) fn slots(&mut self, visit: &mut impl FnMut(&mut usize)) {
+        match self {
+            Self::Named(slot) => visit(slot),
+            Self::List(inner) | Self::Map(inner) | Self::Option(inner) | Self::Boxed(inner) => {
+                inner.slots(visit);
+            }
+            Self::Tuple(items) => items.iter_mut().for_each(|item| item.slots(visit)),
+            _ => {}
+        }
+    }
+
+    /// Collects the reasons of `Value`s in this type, except inside named types.
     pub(crate) fn reasons<'a>(&'a self, into: &mut Vec<&'a str>) {
         match self {
             Self::Value(Some(reason)) => into.push(reason),
@@ -65,25 +74,45 @@ impl Type {
 #[derive(Debug, Clone)]
 pub(crate) struct Definition {
     pub(crate) name: String,
+    /// The name without the tool: the member, `$defs` entry or title. Equal types with equal labels are one type.
+    pub(crate) label: Option<String>,
     pub(crate) docs: Vec<String>,
-    pub(crate) shape: Shape,
+    /// `None` before it is known, and if another definition replaces this one.
+    pub(crate) shape: Option<Shape>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Shape {
     Struct {
         fields: Vec<Field>,
         /// The name and type of the field with all other members.
         rest: Option<(String, Type)>,
     },
-    /// An enum of strings: names and values.
+    /// A string enum: names and values.
     Choice(Vec<(String, String)>),
     /// An enum of types: names and types.
     Union(Vec<(String, Type)>),
     Newtype(Type),
 }
 
-#[derive(Debug, Clone)]
+impl Shape {
+    /// Calls `visit` with the slot of each named type in this shape.
+    pub(crate) fn slots(&mut self, visit: &mut impl FnMut(&mut usize)) {
+        match self {
+            Self::Struct { fields, rest } => {
+                fields.iter_mut().for_each(|field| field.ty.slots(visit));
+                if let Some((_, ty)) = rest {
+                    ty.slots(visit);
+                }
+            }
+            Self::Choice(_) => {}
+            Self::Union(variants) => variants.iter_mut().for_each(|(_, ty)| ty.slots(visit)),
+            Self::Newtype(ty) => ty.slots(visit),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Field {
     /// The name of the member in JSON.
     pub(crate) key: String,
@@ -93,68 +122,89 @@ pub(crate) struct Field {
     pub(crate) required: bool,
     /// The type has one value, which is its default.
     pub(crate) constant: bool,
+    /// The member is a string that contains the JSON of the value: an argument of a prompt.
+    pub(crate) is_json_text: bool,
 }
 
-/// All types of one generated file.
+/// The types of a generated file. A slot is the index of a definition.
 #[derive(Debug)]
 pub(crate) struct Table {
     names: Names,
-    /// The name of each slot, and its definition once it is known.
-    slots: Vec<(String, Option<Definition>)>,
-    /// Types of `$defs` by their whole content, so that equal ones of several tools are one type.
-    pub(crate) shared: HashMap<String, (Type, Vec<Note>)>,
+    definitions: Vec<Definition>,
 }
 
 impl Table {
     pub(crate) fn new() -> Self {
         Self {
             names: Names::with_reserved(&RESERVED_TYPES),
-            slots: Vec::new(),
-            shared: HashMap::new(),
+            definitions: Vec::new(),
         }
     }
 
     /// Reserves a name, without a definition.
-    pub(crate) fn reserve(&mut self, wanted: &str) -> usize {
-        let name = self.names.take(wanted);
-        self.slots.push((name, None));
-        self.slots.len() - 1
+    pub(crate) fn reserve(&mut self, wanted: &str, label: Option<&str>) -> usize {
+        self.definitions.push(Definition {
+            name: self.names.take(wanted),
+            label: label.map(str::to_owned),
+            docs: Vec::new(),
+            shape: None,
+        });
+        self.definitions.len() - 1
     }
 
-    /// Makes the name of a slot without a definition available again.
+    /// Makes the name of a slot available again.
     pub(crate) fn release(&mut self, slot: usize) {
-        if let Some((name, None)) = self.slots.get(slot) {
-            self.names.release(name);
+        self.names.release(self.name(slot).to_owned().as_str());
+    }
+
+    /// Names a slot again, whose name was released.
+    pub(crate) fn rename(&mut self, slot: usize, wanted: &str) {
+        let name = self.names.take(wanted);
+        if let Some(definition) = self.definitions.get_mut(slot) {
+            definition.name = name;
         }
     }
 
     pub(crate) fn define(&mut self, slot: usize, docs: Vec<String>, shape: Shape) {
-        if let Some((name, definition)) = self.slots.get_mut(slot) {
-            *definition = Some(Definition {
-                name: name.clone(),
-                docs,
-                shape,
-            });
+        if let Some(definition) = self.definitions.get_mut(slot) {
+            definition.docs = docs;
+            definition.shape = Some(shape);
         }
     }
 
-    pub(crate) fn get(&self, slot: usize) -> Option<&Definition> {
-        self.slots.get(slot)?.1.as_ref()
-    }
-
-    pub(crate) fn get_mut(&mut self, slot: usize) -> Option<&mut Definition> {
-        self.slots.get_mut(slot)?.1.as_mut()
-    }
-
     pub(crate) fn name(&self, slot: usize) -> &str {
-        self.slots.get(slot).map_or("", |(name, _)| name)
+        self.definitions
+            .get(slot)
+            .map_or("", |definition| &definition.name)
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.slots.len()
+    pub(crate) fn shape(&self, slot: usize) -> Option<&Shape> {
+        self.definitions.get(slot)?.shape.as_ref()
     }
 
-    pub(crate) fn definitions(&self) -> impl Iterator<Item = &Definition> {
-        self.slots.iter().filter_map(|(_, it)| it.as_ref())
+    pub(crate) fn definitions(&self) -> &[Definition] {
+        &self.definitions
+    }
+
+    pub(crate) fn definitions_mut(&mut self) -> &mut [Definition] {
+        &mut self.definitions
+    }
+
+    /// Returns, for each slot, whether one of these types contains it.
+    pub(crate) fn contained<'a>(&self, types: impl Iterator<Item = &'a Type>) -> Vec<bool> {
+        let mut is_contained = vec![false; self.definitions.len()];
+        let mut open = Vec::new();
+        for ty in types {
+            ty.clone().slots(&mut |slot| open.push(*slot));
+        }
+        while let Some(slot) = open.pop() {
+            let is_new = is_contained
+                .get_mut(slot)
+                .is_some_and(|known| !std::mem::replace(known, true));
+            if let Some(shape) = self.shape(slot).filter(|_| is_new) {
+                shape.clone().slots(&mut |slot| open.push(*slot));
+            }
+        }
+        is_contained
     }
 }

@@ -61,7 +61,7 @@ fn split_modifier(variable: &str) -> (&str, usize) {
 ///
 /// ```
 /// let values = [("id", Some("7 b")), ("page", None), ("lang", Some("de"))];
-/// assert_eq!(mcp::typed::expand("users://{id}{?page,lang}", &values), "users://7%20b?lang=de");
+/// assert_eq!(mcp::types::uri_template::expand("users://{id}{?page,lang}", &values), "users://7%20b?lang=de");
 /// ```
 pub fn expand(template: &str, values: &[(&str, Option<&str>)]) -> String {
     let mut uri = String::with_capacity(template.len());

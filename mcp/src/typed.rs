@@ -1,12 +1,12 @@
-//! Support for generated code: the clients of `mcp gen rust`, and the servers of `mcp gen rust-server`. See
+//! Support for code that `mcp gen rust` and `mcp gen rust-server` write. See
 //! the guide: [`typed_clients`](crate::guide::typed_clients).
 
 #[cfg(feature = "client")]
 mod call;
+pub mod json_text;
 #[cfg(feature = "server")]
 mod server;
 
-pub use mcp_types::uri_template::expand;
 pub use serde;
 /// Any JSON.
 pub use serde_json::Value;
@@ -15,8 +15,3 @@ pub use serde_json::Value;
 pub use call::TypedCall;
 #[cfg(feature = "server")]
 pub use server::CatalogServer;
-
-/// The arguments of tools and prompts without arguments. All members are ignored.
-#[derive(Debug, Clone, Copy, Default, serde::Deserialize)]
-#[non_exhaustive]
-pub struct NoArguments {}

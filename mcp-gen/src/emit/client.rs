@@ -7,14 +7,23 @@ use super::docs::{doc, method_docs};
 use super::types;
 use crate::model::{Kind, Method, Model};
 use crate::names::ident;
+use crate::types::{Shape, Type};
 
 pub(crate) fn client(model: &Model) -> TokenStream {
     let name = ident(&model.name);
-    let methods = model.methods.iter().map(|it| method(it, model));
+    let methods = model.methods.iter().map(|item| method(item, model));
     let templates = templates(model);
-    let types = types::definitions(&model.types);
+    let arguments = model
+        .methods
+        .iter()
+        .filter_map(|method| method.arguments.as_ref());
+    let types = types::definitions(&model.types, arguments);
+    let imports = super::imports();
     quote! {
-        /// The calls of the server, with types.
+        #imports
+        use ::mcp::typed::TypedCall;
+
+        /// The server's calls, with types.
         #[derive(Debug, Clone)]
         pub struct #name {
             client: ::mcp::Client,
@@ -41,7 +50,7 @@ fn method(method: &Method, model: &Model) -> TokenStream {
     let arguments = method
         .arguments
         .as_ref()
-        .map(|it| types::reference(it, &model.types));
+        .map(|ty| types::reference(ty, &model.types));
     let parameter = arguments.as_ref().map(|ty| match method.kind {
         Kind::Template => quote!(variables: #ty),
         _ => quote!(arguments: #ty),
@@ -59,8 +68,8 @@ fn method(method: &Method, model: &Model) -> TokenStream {
             Some(output) => {
                 let output = types::reference(output, &model.types);
                 (
-                    quote!(::mcp::typed::TypedCall<'a, #output>),
-                    quote!(::mcp::typed::TypedCall::new(self.client.call(#key, #passed))),
+                    quote!(TypedCall<'a, #output>),
+                    quote!(TypedCall::new(self.client.call(#key, #passed))),
                 )
             }
         },
@@ -89,29 +98,32 @@ fn method(method: &Method, model: &Model) -> TokenStream {
 
 /// Returns the conversion of variables to URIs.
 pub(super) fn templates(model: &Model) -> TokenStream {
-    let templates = model.methods.iter().filter(|it| it.kind == Kind::Template);
+    let templates = model
+        .methods
+        .iter()
+        .filter(|method| method.kind == Kind::Template);
     let implementations = templates.filter_map(|method| {
-        let crate::types::Type::Named(slot) = method.arguments.as_ref()? else {
+        let Type::Named(slot) = method.arguments.as_ref()? else {
             return None;
         };
-        let definition = model.types.get(*slot)?;
-        let crate::types::Shape::Struct { fields, .. } = &definition.shape else {
+        let Some(Shape::Struct { fields, .. }) = model.types.shape(*slot) else {
             return None;
         };
-        let name = ident(&definition.name);
+        let name = ident(model.types.name(*slot));
         let template = &method.key;
         let values = fields.iter().map(|field| {
             let (key, name) = (&field.key, ident(&field.name));
-            match field.required {
-                true => quote!((#key, Some(self.#name.as_str()))),
-                false => quote!((#key, self.#name.as_deref())),
+            if field.required {
+                quote!((#key, Some(self.#name.as_str())))
+            } else {
+                quote!((#key, self.#name.as_deref()))
             }
         });
         Some(quote! {
             impl #name {
                 /// The URI with these variables.
                 pub fn uri(&self) -> String {
-                    ::mcp::typed::expand(#template, &[#(#values),*])
+                    ::mcp::types::uri_template::expand(#template, &[#(#values),*])
                 }
             }
         })

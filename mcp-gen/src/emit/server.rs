@@ -11,16 +11,26 @@ use crate::names::ident;
 
 pub(crate) fn server(model: &Model) -> TokenStream {
     let name = ident(&model.name);
-    let methods = model.methods.iter().map(|it| declaration(it, model));
-    let routes = model.methods.iter().map(|it| route(it, model));
-    let definitions = types::definitions(&model.types);
+    let methods = model
+        .methods
+        .iter()
+        .map(|method| declaration(method, model));
+    let routes = model.methods.iter().map(|method| route(method, model));
+    let outputs = model
+        .methods
+        .iter()
+        .filter_map(|method| method.output.as_ref());
+    let definitions = types::definitions(&model.types, outputs);
+    let imports = super::imports();
     let templates = templates(model);
     quote! {
+        #imports
+
         /// The tools, prompts and resources of the server. [`server`] serves an implementation.
         pub trait #name: Send + Sync + 'static {
             #(#methods)*
         }
-        /// Creates the server of an implementation. Its name and version are those of the package.
+        /// Creates a server from an implementation, with the package's name and version.
         pub fn server<T: #name>(implementation: T) -> ::mcp::Server {
             let name = env!("CARGO_PKG_NAME");
             let version = env!("CARGO_PKG_VERSION");
@@ -33,7 +43,7 @@ pub(crate) fn server(model: &Model) -> TokenStream {
     }
 }
 
-/// Returns the type of a result, and of its error.
+/// Returns the `Result` type of a method.
 fn outcome(method: &Method, model: &Model) -> TokenStream {
     match method.kind {
         Kind::Tool => {
@@ -80,7 +90,7 @@ fn route(method: &Method, model: &Model) -> TokenStream {
             let ty = types::reference(ty, &model.types);
             (quote!(arguments: #ty), quote!(arguments, call))
         }
-        None => (quote!(_: ::mcp::typed::NoArguments), quote!(call)),
+        None => (quote!(_: Value), quote!(call)),
     };
     let add = match (method.kind, &method.output) {
         (Kind::Tool, Some(_)) => quote!(typed_tool),
@@ -90,8 +100,8 @@ fn route(method: &Method, model: &Model) -> TokenStream {
         (Kind::Resource, _) => quote!(resource),
     };
     quote! {
-        .#add(#key, |it: ::std::sync::Arc<T>, #pattern, call| async move {
-            it.#name(#passed).await
+        .#add(#key, |implementation: ::std::sync::Arc<T>, #pattern, call| async move {
+            implementation.#name(#passed).await
         })
     }
 }

@@ -1,24 +1,31 @@
 //! Structs and enums.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::docs::{add_reasons, doc};
+use super::docs::{doc, with_reasons};
 use crate::names::ident;
 use crate::types::{Definition, Field, Shape, Table, Type};
 
-/// Returns all definitions.
-pub(super) fn definitions(types: &Table) -> TokenStream {
-    types
-        .definitions()
-        .map(|it| definition(it, types))
-        .collect()
+/// Returns all definitions. The program creates values of the types in `written`: only they have methods for
+/// that.
+pub(super) fn definitions<'a>(
+    types: &Table,
+    written: impl Iterator<Item = &'a Type>,
+) -> TokenStream {
+    let written = types.contained(written);
+    let definitions = types.definitions().iter().zip(written);
+    let known = definitions.filter_map(|(definition, is_written)| {
+        let shape = definition.shape.as_ref()?;
+        Some(self::definition(definition, shape, is_written, types))
+    });
+    known.collect()
 }
 
 /// Returns a type where it is used.
 pub(super) fn reference(ty: &Type, types: &Table) -> TokenStream {
     match ty {
-        Type::Value(_) => quote!(::mcp::typed::Value),
+        Type::Value(_) => quote!(Value),
         Type::Null => quote!(()),
         Type::Bool => quote!(bool),
         Type::Integer => quote!(i64),
@@ -30,12 +37,12 @@ pub(super) fn reference(ty: &Type, types: &Table) -> TokenStream {
             quote!(Vec<#item>)
         }
         Type::Tuple(items) => {
-            let items = items.iter().map(|it| reference(it, types));
+            let items = items.iter().map(|item| reference(item, types));
             quote!((#(#items,)*))
         }
         Type::Map(value) => {
             let value = reference(value, types);
-            quote!(::std::collections::BTreeMap<String, #value>)
+            quote!(BTreeMap<String, #value>)
         }
         Type::Option(inner) => {
             let inner = reference(inner, types);
@@ -52,39 +59,41 @@ pub(super) fn reference(ty: &Type, types: &Table) -> TokenStream {
     }
 }
 
-fn definition(definition: &Definition, types: &Table) -> TokenStream {
+fn definition(
+    definition: &Definition,
+    shape: &Shape,
+    is_written: bool,
+    types: &Table,
+) -> TokenStream {
     let name = ident(&definition.name);
     let docs = doc(&definition.docs);
-    let serde = quote! {
-        ::mcp::typed::serde::Serialize, ::mcp::typed::serde::Deserialize
-    };
-    match &definition.shape {
+    match shape {
         Shape::Struct { fields, rest } => {
-            let all: Vec<Emitted> = fields.iter().map(|it| emitted(it, types)).collect();
-            let declarations = all.iter().map(|it| &it.declaration);
-            let rest_field = rest.as_ref().map(|it| rest_declaration(it, types));
-            let is_default = fields.iter().all(|it| !it.required || it.constant);
+            let all: Vec<Emitted> = fields.iter().map(|field| emitted(field, types)).collect();
+            let declarations = all.iter().map(|field| &field.declaration);
+            let rest_field = rest.as_ref().map(|rest| rest_declaration(rest, types));
+            let is_default = fields.iter().all(|field| !field.required || field.constant);
             let default = is_default.then(|| quote!(Default,));
-            let methods = constructor(fields, rest.as_ref(), &all);
+            let methods = is_written.then(|| {
+                let methods = constructor(fields, rest.as_ref(), &all);
+                quote!(impl #name { #methods })
+            });
             quote! {
                 #docs
-                #[derive(Debug, Clone, PartialEq, #default #serde)]
+                #[derive(Debug, Clone, PartialEq, #default Serialize, Deserialize)]
                 #[serde(crate = "::mcp::typed::serde")]
                 pub struct #name { #(#declarations,)* #rest_field }
-                impl #name { #methods }
+                #methods
             }
         }
-        Shape::Choice(values) => choice(definition, values, &serde),
+        Shape::Choice(values) => choice(&name, &docs, values),
         Shape::Union(variants) => {
             let declarations = variants.iter().map(|(variant, ty)| {
-                let mut lines = Vec::new();
-                let mut reasons = Vec::new();
-                ty.reasons(&mut reasons);
-                add_reasons(&mut lines, &reasons);
-                let (docs, variant, ty) = (doc(&lines), ident(variant), reference(ty, types));
+                let (docs, variant) = (doc(&with_reasons(&[], ty)), ident(variant));
+                let ty = reference(ty, types);
                 quote!(#docs #variant(#ty))
             });
-            let conversions = variants.iter().map(|(variant, ty)| {
+            let conversions = variants.iter().filter(|_| is_written).map(|(variant, ty)| {
                 let (variant, ty) = (ident(variant), reference(ty, types));
                 quote! {
                     impl From<#ty> for #name {
@@ -94,21 +103,18 @@ fn definition(definition: &Definition, types: &Table) -> TokenStream {
             });
             quote! {
                 #docs
-                #[derive(Debug, Clone, PartialEq, #serde)]
+                #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
                 #[serde(crate = "::mcp::typed::serde", untagged)]
                 pub enum #name { #(#declarations,)* }
                 #(#conversions)*
             }
         }
         Shape::Newtype(ty) => {
-            let mut lines = definition.docs.clone();
-            let mut reasons = Vec::new();
-            ty.reasons(&mut reasons);
-            add_reasons(&mut lines, &reasons);
-            let (docs, ty) = (doc(&lines), reference(ty, types));
+            let docs = doc(&with_reasons(&definition.docs, ty));
+            let ty = reference(ty, types);
             quote! {
                 #docs
-                #[derive(Debug, Clone, PartialEq, #serde)]
+                #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
                 #[serde(crate = "::mcp::typed::serde", transparent)]
                 pub struct #name(pub #ty);
             }
@@ -116,13 +122,7 @@ fn definition(definition: &Definition, types: &Table) -> TokenStream {
     }
 }
 
-fn choice(
-    definition: &Definition,
-    values: &[(String, String)],
-    serde: &TokenStream,
-) -> TokenStream {
-    let name = ident(&definition.name);
-    let docs = doc(&definition.docs);
+fn choice(name: &Ident, docs: &TokenStream, values: &[(String, String)]) -> TokenStream {
     let is_constant = values.len() == 1;
     let derive_default = is_constant.then(|| quote!(Default,));
     let default = is_constant.then(|| quote!(#[default]));
@@ -136,7 +136,7 @@ fn choice(
     });
     quote! {
         #docs
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, #derive_default #serde)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, #derive_default Serialize, Deserialize)]
         #[serde(crate = "::mcp::typed::serde")]
         pub enum #name { #(#variants,)* }
         impl #name {
@@ -165,25 +165,21 @@ fn emitted(field: &Field, types: &Table) -> Emitted {
     let name = ident(&field.name);
     let is_optional = !field.required;
     let inner = reference(&field.ty, types);
-    let already = matches!(field.ty, Type::Option(_));
-    let ty = match is_optional && !already {
-        true => quote!(Option<#inner>),
-        false => inner.clone(),
+    let ty = if is_optional && !matches!(field.ty, Type::Option(_)) {
+        quote!(Option<#inner>)
+    } else {
+        inner.clone()
     };
-    let mut lines = field.docs.clone();
-    let mut reasons = Vec::new();
-    field.ty.reasons(&mut reasons);
-    add_reasons(&mut lines, &reasons);
-    let docs = doc(&lines);
-    let key = &field.key;
-    let rename = (*key != field.name).then(|| quote!(#[serde(rename = #key)]));
-    let skip =
-        is_optional.then(|| quote!(#[serde(default, skip_serializing_if = "Option::is_none")]));
+    let docs = doc(&with_reasons(&field.docs, &field.ty));
+    let attribute = attribute(field);
     let is_parameter = field.required && !field.constant;
     let is_text = field.ty == Type::Text;
-    let parameter = is_parameter.then(|| match is_text {
-        true => quote!(#name: impl Into<String>),
-        false => quote!(#name: #ty),
+    let parameter = is_parameter.then(|| {
+        if is_text {
+            quote!(#name: impl Into<String>)
+        } else {
+            quote!(#name: #ty)
+        }
     });
     let value = match (is_parameter, is_text) {
         (true, true) => quote!(#name: #name.into()),
@@ -193,18 +189,15 @@ fn emitted(field: &Field, types: &Table) -> Emitted {
     let setter = is_optional.then(|| {
         let method = format_ident!("with_{}", field.name);
         let bare = match &field.ty {
-            Type::Option(inner) => reference(inner, types),
-            _ => inner.clone(),
+            Type::Option(inner) => inner,
+            ty => ty,
         };
-        let is_text = is_text || field.ty == Type::Option(Box::new(Type::Text));
-        let (parameter, value) = match (is_text, &field.ty) {
-            (true, _) => (quote!(impl Into<String>), quote!(value.into())),
-            (false, Type::Boxed(inner)) => (reference(inner, types), quote!(Box::new(value))),
-            (false, _) => (bare, quote!(value)),
+        let (parameter, value) = match bare {
+            Type::Text => (quote!(impl Into<String>), quote!(value.into())),
+            Type::Boxed(inner) => (reference(inner, types), quote!(Box::new(value))),
+            bare => (reference(bare, types), quote!(value)),
         };
-        let docs = doc(&lines);
         quote! {
-            #docs
             #[must_use]
             pub fn #method(mut self, value: #parameter) -> Self {
                 self.#name = Some(#value);
@@ -213,39 +206,53 @@ fn emitted(field: &Field, types: &Table) -> Emitted {
         }
     });
     Emitted {
-        declaration: quote!(#docs #rename #skip pub #name: #ty),
+        declaration: quote!(#docs #attribute pub #name: #ty),
         parameter,
         value,
         setter,
     }
 }
 
+/// Returns the serde attribute of a field.
+fn attribute(field: &Field) -> Option<TokenStream> {
+    let key = &field.key;
+    let mut options = Vec::new();
+    if *key != field.name {
+        options.push(quote!(rename = #key));
+    }
+    if !field.required {
+        options.push(quote!(default));
+        options.push(quote!(skip_serializing_if = "Option::is_none"));
+    }
+    if field.is_json_text {
+        options.push(quote!(with = "::mcp::typed::json_text"));
+    }
+    (!options.is_empty()).then(|| quote!(#[serde(#(#options),*)]))
+}
+
 fn rest_declaration((name, ty): &(String, Type), types: &Table) -> TokenStream {
     let (name, value) = (ident(name), reference(ty, types));
-    let mut lines = vec!["All other members.".to_owned()];
-    let mut reasons = Vec::new();
-    ty.reasons(&mut reasons);
-    add_reasons(&mut lines, &reasons);
-    let docs = doc(&lines);
+    let docs = doc(&with_reasons(&["All other members.".to_owned()], ty));
     quote! {
         #docs
         #[serde(flatten)]
-        pub #name: ::std::collections::BTreeMap<String, #value>,
+        pub #name: BTreeMap<String, #value>,
     }
 }
 
 /// Returns `new` with the required members, and a setter for each other one.
 fn constructor(fields: &[Field], rest: Option<&(String, Type)>, all: &[Emitted]) -> TokenStream {
-    let parameters = all.iter().filter_map(|it| it.parameter.as_ref());
-    let values = all.iter().map(|it| &it.value);
-    let setters = all.iter().filter_map(|it| it.setter.as_ref());
+    let parameters = all.iter().filter_map(|field| field.parameter.as_ref());
+    let values = all.iter().map(|field| &field.value);
+    let setters = all.iter().filter_map(|field| field.setter.as_ref());
     let rest = rest.map(|(name, _)| {
         let name = ident(name);
         quote!(#name: Default::default(),)
     });
-    let docs = match fields.iter().any(|it| !it.required) {
-        true => " Creates a value with the required members.",
-        false => " Creates a value.",
+    let docs = if fields.iter().any(|field| !field.required) {
+        " Creates a value with the required members."
+    } else {
+        " Creates a value."
     };
     quote! {
         #[doc = #docs]

@@ -7,7 +7,7 @@ use super::place::Place;
 use crate::names::{Names, type_name};
 use crate::types::{Shape, Type};
 
-/// Most values of an enum of strings.
+/// Most values of a string enum.
 const MAX_VALUES: usize = 1_000;
 
 impl Lowering<'_> {
@@ -18,7 +18,10 @@ impl Lowering<'_> {
             _ => return self.any(&place, "`enum` is an array"),
         };
         let is_null = values.iter().any(Value::is_null);
-        let values: Vec<Value> = values.into_iter().filter(|it| !it.is_null()).collect();
+        let values: Vec<Value> = values
+            .into_iter()
+            .filter(|value| !value.is_null())
+            .collect();
         match is_null {
             true if values.is_empty() => Type::Null,
             true => self.values(map, &values, place.inner()).optional(),
@@ -52,7 +55,7 @@ impl Lowering<'_> {
         self.any(&place, "the values of `enum` have different types")
     }
 
-    /// Defines an enum of strings.
+    /// Defines a string enum.
     pub(super) fn strings(&mut self, map: &Schema, values: &[&str], place: &Place) -> Type {
         if values.len() > MAX_VALUES {
             return Type::Text;
@@ -60,13 +63,10 @@ impl Lowering<'_> {
         let mut names = Names::default();
         let mut variants: Vec<(String, String)> = Vec::new();
         for value in values {
-            if variants.iter().any(|(_, it)| it == value) {
+            if variants.iter().any(|(_, known)| known == value) {
                 continue;
             }
-            let fallback = match value.is_empty() {
-                true => "Empty",
-                false => "Value",
-            };
+            let fallback = if value.is_empty() { "Empty" } else { "Value" };
             let name = match type_name(value, fallback).as_str() {
                 "Self" => "SelfValue".to_owned(),
                 name => name.to_owned(),

@@ -15,7 +15,7 @@ pub(super) const MAX_SCHEMAS: usize = 10_000;
 /// A JSON object of a schema.
 pub(super) type Schema = Map<String, Value>;
 
-/// The type of a target of `$ref`.
+/// The type that a `$ref` points to.
 pub(super) enum RefTarget {
     /// The target is being converted. The flag says that a part of it refers to it.
     Open {
@@ -49,7 +49,7 @@ impl Lowering<'_> {
     pub(super) fn define(&mut self, place: &Place, map: &Schema, shape: Shape) -> Type {
         let slot = match place.slot {
             Some(slot) => slot,
-            None => self.types.reserve(&place.name),
+            None => self.types.reserve(&place.name, place.label.as_deref()),
         };
         let mut lines = description(map);
         if lines.is_empty() {

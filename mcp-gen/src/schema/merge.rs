@@ -75,7 +75,7 @@ fn weight(value: &Value) -> usize {
     }
 }
 
-/// Adds the keywords of a schema. Texts and restrictions of `into` win.
+/// Adds the keywords of `part`. Texts and restrictions in `into` win.
 fn merge(into: &mut Schema, part: Schema) -> Result<(), String> {
     for (key, value) in part {
         let Some(old) = into.get_mut(&key) else {
@@ -120,7 +120,7 @@ fn merge_properties(old: &mut Value, new: Value) -> Result<(), String> {
 
 /// Combines two schemas of the same value.
 fn both(old: &mut Value, new: Value) {
-    let is_any = |it: &Value| match it {
+    let is_any = |schema: &Value| match schema {
         Value::Bool(any) => *any,
         Value::Object(map) => map.is_empty(),
         _ => false,
@@ -133,9 +133,10 @@ fn both(old: &mut Value, new: Value) {
         return;
     }
     let first = old.take();
-    *old = match first == Value::Bool(false) || new == Value::Bool(false) {
-        true => Value::Bool(false),
-        false => json!({ "allOf": [first, new] }),
+    *old = if first == Value::Bool(false) || new == Value::Bool(false) {
+        Value::Bool(false)
+    } else {
+        json!({ "allOf": [first, new] })
     };
 }
 
@@ -150,7 +151,7 @@ fn merge_required(old: &mut Value, new: Value) {
 }
 
 fn merge_types(old: &mut Value, new: &Value) -> Result<(), String> {
-    let list = |it: &Value| match it {
+    let list = |names: &Value| match names {
         Value::Array(names) => names.clone(),
         name => vec![name.clone()],
     };
@@ -176,8 +177,9 @@ fn merge_enums(old: &mut Value, new: &Value) -> Result<(), String> {
         return Err("`enum` is an array".to_owned());
     };
     old.retain(|value| new.contains(value));
-    match old.is_empty() {
-        true => Err("`allOf` demands two different enums".to_owned()),
-        false => Ok(()),
+    if old.is_empty() {
+        Err("`allOf` demands two different enums".to_owned())
+    } else {
+        Ok(())
     }
 }

@@ -42,7 +42,7 @@ impl Lowering<'_> {
         let mut names = Names::with_reserved(&RESERVED);
         let mut fields = Vec::new();
         for (key, schema) in properties {
-            let at = place.child(key, &format!("properties/{}", pointer_part(key)));
+            let at = place.member(key, &format!("properties/{}", pointer_part(key)));
             let ty = self.lower(schema, at);
             let is_required = required.contains(&key.as_str());
             fields.push(self.field(&mut names, key, schema, ty, is_required));
@@ -61,8 +61,8 @@ impl Lowering<'_> {
     /// Converts an object without known members.
     fn map(&mut self, map: &Schema, place: Place) -> Type {
         let patterns = map.get("patternProperties").and_then(Value::as_object);
-        let sole = patterns.filter(|it| it.len() == 1);
-        let pattern = sole.and_then(|it| it.values().next());
+        let sole = patterns.filter(|patterns| patterns.len() == 1);
+        let pattern = sole.and_then(|patterns| patterns.values().next());
         match (map.get("additionalProperties"), pattern) {
             (Some(Value::Bool(false)), Some(schema)) => {
                 let at = place.child("Value", "patternProperties");
@@ -84,7 +84,7 @@ impl Lowering<'_> {
     fn rest(&mut self, map: &Schema, place: &Place) -> Option<Type> {
         let conditional = CONDITIONAL.iter().any(|key| {
             let value = map.get(*key);
-            value.is_some_and(|it| it != &Value::Bool(false))
+            value.is_some_and(|value| value != &Value::Bool(false))
         });
         match map.get("additionalProperties") {
             _ if conditional => Some(Type::Value(None)),
@@ -106,8 +106,7 @@ impl Lowering<'_> {
     ) -> Field {
         let constant = match &ty {
             Type::Named(slot) => {
-                let shape = self.types.get(*slot).map(|it| &it.shape);
-                matches!(shape, Some(Shape::Choice(values)) if values.len() == 1)
+                matches!(self.types.shape(*slot), Some(Shape::Choice(values)) if values.len() == 1)
             }
             _ => false,
         };
@@ -118,6 +117,7 @@ impl Lowering<'_> {
             ty,
             required,
             constant,
+            is_json_text: false,
         }
     }
 }
@@ -130,7 +130,7 @@ fn field_docs(schema: &Value) -> Vec<String> {
     if lines.is_empty() {
         lines.extend(title(map));
     }
-    if let Some(value) = map.get("default").filter(|it| !it.is_null()) {
+    if let Some(value) = map.get("default").filter(|value| !value.is_null()) {
         let value = docs::inline(&value.to_string());
         if value.len() <= 200 {
             if !lines.is_empty() {

@@ -2,13 +2,15 @@
 
 use crate::names::type_name;
 
-/// Longest name of a type before the names of members are no longer added.
+/// Longest type name to which member names are added.
 const MAX_NAME: usize = 96;
 
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     /// The name of the type, if it needs one.
     pub(super) name: String,
+    /// The name without the tool, see [`Definition::label`](crate::types::Definition).
+    pub(super) label: Option<String>,
     /// The JSON pointer in the tool.
     pub(super) path: String,
     pub(super) depth: usize,
@@ -17,9 +19,10 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn root(name: &str, path: &str) -> Self {
+    pub(super) fn root(name: &str, label: Option<String>, path: &str) -> Self {
         Self {
             name: name.to_owned(),
+            label,
             path: path.to_owned(),
             depth: 0,
             slot: None,
@@ -28,19 +31,22 @@ impl Place {
 
     /// Returns the place of a part: `suffix` continues the name, and `path` the pointer.
     pub(super) fn child(&self, suffix: &str, path: &str) -> Self {
-        let name = match self.name.len() > MAX_NAME {
-            true => self.name.clone(),
-            false => format!("{}{}", self.name, type_name(suffix, "Item")),
+        let name = if self.name.len() > MAX_NAME {
+            self.name.clone()
+        } else {
+            format!("{}{}", self.name, type_name(suffix, "Item"))
         };
+        let label = self.label.as_ref();
         Self {
             name,
+            label: label.map(|label| format!("{label}{}", type_name(suffix, "Item"))),
             path: format!("{}/{path}", self.path),
             depth: self.depth + 1,
             slot: None,
         }
     }
 
-    /// Returns the place of a part of the same type, such as the type in an option. The reserved slot is not
+    /// Returns the place of the inner type, such as the type in an option. The reserved slot is not
     /// for it.
     pub(super) fn inner(&self) -> Self {
         Self {
@@ -58,7 +64,20 @@ impl Place {
         }
     }
 
+    /// Returns the place of an object member.
+    pub(super) fn member(&self, key: &str, path: &str) -> Self {
+        Self {
+            label: Some(type_name(key, "Item")),
+            ..self.child(key, path)
+        }
+    }
+
+    /// Returns the place of a definition with a name of its own.
     pub(super) fn named(self, name: String) -> Self {
-        Self { name, ..self }
+        Self {
+            label: Some(name.clone()),
+            name,
+            ..self
+        }
     }
 }

@@ -1,6 +1,4 @@
-//! `$ref`: targets in the same schema, recursion, and types that several tools share.
-
-use std::collections::{BTreeMap, BTreeSet};
+//! `$ref`: targets in the same schema, and recursion.
 
 use serde_json::Value;
 
@@ -9,9 +7,6 @@ use super::merge::has_structure;
 use super::place::Place;
 use crate::names::type_name;
 use crate::types::{Shape, Type};
-
-/// Largest content of `$defs` that is compared between tools.
-const MAX_SHARED_BYTES: usize = 64 << 10;
 
 impl Lowering<'_> {
     /// Converts a schema with `$ref` or `allOf`.
@@ -38,31 +33,17 @@ impl Lowering<'_> {
             Ok(target) => target.clone(),
             Err(reason) => return self.any(&place, reason),
         };
-        let shared = self.shared_key(reference);
-        if let Some((ty, notes)) = shared.as_ref().and_then(|key| self.types.shared.get(key)) {
-            let ty = ty.clone();
-            self.notes.extend(notes.iter().cloned());
-            self.targets
-                .insert(reference.to_owned(), RefTarget::Done(ty.clone()));
-            return ty;
-        }
-        let before = self.notes.len();
         let name = reference.rsplit('/').next().unwrap_or_default();
         let name = match name {
             "" | "#" => place.name.clone(),
             name => type_name(name, &place.name),
         };
-        let ty = self.target(reference, &target, place.inner().named(name));
-        if let Some(key) = shared {
-            let notes = self.notes.get(before..).unwrap_or_default().to_vec();
-            self.types.shared.insert(key, (ty.clone(), notes));
-        }
-        ty
+        self.target(reference, &target, place.inner().named(name))
     }
 
     /// Converts the target of a reference, which may refer to itself.
     pub(super) fn target(&mut self, reference: &str, schema: &Value, place: Place) -> Type {
-        let slot = self.types.reserve(&place.name);
+        let slot = self.types.reserve(&place.name, place.label.as_deref());
         let open = RefTarget::Open { slot, used: false };
         self.targets.insert(reference.to_owned(), open);
         let place = Place {
@@ -74,13 +55,12 @@ impl Lowering<'_> {
             Some(RefTarget::Open { used, .. }) => *used,
             _ => false,
         };
-        if self.types.get(slot).is_none() {
-            match used {
-                true => {
-                    self.types.define(slot, Vec::new(), Shape::Newtype(ty));
-                    ty = Type::Named(slot);
-                }
-                false => self.types.release(slot),
+        if self.types.shape(slot).is_none() {
+            if used {
+                self.types.define(slot, Vec::new(), Shape::Newtype(ty));
+                ty = Type::Named(slot);
+            } else {
+                self.types.release(slot)
             }
         }
         self.targets
@@ -91,35 +71,6 @@ impl Lowering<'_> {
     /// Finds the target of a reference.
     pub(super) fn resolve(&self, reference: &str) -> Result<&Value, String> {
         resolve(self.root, reference)
-    }
-
-    /// Returns the name and the whole content of a definition, with the definitions that it refers to.
-    /// `None` if they refer to anything else.
-    fn shared_key(&self, reference: &str) -> Option<String> {
-        let mut found = BTreeMap::new();
-        let mut open = BTreeSet::from([reference.to_owned()]);
-        let mut bytes = 0;
-        while let Some(next) = open.pop_first() {
-            let name = next
-                .strip_prefix("#/$defs/")
-                .or_else(|| next.strip_prefix("#/definitions/"))?;
-            if name.contains('/') {
-                return None;
-            }
-            let target = self.resolve(&next).ok()?;
-            let text = target.to_string();
-            bytes += text.len();
-            if bytes > MAX_SHARED_BYTES {
-                return None;
-            }
-            references(target, &mut |it| {
-                if !found.contains_key(it) && it != next {
-                    open.insert(it.to_owned());
-                }
-            });
-            found.insert(next, text);
-        }
-        Some(format!("{reference} {found:?}"))
     }
 }
 
@@ -162,18 +113,4 @@ fn percent_decoded(text: &str) -> Option<String> {
         bytes.push(u8::try_from(high * 16 + low).ok()?);
     }
     String::from_utf8(bytes).ok()
-}
-
-/// Calls `found` with every reference in a schema.
-fn references(value: &Value, found: &mut impl FnMut(&str)) {
-    match value {
-        Value::Object(map) => {
-            if let Some(Value::String(reference)) = map.get("$ref") {
-                found(reference);
-            }
-            map.values().for_each(|value| references(value, found));
-        }
-        Value::Array(items) => items.iter().for_each(|value| references(value, found)),
-        _ => {}
-    }
 }

@@ -27,8 +27,8 @@ impl Lowering<'_> {
         if branches.is_empty() || branches.len() > MAX_BRANCHES {
             return self.any(&place, format!("a union has 1 to {MAX_BRANCHES} branches"));
         }
-        let adds_members = |it: &Value| {
-            it.as_object().is_some_and(|map| {
+        let adds_members = |branch: &Value| {
+            branch.as_object().is_some_and(|map| {
                 let keys = ["properties", "$ref", "allOf", "anyOf", "oneOf"];
                 keys.iter().any(|key| map.contains_key(*key))
             })
@@ -45,9 +45,9 @@ impl Lowering<'_> {
             .iter()
             .map(|branch| with_base(&base, branch))
             .collect();
-        let is_null = |it: &&Value| it.get("type") == Some(&json!("null"));
-        let nullable = branches.iter().any(|it| is_null(&it));
-        let branches: Vec<&Value> = branches.iter().filter(|it| !is_null(it)).collect();
+        let is_null = |branch: &&Value| branch.get("type") == Some(&json!("null"));
+        let nullable = branches.iter().any(|branch| is_null(&branch));
+        let branches: Vec<&Value> = branches.iter().filter(|branch| !is_null(branch)).collect();
         match (nullable, branches.as_slice()) {
             (true, []) => Type::Null,
             (false, [only]) => self.lower(only, place.rewritten()),
@@ -92,7 +92,7 @@ impl Lowering<'_> {
                 Type::Value(None) => return Type::Value(None),
                 ty => ty,
             };
-            if !variants.iter().any(|(_, it)| it.is_same(&ty)) {
+            if !variants.iter().any(|(_, known)| known.is_same(&ty)) {
                 let name = hint.unwrap_or_else(|| self.kind(&ty));
                 variants.push((name, ty));
             }
@@ -122,10 +122,7 @@ impl Lowering<'_> {
                 self.define(&place, base, Shape::Union(variants))
             }
         };
-        match nullable {
-            true => ty.optional(),
-            false => ty,
-        }
+        if nullable { ty.optional() } else { ty }
     }
 
     /// Names a variant by its type.
@@ -141,7 +138,7 @@ impl Lowering<'_> {
             Type::Tuple(_) => "Tuple",
             Type::Map(_) => "Object",
             Type::Option(inner) | Type::Boxed(inner) => return self.kind(inner),
-            Type::Named(slot) => match self.types.get(*slot).map(|it| &it.shape) {
+            Type::Named(slot) => match self.types.shape(*slot) {
                 Some(Shape::Choice(_)) => "Choice",
                 Some(Shape::Struct { .. }) => "Object",
                 _ => "Variant",
@@ -159,11 +156,16 @@ fn hint(branch: &Value) -> Option<String> {
         return (!name.is_empty() && name != "#").then(|| name.to_owned());
     }
     let properties = map.get("properties").and_then(Value::as_object);
-    let constant = properties.into_iter().flat_map(Map::values).find_map(|it| {
-        let single = it.get("enum").and_then(Value::as_array);
-        let single = single.filter(|it| it.len() == 1).and_then(|it| it.first());
-        it.get("const").or(single)?.as_str()
-    });
+    let constant = properties
+        .into_iter()
+        .flat_map(Map::values)
+        .find_map(|member| {
+            let single = member.get("enum").and_then(Value::as_array);
+            let single = single
+                .filter(|values| values.len() == 1)
+                .and_then(|values| values.first());
+            member.get("const").or(single)?.as_str()
+        });
     let title = map.get("title").and_then(Value::as_str);
     let name = constant.or(title)?;
     Some(type_name(name, "Variant"))
@@ -190,8 +192,8 @@ fn with_base(base: &Schema, branch: &Value) -> Value {
     let Some(map) = branch.as_object() else {
         return branch.clone();
     };
-    let repeats_type = base.get("type").is_some_and(|it| {
-        map.contains_key("$ref") || map.contains_key("allOf") || map.get("type") == Some(it)
+    let repeats_type = base.get("type").is_some_and(|ty| {
+        map.contains_key("$ref") || map.contains_key("allOf") || map.get("type") == Some(ty)
     });
     let mut structure = base.clone();
     structure.retain(|key, _| !["title", "description", "default", "examples"].contains(&&**key));
@@ -223,14 +225,15 @@ fn rank(ty: &Type, types: &Table) -> (u8, usize) {
         // serde reads structs from arrays as well, so lists come before them.
         Type::List(_) => (8, 0),
         Type::Option(inner) | Type::Boxed(inner) => rank(inner, types),
-        Type::Named(slot) => match types.get(*slot).map(|it| &it.shape) {
+        Type::Named(slot) => match types.shape(*slot) {
             Some(Shape::Choice(_)) => (5, 0),
             Some(Shape::Struct { fields, .. }) => {
-                let required = fields.iter().filter(|it| it.required).count();
-                let constant = fields.iter().any(|it| it.required && it.constant);
-                match constant {
-                    true => (9, usize::MAX - required),
-                    false => (10, usize::MAX - required),
+                let required = fields.iter().filter(|field| field.required).count();
+                let constant = fields.iter().any(|field| field.required && field.constant);
+                if constant {
+                    (9, usize::MAX - required)
+                } else {
+                    (10, usize::MAX - required)
                 }
             }
             _ => (10, usize::MAX),

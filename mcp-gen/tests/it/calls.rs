@@ -2,8 +2,8 @@
 
 use mcp::types::{GetPromptResult, ReadResourceResult};
 use mcp::{
-    CallContext, CallToolResult, NotFound, PromptError, ProtocolVersion, ResourceError, ToolError,
-    user,
+    CallContext, CallToolResult, ContentBlock, NotFound, PromptError, ProtocolVersion,
+    ResourceError, ToolError, user,
 };
 use mcp_testing::Pair;
 
@@ -56,8 +56,17 @@ impl served::Shop for Implementation {
     ) -> Result<served::OrderOutput, ToolError> {
         let by = format!("{} {:?}", order.r#type, order.when);
         let paid = served::Paid::new(by);
-        let level = served::OrderOutputLevel::High;
+        let level = served::Level::High;
         Ok(served::OrderOutput::new(order.items, level, paid.into()))
+    }
+
+    async fn levels(
+        &self,
+        arguments: served::LevelsInput,
+        _: CallContext,
+    ) -> Result<served::LevelsOutput, ToolError> {
+        let level = arguments.min_level.unwrap_or(served::Level::Low);
+        Ok(served::LevelsOutput::new(level))
     }
 
     async fn ping(&self, call: CallContext) -> Result<CallToolResult, ToolError> {
@@ -82,7 +91,12 @@ impl served::Shop for Implementation {
         arguments: served::ReviewPrompt,
         _: CallContext,
     ) -> Result<GetPromptResult, PromptError> {
-        let text = format!("{} in {:?}", arguments.pr, arguments.language);
+        let served::ReviewPrompt {
+            pr,
+            language,
+            depth,
+        } = arguments;
+        let text = format!("{pr} in {language:?} to {depth:?}");
         Ok(GetPromptResult::new([user(text)]))
     }
 
@@ -136,6 +150,9 @@ async fn check(version: ProtocolVersion) {
         panic!("{done:?}");
     };
     assert_eq!(paid.by, r#"self-pickup Some(List(["now"]))"#);
+    let levels = shop::LevelsInput::new().with_min_level(done.level);
+    let level = shop.levels(levels).await.unwrap().level;
+    assert_eq!(level, shop::Level::High);
     let root = shop::Node::new("oak")
         .with_left(shop::Node::new("leaf"))
         .with_value(vec![shop::Json::from(1.0)].into());
@@ -146,10 +163,13 @@ async fn check(version: ProtocolVersion) {
         .unwrap();
     assert_eq!((tree.depth, tree.next.unwrap().name), (2, "oak".to_owned()));
     let review = shop
-        .review_prompt(shop::ReviewPrompt::new("12"))
+        .review_prompt(shop::ReviewPrompt::new("12").with_depth(3))
         .await
         .unwrap();
-    assert_eq!(review.messages.len(), 1);
+    let [message] = &review.messages[..] else {
+        panic!("{review:?}");
+    };
+    assert_eq!(message.content.as_text(), Some("12 in None to Some(3)"));
     shop.hello_prompt().await.unwrap();
     let disk = shop.read_disk(shop::DiskTemplate::new("a b").with_side("left"));
     assert_eq!(disk.await.unwrap().text(), "a b Some(\"left\")");
@@ -186,7 +206,7 @@ async fn served_catalog_is_that_of_the_file() {
     }
 }
 
-/// Examples of a mock server have the types of the client.
+/// Examples of a mock server have the client's types.
 #[tokio::test]
 async fn typed_client_reads_the_examples_of_a_mock() {
     let mock = mcp_testing::mock(crate::files::shop());
@@ -205,8 +225,20 @@ async fn failed_tool_is_an_error_of_a_typed_call() {
     let failed = CallToolResult::error("out of numbers");
     let mock = mcp_testing::mock(crate::files::shop()).answer("add", failed);
     let shop = shop::Shop::new(mcp_testing::connect(mock).await.unwrap());
-    let call = || shop.add(shop::AddInput::new(1.0, 2.0));
-    let error = call().await.unwrap_err();
+    let error = shop.add(shop::AddInput::new(1.0, 2.0)).await.unwrap_err();
     assert!(error.to_string().contains("out of numbers"), "{error}");
-    assert!(call().untyped().await.unwrap().is_error());
+}
+
+#[tokio::test]
+async fn images_are_beside_the_typed_result() {
+    let mut drawn = CallToolResult::from_json(&serde_json::json!({"sum": 3.0})).unwrap();
+    drawn
+        .content
+        .push(ContentBlock::image(b"picture".to_vec(), "image/png"));
+    let mock = mcp_testing::mock(crate::files::shop()).answer("add", drawn.clone());
+    let shop = shop::Shop::new(mcp_testing::connect(mock).await.unwrap());
+    let call = shop.add(shop::AddInput::new(1.0, 2.0));
+    let (sum, result) = call.with_result().await.unwrap();
+    assert_eq!(sum, shop::AddOutput { sum: 3.0 });
+    assert_eq!(result.content, drawn.content);
 }

@@ -39,10 +39,10 @@ fn server_of_the_shop_is_the_stored_file() {
 fn report_names_the_parts_without_a_type() {
     let generated = Generator::client("shop").generate(&shop()).unwrap();
     let report = generated.report();
-    assert_eq!((report.full(), report.tools().len()), (6, 7));
+    assert_eq!((report.full(), report.tools().len()), (7, 8));
     assert_eq!(
         report.to_string(),
-        "6 of 7 tools have full types\n\
+        "7 of 8 tools have full types\n\
          order/inputSchema/properties/odd: any JSON, because `$ref` points to \
          `https://example.com/odd.json`, which is not in the schema\n"
     );

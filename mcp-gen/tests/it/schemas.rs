@@ -29,8 +29,8 @@ fn type_of(schema: Value) -> String {
 #[test]
 fn schemas_have_the_expected_types() {
     let cases = [
-        (json!(true), "::mcp::typed::Value"),
-        (json!({}), "::mcp::typed::Value"),
+        (json!(true), "Value"),
+        (json!({}), "Value"),
         (json!({"type": "integer"}), "i64"),
         (json!({"type": "integer", "minimum": 0}), "u64"),
         (json!({"type": ["integer", "number"]}), "f64"),
@@ -38,24 +38,21 @@ fn schemas_have_the_expected_types() {
         (json!({"type": "null"}), "()"),
         (json!({"const": null}), "()"),
         (json!({"enum": [1, 2]}), "u64"),
-        (json!({"enum": ["a", null]}), "Option<TInputA>"),
-        (json!({"type": "array"}), "Vec<::mcp::typed::Value>"),
+        (json!({"enum": ["a", null]}), "Option<A>"),
+        (json!({"type": "array"}), "Vec<Value>"),
         (json!({"items": {"type": "boolean"}}), "Vec<bool>"),
         (
             json!({"items": [{"type": "boolean"}, {}], "minItems": 2, "maxItems": 2}),
-            "(bool, ::mcp::typed::Value)",
+            "(bool, Value)",
         ),
-        (
-            json!({"type": "object"}),
-            "::std::collections::BTreeMap<String, ::mcp::typed::Value>",
-        ),
+        (json!({"type": "object"}), "BTreeMap<String, Value>"),
         (
             json!({"additionalProperties": {"type": "number"}}),
-            "::std::collections::BTreeMap<String, f64>",
+            "BTreeMap<String, f64>",
         ),
         (
             json!({"patternProperties": {"^x": {"type": "number"}}, "additionalProperties": false}),
-            "::std::collections::BTreeMap<String, f64>",
+            "BTreeMap<String, f64>",
         ),
         (json!({"$ref": "#/$defs/D"}), "D"),
         (
@@ -68,7 +65,7 @@ fn schemas_have_the_expected_types() {
         ),
         (
             json!({"type": "object", "properties": {"y": {}}, "anyOf": [{"required": ["y"]}, {"required": ["z"]}]}),
-            "TInputA",
+            "A",
         ),
         (
             json!({"anyOf": [{"type": "string", "format": "date"}, {"type": "string"}]}),
@@ -78,7 +75,7 @@ fn schemas_have_the_expected_types() {
             json!({"allOf": [{"type": "number"}, {"type": "integer"}]}),
             "i64",
         ),
-        (json!({"not": {"type": "string"}}), "::mcp::typed::Value"),
+        (json!({"not": {"type": "string"}}), "Value"),
         (
             json!({"type": "string", "pattern": "^a", "not": {"const": "ab"}}),
             "String",
@@ -98,18 +95,122 @@ fn variants_of_a_union_have_different_types() {
     ]});
     let root = json!({"type": "object", "properties": {"a": schema}});
     let source = generate(&root).to_source().unwrap();
+    assert_eq!(source.matches("impl From<Value> for A ").count(), 1);
+    assert_eq!(source.matches("impl From<Vec<Value>> for A ").count(), 1);
+}
+
+/// Returns the names of the structs and enums of a client, except for the client itself.
+fn type_names(catalog: Value) -> Vec<String> {
+    let snapshot = Snapshot::from_value(catalog).unwrap();
+    let generated = Generator::client("shop").generate(&snapshot).unwrap();
+    let source = generated.to_source().unwrap();
+    let items = syn::parse_file(&source).unwrap().items.into_iter();
+    let names = items.filter_map(|item| match item {
+        syn::Item::Struct(item) => Some(item.ident.to_string()),
+        syn::Item::Enum(item) => Some(item.ident.to_string()),
+        _ => None,
+    });
+    names.filter(|name| name != "Shop").collect()
+}
+
+#[test]
+fn equal_schemas_of_several_tools_are_one_type() {
+    let severity = |text: &str| json!({"enum": ["low", "high"], "description": text});
+    let place = json!({"type": "object", "properties": {"city": {"type": "string"}}});
+    let issue = json!({"type": "object", "title": "Issue", "properties": {
+        "severity": severity("how bad it is"), "place": place
+    }});
+    let object = |properties: Value| json!({"type": "object", "properties": properties});
+    let tools = json!([
+        {"name": "find", "inputSchema": object(json!({"min_severity": severity("at least"), "near": place})),
+            "outputSchema": object(json!({"issues": {"type": "array", "items": {"$ref": "#/$defs/Issue"}}}))},
+        {"name": "get", "inputSchema": object(json!({"id": {"type": "integer"}})), "outputSchema": issue},
+        {"name": "put", "inputSchema": object(json!({"severity": severity("new one"), "place": place})),
+            "outputSchema": issue},
+        {"name": "drop", "inputSchema": object(json!({"id": {"type": "integer"}}))},
+    ]);
+    let mut catalog = json!({ "tools": tools });
+    catalog["tools"][0]["outputSchema"]["$defs"] = json!({ "Issue": issue });
+    let expected = [
+        "DropInput",
+        "FindInput",
+        "Severity",
+        "FindInputNear",
+        "FindOutput",
+        "Issue",
+        "Place",
+        "GetInput",
+        "PutInput",
+    ];
+    assert_eq!(type_names(catalog), expected);
+}
+
+#[test]
+fn different_schemas_of_one_name_stay_different_types() {
+    let object = |text: &str| {
+        let user = json!({"type": "object", "properties": {"name": {"type": "string", "description": text}}});
+        json!({"type": "object", "properties": {"user": {"$ref": "#/$defs/User"}}, "$defs": {"User": user}})
+    };
+    let sizes = json!({"type": "object", "properties": {
+        "width": {"enum": ["s", "l"]}, "height": {"enum": ["s", "l"]}
+    }});
+    let catalog = json!({"tools": [
+        {"name": "a", "inputSchema": object("login")},
+        {"name": "b", "inputSchema": object("full name")},
+        {"name": "c", "inputSchema": object("login")},
+        {"name": "d", "inputSchema": sizes},
+    ]});
+    let expected = [
+        "AInput",
+        "User",
+        "BInput",
+        "User2",
+        "CInput",
+        "DInput",
+        "DInputHeight",
+        "DInputWidth",
+    ];
+    assert_eq!(type_names(catalog), expected);
+}
+
+/// Two equal variants would have two equal conversions, which the compiler refuses.
+#[test]
+fn union_of_equal_definitions_has_one_variant() {
+    let cat = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+    let pet = json!({"anyOf": [{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/WildCat"}, {"type": "string"}]});
+    let root = json!({"type": "object", "properties": {"pet": pet}, "$defs": {"Cat": cat, "WildCat": cat}});
+    let source = generate(&root).to_source().unwrap();
+    assert_eq!(source.matches("impl From<Cat>").count(), 1, "{source}");
+    assert!(!source.contains("WildCat)"), "{source}");
+}
+
+#[test]
+fn argument_of_a_prompt_has_the_type_that_its_description_names() {
+    let note = "Provide as a JSON string matching the following schema:";
+    let argument = |name: &str, text: String| json!({"name": name, "description": text});
+    let catalog = json!({"prompts": [{"name": "review", "arguments": [
+        argument("depth", format!("how deep\n\n{note} {{\"type\":\"integer\",\"minimum\":0}}")),
+        argument("tone", format!("{note} {{\"enum\":[\"kind\",\"short\"],\"type\":\"string\"}}")),
+        argument("text", format!("{note} {{\"type\":\"string\"}}")),
+        argument("odd", format!("{note} not JSON")),
+    ]}]});
+    let snapshot = Snapshot::from_value(catalog).unwrap();
+    let generated = Generator::client("t").generate(&snapshot).unwrap();
+    let source = generated.to_source().unwrap();
+    for part in [
+        "/// how deep\n",
+        "pub depth: Option<u64>",
+        "pub tone: Option<ReviewPromptTone>",
+        "pub text: Option<String>",
+        "pub odd: Option<String>",
+    ] {
+        assert!(source.contains(part), "{part}: {source}");
+    }
     assert_eq!(
-        source
-            .matches("impl From<::mcp::typed::Value> for TInputA ")
-            .count(),
-        1
+        source.matches("with = \"::mcp::typed::json_text\"").count(),
+        2
     );
-    assert_eq!(
-        source
-            .matches("impl From<Vec<::mcp::typed::Value>> for TInputA ")
-            .count(),
-        1
-    );
+    assert_eq!(source.matches("Provide as").count(), 1 + 4, "{source}");
 }
 
 #[test]
@@ -223,17 +324,17 @@ fn names_of_every_kind_are_valid() {
     ];
     let properties: serde_json::Map<_, _> = names
         .iter()
-        .map(|it| ((*it).to_owned(), json!({"type": "object", "properties": {"a": {"enum": names}}, "additionalProperties": {}})))
+        .map(|name| ((*name).to_owned(), json!({"type": "object", "properties": {"a": {"enum": names}}, "additionalProperties": {}})))
         .collect();
     let definitions = properties.clone();
     generate(&json!({"type": "object", "properties": properties, "$defs": definitions}));
     let tools: Vec<_> = names
         .iter()
-        .map(|it| json!({"name": it, "inputSchema": {"$ref": "#/$defs/String", "$defs": {"String": {"type": "object", "properties": {"a": {}}}}}}))
+        .map(|name| json!({"name": name, "inputSchema": {"$ref": "#/$defs/String", "$defs": {"String": {"type": "object", "properties": {"a": {}}}}}}))
         .collect();
     let templates: Vec<_> = names
         .iter()
-        .map(|it| json!({"uriTemplate": format!("x://{{{it}}}"), "name": it}))
+        .map(|name| json!({"uriTemplate": format!("x://{{{name}}}"), "name": name}))
         .collect();
     let document = json!({"tools": tools, "prompts": [{"name": "self", "arguments": [{"name": "self"}]}], "resourceTemplates": templates});
     let snapshot = Snapshot::from_value(document).unwrap();

@@ -13,7 +13,10 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
         // A link to the newest draft is not a folder.
         if entry.file_type().unwrap().is_dir() {
             files(&path, found);
-        } else if path.extension().is_some_and(|it| it == "json") {
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
             found.push(path);
         }
     }

@@ -9,7 +9,7 @@ use mcp_core::BoxFuture;
 use mcp_types::CallToolResult;
 use serde::de::DeserializeOwned;
 
-/// A call of a tool with a typed result, sent when it is awaited. A failure of the tool is an error.
+/// A tool call with a typed result, sent when it is awaited. A failure of the tool is an error.
 ///
 /// # Examples
 ///
@@ -47,9 +47,33 @@ impl<'a, T: DeserializeOwned> TypedCall<'a, T> {
         Self::new(set(self.call))
     }
 
-    /// Returns the call whose result is not parsed, for content blocks and `_meta`.
-    pub fn untyped(self) -> PreparedCall<'a, CallToolResult> {
-        self.call
+    /// Sends the call, and returns the whole result beside the typed one: its content blocks, such as
+    /// images, and its `_meta`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the same errors as the awaited call: a failure of the tool is one.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::ContentBlock;
+    /// use mcp::typed::TypedCall;
+    ///
+    /// # async fn example(client: mcp::Client) -> mcp::Result<()> {
+    /// let call: TypedCall<'_, f64> = TypedCall::new(client.call("chart", ()));
+    /// let (highest, result) = call.with_result().await?;
+    /// for block in result.content {
+    ///     if let ContentBlock::Image(image) = block {
+    ///         println!("{highest}: a picture of {} bytes", image.data.as_bytes().len());
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn with_result(self) -> Result<(T, CallToolResult), Error> {
+        let result = self.call.await?;
+        Ok((result.parse()?, result))
     }
 }
 

@@ -17,8 +17,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Builds a server from a catalog and an implementation of a generated trait. The definitions of the
-/// catalog are listed as they are.
+/// Builds a server from a catalog and an implementation of a generated trait. The catalog's
+/// definitions are listed as they are.
 ///
 /// Handlers get the implementation, the typed arguments and the context of the call.
 pub struct CatalogServer<T> {
@@ -139,7 +139,7 @@ impl<T, A, F: Clone> Clone for CatalogHandler<T, A, F> {
     }
 }
 
-/// Marker of handlers of a [`CatalogServer`].
+/// Marker of [`CatalogServer`] handlers.
 enum WithContext {}
 
 /// Implements the traits of handlers.

@@ -11,9 +11,14 @@
     rustdoc::all,
     unnameable_types,
     unreachable_pub,
+    unused_imports,
     unused_qualifications
 )]
-/// The calls of the server, with types.
+use ::std::collections::BTreeMap;
+use ::mcp::typed::serde::{Deserialize, Serialize};
+use ::mcp::typed::Value;
+use ::mcp::typed::TypedCall;
+/// The server's calls, with types.
 #[derive(Debug, Clone)]
 pub struct Shop {
     client: ::mcp::Client,
@@ -28,11 +33,11 @@ impl Shop {
         &self.client
     }
     /// Adds two numbers.
-    pub fn add<'a>(
-        &self,
-        arguments: AddInput,
-    ) -> ::mcp::typed::TypedCall<'a, AddOutput> {
-        ::mcp::typed::TypedCall::new(self.client.call("add", arguments))
+    pub fn add<'a>(&self, arguments: AddInput) -> TypedCall<'a, AddOutput> {
+        TypedCall::new(self.client.call("add", arguments))
+    }
+    pub fn levels<'a>(&self, arguments: LevelsInput) -> TypedCall<'a, LevelsOutput> {
+        TypedCall::new(self.client.call("levels", arguments))
     }
     pub fn list_all<'a>(&self) -> ::mcp::PreparedCall<'a, ::mcp::CallToolResult> {
         self.client.call("list-all", ())
@@ -50,11 +55,8 @@ impl Shop {
         self.client.call("new", arguments)
     }
     /// Place an order
-    pub fn order<'a>(
-        &self,
-        arguments: OrderInput,
-    ) -> ::mcp::typed::TypedCall<'a, OrderOutput> {
-        ::mcp::typed::TypedCall::new(self.client.call("order", arguments))
+    pub fn order<'a>(&self, arguments: OrderInput) -> TypedCall<'a, OrderOutput> {
+        TypedCall::new(self.client.call("order", arguments))
     }
     /// Answers.
     /// '''
@@ -65,11 +67,8 @@ impl Shop {
         self.client.call("ping", ())
     }
     /// Returns its argument.
-    pub fn tree<'a>(
-        &self,
-        arguments: TreeInput,
-    ) -> ::mcp::typed::TypedCall<'a, TreeOutput> {
-        ::mcp::typed::TypedCall::new(self.client.call("tree", arguments))
+    pub fn tree<'a>(&self, arguments: TreeInput) -> TypedCall<'a, TreeOutput> {
+        TypedCall::new(self.client.call("tree", arguments))
     }
     pub fn hello_prompt<'a>(
         &self,
@@ -97,13 +96,7 @@ impl Shop {
         self.client.read_resource("disks://all")
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct AddInput {
     /// first addend
@@ -116,41 +109,66 @@ impl AddInput {
         Self { a, b }
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct AddOutput {
     pub sum: f64,
 }
-impl AddOutput {
-    /// Creates a value.
-    pub fn new(sum: f64) -> Self {
-        Self { sum }
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(crate = "::mcp::typed::serde")]
+pub struct LevelsInput {
+    /// lowest one
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_level: Option<Level>,
+}
+impl LevelsInput {
+    /// Creates a value with the required members.
+    pub fn new() -> Self {
+        Self {
+            min_level: Default::default(),
+        }
+    }
+    #[must_use]
+    pub fn with_min_level(mut self, value: Level) -> Self {
+        self.min_level = Some(value);
+        self
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    Default,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(crate = "::mcp::typed::serde")]
+pub enum Level {
+    #[serde(rename = "low")]
+    Low,
+    #[serde(rename = "high")]
+    High,
+}
+impl Level {
+    /// The value in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::High => "high",
+        }
+    }
+}
+impl ::std::fmt::Display for Level {
+    fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(crate = "::mcp::typed::serde")]
+pub struct LevelsOutput {
+    pub level: Level,
+}
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct ListAllInput {
-    #[serde(rename = "")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "", default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    #[serde(rename = "with space")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "with space", default, skip_serializing_if = "Option::is_none")]
     pub with_space: Option<String>,
-    #[serde(rename = "ünicode")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "ünicode", default, skip_serializing_if = "Option::is_none")]
     pub nicode: Option<String>,
 }
 impl ListAllInput {
@@ -178,18 +196,10 @@ impl ListAllInput {
         self
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    Default,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct NewInput {
-    #[serde(rename = "new")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "new", default, skip_serializing_if = "Option::is_none")]
     pub new_2: Option<String>,
 }
 impl NewInput {
@@ -203,13 +213,7 @@ impl NewInput {
         self
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct OrderInput {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -218,18 +222,16 @@ pub struct OrderInput {
     pub at: Option<(f64, f64)>,
     pub items: Vec<Item>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub labels: Option<::std::collections::BTreeMap<String, String>>,
-    #[serde(rename = "maxPrice")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<BTreeMap<String, String>>,
+    #[serde(rename = "maxPrice", default, skip_serializing_if = "Option::is_none")]
     pub max_price: Option<u64>,
-    #[serde(rename = "max_price")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "max_price", default, skip_serializing_if = "Option::is_none")]
     pub max_price_2: Option<String>,
     /// an odd one
     ///
     /// Any JSON, because '$ref' points to 'https://example.com/odd.json', which is not in the schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub odd: Option<::mcp::typed::Value>,
+    pub odd: Option<Value>,
     #[serde(rename = "self")]
     pub self_: bool,
     /// way of delivery
@@ -266,10 +268,7 @@ impl OrderInput {
         self
     }
     #[must_use]
-    pub fn with_labels(
-        mut self,
-        value: ::std::collections::BTreeMap<String, String>,
-    ) -> Self {
+    pub fn with_labels(mut self, value: BTreeMap<String, String>) -> Self {
         self.labels = Some(value);
         self
     }
@@ -283,11 +282,8 @@ impl OrderInput {
         self.max_price_2 = Some(value.into());
         self
     }
-    /// an odd one
-    ///
-    /// Any JSON, because '$ref' points to 'https://example.com/odd.json', which is not in the schema.
     #[must_use]
-    pub fn with_odd(mut self, value: ::mcp::typed::Value) -> Self {
+    pub fn with_odd(mut self, value: Value) -> Self {
         self.odd = Some(value);
         self
     }
@@ -297,13 +293,7 @@ impl OrderInput {
         self
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct OrderInputAddress {
     pub city: String,
@@ -325,13 +315,7 @@ impl OrderInputAddress {
     }
 }
 /// One item.
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct Item {
     /// Default: 1
@@ -340,7 +324,7 @@ pub struct Item {
     pub id: String,
     /// All other members.
     #[serde(flatten)]
-    pub additional: ::std::collections::BTreeMap<String, bool>,
+    pub additional: BTreeMap<String, bool>,
 }
 impl Item {
     /// Creates a value with the required members.
@@ -351,7 +335,6 @@ impl Item {
             additional: Default::default(),
         }
     }
-    /// Default: 1
     #[must_use]
     pub fn with_count(mut self, value: u64) -> Self {
         self.count = Some(value);
@@ -359,16 +342,7 @@ impl Item {
     }
 }
 /// way of delivery
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub enum OrderInputType {
     #[serde(rename = "gift")]
@@ -393,13 +367,7 @@ impl ::std::fmt::Display for OrderInputType {
         f.write_str(self.as_str())
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde", untagged)]
 pub enum OrderInputWhen {
     Integer(i64),
@@ -421,104 +389,22 @@ impl From<Vec<String>> for OrderInputWhen {
         Self::List(value)
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct OrderOutput {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extra: Option<::mcp::typed::Value>,
+    pub extra: Option<Value>,
     pub items: Vec<Item>,
-    pub level: OrderOutputLevel,
+    pub level: Level,
     pub state: OrderOutputState,
 }
-impl OrderOutput {
-    /// Creates a value with the required members.
-    pub fn new(
-        items: Vec<Item>,
-        level: OrderOutputLevel,
-        state: OrderOutputState,
-    ) -> Self {
-        Self {
-            extra: Default::default(),
-            items,
-            level,
-            state,
-        }
-    }
-    #[must_use]
-    pub fn with_extra(mut self, value: ::mcp::typed::Value) -> Self {
-        self.extra = Some(value);
-        self
-    }
-}
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
-#[serde(crate = "::mcp::typed::serde")]
-pub enum OrderOutputLevel {
-    #[serde(rename = "low")]
-    Low,
-    #[serde(rename = "high")]
-    High,
-}
-impl OrderOutputLevel {
-    /// The value in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::High => "high",
-        }
-    }
-}
-impl ::std::fmt::Display for OrderOutputLevel {
-    fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct Paid {
     pub by: String,
     pub kind: PaidKind,
 }
-impl Paid {
-    /// Creates a value.
-    pub fn new(by: impl Into<String>) -> Self {
-        Self {
-            by: by.into(),
-            kind: Default::default(),
-        }
-    }
-}
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    Default,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub enum PaidKind {
     #[serde(rename = "paid")]
@@ -538,45 +424,14 @@ impl ::std::fmt::Display for PaidKind {
         f.write_str(self.as_str())
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    Default,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct Open {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub days: Option<i64>,
     pub kind: OpenKind,
 }
-impl Open {
-    /// Creates a value with the required members.
-    pub fn new() -> Self {
-        Self {
-            days: Default::default(),
-            kind: Default::default(),
-        }
-    }
-    #[must_use]
-    pub fn with_days(mut self, value: i64) -> Self {
-        self.days = Some(value);
-        self
-    }
-}
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    Default,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub enum OpenKind {
     #[serde(rename = "open")]
@@ -596,35 +451,13 @@ impl ::std::fmt::Display for OpenKind {
         f.write_str(self.as_str())
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde", untagged)]
 pub enum OrderOutputState {
     Paid(Paid),
     Open(Open),
 }
-impl From<Paid> for OrderOutputState {
-    fn from(value: Paid) -> Self {
-        Self::Paid(value)
-    }
-}
-impl From<Open> for OrderOutputState {
-    fn from(value: Open) -> Self {
-        Self::Open(value)
-    }
-}
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct TreeInput {
     pub root: Node,
@@ -635,13 +468,7 @@ impl TreeInput {
         Self { root }
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct Node {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -678,19 +505,13 @@ impl Node {
         self
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde", untagged)]
 pub enum Json {
     Number(f64),
     String(String),
     List(Vec<Json>),
-    Object(::std::collections::BTreeMap<String, Json>),
+    Object(BTreeMap<String, Json>),
 }
 impl From<f64> for Json {
     fn from(value: f64) -> Self {
@@ -707,18 +528,12 @@ impl From<Vec<Json>> for Json {
         Self::List(value)
     }
 }
-impl From<::std::collections::BTreeMap<String, Json>> for Json {
-    fn from(value: ::std::collections::BTreeMap<String, Json>) -> Self {
+impl From<BTreeMap<String, Json>> for Json {
+    fn from(value: BTreeMap<String, Json>) -> Self {
         Self::Object(value)
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct TreeOutput {
     pub name: String,
@@ -726,34 +541,20 @@ pub struct TreeOutput {
     pub next: Option<Box<TreeOutput>>,
     pub depth: u64,
 }
-impl TreeOutput {
-    /// Creates a value with the required members.
-    pub fn new(name: impl Into<String>, depth: u64) -> Self {
-        Self {
-            name: name.into(),
-            next: Default::default(),
-            depth,
-        }
-    }
-    #[must_use]
-    pub fn with_next(mut self, value: TreeOutput) -> Self {
-        self.next = Some(Box::new(value));
-        self
-    }
-}
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct ReviewPrompt {
     /// number of the change
     pub pr: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
+    /// how deep
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "::mcp::typed::json_text"
+    )]
+    pub depth: Option<u64>,
 }
 impl ReviewPrompt {
     /// Creates a value with the required members.
@@ -761,6 +562,7 @@ impl ReviewPrompt {
         Self {
             pr: pr.into(),
             language: Default::default(),
+            depth: Default::default(),
         }
     }
     #[must_use]
@@ -768,14 +570,13 @@ impl ReviewPrompt {
         self.language = Some(value.into());
         self
     }
+    #[must_use]
+    pub fn with_depth(mut self, value: u64) -> Self {
+        self.depth = Some(value);
+        self
+    }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct DiskTemplate {
     pub id: String,
@@ -799,7 +600,7 @@ impl DiskTemplate {
 impl DiskTemplate {
     /// The URI with these variables.
     pub fn uri(&self) -> String {
-        ::mcp::typed::expand(
+        ::mcp::types::uri_template::expand(
             "disks://{id}{?side}",
             &[("id", Some(self.id.as_str())), ("side", self.side.as_deref())],
         )
@@ -826,6 +627,10 @@ pub const CATALOG: &str = r##"{
         },
         {
           "name": "language"
+        },
+        {
+          "description": "how deep\n\nProvide as a JSON string matching the following schema: {\"type\":\"integer\",\"minimum\":0}",
+          "name": "depth"
         }
       ],
       "description": "Reviews a change.",
@@ -874,6 +679,35 @@ pub const CATALOG: &str = r##"{
         },
         "required": [
           "sum"
+        ],
+        "type": "object"
+      }
+    },
+    {
+      "inputSchema": {
+        "properties": {
+          "min_level": {
+            "description": "lowest one",
+            "enum": [
+              "low",
+              "high"
+            ]
+          }
+        },
+        "type": "object"
+      },
+      "name": "levels",
+      "outputSchema": {
+        "properties": {
+          "level": {
+            "enum": [
+              "low",
+              "high"
+            ]
+          }
+        },
+        "required": [
+          "level"
         ],
         "type": "object"
       }

@@ -11,8 +11,12 @@
     rustdoc::all,
     unnameable_types,
     unreachable_pub,
+    unused_imports,
     unused_qualifications
 )]
+use ::std::collections::BTreeMap;
+use ::mcp::typed::serde::{Deserialize, Serialize};
+use ::mcp::typed::Value;
 /// The tools, prompts and resources of the server. [`server`] serves an implementation.
 pub trait Shop: Send + Sync + 'static {
     /// Adds two numbers.
@@ -21,6 +25,13 @@ pub trait Shop: Send + Sync + 'static {
         arguments: AddInput,
         call: ::mcp::CallContext,
     ) -> impl ::std::future::Future<Output = Result<AddOutput, ::mcp::ToolError>> + Send;
+    fn levels(
+        &self,
+        arguments: LevelsInput,
+        call: ::mcp::CallContext,
+    ) -> impl ::std::future::Future<
+        Output = Result<LevelsOutput, ::mcp::ToolError>,
+    > + Send;
     fn list_all(
         &self,
         call: ::mcp::CallContext,
@@ -98,105 +109,93 @@ pub trait Shop: Send + Sync + 'static {
         Output = Result<::mcp::types::ReadResourceResult, ::mcp::ResourceError>,
     > + Send;
 }
-/// Creates the server of an implementation. Its name and version are those of the package.
+/// Creates a server from an implementation, with the package's name and version.
 pub fn server<T: Shop>(implementation: T) -> ::mcp::Server {
     let name = env!("CARGO_PKG_NAME");
     let version = env!("CARGO_PKG_VERSION");
     ::mcp::typed::CatalogServer::new(name, version, CATALOG, implementation)
         .typed_tool(
             "add",
-            |it: ::std::sync::Arc<T>, arguments: AddInput, call| async move {
-                it.add(arguments, call).await
+            |implementation: ::std::sync::Arc<T>, arguments: AddInput, call| async move {
+                implementation.add(arguments, call).await
+            },
+        )
+        .typed_tool(
+            "levels",
+            |implementation: ::std::sync::Arc<T>, arguments: LevelsInput, call| async move {
+                implementation.levels(arguments, call).await
             },
         )
         .tool(
             "list-all",
-            |it: ::std::sync::Arc<T>, _: ::mcp::typed::NoArguments, call| async move {
-                it.list_all(call).await
+            |implementation: ::std::sync::Arc<T>, _: Value, call| async move {
+                implementation.list_all(call).await
             },
         )
         .tool(
             "list_all",
-            |it: ::std::sync::Arc<T>, arguments: ListAllInput, call| async move {
-                it.list_all_2(arguments, call).await
+            |implementation: ::std::sync::Arc<T>, arguments: ListAllInput, call| async move {
+                implementation.list_all_2(arguments, call).await
             },
         )
         .tool(
             "new",
-            |it: ::std::sync::Arc<T>, arguments: NewInput, call| async move {
-                it.new_tool(arguments, call).await
+            |implementation: ::std::sync::Arc<T>, arguments: NewInput, call| async move {
+                implementation.new_tool(arguments, call).await
             },
         )
         .typed_tool(
             "order",
-            |it: ::std::sync::Arc<T>, arguments: OrderInput, call| async move {
-                it.order(arguments, call).await
+            |implementation: ::std::sync::Arc<T>, arguments: OrderInput, call| async move {
+                implementation.order(arguments, call).await
             },
         )
         .tool(
             "ping",
-            |it: ::std::sync::Arc<T>, _: ::mcp::typed::NoArguments, call| async move {
-                it.ping(call).await
+            |implementation: ::std::sync::Arc<T>, _: Value, call| async move {
+                implementation.ping(call).await
             },
         )
         .typed_tool(
             "tree",
-            |it: ::std::sync::Arc<T>, arguments: TreeInput, call| async move {
-                it.tree(arguments, call).await
+            |implementation: ::std::sync::Arc<T>, arguments: TreeInput, call| async move {
+                implementation.tree(arguments, call).await
             },
         )
         .prompt(
             "hello",
-            |it: ::std::sync::Arc<T>, _: ::mcp::typed::NoArguments, call| async move {
-                it.hello_prompt(call).await
+            |implementation: ::std::sync::Arc<T>, _: Value, call| async move {
+                implementation.hello_prompt(call).await
             },
         )
         .prompt(
             "review",
-            |it: ::std::sync::Arc<T>, arguments: ReviewPrompt, call| async move {
-                it.review_prompt(arguments, call).await
+            |implementation: ::std::sync::Arc<T>, arguments: ReviewPrompt, call| async move {
+                implementation.review_prompt(arguments, call).await
             },
         )
         .template(
             "disks://{id}{?side}",
-            |it: ::std::sync::Arc<T>, arguments: DiskTemplate, call| async move {
-                it.read_disk(arguments, call).await
+            |implementation: ::std::sync::Arc<T>, arguments: DiskTemplate, call| async move {
+                implementation.read_disk(arguments, call).await
             },
         )
         .resource(
             "disks://all",
-            |it: ::std::sync::Arc<T>, _: ::mcp::typed::NoArguments, call| async move {
-                it.read_disks(call).await
+            |implementation: ::std::sync::Arc<T>, _: Value, call| async move {
+                implementation.read_disks(call).await
             },
         )
         .finish()
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct AddInput {
     /// first addend
     pub a: f64,
     pub b: f64,
 }
-impl AddInput {
-    /// Creates a value.
-    pub fn new(a: f64, b: f64) -> Self {
-        Self { a, b }
-    }
-}
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct AddOutput {
     pub sum: f64,
@@ -207,83 +206,63 @@ impl AddOutput {
         Self { sum }
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    Default,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
-pub struct ListAllInput {
-    #[serde(rename = "")]
+pub struct LevelsInput {
+    /// lowest one
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub field: Option<String>,
-    #[serde(rename = "with space")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub with_space: Option<String>,
-    #[serde(rename = "ünicode")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nicode: Option<String>,
+    pub min_level: Option<Level>,
 }
-impl ListAllInput {
-    /// Creates a value with the required members.
-    pub fn new() -> Self {
-        Self {
-            field: Default::default(),
-            with_space: Default::default(),
-            nicode: Default::default(),
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(crate = "::mcp::typed::serde")]
+pub enum Level {
+    #[serde(rename = "low")]
+    Low,
+    #[serde(rename = "high")]
+    High,
+}
+impl Level {
+    /// The value in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::High => "high",
         }
     }
-    #[must_use]
-    pub fn with_field(mut self, value: impl Into<String>) -> Self {
-        self.field = Some(value.into());
-        self
-    }
-    #[must_use]
-    pub fn with_with_space(mut self, value: impl Into<String>) -> Self {
-        self.with_space = Some(value.into());
-        self
-    }
-    #[must_use]
-    pub fn with_nicode(mut self, value: impl Into<String>) -> Self {
-        self.nicode = Some(value.into());
-        self
+}
+impl ::std::fmt::Display for Level {
+    fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+        f.write_str(self.as_str())
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    Default,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(crate = "::mcp::typed::serde")]
+pub struct LevelsOutput {
+    pub level: Level,
+}
+impl LevelsOutput {
+    /// Creates a value.
+    pub fn new(level: Level) -> Self {
+        Self { level }
+    }
+}
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(crate = "::mcp::typed::serde")]
+pub struct ListAllInput {
+    #[serde(rename = "", default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    #[serde(rename = "with space", default, skip_serializing_if = "Option::is_none")]
+    pub with_space: Option<String>,
+    #[serde(rename = "ünicode", default, skip_serializing_if = "Option::is_none")]
+    pub nicode: Option<String>,
+}
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct NewInput {
-    #[serde(rename = "new")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "new", default, skip_serializing_if = "Option::is_none")]
     pub new_2: Option<String>,
 }
-impl NewInput {
-    /// Creates a value with the required members.
-    pub fn new() -> Self {
-        Self { new_2: Default::default() }
-    }
-    #[must_use]
-    pub fn with_new_2(mut self, value: impl Into<String>) -> Self {
-        self.new_2 = Some(value.into());
-        self
-    }
-}
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct OrderInput {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -292,18 +271,16 @@ pub struct OrderInput {
     pub at: Option<(f64, f64)>,
     pub items: Vec<Item>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub labels: Option<::std::collections::BTreeMap<String, String>>,
-    #[serde(rename = "maxPrice")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<BTreeMap<String, String>>,
+    #[serde(rename = "maxPrice", default, skip_serializing_if = "Option::is_none")]
     pub max_price: Option<u64>,
-    #[serde(rename = "max_price")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "max_price", default, skip_serializing_if = "Option::is_none")]
     pub max_price_2: Option<String>,
     /// an odd one
     ///
     /// Any JSON, because '$ref' points to 'https://example.com/odd.json', which is not in the schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub odd: Option<::mcp::typed::Value>,
+    pub odd: Option<Value>,
     #[serde(rename = "self")]
     pub self_: bool,
     /// way of delivery
@@ -313,99 +290,15 @@ pub struct OrderInput {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<OrderInputWhen>,
 }
-impl OrderInput {
-    /// Creates a value with the required members.
-    pub fn new(items: Vec<Item>, self_: bool, r#type: OrderInputType) -> Self {
-        Self {
-            address: Default::default(),
-            at: Default::default(),
-            items,
-            labels: Default::default(),
-            max_price: Default::default(),
-            max_price_2: Default::default(),
-            odd: Default::default(),
-            self_,
-            r#type,
-            when: Default::default(),
-        }
-    }
-    #[must_use]
-    pub fn with_address(mut self, value: OrderInputAddress) -> Self {
-        self.address = Some(value);
-        self
-    }
-    #[must_use]
-    pub fn with_at(mut self, value: (f64, f64)) -> Self {
-        self.at = Some(value);
-        self
-    }
-    #[must_use]
-    pub fn with_labels(
-        mut self,
-        value: ::std::collections::BTreeMap<String, String>,
-    ) -> Self {
-        self.labels = Some(value);
-        self
-    }
-    #[must_use]
-    pub fn with_max_price(mut self, value: u64) -> Self {
-        self.max_price = Some(value);
-        self
-    }
-    #[must_use]
-    pub fn with_max_price_2(mut self, value: impl Into<String>) -> Self {
-        self.max_price_2 = Some(value.into());
-        self
-    }
-    /// an odd one
-    ///
-    /// Any JSON, because '$ref' points to 'https://example.com/odd.json', which is not in the schema.
-    #[must_use]
-    pub fn with_odd(mut self, value: ::mcp::typed::Value) -> Self {
-        self.odd = Some(value);
-        self
-    }
-    #[must_use]
-    pub fn with_when(mut self, value: OrderInputWhen) -> Self {
-        self.when = Some(value);
-        self
-    }
-}
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct OrderInputAddress {
     pub city: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub street: Option<String>,
 }
-impl OrderInputAddress {
-    /// Creates a value with the required members.
-    pub fn new(city: impl Into<String>) -> Self {
-        Self {
-            city: city.into(),
-            street: Default::default(),
-        }
-    }
-    #[must_use]
-    pub fn with_street(mut self, value: impl Into<String>) -> Self {
-        self.street = Some(value.into());
-        self
-    }
-}
 /// One item.
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct Item {
     /// Default: 1
@@ -414,7 +307,7 @@ pub struct Item {
     pub id: String,
     /// All other members.
     #[serde(flatten)]
-    pub additional: ::std::collections::BTreeMap<String, bool>,
+    pub additional: BTreeMap<String, bool>,
 }
 impl Item {
     /// Creates a value with the required members.
@@ -425,7 +318,6 @@ impl Item {
             additional: Default::default(),
         }
     }
-    /// Default: 1
     #[must_use]
     pub fn with_count(mut self, value: u64) -> Self {
         self.count = Some(value);
@@ -433,16 +325,7 @@ impl Item {
     }
 }
 /// way of delivery
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub enum OrderInputType {
     #[serde(rename = "gift")]
@@ -467,56 +350,25 @@ impl ::std::fmt::Display for OrderInputType {
         f.write_str(self.as_str())
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde", untagged)]
 pub enum OrderInputWhen {
     Integer(i64),
     String(String),
     List(Vec<String>),
 }
-impl From<i64> for OrderInputWhen {
-    fn from(value: i64) -> Self {
-        Self::Integer(value)
-    }
-}
-impl From<String> for OrderInputWhen {
-    fn from(value: String) -> Self {
-        Self::String(value)
-    }
-}
-impl From<Vec<String>> for OrderInputWhen {
-    fn from(value: Vec<String>) -> Self {
-        Self::List(value)
-    }
-}
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct OrderOutput {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extra: Option<::mcp::typed::Value>,
+    pub extra: Option<Value>,
     pub items: Vec<Item>,
-    pub level: OrderOutputLevel,
+    pub level: Level,
     pub state: OrderOutputState,
 }
 impl OrderOutput {
     /// Creates a value with the required members.
-    pub fn new(
-        items: Vec<Item>,
-        level: OrderOutputLevel,
-        state: OrderOutputState,
-    ) -> Self {
+    pub fn new(items: Vec<Item>, level: Level, state: OrderOutputState) -> Self {
         Self {
             extra: Default::default(),
             items,
@@ -525,49 +377,12 @@ impl OrderOutput {
         }
     }
     #[must_use]
-    pub fn with_extra(mut self, value: ::mcp::typed::Value) -> Self {
+    pub fn with_extra(mut self, value: Value) -> Self {
         self.extra = Some(value);
         self
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
-#[serde(crate = "::mcp::typed::serde")]
-pub enum OrderOutputLevel {
-    #[serde(rename = "low")]
-    Low,
-    #[serde(rename = "high")]
-    High,
-}
-impl OrderOutputLevel {
-    /// The value in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::High => "high",
-        }
-    }
-}
-impl ::std::fmt::Display for OrderOutputLevel {
-    fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct Paid {
     pub by: String,
@@ -582,17 +397,7 @@ impl Paid {
         }
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    Default,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub enum PaidKind {
     #[serde(rename = "paid")]
@@ -612,14 +417,7 @@ impl ::std::fmt::Display for PaidKind {
         f.write_str(self.as_str())
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    Default,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct Open {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -640,17 +438,7 @@ impl Open {
         self
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    Default,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub enum OpenKind {
     #[serde(rename = "open")]
@@ -670,13 +458,7 @@ impl ::std::fmt::Display for OpenKind {
         f.write_str(self.as_str())
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde", untagged)]
 pub enum OrderOutputState {
     Paid(Paid),
@@ -692,30 +474,12 @@ impl From<Open> for OrderOutputState {
         Self::Open(value)
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct TreeInput {
     pub root: Node,
 }
-impl TreeInput {
-    /// Creates a value.
-    pub fn new(root: Node) -> Self {
-        Self { root }
-    }
-}
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct Node {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -726,73 +490,15 @@ pub struct Node {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Json>,
 }
-impl Node {
-    /// Creates a value with the required members.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            children: Default::default(),
-            left: Default::default(),
-            name: name.into(),
-            value: Default::default(),
-        }
-    }
-    #[must_use]
-    pub fn with_children(mut self, value: Vec<Node>) -> Self {
-        self.children = Some(value);
-        self
-    }
-    #[must_use]
-    pub fn with_left(mut self, value: Node) -> Self {
-        self.left = Some(Box::new(value));
-        self
-    }
-    #[must_use]
-    pub fn with_value(mut self, value: Json) -> Self {
-        self.value = Some(value);
-        self
-    }
-}
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde", untagged)]
 pub enum Json {
     Number(f64),
     String(String),
     List(Vec<Json>),
-    Object(::std::collections::BTreeMap<String, Json>),
+    Object(BTreeMap<String, Json>),
 }
-impl From<f64> for Json {
-    fn from(value: f64) -> Self {
-        Self::Number(value)
-    }
-}
-impl From<String> for Json {
-    fn from(value: String) -> Self {
-        Self::String(value)
-    }
-}
-impl From<Vec<Json>> for Json {
-    fn from(value: Vec<Json>) -> Self {
-        Self::List(value)
-    }
-}
-impl From<::std::collections::BTreeMap<String, Json>> for Json {
-    fn from(value: ::std::collections::BTreeMap<String, Json>) -> Self {
-        Self::Object(value)
-    }
-}
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct TreeOutput {
     pub name: String,
@@ -815,41 +521,22 @@ impl TreeOutput {
         self
     }
 }
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct ReviewPrompt {
     /// number of the change
     pub pr: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
+    /// how deep
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "::mcp::typed::json_text"
+    )]
+    pub depth: Option<u64>,
 }
-impl ReviewPrompt {
-    /// Creates a value with the required members.
-    pub fn new(pr: impl Into<String>) -> Self {
-        Self {
-            pr: pr.into(),
-            language: Default::default(),
-        }
-    }
-    #[must_use]
-    pub fn with_language(mut self, value: impl Into<String>) -> Self {
-        self.language = Some(value.into());
-        self
-    }
-}
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    ::mcp::typed::serde::Serialize,
-    ::mcp::typed::serde::Deserialize
-)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(crate = "::mcp::typed::serde")]
 pub struct DiskTemplate {
     pub id: String,
@@ -857,23 +544,9 @@ pub struct DiskTemplate {
     pub side: Option<String>,
 }
 impl DiskTemplate {
-    /// Creates a value with the required members.
-    pub fn new(id: impl Into<String>) -> Self {
-        Self {
-            id: id.into(),
-            side: Default::default(),
-        }
-    }
-    #[must_use]
-    pub fn with_side(mut self, value: impl Into<String>) -> Self {
-        self.side = Some(value.into());
-        self
-    }
-}
-impl DiskTemplate {
     /// The URI with these variables.
     pub fn uri(&self) -> String {
-        ::mcp::typed::expand(
+        ::mcp::types::uri_template::expand(
             "disks://{id}{?side}",
             &[("id", Some(self.id.as_str())), ("side", self.side.as_deref())],
         )
@@ -900,6 +573,10 @@ pub const CATALOG: &str = r##"{
         },
         {
           "name": "language"
+        },
+        {
+          "description": "how deep\n\nProvide as a JSON string matching the following schema: {\"type\":\"integer\",\"minimum\":0}",
+          "name": "depth"
         }
       ],
       "description": "Reviews a change.",
@@ -948,6 +625,35 @@ pub const CATALOG: &str = r##"{
         },
         "required": [
           "sum"
+        ],
+        "type": "object"
+      }
+    },
+    {
+      "inputSchema": {
+        "properties": {
+          "min_level": {
+            "description": "lowest one",
+            "enum": [
+              "low",
+              "high"
+            ]
+          }
+        },
+        "type": "object"
+      },
+      "name": "levels",
+      "outputSchema": {
+        "properties": {
+          "level": {
+            "enum": [
+              "low",
+              "high"
+            ]
+          }
+        },
+        "required": [
+          "level"
         ],
         "type": "object"
       }
