@@ -96,12 +96,14 @@ pub type ExportLayer<S> = Option<Layered<HeadSampling, OpenTelemetryLayer<S, Sdk
 ///
 /// ```no_run
 /// use mcp::telemetry;
+/// use tracing_subscriber::filter::LevelFilter;
 /// use tracing_subscriber::layer::SubscriberExt;
 /// use tracing_subscriber::util::SubscriberInitExt;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let (_guard, layer) = telemetry::export("shop")?;
-/// tracing_subscriber::registry().with(layer).init();
+/// // Without a filter, spans of all levels are exported.
+/// tracing_subscriber::registry().with(LevelFilter::INFO).with(layer).init();
 /// # Ok(())
 /// # }
 /// ```
