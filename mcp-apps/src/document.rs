@@ -1,4 +1,4 @@
-//! The document of an app, as a host receives it.
+//! An app's document, as a host receives it.
 
 use mcp_types::meta::keys;
 use mcp_types::{Meta, ReadResourceResult, Resource, ResourceContents};

@@ -146,7 +146,7 @@ mod server {
             self
         }
 
-        /// Returns the mistake of the app, if it has one.
+        /// Returns the app's mistake, if it has one.
         fn problem(&self) -> Option<String> {
             let uri = &self.resource.uri;
             if !uri.starts_with(SCHEME) {

@@ -32,7 +32,7 @@
 //! | `ui` | client settings, an app's display requirements |
 //! | `csp` | the header `Content-Security-Policy` |
 //! | `access` | parties that may call a tool |
-//! | `document` | the document of an app as a host receives it |
+//! | `document` | an app's document as a host receives it |
 //! | `extension` | the definition of the extension, a server's apps |
 //! | `host` | the host's half of the conversation with a view |
 

@@ -85,7 +85,7 @@ pub struct Csp {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub frame_domains: Vec<String>,
-    /// Domains that the base URI of the page may have.
+    /// Domains that the page's base URI may have.
     #[serde(
         default,
         deserialize_with = "null_to_default",

@@ -38,7 +38,6 @@ pub enum FrontmatterError {
 pub(crate) struct Document<'a> {
     pub(crate) frontmatter: JsonObject,
     /// The Markdown after the YAML.
-    #[cfg_attr(not(feature = "client"), allow(dead_code, reason = "read by clients"))]
     pub(crate) body: &'a str,
 }
 
@@ -103,41 +102,33 @@ fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-#[cfg(feature = "client")]
-pub(crate) use compare::difference;
+/// Returns the first top-level field that differs. Numbers are compared by value: `1.0` equals `1`.
+// spec: SKILL-23
+pub(crate) fn difference<'a>(left: &'a JsonObject, right: &'a JsonObject) -> Option<&'a str> {
+    let changed = left
+        .iter()
+        .find(|(key, value)| !right.get(*key).is_some_and(|other| is_same(value, other)));
+    let added = || right.keys().find(|key| !left.contains_key(*key));
+    changed
+        .map(|(key, _)| key)
+        .or_else(added)
+        .map(String::as_str)
+}
 
-#[cfg(feature = "client")]
-mod compare {
-    use super::{JsonObject, Value};
-
-    /// Returns the first top-level field that differs. Numbers are compared by value: `1.0` equals `1`.
-    // spec: SKILL-23
-    pub(crate) fn difference<'a>(left: &'a JsonObject, right: &'a JsonObject) -> Option<&'a str> {
-        let changed = left
-            .iter()
-            .find(|(key, value)| !right.get(*key).is_some_and(|other| is_same(value, other)));
-        let added = || right.keys().find(|key| !left.contains_key(*key));
-        changed
-            .map(|(key, _)| key)
-            .or_else(added)
-            .map(String::as_str)
-    }
-
-    fn is_same(left: &Value, right: &Value) -> bool {
-        match (left, right) {
-            (Value::Number(left), Value::Number(right)) => {
-                left == right || left.as_f64() == right.as_f64()
-            }
-            (Value::Array(left), Value::Array(right)) => {
-                left.len() == right.len()
-                    && left
-                        .iter()
-                        .zip(right)
-                        .all(|(left, right)| is_same(left, right))
-            }
-            (Value::Object(left), Value::Object(right)) => difference(left, right).is_none(),
-            _ => left == right,
+fn is_same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => {
+            left == right || left.as_f64() == right.as_f64()
         }
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .zip(right)
+                    .all(|(left, right)| is_same(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => difference(left, right).is_none(),
+        _ => left == right,
     }
 }
 
@@ -147,7 +138,7 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use super::{FrontmatterError, parse};
+    use super::{FrontmatterError, difference, parse};
 
     fn read(yaml: &str) -> Result<Value, FrontmatterError> {
         let text = format!("---\n{yaml}\n---\nbody");
@@ -232,11 +223,8 @@ mod tests {
         assert_eq!(shared["b"], json!([1, 2]));
     }
 
-    #[cfg(feature = "client")]
     #[test]
     fn difference_names_changed_and_added_fields() {
-        use super::difference;
-
         let object = |value: Value| value.as_object().cloned().unwrap();
         let left = object(json!({"a": [1.0, {"b": 2}], "c": "x"}));
         let same = object(json!({"c": "x", "a": [1, {"b": 2}]}));

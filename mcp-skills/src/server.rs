@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `error`, `limits` | [`SkillsError`], [`SkillsLimits`] |
 //! | `generator`, `inline` | files that a function writes; [`InlineSkill`]: a skill from code |
-//! | `folder` | the files of a folder: walk, stamps, reading without leaving it |
+//! | `folder` | a folder's files: walk, stamps, reading without leaving it |
 //! | `file`, `catalog` | a file with its digest; all skills, files and directories |
 //! | `state`, `store` | the sources of skills; the current catalog, and its changes |
 //! | `skills` | [`Skills`]: the sources and settings |

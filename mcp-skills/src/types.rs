@@ -10,7 +10,6 @@ use serde_json::value::RawValue;
 
 /// MIME type of a directory.
 // spec: SKILL-19
-#[cfg(feature = "server")]
 pub(crate) const DIRECTORY_MIME_TYPE: &str = "inode/directory";
 /// Maximum number of files in a skill: 512.
 // spec: SKILL-15
@@ -31,7 +30,7 @@ pub struct SkillsSettings {
     pub directory_read: Option<bool>,
 }
 
-/// Definition of a skill, as `skills/list` returns it.
+/// A skill's definition, as `skills/list` returns it.
 // spec: SKILL-10
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -41,7 +40,7 @@ pub struct Skill {
     /// Front matter of the instructions, verbatim: `name`, `description` and more.
     // spec: SKILL-11
     pub frontmatter: JsonObject,
-    /// Files of the skill.
+    /// The skill's files.
     #[serde(default)]
     pub resources: SkillResources,
 }
@@ -56,19 +55,19 @@ impl Skill {
         }
     }
 
-    /// Returns the name of the skill. Names are labels and need not be unique.
+    /// Returns the skill's name. Names are labels and need not be unique.
     // spec: SKILL-28
     pub fn name(&self) -> Option<&str> {
         self.frontmatter.get("name")?.as_str()
     }
 
-    /// Returns the description of the skill.
+    /// Returns the skill's description.
     pub fn description(&self) -> Option<&str> {
         self.frontmatter.get("description")?.as_str()
     }
 }
 
-/// Files of a skill.
+/// A skill's files.
 ///
 /// In JSON the value is an array of files or the string `dynamic`. Any other value is read as
 /// [`Invalid`](Self::Invalid), so that one invalid skill does not affect the other skills of a list.
@@ -174,7 +173,7 @@ pub(crate) fn digest_text(sha256: [u8; 32]) -> String {
 // spec: SKILL-16
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ListSkillsParams {
-    /// Cursor of the page. Absent for the first page.
+    /// The page's cursor. Absent for the first page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cursor: Option<Cursor>,
 }
@@ -185,7 +184,7 @@ pub(crate) struct ListSkillsParams {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListSkillsResult {
-    /// Skills of this page.
+    /// This page's skills.
     pub skills: Vec<Skill>,
     /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -232,7 +231,7 @@ pub(crate) struct GetSkillResult {
 pub(crate) struct ReadDirectoryParams {
     /// URI of the directory.
     pub(crate) uri: String,
-    /// Cursor of the page. Absent for the first page.
+    /// The page's cursor. Absent for the first page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cursor: Option<Cursor>,
 }

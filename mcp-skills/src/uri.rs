@@ -1,6 +1,6 @@
 //! URIs and names of skills.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// Name of the file with the instructions.
 pub(crate) const INSTRUCTIONS: &str = "SKILL.md";
@@ -43,50 +43,40 @@ pub(crate) fn is_plain_segment(segment: &str) -> bool {
         && !segment.chars().any(char::is_control)
 }
 
-#[cfg(feature = "client")]
-pub(crate) use checks::{is_within, root_of, skill_name};
+/// Returns the URI of a skill's directory, without a trailing slash. Returns `None` if `uri` is
+/// not `<scheme>://<path>/SKILL.md` with plain segments.
+// spec: SKILL-06, SKILL-07
+pub(crate) fn root_of(uri: &str) -> Option<&str> {
+    let root = uri.strip_suffix(INSTRUCTIONS)?.strip_suffix('/')?;
+    let (scheme, path) = root.split_once("://")?;
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+    (is_scheme && is_plain_path(path)).then_some(root)
+}
 
-#[cfg(feature = "client")]
-mod checks {
-    use percent_encoding::percent_decode_str;
+/// Returns the last segment of a skill's directory.
+pub(crate) fn skill_name(root: &str) -> &str {
+    root.rsplit('/').next().unwrap_or(root)
+}
 
-    use super::{INSTRUCTIONS, is_plain_segment};
+/// Returns true if `uri` is below the directory `root`.
+// spec: SKILL-12
+pub(crate) fn is_within(root: &str, uri: &str) -> bool {
+    let rest = uri
+        .strip_prefix(root)
+        .and_then(|rest| rest.strip_prefix('/'));
+    rest.is_some_and(is_plain_path)
+}
 
-    /// Returns the URI of a skill's directory, without a trailing slash. Returns `None` if `uri` is
-    /// not `<scheme>://<path>/SKILL.md` with plain segments.
-    // spec: SKILL-06, SKILL-07
-    pub(crate) fn root_of(uri: &str) -> Option<&str> {
-        let root = uri.strip_suffix(INSTRUCTIONS)?.strip_suffix('/')?;
-        let (scheme, path) = root.split_once("://")?;
-        let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-            && scheme
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
-        (is_scheme && is_plain_path(path)).then_some(root)
-    }
-
-    /// Returns the last segment of a skill's directory.
-    pub(crate) fn skill_name(root: &str) -> &str {
-        root.rsplit('/').next().unwrap_or(root)
-    }
-
-    /// Returns true if `uri` is below the directory `root`.
-    // spec: SKILL-12
-    pub(crate) fn is_within(root: &str, uri: &str) -> bool {
-        let rest = uri
-            .strip_prefix(root)
-            .and_then(|rest| rest.strip_prefix('/'));
-        rest.is_some_and(is_plain_path)
-    }
-
-    /// Returns true if every segment is plain after decoding, and nothing follows the path.
-    fn is_plain_path(path: &str) -> bool {
-        let is_plain = |segment: &str| {
-            let decoded = percent_decode_str(segment).decode_utf8();
-            decoded.is_ok_and(|decoded| is_plain_segment(&decoded))
-        };
-        !path.contains(['?', '#']) && path.split('/').all(is_plain)
-    }
+/// Returns true if every segment is plain after decoding, and nothing follows the path.
+fn is_plain_path(path: &str) -> bool {
+    let is_plain = |segment: &str| {
+        let decoded = percent_decode_str(segment).decode_utf8();
+        decoded.is_ok_and(|decoded| is_plain_segment(&decoded))
+    };
+    !path.contains(['?', '#']) && path.split('/').all(is_plain)
 }
 
 /// Returns true for the decoded path of a file: plain segments with a slash between them.
@@ -96,7 +86,7 @@ pub(crate) fn is_plain_file_path(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{encode_path, is_plain_file_path, is_valid_name};
+    use super::{encode_path, is_plain_file_path, is_valid_name, is_within, root_of, skill_name};
 
     #[test]
     fn name_with_forbidden_form_is_invalid() {
@@ -127,11 +117,8 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "client")]
     #[test]
     fn is_within_refuses_dot_segments_in_any_encoding() {
-        use super::{is_within, root_of, skill_name};
-
         let root = root_of("skill://acme/pdf/SKILL.md").unwrap();
         assert_eq!((root, skill_name(root)), ("skill://acme/pdf", "pdf"));
         assert!(is_within(root, "skill://acme/pdf/a%20b/c.md"));

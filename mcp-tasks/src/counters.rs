@@ -68,7 +68,7 @@ pub(crate) struct OpenTask {
 }
 
 impl OpenTask {
-    /// Sets the status of the task.
+    /// Sets the task's status.
     pub(crate) fn set(&mut self, status: &TaskStatus) {
         if self.status != *status && !self.status.is_terminal() {
             let mut state = self.counters.state.lock();

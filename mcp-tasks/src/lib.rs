@@ -1,7 +1,7 @@
 //! Tool calls that become tasks (extension `io.modelcontextprotocol/tasks`), for servers.
 //!
 //! A tool that needs minutes keeps no request open: its call is answered with a task, and the client
-//! fetches the result later, also after a restart. The handler of the tool is unchanged. Its questions
+//! fetches the result later, also after a restart. The tool's handler is unchanged. Its questions
 //! become input requests of the task, and its progress the status message.
 //!
 //! ```

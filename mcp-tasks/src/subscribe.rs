@@ -13,7 +13,7 @@ use mcp_types::ext::tasks::CHANGED;
 use crate::ids;
 use crate::shared::Shared;
 
-/// Subscribes to the tasks of a caller. Unknown and foreign tasks are not granted.
+/// Subscribes to a caller's tasks. Unknown and foreign tasks are not granted.
 // spec: TASK-19, TASK-22
 pub(crate) async fn subscribe(
     shared: Arc<Shared>,
@@ -58,7 +58,7 @@ fn changes(shared: Arc<Shared>, record: TaskRecord) -> BoxStream<'static, Server
     changes.boxed()
 }
 
-/// Waits for the next revision of a task. `None` when the task is gone or the store fails.
+/// Waits for a task's next revision. `None` when the task is gone or the store fails.
 async fn next(shared: &Shared, id: &str, revision: u64) -> Option<TaskRecord> {
     loop {
         if let Err(error) = shared.store.changed(id, revision).await {

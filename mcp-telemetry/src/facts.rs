@@ -67,7 +67,7 @@ impl Name {
     }
 }
 
-/// The name of a method.
+/// A method's name.
 #[derive(Debug, Clone)]
 pub(crate) enum MethodName {
     /// A method of the protocol.

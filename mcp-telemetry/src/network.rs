@@ -32,7 +32,7 @@ pub(crate) struct Network {
 #[derive(Debug, Clone)]
 struct ServerSide {
     address: Option<(Arc<str>, Option<u16>)>,
-    /// State that the responses of the server have shown.
+    /// State that the server's responses have shown.
     state: Option<Arc<ConnectionState>>,
 }
 

@@ -14,7 +14,7 @@ use crate::operation::Operation;
 use crate::settings::Settings;
 use crate::trace_context::Origin;
 
-/// The observer of a layer.
+/// A layer's observer.
 #[derive(Debug)]
 pub(crate) struct TelemetryObserver(pub(crate) Arc<Settings>);
 

@@ -82,7 +82,7 @@ impl Operation {
         &self.span
     }
 
-    /// Sets the place of the operation in its trace. It is computed only for a span that is recorded.
+    /// Sets the operation's place in its trace. It is computed only for a span that is recorded.
     pub(crate) fn set_origin(&self, origin: impl FnOnce() -> Origin) {
         if !self.span.is_disabled() {
             origin().apply(&self.span);

@@ -1,4 +1,4 @@
-//! The settings of a layer.
+//! A layer's settings.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};

@@ -60,7 +60,7 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// Creates the layer of a server. Add it last, so that it is the outermost.
+    /// Creates a server's layer. Add it last, so that it is the outermost.
     pub fn server() -> Self {
         Self {
             settings: Arc::default(),
@@ -68,7 +68,7 @@ impl Telemetry {
         }
     }
 
-    /// Creates the layer of a client, for [`ClientBuilder::layer`](https://docs.rs/omnimcp). It covers
+    /// Creates a client's layer, for [`ClientBuilder::layer`](https://docs.rs/omnimcp). It covers
     /// the requests of servers as well: it is not added as an inbound layer.
     pub fn client() -> Self {
         Self {

@@ -69,7 +69,7 @@ pub(crate) fn extract(meta: &Meta) -> Option<Context> {
     Some(context)
 }
 
-/// Returns the remote span of the sender.
+/// Returns the sender's remote span.
 fn span_context(trace: &w3c::TraceContext) -> SpanContext {
     let state = trace.state.as_ref();
     let state = state.and_then(|state| state.as_str().parse::<TraceState>().ok());

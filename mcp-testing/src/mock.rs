@@ -92,13 +92,13 @@ impl MockCalls {
 }
 
 impl Mock {
-    /// Sets the answer of a tool for all arguments that no [`answer_for`](Self::answer_for) matches.
+    /// Sets a tool's answer for all arguments that no [`answer_for`](Self::answer_for) matches.
     #[must_use]
     pub fn answer(self, tool: impl Into<String>, result: CallToolResult) -> Self {
         self.with(tool.into(), None, result)
     }
 
-    /// Sets the answer of a tool for equal arguments.
+    /// Sets a tool's answer for equal arguments.
     #[must_use]
     pub fn answer_for(
         self,

@@ -102,7 +102,7 @@ impl Pair {
         self
     }
 
-    /// Sets the builder of the client. Its mode holds unless [`revision`](Self::revision) sets another one.
+    /// Sets the client's builder. Its mode holds unless [`revision`](Self::revision) sets another one.
     pub fn client(mut self, client: ClientBuilder) -> Self {
         self.client = client;
         self

@@ -1,4 +1,4 @@
-//! Snapshots of all features of a server.
+//! Snapshots of a server's catalog.
 
 use std::fmt::Display;
 use std::fs;

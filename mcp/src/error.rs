@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::io;
 
-/// The error of a program: `fn main() -> mcp::Result<()>`. The errors of all crates convert into it.
+/// A program's error: `fn main() -> mcp::Result<()>`. The errors of all crates convert into it.
 ///
 /// Its [`Debug`] form, which `main` prints, has the message and all causes, without secrets. To decide by
 /// the cause, match on the error of the function that was called, such as

@@ -1,7 +1,7 @@
 //! The guide: one page per topic.
 //!
 //! Every code block is compiled. Blocks that need no network and no other process are also run. If a
-//! page and the documentation of an item differ, the documentation of the item is correct.
+//! page and an item's documentation differ, the item's documentation is correct.
 //!
 //! | topic | page |
 //! |---|---|

@@ -54,11 +54,11 @@ pub use mcp_auth as auth;
 #[cfg(feature = "apps")]
 pub use mcp_apps as apps;
 
-/// Unstable: events of servers, by poll, stream and webhook (draft of 5 October 2026).
+/// Unstable: server events, by poll, stream and webhook (draft of 5 October 2026).
 #[cfg(feature = "events")]
 pub use mcp_events as events;
 
-/// Unstable: typed Rust code from the catalog of a server.
+/// Unstable: typed Rust code from a server's catalog.
 #[cfg(feature = "gen")]
 pub use mcp_gen as generate;
 

@@ -34,7 +34,7 @@ pub(super) type ModeHandler =
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ViewLimits {
-    /// The largest message of the view in bytes. A larger one ends the connection. Default: 4 MiB.
+    /// The view's largest message in bytes. A larger one ends the connection. Default: 4 MiB.
     pub message_bytes: usize,
     /// Requests of the view that run at the same time. Further ones are refused. Default: 16.
     pub running_requests: usize,
@@ -129,7 +129,7 @@ impl HostBridge {
         }
     }
 
-    /// Sets the surroundings of the view. Default: empty.
+    /// Sets the view's surroundings. Default: empty.
     #[must_use]
     pub fn context(mut self, context: HostContext) -> Self {
         self.context = context;
@@ -143,7 +143,7 @@ impl HostBridge {
         self
     }
 
-    /// Sets the document of the view. The view learns which domains and permissions the host grants.
+    /// Sets the view's document. The view learns which domains and permissions the host grants.
     ///
     /// A web host shows the document in a second frame, inside a frame with another origin (the sandbox
     /// proxy). Connect the bridge to the outer frame: when it reports
@@ -253,7 +253,7 @@ impl HostBridge {
         self.declare("openLinks")
     }
 
-    /// Accepts messages that the view writes in the name of the user. Show them as such.
+    /// Accepts messages that the view writes in the user's name. Show them as such.
     // spec: APP-20, APP-23
     #[must_use]
     pub fn on_message<F, Fut>(mut self, send: F) -> Self
@@ -275,7 +275,7 @@ impl HostBridge {
         )
     }
 
-    /// Keeps the last data of the view for the language model; see
+    /// Keeps the view's last data for the language model; see
     /// [`View::take_model_context`](crate::View::take_model_context).
     // spec: APP-20, APP-23
     #[must_use]
@@ -362,7 +362,7 @@ impl HostBridge {
         self.declare("logging")
     }
 
-    /// Receives the wish of the view to be removed. Call [`View::teardown`](crate::View::teardown) to
+    /// Receives the view's wish to be removed. Call [`View::teardown`](crate::View::teardown) to
     /// follow it.
     #[must_use]
     pub fn on_teardown_request(mut self, requested: impl Fn() + Send + Sync + 'static) -> Self {
@@ -379,7 +379,7 @@ impl HostBridge {
         self
     }
 
-    /// Returns the capabilities of the host as the view receives them.
+    /// Returns the host's capabilities as the view receives them.
     pub(super) fn published_capabilities(&self) -> JsonObject {
         let mut capabilities = self.capabilities.clone();
         for name in ["serverTools", "serverResources"] {

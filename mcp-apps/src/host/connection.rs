@@ -61,7 +61,7 @@ struct Connection {
     running: JoinSet<()>,
 }
 
-/// Closes the conversation, also when the future of the connection is dropped.
+/// Closes the conversation, also when the connection's future is dropped.
 struct CloseOnDrop(Arc<Conversation>);
 
 impl Drop for CloseOnDrop {

@@ -9,7 +9,7 @@ use mcp_types::{
 use super::types::Refusal;
 use crate::access::ToolAccess;
 
-/// The server of a view: the one whose tool named the document. A view never reaches another one.
+/// A view's server: the one whose tool named the document. A view never reaches another one.
 ///
 /// [`Client`](https://docs.rs/omnimcp/latest/mcp/struct.Client.html) implements it. Implement it to add a
 /// confirmation of the user or a log.

@@ -53,7 +53,7 @@ pub(super) struct State {
     pub(super) info: Option<Implementation>,
     pub(super) mode: DisplayMode,
     pub(super) model_context: Option<ModelContext>,
-    /// The running requests of the view, for their cancellation.
+    /// The view's running requests, for their cancellation.
     pub(super) running: HashMap<RequestId, AbortHandle>,
     pending: HashMap<RequestId, oneshot::Sender<Answer>>,
     last_id: i64,

@@ -23,7 +23,7 @@ pub enum DisplayMode {
     Pip,
 }
 
-/// The colors of a host.
+/// A host's colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -47,7 +47,7 @@ pub enum Platform {
     Mobile,
 }
 
-/// The size of the frame, in CSS pixels. A dimension without a fixed value follows
+/// The frame's size, in CSS pixels. A dimension without a fixed value follows
 /// [`HostBridge::on_size`](crate::HostBridge::on_size).
 // spec: APP-22
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
@@ -67,7 +67,7 @@ pub struct ContainerSize {
     pub max_height: Option<f64>,
 }
 
-/// The surroundings of a view: an open object. Views use the members that they know.
+/// A view's surroundings: an open object. Views use the members that they know.
 ///
 /// # Examples
 ///
@@ -110,7 +110,7 @@ impl HostContext {
         self.with("locale", locale.into())
     }
 
-    /// Sets the size of the frame.
+    /// Sets the frame's size.
     #[must_use]
     pub fn container(self, size: ContainerSize) -> Self {
         self.with_value("containerDimensions", &size)
@@ -134,7 +134,7 @@ impl HostContext {
         self.with_value("platform", &platform)
     }
 
-    /// Sets the input devices of the user.
+    /// Sets the user's input devices.
     #[must_use]
     pub fn device(self, touch: bool, hover: bool) -> Self {
         let device = serde_json::json!({ "touch": touch, "hover": hover });
@@ -161,7 +161,7 @@ impl HostContext {
         self.with_style("variables", Value::Object(variables.collect()))
     }
 
-    /// Sets CSS for the fonts of the host: `@font-face` rules, or imports.
+    /// Sets CSS for the host's fonts: `@font-face` rules, or imports.
     #[must_use]
     pub fn fonts(self, css: impl Into<String>) -> Self {
         self.with_style("css", serde_json::json!({ "fonts": css.into() }))
@@ -222,7 +222,7 @@ fn known_modes<'de, D: serde::Deserializer<'de>>(json: D) -> Result<Vec<DisplayM
         .collect())
 }
 
-/// A message that a view writes in the name of the user.
+/// A message that a view writes in the user's name.
 // spec: APP-20
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]

@@ -195,7 +195,7 @@ impl View {
             .await
     }
 
-    /// Returns the last data of the view for the language model, once. For the next turn, after the
+    /// Returns the view's last data for the language model, once. For the next turn, after the
     /// bridge was built with [`HostBridge::with_model_context`](crate::HostBridge::with_model_context).
     // spec: APP-23
     pub fn take_model_context(&self) -> Option<ModelContext> {

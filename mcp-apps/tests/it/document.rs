@@ -1,4 +1,4 @@
-//! The document of an app, as a host reads it.
+//! An app's document, as a host reads it.
 
 use mcp::apps::{AppDocument, Csp, DocumentError, MIME_TYPE, ResourceUi};
 use mcp::prelude::*;

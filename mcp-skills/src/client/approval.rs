@@ -14,14 +14,14 @@ use crate::types::{Skill, SkillResources, digest_text};
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct SkillId {
-    /// The label of the server.
+    /// The server's label.
     pub label: String,
     /// The URI of the `SKILL.md`.
     pub uri: String,
 }
 
 impl SkillId {
-    /// Creates the identity of a skill.
+    /// Creates a skill's identity.
     pub fn new(label: impl Into<String>, uri: impl Into<String>) -> Self {
         Self {
             label: label.into(),
@@ -62,7 +62,7 @@ impl Approval {
     }
 }
 
-/// The approval hook of a client.
+/// A client's approval hook.
 pub(super) type ApprovalHook = Arc<dyn Fn(Approval) -> BoxFuture<'static, bool> + Send + Sync>;
 
 /// Returns the SHA-256 of the identity and the (URI, digest) set, in any order.

@@ -67,7 +67,7 @@ pub enum SkillError {
     /// The answer to `resources/read` is not the one file that was requested.
     #[error("the answer for `{0}` is not this one file; it was not used")]
     WrongContents(String),
-    /// A file is not listed in the entry of the skill.
+    /// A file is not listed in the skill's entry.
     #[error("`{uri}` is not a file of the skill `{skill}`; only listed files can be read")]
     Unlisted {
         /// The file.

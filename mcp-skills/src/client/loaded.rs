@@ -72,7 +72,7 @@ pub(super) async fn load_instructions(
 }
 
 impl LoadedSkill {
-    /// Returns the identity of the skill.
+    /// Returns the skill's identity.
     pub fn id(&self) -> SkillId {
         SkillId::new(self.reader.label.as_str(), self.skill.uri.clone())
     }

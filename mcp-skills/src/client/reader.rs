@@ -12,12 +12,12 @@ use crate::types::SkillResource;
 #[derive(Debug)]
 pub(super) struct FileReader {
     pub(super) client: Client,
-    /// The label of the server.
+    /// The server's label.
     pub(super) label: String,
 }
 
 impl FileReader {
-    /// Reads a file from the server of the skill, and verifies it if its entry is known.
+    /// Reads a file from the skill's server, and verifies it if its entry is known.
     // spec: SKILL-22, SKILL-31
     pub(super) async fn fetch(
         &self,

@@ -32,7 +32,7 @@ pub struct SkillRegistry {
     servers: Vec<SkillsClient>,
 }
 
-/// A skill in the list of a registry.
+/// A skill in a registry's list.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ListedSkill {
@@ -41,7 +41,7 @@ pub struct ListedSkill {
     /// The name for users. It contains the label of the server and the URI as far as several skills have the
     /// same name.
     pub display_name: String,
-    /// The entry of the server.
+    /// The server's entry.
     pub skill: Skill,
 }
 
@@ -51,7 +51,7 @@ impl SkillRegistry {
         Self::default()
     }
 
-    /// Adds the skills of a server.
+    /// Adds a server's skills.
     ///
     /// # Errors
     ///

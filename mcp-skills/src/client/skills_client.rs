@@ -123,12 +123,12 @@ impl SkillsClient {
         self
     }
 
-    /// Returns the settings of the server.
+    /// Returns the server's settings.
     pub fn settings(&self) -> &SkillsSettings {
         self.extension.settings()
     }
 
-    /// Returns the label of the server.
+    /// Returns the server's label.
     pub fn server_label(&self) -> &str {
         &self.label
     }
@@ -162,7 +162,7 @@ impl SkillsClient {
         Ok(self.extension.request::<ListSkills>(&params).await?)
     }
 
-    /// Gets the entry of a skill by its URI, listed or not. Reads no file.
+    /// Gets a skill's entry by its URI, listed or not. Reads no file.
     ///
     /// # Errors
     ///

@@ -38,7 +38,7 @@ enum Child {
 }
 
 impl Catalog {
-    /// Builds the catalog of files, each of which belongs to a skill, and of directories.
+    /// Builds the catalog from files, each of which belongs to a skill, and directories.
     pub(super) fn build(
         files: Vec<Arc<SkillFile>>,
         directories: &[String],
@@ -185,7 +185,7 @@ fn directory_uri(path: &str) -> String {
     format!("skill://{}", encode_path(path))
 }
 
-/// Returns true if `path` is in the directory of a skill, which has one of `instructions`.
+/// Returns true if `path` is in a skill's directory, which has one of `instructions`.
 pub(super) fn is_in_skill<'a>(path: &str, is_instructions: impl Fn(&str) -> bool + 'a) -> bool {
     let mut directory = Some(path);
     while let Some(current) = directory {

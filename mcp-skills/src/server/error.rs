@@ -1,4 +1,4 @@
-//! Mistakes in the skills of a server.
+//! Mistakes in a server's skills.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::frontmatter::FrontmatterError;
 
-/// A mistake in the skills of a server. The message names the file.
+/// A mistake in a server's skills. The message names the file.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum SkillsError {
@@ -100,7 +100,7 @@ pub enum SkillsError {
         /// The mistake.
         reason: FrontmatterError,
     },
-    /// The name of a skill is missing or violates the naming rules.
+    /// A skill's name is missing or violates the naming rules.
     #[error(
         "`{file}`: `name` must be 1 to 64 lowercase letters, digits and single hyphens, not at an end; it is `{name}`"
     )]
@@ -120,13 +120,13 @@ pub enum SkillsError {
         /// The folder.
         folder: String,
     },
-    /// The description of a skill is missing or too long.
+    /// A skill's description is missing or too long.
     #[error("`{file}`: `description` must be a text of 1 to 1024 characters")]
     InvalidDescription {
         /// The `SKILL.md`.
         file: String,
     },
-    /// The metadata of a skill has a reserved key.
+    /// A skill's metadata has a reserved key.
     #[error("`{file}`: the key `{key}` of `metadata` is reserved by the protocol; rename it")]
     ReservedKey {
         /// The `SKILL.md`.

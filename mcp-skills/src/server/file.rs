@@ -24,7 +24,7 @@ pub(super) struct SkillFile {
     /// The decoded path: the URI without its scheme.
     pub(super) path: String,
     pub(super) uri: String,
-    /// The size and the digest in the list of the skill. `None` if a function writes the file.
+    /// The size and the digest in the skill's list. `None` if a function writes the file.
     pub(super) entry: Option<SkillResource>,
     is_text: bool,
     /// The YAML of a `SKILL.md`.

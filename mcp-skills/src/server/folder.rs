@@ -1,4 +1,4 @@
-//! The files of a folder: a walk that follows no links, and reading that does not leave the folder.
+//! A folder's files: a walk that follows no links, and reading that does not leave the folder.
 
 use std::fs::{self, File, Metadata};
 use std::io::Read;
@@ -14,7 +14,7 @@ use crate::uri::{INSTRUCTIONS, is_plain_segment};
 pub(super) struct Folder {
     /// The canonical path.
     root: PathBuf,
-    /// The path of the folder in URIs: its name if it is a skill itself, and empty otherwise.
+    /// The folder's path in URIs: its name if it is a skill itself, and empty otherwise.
     prefix: String,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct FoundFile {
     pub(super) stamp: Stamp,
 }
 
-/// The content of a folder.
+/// A folder's content.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) files: Vec<FoundFile>,

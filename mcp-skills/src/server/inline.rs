@@ -100,8 +100,8 @@ impl InlineSkill {
         self
     }
 
-    /// Adds a file that a function writes each time that a client reads it. The list of files of the skill is
-    /// `dynamic` then, see [`dynamic`](Self::dynamic).
+    /// Adds a file that a function writes each time that a client reads it. The skill is
+    /// dynamic then, see [`dynamic`](Self::dynamic).
     ///
     /// # Examples
     ///

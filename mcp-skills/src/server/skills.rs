@@ -1,4 +1,4 @@
-//! The skills of a server: sources and settings.
+//! A server's skills: sources and settings.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::store::Store;
 /// Number of skills on a page.
 const PAGE_SIZE: usize = 50;
 
-/// The skills of a server, from folders and from code. Add them with
+/// A server's skills, from folders and from code. Add them with
 /// [`Server::extension`](mcp_server::Server::extension). Clones share their skills, see [`put`](Self::put).
 ///
 /// Each folder with a `SKILL.md` is a skill, at any depth. Its URI is
@@ -55,7 +55,7 @@ impl Skills {
         }
     }
 
-    /// Reads the skills of a folder.
+    /// Reads a folder's skills.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl Skills {
         Self::new().add_dir(path)
     }
 
-    /// Adds the skills of another folder.
+    /// Adds another folder's skills.
     ///
     /// # Errors
     ///

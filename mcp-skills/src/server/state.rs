@@ -19,7 +19,7 @@ pub(super) struct State {
     pub(super) scan: Scan,
     pub(super) limits: SkillsLimits,
     pub(super) is_watched: bool,
-    /// Files of skills from code, by the path of the skill.
+    /// Files of skills from code, by the skill's path.
     inline: BTreeMap<String, Vec<Arc<SkillFile>>>,
 }
 
@@ -123,7 +123,7 @@ impl Scan {
     }
 }
 
-/// Returns the path of a skill from code: its prefix and its name.
+/// Returns a skill's path from code: its prefix and its name.
 fn root_of(skill: &InlineSkill) -> Result<String, SkillsError> {
     let text = text_of(&skill.markdown);
     let text = text.ok_or_else(|| SkillsError::NotText(INSTRUCTIONS.to_owned()))?;

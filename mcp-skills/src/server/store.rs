@@ -13,7 +13,7 @@ use super::generator::FileBytes;
 use super::limits::SkillsLimits;
 use super::state::{Scan, State};
 
-/// The skills of a server.
+/// A server's skills.
 #[derive(Debug, Default)]
 pub(super) struct Store {
     state: Mutex<State>,
@@ -80,7 +80,7 @@ impl Store {
         Ok(changes)
     }
 
-    /// Adds the skills of a folder. Blocks on files.
+    /// Adds a folder's skills. Blocks on files.
     pub(super) fn add_folder(&self, folder: Folder) -> Result<(), SkillsError> {
         self.walk(Some(folder), true).map(drop)
     }
@@ -163,7 +163,7 @@ impl Store {
 }
 
 impl CatalogChanges {
-    /// Notifies the subscribed clients of a server.
+    /// Notifies a server's subscribed clients.
     pub(super) fn announce(&self, server: &Notify) {
         if self.is_list_changed {
             server.resources_changed();

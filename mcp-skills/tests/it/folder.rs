@@ -152,9 +152,9 @@ fn path_from_code_that_leaves_the_skill_is_refused() {
     let pdf = || InlineSkill::from_markdown(markdown("pdf", ""));
     for path in ["../x", "a/../../x", "/etc/passwd", "a\\b", "", "a//b", "."] {
         let refused = message(Skills::new().add(pdf().file(path, "x")));
-        assert!(refused.contains("no relative path"), "{path}: {refused}");
+        assert!(refused.contains("not a relative path"), "{path}: {refused}");
         let refused = message(Skills::new().add(pdf().prefix(path)));
-        assert!(refused.contains("no relative path"), "{path}: {refused}");
+        assert!(refused.contains("not a relative path"), "{path}: {refused}");
     }
     let twice = pdf().file("a", "1").file("a", "2");
     assert!(message(Skills::new().add(twice)).contains("`skill://pdf/a` exists twice"));

@@ -45,7 +45,7 @@ async fn connect(recorder: &Recorder, gate: &Arc<Notify>) -> Connected {
     pair.connect().await.unwrap()
 }
 
-/// Returns the measured calls of a tool.
+/// Returns a tool's measured calls.
 fn measured(recorder: &Recorder, tool: &str) -> Vec<String> {
     let table = recorder.metric_table();
     let tool = format!("gen_ai.tool.name={tool} ");

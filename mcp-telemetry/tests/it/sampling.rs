@@ -73,7 +73,7 @@ impl Kind {
 }
 
 /// Calls a tool whose handler makes a span, and returns the `traceparent` that the server has received,
-/// the trace context of the handler, and its baggage.
+/// the handler's trace context, and its baggage.
 async fn call(meta: &[(&str, &str)], kind: Kind) -> (Option<String>, String) {
     let received = Arc::new(Mutex::new(None));
     let seen = Arc::clone(&received);

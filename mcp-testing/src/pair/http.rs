@@ -23,7 +23,7 @@ use super::transcript::{Direction, Transcript};
 type BoxError = Box<dyn Error + Send + Sync>;
 type BoxBody = Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>;
 
-/// An endpoint in this process, as the HTTP service of a client.
+/// An endpoint in this process, as a client's HTTP service.
 #[derive(Clone)]
 pub(super) struct InProcessService {
     endpoint: StreamableHttp,

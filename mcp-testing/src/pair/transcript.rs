@@ -1,11 +1,11 @@
-//! The messages of a connection.
+//! A connection's messages.
 
 use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// The messages of a connection in the order in which they were sent, one per line: `-> ` from the
+/// A connection's messages in the order in which they were sent, one per line: `-> ` from the
 /// client, `<- ` from the server. Clones share the same transcript.
 ///
 /// Compare it with a reviewed file, for example with `expect_test`:

@@ -105,7 +105,7 @@ fn client_with_handlers() -> ClientBuilder {
         .roots([Root::new("file:///a"), Root::new("file:///b")])
 }
 
-/// Calls `deploy` and returns the number of runs of its handler.
+/// Calls `deploy` and returns how often its handler ran.
 async fn deploy(client: &Client, counters: &Counters) -> u32 {
     let arguments = json!({"environment": "production"});
     let result = client.call("deploy", arguments).await.unwrap();

@@ -26,7 +26,7 @@ impl Extension for Echo {
     type ClientSettings = Value;
 }
 
-/// A request that returns its parameters, with the settings of the client.
+/// A request that returns its parameters, with the client's settings.
 pub(crate) struct Repeat;
 
 impl CustomRequest for Repeat {

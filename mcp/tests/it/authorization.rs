@@ -109,9 +109,10 @@ async fn check(State(issued): State<Issued>, request: Request, next: Next) -> Re
     let header = request.headers().get(AUTHORIZATION);
     let token = header.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
     let is_valid = token.is_some_and(|token| issued.valid.lock().unwrap().contains(token));
-    match is_valid {
-        true => next.run(request).await,
-        false => StatusCode::UNAUTHORIZED.into_response(),
+    if is_valid {
+        next.run(request).await
+    } else {
+        StatusCode::UNAUTHORIZED.into_response()
     }
 }
 

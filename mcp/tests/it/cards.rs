@@ -101,7 +101,7 @@ async fn cards_of_a_catalog_do_not_affect_each_other() {
         .route("/large", json_route(json!("x".repeat(300 * 1024))));
     tokio::spawn(axum::serve(listener, app).into_future());
     let found = discover_domain(&domain).await.unwrap();
-    let outcomes: Vec<_> = found.iter().map(|it| it.card.as_ref()).collect();
+    let outcomes: Vec<_> = found.iter().map(|server| server.card.as_ref()).collect();
     assert_eq!(outcomes.len(), 7);
     assert_eq!(*outcomes[0].unwrap(), card());
     let failed = |index: usize| outcomes[index].unwrap_err();
@@ -178,7 +178,7 @@ async fn card_of_a_protected_server_is_public_and_its_endpoint_is_not() {
         let tokens = StaticTokens::new().token("secret", "ada", ["read"]);
         ResourceServer::new(format!("http://{domain}/mcp")).static_tokens(tokens)
     };
-    // Once by the server of this library, and once in a web application.
+    // Once by this library's server, and once in a web application.
     let (plain, own_domain) = listener().await;
     let serve = mcp::http::Serve::new(Server::new("docs", "1.0.0"))
         .authorize(resource(&own_domain))

@@ -54,7 +54,7 @@ impl Handlers {
 
 #[derive(Deserialize, JsonSchema)]
 struct Job {
-    /// Number of turns of the runtime that the job takes; `None`: it never ends.
+    /// Number of runtime turns that the job takes; `None`: it never ends.
     turns: Option<u64>,
 }
 

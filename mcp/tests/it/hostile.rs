@@ -23,7 +23,7 @@ const LONG_DEADLINE: Duration = Duration::from_secs(20);
 const GRACE: Duration = Duration::from_secs(5);
 /// Maximum size of a response in bytes.
 const LIMIT: usize = 1 << 20;
-/// Maximum memory of client and server together: the buffer of one event or body, which doubles while
+/// Maximum memory of client and server together: the buffer for one event or body, which doubles while
 /// it grows, and everything else.
 const MEMORY: u64 = 6 << 20;
 

@@ -168,7 +168,7 @@ async fn group_of_both_eras_reports_changes() {
     let group = group.build();
     let mut events = group.events();
     let tools = within(group.list_tools()).await;
-    let names: Vec<_> = tools.items.iter().map(|it| it.name.as_str()).collect();
+    let names: Vec<_> = tools.items.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["modern__a", "legacy__a"]);
     let mut running = 0;
     while running < 2 {

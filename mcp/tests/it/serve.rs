@@ -161,7 +161,7 @@ async fn status_of(address: std::net::SocketAddr, host: &str, path: &str) -> u16
     response.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
-/// Sends the preflight request of a browser and returns a header of the response.
+/// Sends a browser's preflight request and returns a response header.
 async fn preflight(app: axum::Router, headers: &str, answer: &str) -> String {
     let request = Request::builder()
         .method(Method::OPTIONS)
