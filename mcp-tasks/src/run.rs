@@ -272,10 +272,16 @@ impl Runner {
         }
     }
 
-    /// Stores the outcome. A task that was cancelled or has expired stays as it is.
+    /// Stores the outcome with the last progress. A task that was cancelled or has expired stays as it is.
     async fn finish(&self, id: &str, outcome: Outcome, counted: &mut OpenTask) {
+        let (_, message) = self.link.snapshot();
         let store = async |outcome: &Outcome| {
-            let change = |record| Ok(Shared::finished(record, outcome));
+            let change = |mut record: TaskRecord| {
+                if message.is_some() {
+                    record.task.status_message.clone_from(&message);
+                }
+                Ok(Shared::finished(record, outcome))
+            };
             self.shared.change(id, change).await
         };
         let mut stored = store(&outcome).await;

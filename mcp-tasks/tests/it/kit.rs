@@ -46,7 +46,8 @@ pub(crate) struct Name {
 pub(crate) const AFTER: TaskMode = TaskMode::After(Duration::from_millis(100));
 
 /// Returns a server with these tools: `slow` works for the number of milliseconds in `ms`, `fail` returns
-/// an error, `fault` a protocol error, `panic` panics, `large` returns the number of bytes in `ms`.
+/// an error, `fault` a protocol error, `panic` panics, `large` returns the number of bytes in `ms`, `hasty` reports three
+/// times at once.
 pub(crate) fn server(tasks: Tasks, mode: TaskMode) -> (Server, Running) {
     let running = Running::default();
     let slow = |State(running): State<Running>, Args(args): Args<Value>, progress: Progress| async move {
@@ -60,6 +61,13 @@ pub(crate) fn server(tasks: Tasks, mode: TaskMode) -> (Server, Running) {
     let large = |Args(args): Args<Value>| async move {
         sleep(Duration::from_secs(1)).await;
         "x".repeat(args["ms"].as_u64().unwrap_or(0) as usize)
+    };
+    let hasty = async |progress: Progress| {
+        for (done, step) in [(1.0, "first"), (2.0, "second"), (3.0, "last")] {
+            progress.report(done, 3.0, step).await;
+            sleep(Duration::from_millis(1)).await;
+        }
+        "done"
     };
     let fail = || async {
         sleep(Duration::from_secs(1)).await;
@@ -77,6 +85,7 @@ pub(crate) fn server(tasks: Tasks, mode: TaskMode) -> (Server, Running) {
         .state(running.clone())
         .tool(tool("slow").handler(slow).task(mode))
         .tool(tool("large").handler(large).task(mode))
+        .tool(tool("hasty").handler(hasty).task(mode))
         .tool(tool("fail").handler(fail).task(mode))
         .tool(tool("fault").handler(fault).task(mode))
         .tool(tool("panic").handler(panics).task(mode))

@@ -68,6 +68,16 @@ async fn progress_becomes_the_status_message() {
     assert_eq!(polled.status, TaskStatus::Working);
 }
 
+/// Reports are stored at most four times in a second. The last one is not lost.
+#[tokio::test(start_paused = true)]
+async fn completed_task_has_the_last_progress() {
+    let (server, _) = server(Tasks::in_memory(), TaskMode::Always);
+    let task = CALLER.start(&server, "hasty", json!({})).await;
+    let end = CALLER.end(&server, &task.task_id).await;
+    assert_eq!(end.status, TaskStatus::Completed);
+    assert_eq!(end.status_message.as_deref(), Some("last"));
+}
+
 #[tokio::test(start_paused = true)]
 async fn failed_tool_completes_and_protocol_error_or_panic_fails() {
     let (server, _) = server(Tasks::in_memory(), TaskMode::Always);
