@@ -1,5 +1,10 @@
 //! Messages of serde in the words of JSON: language models do not know the types of Rust.
 
+use std::borrow::Cow;
+
+/// Limit on the characters of a value in a message, as in messages about the schema.
+const MAX_CHARS: usize = 64;
+
 /// Returns the message of a deserializer without names of Rust types.
 pub(super) fn plain_reason(message: &str) -> String {
     plain(message).unwrap_or_else(|| message.to_owned())
@@ -12,7 +17,7 @@ fn plain(message: &str) -> Option<String> {
     }
     if let Some(rest) = message.strip_prefix("invalid value: ") {
         let (got, expected) = rest.rsplit_once(", expected ")?;
-        let got = quoted(got).unwrap_or(got);
+        let got = cut(quoted(got).unwrap_or(got));
         return Some(match range(expected) {
             Some((min, max)) => format!("{got} is out of range, expected {min} to {max}"),
             None => format!("expected {}, got {got}", phrase(expected)),
@@ -33,7 +38,7 @@ fn plain(message: &str) -> Option<String> {
     }
     if let Some(rest) = message.strip_prefix("unknown variant ") {
         let (got, expected) = rest.split_once(", expected ")?;
-        let got = got.trim_matches('`');
+        let got = cut(got.trim_matches('`'));
         let expected = expected.replace('`', "\"");
         return Some(format!("expected {expected}, got {got:?}"));
     }
@@ -42,6 +47,14 @@ fn plain(message: &str) -> Option<String> {
     }
     let untagged = message.starts_with("data did not match any variant");
     untagged.then(|| "matches none of the accepted forms".to_owned())
+}
+
+/// Cuts a long value: 1e300 is a number of 301 digits.
+fn cut(got: &str) -> Cow<'_, str> {
+    match got.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", &got[..end]).into(),
+        None => got.into(),
+    }
 }
 
 /// Returns the text between backticks.
@@ -166,6 +179,13 @@ mod tests {
         ] {
             assert_eq!(actual, expected);
         }
+        let long = reason::<Level>(&format!("\"{}\"", "9".repeat(300)));
+        assert_eq!(
+            long,
+            format!("expected \"Low\" or \"High\", got \"{}…\"", "9".repeat(64))
+        );
+        let number = reason::<u8>("1e300");
+        assert!(number.len() < 120, "{number}");
         assert_eq!(plain_reason("trailing characters"), "trailing characters");
     }
 }

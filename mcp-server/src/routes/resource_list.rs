@@ -127,9 +127,11 @@ impl CallTarget<Result<ResourceList, ResourceError>> for ListTarget {
     }
 }
 
-/// Erases the type of a function that computes a list. Adds its requirements to those of its route.
+/// Erases the type of a function that computes a list. Resources without a MIME type get `mime_type`. Adds the
+/// requirements of the function to those of its route.
 pub(super) fn lister<M, H: ListHandler<M>>(
     handler: H,
+    mime_type: Option<String>,
     route: &mut RouteSpec,
 ) -> RouteHandler<ListTarget> {
     let mut spec = RouteSpec::default();
@@ -144,12 +146,17 @@ pub(super) fn lister<M, H: ListHandler<M>>(
     route.problems.append(&mut spec.problems);
     let needs = spec.needs;
     let handler = move |call| {
-        let handler = handler.clone();
+        let (handler, mime_type) = (handler.clone(), mime_type.clone());
         async move {
             let output = handler.call(call).await;
-            output
-                .map_err(ResourceError::from_rejection)?
-                .into_resource_list()
+            let output = output.map_err(ResourceError::from_rejection)?;
+            let mut list = output.into_resource_list()?;
+            for resource in &mut list.resources {
+                if resource.mime_type.is_none() {
+                    resource.mime_type.clone_from(&mime_type);
+                }
+            }
+            Ok(list)
         }
     };
     let handler = with_preparations(spec.preparations, handler, ResourceError::from_rejection);

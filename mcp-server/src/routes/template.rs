@@ -93,7 +93,8 @@ impl TemplateRoute {
 
     /// Lists the resources of the template: a function of extractors, `async` or not, that returns the
     /// resources which the caller may read. `resources/list` calls it for every request, after the
-    /// resources that are routes, inside of the layers of the template.
+    /// resources that are routes, inside of the layers of the template. Resources without a MIME type have that of the
+    /// template.
     ///
     /// Lists of templates follow each other in the order of registration, each on pages of its own. The
     /// server divides a `Vec` into pages of [`Server::page_size`](crate::Server::page_size); a function
@@ -126,7 +127,8 @@ impl TemplateRoute {
     #[must_use]
     pub fn list<M, H: ListHandler<M>>(mut self, handler: H) -> Self {
         let mut spec = RouteSpec::default();
-        self.lister = Some(lister(handler, &mut spec));
+        let mime_type = self.template.mime_type.clone();
+        self.lister = Some(lister(handler, mime_type, &mut spec));
         self.list_spec = Arc::new(spec);
         self
     }

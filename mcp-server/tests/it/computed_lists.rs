@@ -94,6 +94,29 @@ fn computed_items_follow_routes_on_first_page() {
 }
 
 #[test]
+fn listed_resources_have_the_mime_type_of_their_template() {
+    let own = Resource::new("file://own").mime_type("text/csv");
+    let files = ResourceTemplate::new("file://{name}")
+        .mime_type("text/markdown")
+        .read(|| "file")
+        .list(move || vec![Resource::new("file://plain"), own.clone()]);
+    let server = server(Server::new("s", "1").template(files));
+    let Reply::Complete {
+        body: ResultBody::ListResources(list),
+        ..
+    } = reply(&server, Call::ListResources(Page::first()))
+    else {
+        panic!("no list")
+    };
+    let types = list
+        .resources
+        .iter()
+        .map(|resource| resource.mime_type.as_deref());
+    let types: Vec<_> = types.collect();
+    assert_eq!(types, [Some("text/markdown"), Some("text/csv")]);
+}
+
+#[test]
 fn page_size_divides_computed_list() {
     let server = server(with_help(3).page_size(2));
     assert_eq!(
