@@ -223,15 +223,15 @@ pub(crate) enum ErrorKind {
     Unused(String),
     #[error("the server could not be started: {0}")]
     Start(Error),
-    #[error("the server is not started again for {wait:?}: {reason}")]
+    #[error("the server is not started again for {:.1} s: {reason}", wait.as_secs_f64())]
     BackingOff { reason: String, wait: Duration },
     #[error("the list never ends: the server returned the same cursor twice")]
     RepeatedCursor,
-    #[error("the list has more than {0} pages")]
+    #[error("the list has more than {0} pages; raise `max_pages`")]
     TooManyPages(usize),
-    #[error("the list has more than {0} items")]
+    #[error("the list has more than {0} items; raise `max_items`")]
     TooManyItems(usize),
-    #[error("the list has more than {0} bytes")]
+    #[error("the list has more than {0} bytes; raise `max_list_bytes`")]
     ListTooLarge(usize),
     #[error("before its first response, {}", end_text(.0))]
     EndedAtStart(Box<Self>),

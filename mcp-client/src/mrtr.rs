@@ -161,7 +161,7 @@ pub enum MrtrError {
     #[error("the server asks {0} things at once, of which {max} are allowed", max = Mrtr::MAX_REQUESTS)]
     TooManyRequests(usize),
     /// The limit of rounds is reached.
-    #[error("the server still asks for input after {0} rounds")]
+    #[error("the server still asks for input after {0} rounds; raise `max_input_rounds`")]
     TooManyRounds(usize),
 }
 

@@ -425,7 +425,10 @@ pub enum ChannelError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The response exceeds the limit of the client.
-    #[error("the answer is longer than {limit} bytes; raise the limit or ask for less")]
+    #[error(
+        "the answer is longer than {limit} bytes; ask for less, or raise `HttpChannel::body_limit` or \
+         `ServerCommand::line_limit`"
+    )]
     TooLarge {
         /// The limit in bytes.
         limit: usize,

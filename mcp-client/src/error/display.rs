@@ -12,34 +12,56 @@ use super::{CallContext, Error, ErrorInner, ErrorKind};
 /// causes are returned by [`source`](StdError::source).
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&indented(&self.inner.message()?))
+        f.write_str(&indented(&self.inner.message("")?))
+    }
+}
+
+impl Error {
+    /// Returns the message without the name of `server`, for texts that name it already.
+    pub(crate) fn message_at(&self, server: &str) -> String {
+        let message = self.inner.message(server);
+        indented(&message.unwrap_or_default())
     }
 }
 
 impl ErrorInner {
-    fn message(&self) -> Result<String, fmt::Error> {
+    /// Returns the message. It does not repeat the name of the server `known`.
+    fn message(&self, known: &str) -> Result<String, fmt::Error> {
         let mut f = String::new();
+        let mut known = known;
         if let Some(CallContext {
             server,
             method,
             item,
         }) = &self.call
         {
+            let is_known = **server == *known;
+            known = server;
             if method.is_empty() {
-                f.push_str(server);
+                if !is_known {
+                    write!(f, "{server}: ")?;
+                }
             } else {
                 f.push_str(method);
                 if let Some(item) = item {
                     write!(f, " {item:?}")?;
                 }
                 // A connect error contains the name of the server.
-                if !matches!(self.kind, ErrorKind::Channel(ChannelError::Connect { .. })) {
+                let is_connect =
+                    matches!(self.kind, ErrorKind::Channel(ChannelError::Connect { .. }));
+                if !is_known && !is_connect {
                     write!(f, " at {server}")?;
                 }
+                f.push_str(": ");
             }
-            f.push_str(": ");
         }
-        write!(f, "{}", self.kind)?;
+        match &self.kind {
+            ErrorKind::Start(cause) => {
+                let cause = cause.inner.message(known)?;
+                write!(f, "the server could not be started: {cause}")?;
+            }
+            kind => write!(f, "{kind}")?,
+        }
         if let Some(stderr) = &self.stderr_tail {
             write!(f, "; its standard error ends with:\n{stderr}")?;
         }

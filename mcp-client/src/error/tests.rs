@@ -219,3 +219,22 @@ fn no_common_version_lists_versions() {
     let text = "no common protocol version: the server supports none, this client 2026-07-28";
     assert_eq!(Error::from(kind).to_string(), text);
 }
+
+#[test]
+fn server_of_a_group_is_named_once() {
+    let late = |peer: &str| {
+        let kind = ErrorKind::TimedOut(Duration::from_secs(5));
+        Error::in_call(peer, &ClientRequest::Discover, kind)
+    };
+    let start = "files: the server could not be started: server/discover";
+    for (peer, rest) in [
+        ("files", ""),
+        ("https://example.com", " at https://example.com"),
+    ] {
+        let error = Error::for_server("files", ErrorKind::Start(late(peer)));
+        let text = format!("{start}{rest}: no response within 5s");
+        assert_eq!(error.to_string(), text);
+    }
+    let reason = "server/discover: no response within 5s";
+    assert_eq!(late("files").message_at("files"), reason);
+}

@@ -33,7 +33,7 @@ pub enum GroupEvent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Health {
-    /// The server is disabled, for this reason.
+    /// The server is disabled or its group is closed, for this reason.
     Unused(String),
     /// The server was not needed yet.
     Idle,

@@ -162,7 +162,7 @@ impl Member {
                 Ok(client)
             }
             Err(error) => {
-                let reason = error.to_string();
+                let reason = error.message_at(&self.name);
                 self.reporter().set_health(Health::Down(reason.clone()));
                 lifecycle.end(reason, false);
                 Err(self.error(ErrorKind::Start(error)))
@@ -181,7 +181,7 @@ impl Member {
             // Best effort: the connection closes in any case.
             let _ = client.close().await;
             let reason = CloseReason::Local.to_string();
-            self.reporter().set_health(Health::Down(reason));
+            self.reporter().set_health(Health::Unused(reason));
         }
     }
 

@@ -342,7 +342,7 @@ async fn input_rounds_over_limit_fail_call() {
     assert!(
         error
             .to_string()
-            .ends_with("the server still asks for input after 10 rounds"),
+            .ends_with("the server still asks for input after 10 rounds; raise `max_input_rounds`"),
         "{error}"
     );
     assert_eq!(script.sent().len(), 11);

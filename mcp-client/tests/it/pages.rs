@@ -96,7 +96,7 @@ async fn list_over_default_page_limit_fails() {
     assert!(
         error
             .to_string()
-            .ends_with("the list has more than 1000 pages"),
+            .ends_with("the list has more than 1000 pages; raise `max_pages`"),
         "{error}"
     );
     assert_eq!(script.sent().len(), 1000);
@@ -170,7 +170,10 @@ async fn max_pages_limits_list() {
             tools(&["c"], Value::Null),
         ]
     };
-    for (max_pages, outcome) in [(2, Err("the list has more than 2 pages")), (3, Ok(3))] {
+    for (max_pages, outcome) in [
+        (2, Err("the list has more than 2 pages; raise `max_pages`")),
+        (3, Ok(3)),
+    ] {
         let client = Script::new(pages()).client().await;
         let list = client.list_tools().max_pages(max_pages).await;
         match (list, outcome) {
@@ -244,19 +247,19 @@ async fn list_over_item_or_byte_limit_fails() {
     let error = script.client().await.list_tools().await.unwrap_err();
     let text = error.to_string();
     assert!(
-        text.ends_with("the list has more than 10000 items"),
+        text.ends_with("the list has more than 10000 items; raise `max_items`"),
         "{text}"
     );
     assert_eq!(script.sent().len(), 3);
 
     let client = Script::new(pages()).client().await;
     let list = client.list_tools().max_items(3999).await;
-    assert!(list.unwrap_err().to_string().ends_with("3999 items"));
+    assert!(list.unwrap_err().to_string().contains("3999 items;"));
 
     // One page of 4,000 tools has more than 100,000 bytes, and two have more than 300,000.
     let script = Script::new(pages());
     let client = script.client().await;
     let list = client.list_tools().max_list_bytes(300_000).await;
-    assert!(list.unwrap_err().to_string().ends_with("300000 bytes"));
+    assert!(list.unwrap_err().to_string().contains("300000 bytes;"));
     assert_eq!(script.sent().len(), 2);
 }

@@ -163,7 +163,7 @@ fn bytes_of_every_list_are_bounded() {
     for (method, list) in LISTS {
         let (peak, stays) = memory(40, 4 * MIB, Cache::default(), async |client: &Client| {
             let error = list(client).await.unwrap_err();
-            let expected = "the list has more than 67108864 bytes";
+            let expected = "the list has more than 67108864 bytes; raise `max_list_bytes`";
             assert!(error.ends_with(expected), "{method}: {error}");
         });
         // The items of 64 MiB, and one page on its way.
