@@ -16,7 +16,8 @@ mod error;
 use std::any::Any;
 use std::convert::Infallible;
 use std::fmt;
-use std::net::SocketAddr;
+use std::io::{IsTerminal as _, Write as _};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +26,7 @@ use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
 use mcp_core::BoxFuture;
+use mcp_types::escape_line;
 use mcp_types::ext::server_card::ServerCard;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -329,7 +331,8 @@ where
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    /// Serves at `address` until the shutdown. An event of `tracing` (level INFO) tells the URL of the server.
+    /// Serves at `address` until the shutdown. An event of `tracing` (level INFO) tells the URL of the server. Without a
+    /// subscriber, a line on standard error does so, if that is a terminal.
     ///
     /// # Errors
     ///
@@ -398,15 +401,34 @@ fn check_scopes(endpoint: &StreamableHttp) -> Result<(), ServeError> {
     item.map_or(Ok(()), |item| Err(ServeError::ScopesWithoutTokens(item)))
 }
 
+/// Tells the URL of the server: by an event, or by a line for the person who has started it.
 fn log_start(endpoint: Option<&StreamableHttp>, address: SocketAddr, path: &str) {
     let service = endpoint.and_then(StreamableHttp::shared_service);
-    if let Some(service) = service {
+    let name = service.map(|service| {
         let profile = service.profile();
-        let (name, version) = (&profile.info().name, &profile.info().version);
-        tracing::info!("serving {name} {version} at http://{address}{path}");
-    } else {
-        tracing::info!("serving at http://{address}{path}");
+        let info = profile.info();
+        format!(" {} {}", info.name, info.version)
+    });
+    let name = name.unwrap_or_default();
+    tracing::info!("serving{name} at http://{address}{path}");
+    if std::io::stderr().is_terminal() && !tracing::dispatcher::has_been_set() {
+        let line = start_line(&name, address, path);
+        // Without a reader of the line, the server still starts.
+        let _ = std::io::stderr().write_all(line.as_bytes());
     }
+}
+
+/// Returns the line on a terminal. Programs on this machine reach an address of all interfaces by a loopback address.
+fn start_line(name: &str, mut address: SocketAddr, path: &str) -> String {
+    if address.ip().is_unspecified() {
+        address.set_ip(match address {
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    let url = format!("http://{address}{path}");
+    let line = format!("serving{name} at {url}; see it with `mcp inspect {url}`");
+    format!("{}\n", escape_line(&line))
 }
 
 impl<S> fmt::Debug for Serve<S> {
@@ -418,5 +440,24 @@ impl<S> fmt::Debug for Serve<S> {
             .field("drain_delay", &self.accept.drain_delay)
             .field("drain_timeout", &self.accept.drain_timeout)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::start_line;
+
+    #[test]
+    fn line_for_terminals_has_name_address_and_command() {
+        for (address, url) in [
+            ("127.0.0.1:8000", "http://127.0.0.1:8000/mcp"),
+            ("0.0.0.0:80", "http://127.0.0.1:80/mcp"),
+            ("[::]:80", "http://[::1]:80/mcp"),
+        ] {
+            let line = start_line(" shop\n 1.0.0", address.parse().unwrap(), "/mcp");
+            let expected =
+                format!("serving shop\\n 1.0.0 at {url}; see it with `mcp inspect {url}`\n");
+            assert_eq!(line, expected);
+        }
     }
 }
