@@ -55,11 +55,18 @@ impl AdminPage {
 
     /// Serves the page until the program ends.
     pub(crate) async fn run(self) {
+        let base = self.guard.base();
         let router = Router::new()
-            .route("/", get(async || INDEX.into_response()))
-            .route("/page/admin.js", get(async || SCRIPT.into_response()))
-            .route("/page/admin.css", get(async || STYLE.into_response()))
-            .route("/api/status", get(status))
+            .route(&format!("{base}/"), get(async || INDEX.into_response()))
+            .route(
+                &format!("{base}/page/admin.js"),
+                get(async || SCRIPT.into_response()),
+            )
+            .route(
+                &format!("{base}/page/admin.css"),
+                get(async || STYLE.into_response()),
+            )
+            .route(&format!("{base}/api/status"), get(status))
             .layer(from_fn_with_state(self.guard, page_guard::check))
             .with_state(self.control);
         if let Err(error) = axum::serve(self.listener, router).await {

@@ -19,7 +19,7 @@ pub(crate) use self::lifecycle::{EntryArgs, InstallArgs, NewArgs, Template, Unin
     name = "mcp",
     version,
     disable_help_subcommand = true,
-    after_help = "A target is a URL, a name from an `mcp.json`, or a command after `--`.\n\nExit codes: 0 success, 1 usage or a difference, 3 login needed, 4 unreachable, 5 server error, 130 Ctrl-C.\n\nExamples:\n  mcp call shop add a=1 b=2\n  mcp doctor -- ./my-server"
+    after_help = "A target is a URL, a name from an `mcp.json`, or a command after `--`.\n\nExit codes: 0 success, 1 usage or a difference, 3 login, 4 unreachable, 5 server, 6 tool, 130 Ctrl-C.\n\nExamples:\n  mcp call shop add a=1 b=2\n  mcp doctor -- ./my-server"
 )]
 pub(crate) struct Cli {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The files that list servers: of the project, of the user, and of programs that use servers.
+//! Files that list servers: the project's, the user's, and those of other clients.
 //!
 //! | module | contents |
 //! |---|---|
@@ -71,9 +71,10 @@ pub(crate) fn find(name: &str, file: Option<&Path>) -> Result<(Location, ServerE
             Err(error) => broken.push(format!("{}: {error}", file.location.path.display())),
         }
     }
-    let known = match names.is_empty() {
-        true => "no configuration file lists a server".to_owned(),
-        false => format!("known servers: {}", names.join(", ")),
+    let known = if names.is_empty() {
+        "no configuration file lists a server".to_owned()
+    } else {
+        format!("known servers: {}", names.join(", "))
     };
     // `127.0.0.1:8000/mcp`, `example.com/mcp`
     let is_address = name.contains(['/', ':']);
@@ -99,7 +100,7 @@ fn is_absent(servers: &Result<Vec<ServerEntry>, ConfigError>) -> bool {
     }
 }
 
-/// The files of programs in the folder of a project.
+/// Files of other clients in a project folder.
 const PROJECT_FILES: [(&str, &str, Dialect); 13] = [
     ("project", "mcp.json", Dialect::Json),
     ("Claude Code", ".mcp.json", Dialect::Json),
@@ -134,7 +135,7 @@ pub(crate) fn locations() -> Vec<Location> {
     found
 }
 
-/// The files of programs in the folders of the user. `folder` returns the folder that a variable names.
+/// Files of other clients in the user's folders. `folder` returns the folder that a variable names.
 fn user_locations(
     home: &Path,
     settings: &Path,

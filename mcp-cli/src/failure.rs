@@ -22,8 +22,10 @@ pub(crate) enum FailureKind {
     Login,
     /// The server cannot be reached, or does not answer.
     Unreachable,
-    /// The tool or the server reported an error.
+    /// The server reported an error.
     Server,
+    /// The result of the tool is an error.
+    Tool,
     /// A comparison found a breaking change.
     Breaking,
     /// A server differs from a recording.
@@ -41,6 +43,7 @@ impl FailureKind {
             Self::Login => 3,
             Self::Unreachable => 4,
             Self::Server => 5,
+            Self::Tool => 6,
             Self::Cancelled => 130,
         }
     }
@@ -51,6 +54,7 @@ impl FailureKind {
             Self::Login => "login",
             Self::Unreachable => "unreachable",
             Self::Server => "server",
+            Self::Tool => "tool",
             Self::Breaking => "breaking",
             Self::Different => "different",
             Self::Cancelled => "cancelled",
@@ -144,10 +148,14 @@ mod tests {
             FailureKind::Login,
             FailureKind::Unreachable,
             FailureKind::Server,
+            FailureKind::Tool,
             FailureKind::Breaking,
             FailureKind::Different,
             FailureKind::Cancelled,
         ];
-        assert_eq!(codes.map(FailureKind::exit_code), [1, 3, 4, 5, 1, 1, 130]);
+        assert_eq!(
+            codes.map(FailureKind::exit_code),
+            [1, 3, 4, 5, 6, 1, 1, 130]
+        );
     }
 }

@@ -5,16 +5,16 @@
 //! | [`page`] | the files of the page |
 //! | [`api`] | what the page requests |
 //! | [`session`] | the client, and its connection to the server |
-//! | [`requests`] | requests of the page as calls of the client |
+//! | [`requests`] | turns requests of the page into `Client` calls |
 //! | [`tasks`], [`skills`] | calls that run as tasks, and skills |
 //! | [`views`], [`sandbox`] | views of MCP Apps, and the other origin in which they run |
 //! | [`login`] | the login at the server, and its steps |
-//! | [`questions`] | questions of the server to the user of the page |
+//! | [`questions`] | the server's questions to the user |
 //! | [`tap`] | the messages in both directions |
 //! | [`observed`] | an HTTP client whose exchanges are seen |
 //! | [`exchanges`] | the exchanges, and the messages that they carry |
 //! | [`rules`], [`http_rules`], [`tool_rules`], [`violations`] | rules of the specification that a server violates |
-//! | [`schemas`], [`shapes`] | messages against the schema of their revision, and types of extensions |
+//! | [`schemas`], [`shapes`] | checks messages against their revision's schema, and extension messages against this library's types |
 //! | [`pending`] | requests that wait for their response |
 //! | [`redact`] | HTTP heads without secrets |
 //! | [`history`] | all that happened, for the page and for recordings |

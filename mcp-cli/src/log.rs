@@ -1,4 +1,4 @@
-//! The log of commands that serve: warnings, and an event for each call of a gateway.
+//! The log of serving commands: warnings, and an event for each gateway call.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::failure::Failure;
 
-/// The target of the events of a gateway's calls.
+/// Event target of gateway calls.
 const AUDIT: &str = "mcp_gateway::audit";
 
 /// Writes warnings to standard error, and each call of a gateway as one line of JSON to `audit`: a file that lines are

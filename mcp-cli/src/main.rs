@@ -87,8 +87,8 @@ fn usage(error: &clap::Error) -> ExitCode {
     // With `--json`, programs read one JSON line on standard error.
     if !is_help
         && std::env::args_os()
-            .take_while(|it| it != "--")
-            .any(|it| it == "--json")
+            .take_while(|word| word != "--")
+            .any(|word| word == "--json")
     {
         let text = error.render().to_string();
         let line = text.lines().next().unwrap_or_default();
@@ -97,8 +97,9 @@ fn usage(error: &clap::Error) -> ExitCode {
     } else if error.print().is_err() {
         return ExitCode::FAILURE;
     }
-    match is_help {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    if is_help {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }

@@ -1,4 +1,4 @@
-//! Names of tools, prompts and resources of the servers of earlier commands, for completions.
+//! Names of tools, prompts and resources that earlier commands have seen, for completions.
 //!
 //! Shells insert completions unquoted, and servers choose the names. Only names without characters
 //! that a shell interprets are kept.
@@ -21,7 +21,7 @@ use crate::config;
 const MAX_FILES: usize = 64;
 /// Largest size of a file in bytes.
 const MAX_BYTES: usize = 256 << 10;
-/// Largest number of names of each kind.
+/// Largest number of tools, prompts or resources.
 const MAX_NAMES: usize = 500;
 /// Longest name in bytes.
 const MAX_NAME: usize = 200;
@@ -39,27 +39,35 @@ pub(crate) struct Names {
 impl Names {
     /// Replaces the tools.
     pub(crate) fn set_tools(&mut self, tools: &[Tool]) {
-        let safe = tools.iter().filter(|it| is_safe(&it.name)).take(MAX_NAMES);
-        self.tools = safe.map(|it| (it.name.clone(), arguments(it))).collect();
+        let safe = tools
+            .iter()
+            .filter(|tool| is_safe(&tool.name))
+            .take(MAX_NAMES);
+        self.tools = safe
+            .map(|tool| (tool.name.clone(), arguments(tool)))
+            .collect();
     }
 
     /// Replaces the prompts: their names and arguments.
     pub(crate) fn set_prompts(&mut self, prompts: &[mcp::Prompt]) {
         let safe = prompts
             .iter()
-            .filter(|it| is_safe(&it.name))
+            .filter(|prompt| is_safe(&prompt.name))
             .take(MAX_NAMES);
-        let named = safe.map(|it| {
-            let names = it.arguments.iter().map(|it| it.name.clone());
-            let names = names.filter(|it| is_safe(it)).take(MAX_NAMES);
-            (it.name.clone(), names.collect())
+        let named = safe.map(|prompt| {
+            let names = prompt
+                .arguments
+                .iter()
+                .map(|argument| argument.name.clone());
+            let names = names.filter(|prompt| is_safe(prompt)).take(MAX_NAMES);
+            (prompt.name.clone(), names.collect())
         });
         self.prompts = named.collect();
     }
 
     /// Replaces the resources.
     pub(crate) fn set_resources(&mut self, uris: impl Iterator<Item = String>) {
-        self.resources = uris.filter(|it| is_safe(it)).take(MAX_NAMES).collect();
+        self.resources = uris.filter(|uri| is_safe(uri)).take(MAX_NAMES).collect();
     }
 
     /// Reads the names of a server. Empty when none are known.
@@ -68,7 +76,7 @@ impl Names {
         path.and_then(|path| read(&path)).unwrap_or_default()
     }
 
-    /// Changes the names of the server of a command. A cache that cannot be written is no error.
+    /// Changes the names of a command's server. A cache that cannot be written is ignored.
     pub(crate) fn update(args: &ServerArgs, change: impl FnOnce(&mut Self)) {
         // Commands stand at the end of a line, so that nothing is completed after them.
         let ([], Some(target)) = (&*args.command, args.words.first()) else {
@@ -94,7 +102,7 @@ fn arguments(tool: &Tool) -> BTreeMap<String, Vec<String>> {
     let values = |schema: &Value| {
         let listed = schema.get("enum").and_then(Value::as_array);
         let listed = listed.into_iter().flatten().filter_map(Value::as_str);
-        let safe = listed.filter(|it| is_safe(it)).take(MAX_NAMES);
+        let safe = listed.filter(|value| is_safe(value)).take(MAX_NAMES);
         safe.map(str::to_owned).collect()
     };
     safe.map(|(name, schema)| (name.clone(), values(schema)))
@@ -103,7 +111,7 @@ fn arguments(tool: &Tool) -> BTreeMap<String, Vec<String>> {
 
 /// Returns true for names that no shell interprets.
 pub(crate) fn is_safe(name: &str) -> bool {
-    let is_plain = |it: u8| it.is_ascii_alphanumeric() || b"_-./:@%+,".contains(&it);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:@%+,".contains(&byte);
     !name.is_empty()
         && name.len() <= MAX_NAME
         && !name.starts_with('-')
@@ -145,9 +153,9 @@ fn write(path: &Path, text: &[u8]) {
 fn remove_oldest(folder: &Path) {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<_> = files
-        .map(|it| {
-            let changed = it.metadata().and_then(|it| it.modified());
-            (changed.unwrap_or(SystemTime::UNIX_EPOCH), it.path())
+        .map(|entry| {
+            let changed = entry.metadata().and_then(|metadata| metadata.modified());
+            (changed.unwrap_or(SystemTime::UNIX_EPOCH), entry.path())
         })
         .collect();
     files.sort();

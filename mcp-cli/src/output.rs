@@ -87,7 +87,7 @@ impl Output {
 
     /// Prints bytes of this program unchanged, such as a completion script.
     pub(crate) fn raw(&self, bytes: &[u8]) {
-        // A closed pipe, as of `mcp … | head`, is no failure.
+        // `mcp … | head` closes the pipe; that is not a failure.
         let _ = std::io::stdout().write_all(bytes);
     }
 

@@ -1,12 +1,13 @@
-//! The guard of the pages of this program: only programs of this machine that know the token may use a page. Every
-//! request is checked.
+//! The guard of this program's pages. It checks every request: only programs on this machine that know the token
+//! may use a page.
 //!
 //! A page shows and does what its user may, such as calling tools. Other web pages, other machines and other users of this
-//! machine must not: the listener is a loopback address, `Host` and `Origin` are those of the page, and
-//! each request has the token, in the URL once and in a cookie then.
+//! machine must not: the listener is a loopback address, `Host` and `Origin` are those of the page, and the path has a
+//! random part. The token in the URL works once; a cookie replaces it. Browsers share cookies between ports of a host, so
+//! the cookie is limited to the random path, which servers at other ports do not know.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::{Request, State};
 use axum::http::header::{self, HeaderName, HeaderValue};
@@ -14,6 +15,8 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use subtle::ConstantTimeEq as _;
+
+use crate::output;
 
 /// Headers of every response.
 const HEADERS: [(HeaderName, &str); 4] = [
@@ -29,13 +32,17 @@ const HEADERS: [(HeaderName, &str); 4] = [
 /// Separates the page from the page that has opened its window, if there is one.
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
-/// The relation of the page that sends a request to the URL of the request. It is `none` if the user has opened the URL.
+/// Says how the requesting page is related to the URL: `none` if the user has opened it.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The checks of every request.
 pub(crate) struct Guard {
     port: u16,
-    token: String,
+    /// The path of the page: `/` and a random part.
+    base: String,
+    /// The value of the cookie.
+    cookie: String,
+    token: Mutex<Token>,
     /// The nonce of the style in the page: the browser applies no other inline style.
     nonce: String,
     /// Scripts and styles come from the page only, and frames from the origin of views.
@@ -44,11 +51,17 @@ pub(crate) struct Guard {
     has_opener_check: bool,
 }
 
+/// The token in the URL of the page.
+struct Token {
+    text: String,
+    is_used: bool,
+}
+
 impl Guard {
-    /// Creates a guard with a random token, for the page at a port. `frames` is the port of the origin whose documents the
-    /// page shows in frames.
+    /// Creates a guard with a random path and token, for the page at a port. `frames` is the port of the origin whose
+    /// documents the page shows in frames.
     pub(crate) fn new(port: u16, frames: Option<u16>) -> Result<Self, getrandom::Error> {
-        let (token, nonce) = (random()?, random()?);
+        let nonce = random()?;
         let frames = match frames {
             Some(port) => format!("http://127.0.0.1:{port}"),
             None => "'none'".to_owned(),
@@ -60,7 +73,12 @@ impl Guard {
         let none = HeaderValue::from_static("default-src 'none'");
         Ok(Self {
             port,
-            token,
+            base: format!("/{}", random()?),
+            cookie: random()?,
+            token: Mutex::new(Token {
+                text: random()?,
+                is_used: false,
+            }),
             nonce,
             policy: policy.try_into().unwrap_or(none),
             has_opener_check: false,
@@ -75,12 +93,22 @@ impl Guard {
         self
     }
 
-    /// Returns the URL of the page with the token.
-    pub(crate) fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/?token={}", self.port, self.token)
+    /// Returns the path of the page, without a slash at the end.
+    pub(crate) fn base(&self) -> &str {
+        &self.base
     }
 
-    /// Returns the nonce of the inline style of the page.
+    /// Returns the URL of the page with the token.
+    pub(crate) fn url(&self) -> String {
+        let token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
+        self.url_with(&token.text)
+    }
+
+    fn url_with(&self, token: &str) -> String {
+        format!("http://127.0.0.1:{}{}/?token={token}", self.port, self.base)
+    }
+
+    /// Returns the nonce of the page's inline style.
     pub(crate) fn nonce(&self) -> &str {
         &self.nonce
     }
@@ -89,8 +117,8 @@ impl Guard {
         ["127.0.0.1", "localhost"].map(|host| format!("{host}:{}", self.port))
     }
 
-    /// The name of the cookie. Browsers share cookies between ports.
-    fn cookie(&self) -> String {
+    /// Name of the cookie. It has the port, since a user may have several pages open.
+    fn cookie_name(&self) -> String {
         format!("mcp-page-{}", self.port)
     }
 
@@ -98,25 +126,23 @@ impl Guard {
     fn refusal(&self, request: &Request) -> Option<Response> {
         let headers = request.headers();
         let hosts = self.hosts();
-        if !text(headers, &header::HOST).is_some_and(|host| hosts.iter().any(|it| it == host)) {
+        let is_host = |wanted: &str| hosts.iter().any(|host| host == wanted);
+        if !text(headers, &header::HOST).is_some_and(is_host) {
             return Some(refuse(StatusCode::FORBIDDEN, "wrong Host"));
         }
-        let is_ours = |origin: &str| hosts.iter().any(|it| format!("http://{it}") == origin);
+        let is_ours = |origin: &str| origin.strip_prefix("http://").is_some_and(is_host);
         if headers.contains_key(header::ORIGIN)
             && !text(headers, &header::ORIGIN).is_some_and(is_ours)
         {
             return Some(refuse(StatusCode::FORBIDDEN, "wrong Origin"));
         }
-        if let Some(token) = token_of(request) {
-            return Some(match self.is_token(token) {
-                true => self.let_in(),
-                false => refuse(StatusCode::UNAUTHORIZED, "wrong token"),
-            });
-        }
         // Other ports of this machine are the same site to a browser, which sends the cookie from there, too.
         let site = text(headers, &SEC_FETCH_SITE);
         if site.is_some_and(|site| !matches!(site, "same-origin" | "none")) {
             return Some(refuse(StatusCode::FORBIDDEN, "wrong Sec-Fetch-Site"));
+        }
+        if let Some(token) = self.token_of(request) {
+            return Some(self.let_in(token, self.has_cookie(headers)));
         }
         if !self.has_cookie(headers) {
             let text = "Open the URL that the command has printed: it contains a token.";
@@ -127,35 +153,63 @@ impl Guard {
             .then(|| refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not application/json"))
     }
 
-    fn is_token(&self, token: &str) -> bool {
-        token.as_bytes().ct_eq(self.token.as_bytes()).into()
+    /// Returns the token that a request for the page brings.
+    fn token_of<'a>(&self, request: &'a Request) -> Option<&'a str> {
+        let path = request.uri().path().strip_suffix('/')?;
+        let is_start = request.method() == Method::GET && is_equal(path, &self.base);
+        let query = request.uri().query().filter(|_| is_start)?;
+        query.strip_prefix("token=")
     }
 
     fn has_cookie(&self, headers: &HeaderMap) -> bool {
-        let name = self.cookie();
+        let name = self.cookie_name();
         let cookies = headers.get_all(header::COOKIE).into_iter();
         let pairs = cookies
-            .filter_map(|it| it.to_str().ok())
-            .flat_map(|it| it.split(';'))
-            .filter_map(|it| it.trim().split_once('='));
+            .filter_map(|cookie| cookie.to_str().ok())
+            .flat_map(|cookie| cookie.split(';'))
+            .filter_map(|pair| pair.trim().split_once('='));
         pairs
             .filter(|(key, _)| *key == name)
-            .any(|(_, value)| self.is_token(value))
+            .any(|(_, value)| is_equal(value, &self.cookie))
     }
 
-    /// Replaces the token in the URL by a cookie, so that it is in no history.
-    fn let_in(&self) -> Response {
+    /// Replaces the token in the URL by a cookie, so that it is in no history. A used token lets only the browser in that
+    /// has the cookie; for another one, the command prints a new URL.
+    fn let_in(&self, token: &str, has_cookie: bool) -> Response {
+        let mut known = self.token.lock().unwrap_or_else(PoisonError::into_inner);
+        if !is_equal(token, &known.text) {
+            return refuse(StatusCode::UNAUTHORIZED, "wrong token");
+        }
+        if known.is_used && !has_cookie {
+            if let Ok(text) = random() {
+                let url = self.url_with(&text);
+                *known = Token {
+                    text,
+                    is_used: false,
+                };
+                output::status(&format!(
+                    "the URL was opened a second time; a new one: {url}"
+                ));
+            }
+            let text = "This URL works once. The command has printed a new one.";
+            return refuse(StatusCode::UNAUTHORIZED, text);
+        }
+        known.is_used = true;
+        drop(known);
+        let page = format!("{}/", self.base);
         let cookie = format!(
-            "{}={}; HttpOnly; SameSite=Strict; Path=/",
-            self.cookie(),
-            self.token
+            "{}={}; HttpOnly; SameSite=Strict; Path={page}",
+            self.cookie_name(),
+            self.cookie
         );
-        let headers = [
-            (header::LOCATION, "/".to_owned()),
-            (header::SET_COOKIE, cookie),
-        ];
+        let headers = [(header::LOCATION, page), (header::SET_COOKIE, cookie)];
         (StatusCode::SEE_OTHER, headers).into_response()
     }
+}
+
+/// Compares two secrets in constant time.
+fn is_equal(left: &str, right: &str) -> bool {
+    left.as_bytes().ct_eq(right.as_bytes()).into()
 }
 
 /// Returns 32 random bytes in hexadecimal digits.
@@ -193,12 +247,6 @@ pub(crate) async fn check(
         headers.insert(name, HeaderValue::from_static(value));
     }
     response
-}
-
-fn token_of(request: &Request) -> Option<&str> {
-    let is_start = request.method() == Method::GET && request.uri().path() == "/";
-    let query = request.uri().query().filter(|_| is_start)?;
-    query.strip_prefix("token=")
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {

@@ -6,7 +6,7 @@ use clap::CommandFactory as _;
 
 use crate::cli::Cli;
 
-/// Largest number of lines of a help: a screen of a usual terminal.
+/// Largest number of lines in a help: a usual terminal screen.
 const MAX_LINES: usize = 52;
 /// Longest line of a help in characters.
 const MAX_WIDTH: usize = 110;
@@ -27,7 +27,10 @@ fn pages_are_up_to_date() {
     let mut cli = Cli::command();
     cli.build();
     let mut pages = vec![("mcp".to_owned(), page(&mut cli))];
-    for command in cli.get_subcommands_mut().filter(|it| !it.is_hide_set()) {
+    for command in cli
+        .get_subcommands_mut()
+        .filter(|command| !command.is_hide_set())
+    {
         let name = command.get_name().to_owned();
         let mut text = page(command);
         for nested in command.get_subcommands_mut() {
@@ -53,7 +56,7 @@ fn assert_fits(command: &mut clap::Command) {
     let name = command.get_bin_name().unwrap_or("mcp");
     let lines = help.lines().count();
     assert!(lines <= MAX_LINES, "{name}: {lines} lines");
-    let wide = help.lines().find(|it| it.chars().count() > MAX_WIDTH);
+    let wide = help.lines().find(|line| line.chars().count() > MAX_WIDTH);
     assert_eq!(wide, None, "{name}");
     assert!(help.contains("Example"), "{name} has no example");
     command.get_subcommands_mut().for_each(assert_fits);

@@ -35,13 +35,13 @@ pub(crate) async fn line(output: &Output, question: &str) -> Option<String> {
 /// Asks a question that is answered with yes or no. Only `y` and `yes` agree.
 pub(crate) async fn agrees(output: &Output, question: &str) -> bool {
     let answer = line(output, &format!("{question} [y/N] ")).await;
-    answer.is_some_and(|it| matches!(it.trim().to_lowercase().as_str(), "y" | "yes"))
+    answer.is_some_and(|answer| matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// Answers a form of the server. Declined when no user can answer.
 pub(crate) async fn form(output: Output, form: ElicitRequest) -> ElicitResult {
     if !can_ask() {
-        output.note("declined a question of the server: standard input is no terminal");
+        output.note("declined a question of the server: standard input is not a terminal");
         return ElicitResult::decline();
     }
     let heading = format!("{} asks: {}", form.asker.server, form.message());
@@ -110,10 +110,10 @@ fn parse_answer(field: &PrimitiveSchema, answer: &str) -> Result<Value, String> 
             .map(Value::Bool)
             .ok_or_else(|| "answer with yes or no".to_owned()),
         PrimitiveSchema::Number(_) => {
-            values::parse_number(answer).ok_or_else(|| format!("{answer:?} is no number"))
+            values::parse_number(answer).ok_or_else(|| format!("{answer:?} is not a number"))
         }
         PrimitiveSchema::MultiSelect(_) => {
-            let parts = answer.split(',').map(|it| it.trim().into());
+            let parts = answer.split(',').map(|part| part.trim().into());
             Ok(Value::Array(parts.collect()))
         }
         _ => Ok(answer.into()),
@@ -126,11 +126,11 @@ pub(crate) async fn open_browser(page: String) -> bool {
     matches!(opened, Ok(Ok(())))
 }
 
-/// Shows a URL of the server, and opens it after the consent of the user.
+/// Shows a URL from the server, and opens it if the user agrees.
 // spec: ELIC-12, ELIC-14
 pub(crate) async fn visit(output: Output, visit: UrlRequest) -> ElicitResult {
     if !can_ask() {
-        output.note("declined a URL of the server: standard input is no terminal");
+        output.note("declined a URL of the server: standard input is not a terminal");
         return ElicitResult::decline();
     }
     let heading = format!("{} asks: {}", visit.asker.server, visit.message());

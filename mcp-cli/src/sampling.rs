@@ -20,13 +20,13 @@ pub(crate) async fn sample(
     request: SampleRequest,
 ) -> Result<CreateMessageResult, Rejected> {
     let refused = |reason: String| Rejected::new(format!("the sampling command failed: {reason}"));
-    let input = serde_json::to_vec(&request.params).map_err(|it| refused(it.to_string()))?;
+    let input = serde_json::to_vec(&request.params).map_err(|error| refused(error.to_string()))?;
     let mut child = shell(&command)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .kill_on_drop(true)
         .spawn()
-        .map_err(|it| refused(it.to_string()))?;
+        .map_err(|error| refused(error.to_string()))?;
     let answer = timeout(limit, run(&mut child, &input)).await;
     let answer =
         answer.map_err(|_| refused(format!("no answer within {} s", limit.as_secs_f64())))?;
@@ -35,9 +35,10 @@ pub(crate) async fn sample(
 }
 
 fn shell(command: &str) -> Command {
-    let (program, flag) = match cfg!(windows) {
-        true => ("cmd", "/C"),
-        false => ("sh", "-c"),
+    let (program, flag) = if cfg!(windows) {
+        ("cmd", "/C")
+    } else {
+        ("sh", "-c")
     };
     let mut shell = Command::new(program);
     shell.arg(flag).arg(command);
@@ -62,13 +63,13 @@ async fn run(child: &mut Child, input: &[u8]) -> Result<String, String> {
     let ((), read) = tokio::join!(write, read);
     read.map_err(|error| error.to_string())?;
     if answer.len() as u64 > MAX_ANSWER {
-        return Err(format!("the answer has more than {MAX_ANSWER} bytes"));
+        return Err(format!("the answer is longer than {MAX_ANSWER} bytes"));
     }
     let status = child.wait().await.map_err(|error| error.to_string())?;
     if !status.success() {
         return Err(status.to_string());
     }
-    String::from_utf8(answer).map_err(|_| "the answer is no UTF-8".to_owned())
+    String::from_utf8(answer).map_err(|_| "the answer is not UTF-8".to_owned())
 }
 
 /// Reads a result; other text is the content of one.

@@ -1,4 +1,4 @@
-//! The format of the file of a recorded session.
+//! File format of recorded sessions.
 
 use serde::Deserialize;
 

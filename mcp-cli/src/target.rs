@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mcp::auth::Authorizer;
 use mcp::client::{Error, Target};
-use mcp::core::{Channel, ChannelError};
+use mcp::core::{Channel, ChannelError, ServerIdentity};
 use mcp::gateway::Relay;
 use mcp::group::{ServerEntry, ServerSpec};
 use mcp::prelude::*;
@@ -103,7 +104,7 @@ fn refuse_words(args: &ServerArgs) -> Result<(), Failure> {
         args.words.first()
     };
     match surplus {
-        Some(word) => Err(Failure::usage(format!("the word {word:?} is too much"))),
+        Some(word) => Err(Failure::usage(format!("unexpected argument {word:?}"))),
         None => Ok(()),
     }
 }
@@ -130,11 +131,12 @@ pub(crate) fn builder(args: &TargetArgs, output: &Output) -> Result<ClientBuilde
 
 /// Checks the value of `--timeout`.
 pub(crate) fn time_limit(seconds: f64) -> Result<Duration, Failure> {
-    match seconds > 0.0 && seconds <= MAX_SECONDS {
-        true => Ok(Duration::from_secs_f64(seconds)),
-        false => Err(Failure::usage(
+    if seconds > 0.0 && seconds <= MAX_SECONDS {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err(Failure::usage(
             "--timeout must be more than 0 seconds and at most a week",
-        )),
+        ))
     }
 }
 
@@ -176,7 +178,8 @@ async fn named(name: &str, args: &ServerArgs, output: &Output) -> Result<Server,
                  {names:?}{}",
                 passed(&variables)
             );
-            approve(&location, &shown, args.yes, output).await?;
+            let values = env.iter().map(|(_, value)| value.as_str());
+            approve(&location, &shown, values, args.yes, output).await?;
             let mut server = ServerCommand::new(command).args(words).name(name);
             for (name, value) in env {
                 server = server.env(name, value);
@@ -188,7 +191,7 @@ async fn named(name: &str, args: &ServerArgs, output: &Output) -> Result<Server,
         }
         ServerSpec::Url { url, headers, .. } => {
             let shown = connection(url, headers, &variables).map_err(unusable)?;
-            approve(&location, &shown, args.yes, output).await?;
+            approve(&location, &shown, secrets(url, headers), args.yes, output).await?;
             with_headers(url, headers, args)
         }
         _ => Err(unusable("its kind is unknown to this program".to_owned())),
@@ -231,7 +234,7 @@ pub(crate) async fn remote(args: &RemoteArgs, output: &Output) -> Result<Remote,
         ServerSpec::Url { url, headers, .. } => {
             let shown = connection(&url, &headers, &variables)
                 .map_err(|reason| unusable(target, &location, &reason))?;
-            approve(&location, &shown, args.yes, output).await?;
+            approve(&location, &shown, secrets(&url, &headers), args.yes, output).await?;
             Remote::new(&url, &headers, &args.header, credentials::stored)
         }
         _ => Err(Failure::usage(format!(
@@ -255,6 +258,12 @@ fn connection(
     ))
 }
 
+/// Returns what the description of a connection leaves out.
+fn secrets<'a>(url: &'a str, headers: &'a [(String, String)]) -> impl Iterator<Item = &'a str> {
+    let values = headers.iter().map(|(_, value)| value.as_str());
+    std::iter::once(url).chain(values)
+}
+
 /// Names the variables of this environment whose values a server gets.
 fn passed(variables: &[String]) -> String {
     match variables {
@@ -264,10 +273,12 @@ fn passed(variables: &[String]) -> String {
 }
 
 /// Asks before a server of a project file is used. The author of the file may be somebody else: a
-/// command can run anything, and headers can send variables of the environment anywhere.
-async fn approve(
+/// command can run anything, and headers can send variables of the environment anywhere. An approval is remembered
+/// for this file and entry, with the `values` that the question does not show.
+async fn approve<'a>(
     location: &Location,
     wish: &str,
+    values: impl Iterator<Item = &'a str>,
     yes: bool,
     output: &Output,
 ) -> Result<(), Failure> {
@@ -275,18 +286,50 @@ async fn approve(
         return Ok(());
     }
     let path = location.path.display();
+    let remembered = approval_file(&location.path, wish, values);
+    if remembered.as_ref().is_some_and(|file| file.is_file()) {
+        return Ok(());
+    }
     if !questions::can_ask() {
         return Err(Failure::usage(format!(
             "servers of {path} need approval, as the file is in the current folder; check it and pass --yes"
         )));
     }
     let question = format!("{path} wants to {wish}. Allow it?");
-    if questions::agrees(output, &question).await {
-        Ok(())
-    } else {
+    if !questions::agrees(output, &question).await {
         let message = format!("the server of {path} was not approved");
-        Err(Failure::usage(message))
+        return Err(Failure::usage(message));
     }
+    if let Some(file) = remembered
+        && let Some(folder) = file.parent()
+    {
+        let stored = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, wish));
+        let folder = folder.display();
+        output.note(&match stored {
+            Ok(()) => format!("approved until the entry changes; {folder} has the approvals"),
+            Err(error) => format!("the approval is not remembered: {folder}: {error}"),
+        });
+    }
+    Ok(())
+}
+
+/// Returns the file that exists once the user has approved this entry. Its name is the fingerprint of the entry.
+fn approval_file<'a>(
+    path: &Path,
+    wish: &str,
+    values: impl Iterator<Item = &'a str>,
+) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    let mut parts = vec![path.as_os_str().as_encoded_bytes(), wish.as_bytes()];
+    for value in values {
+        parts.push(value.as_bytes());
+    }
+    let fingerprint = ServerIdentity::from_parts("approval", parts).to_string();
+    Some(
+        config::data_folder()?
+            .join("mcp/approvals")
+            .join(fingerprint),
+    )
 }
 
 /// Adds the variables of the command line.
@@ -299,7 +342,11 @@ fn with_env(mut command: ServerCommand, args: &ServerArgs) -> Result<Server, Fai
     for variable in &args.env {
         match variable.split_once('=') {
             Some((name, value)) if !name.is_empty() => command = command.env(name, value),
-            _ => return Err(Failure::usage("a --env is no variable; write NAME=value")),
+            _ => {
+                return Err(Failure::usage(
+                    "a value of --env is not a variable; write NAME=value",
+                ));
+            }
         }
     }
     Ok(Server::Command(command))
@@ -398,7 +445,7 @@ fn spawn(command: ServerCommand) -> Result<ChildChannel, Failure> {
 }
 
 impl Remote {
-    /// A server with the headers of its configuration, and those of the command line (`Name: value`).
+    /// A server with the headers from its configuration and from the command line (`Name: value`).
     fn new(
         url: &str,
         headers: &[(String, String)],

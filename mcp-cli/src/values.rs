@@ -9,7 +9,7 @@ pub(crate) fn split(word: &str) -> Result<(&str, &str), Failure> {
     match word.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key, value)),
         _ => Err(Failure::usage(format!(
-            "{word:?} is no argument; write KEY=VALUE"
+            "{word:?} is not an argument; write KEY=VALUE"
         ))),
     }
 }
@@ -26,7 +26,7 @@ pub(crate) fn add(
         match key.strip_suffix(':') {
             Some(key) => {
                 let value = serde_json::from_str(value).map_err(|error| {
-                    Failure::usage(format!("the value of {key:?} is no JSON: {error}"))
+                    Failure::usage(format!("the value of {key:?} is not JSON: {error}"))
                 })?;
                 args.insert(key.to_owned(), value);
             }
@@ -41,24 +41,27 @@ pub(crate) fn add(
 
 /// Converts a value to the type of the property `key`.
 pub(crate) fn typed(key: &str, text: &str, schema: &Map<String, Value>) -> Result<Value, Failure> {
-    let property = schema.get("properties").and_then(|it| it.get(key));
+    let property = schema
+        .get("properties")
+        .and_then(|properties| properties.get(key));
     let kind = property
-        .and_then(|it| it.get("type"))
+        .and_then(|property| property.get("type"))
         .and_then(Value::as_str);
     let value = match kind {
         Some("string") => Some(text.into()),
         Some("number") => parse_number(text),
-        Some("integer") => parse_number(text).filter(|it| it.is_i64() || it.is_u64()),
+        Some("integer") => parse_number(text).filter(|number| number.is_i64() || number.is_u64()),
         Some("boolean") => parse_bool(text).map(Value::Bool),
         Some("array") => serde_json::from_str(text).ok().filter(Value::is_array),
         Some("object") => serde_json::from_str(text).ok().filter(Value::is_object),
         _ => Some(serde_json::from_str(text).unwrap_or_else(|_| text.into())),
     };
     value.ok_or_else(|| {
-        let kind = kind.unwrap_or_default();
-        Failure::usage(format!(
-            "the argument {key:?} has the type {kind}; {text:?} has not"
-        ))
+        let kind = match kind {
+            Some(kind @ ("array" | "integer" | "object")) => format!("an {kind}"),
+            kind => format!("a {}", kind.unwrap_or_default()),
+        };
+        Failure::usage(format!("argument {key:?} must be {kind}, got {text:?}"))
     })
 }
 
@@ -71,7 +74,7 @@ fn check_known(key: &str, schema: &Map<String, Value>) -> Result<(), Failure> {
             let names: Vec<_> = known.keys().map(String::as_str).collect();
             let names = names.join(", ");
             Err(Failure::usage(format!(
-                "there is no argument {key:?}; known are: {names}"
+                "unknown argument {key:?}; the tool has: {names}"
             )))
         }
         _ => Ok(()),
@@ -120,7 +123,7 @@ mod tests {
     }
 
     fn parsed(words: &[&str]) -> Result<Value, String> {
-        let words: Vec<_> = words.iter().map(|it| (*it).to_owned()).collect();
+        let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
         let mut args = Map::new();
         add(&mut args, &words, &schema()).map_err(|error| error.to_string())?;
         Ok(Value::Object(args))

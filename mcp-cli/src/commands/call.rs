@@ -154,7 +154,7 @@ async fn read_json(given: Option<&str>) -> Result<Map<String, Value>, Failure> {
         Some(text) => text.to_owned(),
     };
     serde_json::from_str(&text)
-        .map_err(|error| Failure::usage(format!("--args-json is no JSON object: {error}")))
+        .map_err(|error| Failure::usage(format!("--args-json is not a JSON object: {error}")))
 }
 
 async fn read_input() -> Result<String, Failure> {

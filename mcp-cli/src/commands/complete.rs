@@ -40,9 +40,10 @@ pub(super) async fn run(args: &TargetArgs, output: &Output) -> Result<(), Failur
 
 fn params(reference: &str, argument: &str, context: &[String]) -> Result<CompleteParams, Failure> {
     let is_template = reference.contains("://") || reference.contains('{');
-    let reference = match is_template {
-        true => CompletionReference::template(reference),
-        false => CompletionReference::prompt(reference),
+    let reference = if is_template {
+        CompletionReference::template(reference)
+    } else {
+        CompletionReference::prompt(reference)
     };
     let (name, prefix) = values::split(argument)?;
     let params = CompleteParams::new(reference, name, prefix);

@@ -175,9 +175,10 @@ fn extension(mime_type: &str) -> String {
             let subtype = other.split_once('/').map_or("", |(_, subtype)| subtype);
             let letters = subtype.chars().take_while(char::is_ascii_alphanumeric);
             let extension: String = letters.take(10).collect();
-            match extension.is_empty() {
-                true => "bin".to_owned(),
-                false => extension,
+            if extension.is_empty() {
+                "bin".to_owned()
+            } else {
+                extension
             }
         }
     }

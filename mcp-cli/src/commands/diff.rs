@@ -30,7 +30,7 @@ pub(super) fn require_compatible(diff: &Diff, file: &Path, cure: &str) -> Result
     let breaking = diff
         .differences()
         .iter()
-        .filter(|it| is_breaking(it.impact));
+        .filter(|difference| is_breaking(difference.impact));
     match breaking.count() {
         0 => Ok(()),
         count => Err(Failure::new(
@@ -60,7 +60,7 @@ pub(super) async fn newer(args: &TargetArgs, output: &Output) -> Result<Snapshot
 pub(super) async fn read(path: &Path) -> Result<Snapshot, Failure> {
     let text = read_text(path).await?;
     text.parse()
-        .map_err(|it| Failure::usage(format!("{}: {it}", path.display())))
+        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
 }
 
 /// Reads a file with a snapshot.
@@ -69,13 +69,13 @@ pub(super) async fn read_text(path: &Path) -> Result<String, Failure> {
         |error: &dyn std::fmt::Display| Failure::usage(format!("{}: {error}", path.display()));
     let file = tokio::fs::File::open(path)
         .await
-        .map_err(|it| failed(&it))?;
+        .map_err(|error| failed(&error))?;
     let mut text = String::new();
     let mut limited = file.take(MAX_BYTES + 1);
     limited
         .read_to_string(&mut text)
         .await
-        .map_err(|it| failed(&it))?;
+        .map_err(|error| failed(&error))?;
     if text.len() as u64 > MAX_BYTES {
         return Err(failed(&"a snapshot has at most 64 MiB"));
     }
@@ -97,7 +97,7 @@ pub(super) fn print(diff: &Diff, output: &Output) -> Result<(), Failure> {
         let differences = diff.differences().iter();
         let rows = differences.filter(|difference| difference.impact == impact);
         let rows: Vec<_> = rows
-            .map(|it| (it.path.clone(), it.reason.clone()))
+            .map(|row| (row.path.clone(), row.reason.clone()))
             .collect();
         if !rows.is_empty() {
             output.heading(impact.as_str());

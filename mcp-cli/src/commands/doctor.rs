@@ -1,4 +1,4 @@
-//! `mcp doctor`: one page with the steps of a connection, and the cure of each failure.
+//! `mcp doctor`: each connection step on one page, with a cure for each failure.
 //!
 //! | module | contents, lowest first |
 //! |---|---|
@@ -50,11 +50,10 @@ async fn examine_command(
             examine_server(&client, args, &mut report).await;
         }
         Err(error) => {
-            let cure = match error.is_timeout() {
-                true => "raise --timeout; or the program is no MCP server on standard streams",
-                false => {
-                    "run the command in a terminal: it must start without questions, and must print only messages of the protocol on standard output"
-                }
+            let cure = if error.is_timeout() {
+                "raise --timeout; or the program is not an MCP server on standard streams"
+            } else {
+                "run the command in a terminal: it must start without questions, and must print only messages of the protocol on standard output"
             };
             let step = Step::failed("start", error.to_string(), cure);
             report.add(step.with_kind(FailureKind::Unreachable));

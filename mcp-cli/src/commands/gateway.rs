@@ -33,17 +33,16 @@ pub(super) async fn run(args: &GatewayArgs) -> Result<(), Failure> {
     let opened = opened.map_err(|error| refused(&error))?;
     let watching = watch::follow(source, opened.control.clone(), content);
     let _watching = AbortOnDropHandle::new(tokio::spawn(watching));
-    let port = args.admin_port.or(admin.map(|it| it.port));
+    let port = args.admin_port.or(admin.map(|admin| admin.port));
     let _page = match port {
         Some(port) => Some(serve_page(port, &opened).await?),
         None => None,
     };
-    match args.stdio {
-        true => serve_stdio(opened).await,
-        false => {
-            let front = Front::new(&args.listen, http, authorization.as_ref().map(protection));
-            serve::listen(opened, front).await
-        }
+    if args.stdio {
+        serve_stdio(opened).await
+    } else {
+        let front = Front::new(&args.listen, http, authorization.as_ref().map(protection));
+        serve::listen(opened, front).await
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) async fn run(command: &GenCommand, output: &Output) -> Result<(), Fai
     Ok(())
 }
 
-/// The name of the struct or trait: the flag, or the name of the file.
+/// Name of the struct or trait: `--name`, or the file name.
 fn name(args: &GenArgs) -> String {
     if let Some(name) = &args.name {
         return name.clone();
@@ -66,12 +66,13 @@ async fn write(file: &Path, source: &str) -> Result<(), Failure> {
 
 fn report(generated: &Generated, output: &Output) -> Result<(), Failure> {
     let report = generated.report();
-    match output.json {
-        true => output.document(&json!({ "full": report.full(), "tools": to_json(report)? })),
-        false => report
+    if output.json {
+        output.document(&json!({ "full": report.full(), "tools": to_json(report)? }))
+    } else {
+        report
             .to_string()
             .lines()
-            .for_each(|line| output.note(line)),
+            .for_each(|line| output.note(line))
     }
     Ok(())
 }

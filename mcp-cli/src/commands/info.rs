@@ -45,7 +45,7 @@ async fn info(client: &Client, output: &Output) -> Result<(), Failure> {
     let names = capabilities
         .as_object()
         .into_iter()
-        .flat_map(|it| it.keys().cloned());
+        .flat_map(|members| members.keys().cloned());
     let names = names.collect::<Vec<_>>().join(", ");
     let rows = [
         ("name", member("name")),

@@ -1,4 +1,4 @@
-//! Messages of a client on the standard streams of this process, one per line.
+//! A client's messages on this process's standard streams, one per line.
 
 use std::future::ready;
 use std::io;

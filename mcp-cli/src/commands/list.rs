@@ -33,7 +33,7 @@ async fn list(client: &Client, args: &TargetArgs, output: &Output) -> Result<(),
     Names::update(&args.server, |names| {
         names.set_tools(&tools);
         names.set_prompts(&prompts);
-        names.set_resources(resources.iter().map(|it| it.uri.clone()));
+        names.set_resources(resources.iter().map(|resource| resource.uri.clone()));
     });
     if output.json {
         output.document(&json!({
@@ -45,25 +45,34 @@ async fn list(client: &Client, args: &TargetArgs, output: &Output) -> Result<(),
         return Ok(());
     }
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    let tools = tools
-        .iter()
-        .map(|it| (signature(&it.name, &it.input_schema), text(&it.description)));
+    let tools = tools.iter().map(|tool| {
+        (
+            signature(&tool.name, &tool.input_schema),
+            text(&tool.description),
+        )
+    });
     section("Tools", tools, output);
     let prompts = prompts
         .iter()
-        .map(|it| (it.name.clone(), text(&it.description)));
+        .map(|prompt| (prompt.name.clone(), text(&prompt.description)));
     section("Prompts", prompts, output);
-    let resources = resources.iter().map(|it| {
+    let resources = resources.iter().map(|resource| {
         (
-            it.uri.clone(),
-            it.description.clone().unwrap_or_else(|| it.name.clone()),
+            resource.uri.clone(),
+            resource
+                .description
+                .clone()
+                .unwrap_or_else(|| resource.name.clone()),
         )
     });
     section("Resources", resources, output);
-    let templates = templates.iter().map(|it| {
+    let templates = templates.iter().map(|template| {
         (
-            it.uri_template.clone(),
-            it.description.clone().unwrap_or_else(|| it.name.clone()),
+            template.uri_template.clone(),
+            template
+                .description
+                .clone()
+                .unwrap_or_else(|| template.name.clone()),
         )
     });
     section("Templates", templates, output);
@@ -75,12 +84,13 @@ async fn when<T: Send + 'static>(
     has: bool,
     list: mcp::PreparedCall<'_, Vec<T>>,
 ) -> Result<Vec<T>, mcp::client::Error> {
-    match has {
-        true => match list.await {
+    if has {
+        match list.await {
             Err(error) if error.is_unknown_method() => Ok(Vec::new()),
             list => list,
-        },
-        false => Ok(Vec::new()),
+        }
+    } else {
+        Ok(Vec::new())
     }
 }
 
@@ -95,17 +105,19 @@ fn section(title: &str, rows: impl Iterator<Item = (String, String)>, output: &O
 /// Returns the name of a tool with its arguments: `add a b [note]`.
 fn signature(name: &str, schema: &serde_json::Map<String, Value>) -> String {
     let required = schema.get("required").and_then(Value::as_array);
-    let is_required = |key: &str| required.is_some_and(|it| it.iter().any(|it| it == key));
+    let is_required =
+        |key: &str| required.is_some_and(|names| names.iter().any(|name| name == key));
     let mut signature = name.to_owned();
     for key in schema
         .get("properties")
         .and_then(Value::as_object)
         .into_iter()
-        .flat_map(|it| it.keys())
+        .flat_map(|properties| properties.keys())
     {
-        signature.push_str(&match is_required(key) {
-            true => format!(" {key}"),
-            false => format!(" [{key}]"),
+        signature.push_str(&if is_required(key) {
+            format!(" {key}")
+        } else {
+            format!(" [{key}]")
         });
     }
     signature

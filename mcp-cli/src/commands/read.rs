@@ -26,9 +26,10 @@ pub(super) async fn run(args: &ContentArgs, output: &Output) -> Result<(), Failu
     let result = read?;
     let mut contents = Contents::new(uri, args.save.as_deref(), output);
     for part in &result.contents {
-        match output.json {
-            true => drop(contents.save_resource(part).await?),
-            false => contents.print_resource(part).await?,
+        if output.json {
+            drop(contents.save_resource(part).await?)
+        } else {
+            contents.print_resource(part).await?
         }
     }
     if output.json {

@@ -129,7 +129,7 @@ impl Writer {
         output: &Output,
     ) -> io::Result<()> {
         while let Some(entry) = entries.blocking_recv() {
-            // Text that is no JSON is not part of a session.
+            // Only JSON is part of a session.
             let Ok(message) = serde_json::from_slice::<&RawValue>(&entry.message) else {
                 continue;
             };

@@ -37,5 +37,5 @@ pub(super) fn check(result: &CallToolResult) -> Result<(), Failure> {
     let texts = result.content.iter().filter_map(|block| block.as_text());
     let text = texts.collect::<Vec<_>>().join("\n");
     let message = format!("the tool failed: {text}");
-    Err(Failure::new(FailureKind::Server, message))
+    Err(Failure::new(FailureKind::Tool, message))
 }

@@ -30,7 +30,9 @@ pub(super) fn run(file: Option<&Path>, output: &Output) {
         output.heading(&format!("{} ({})", location.path.display(), location.owner));
         match &file.servers {
             Ok(servers) => {
-                let rows = servers.iter().map(|it| (it.name.clone(), describe(it)));
+                let rows = servers
+                    .iter()
+                    .map(|server| (server.name.clone(), describe(server)));
                 output.rows(&rows.collect::<Vec<_>>());
             }
             Err(error) => output.line(&format!("  {error}")),
@@ -53,7 +55,7 @@ fn document(file: &ConfigFile) -> Value {
     };
     let servers: Vec<_> = servers
         .iter()
-        .map(|it| json!({"name": it.name, "target": describe(it), "disabled": it.is_disabled}))
+        .map(|server| json!({"name": server.name, "target": describe(server), "disabled": server.is_disabled}))
         .collect();
     json!({
         "path": file.location.path.display().to_string(),
@@ -74,8 +76,9 @@ fn describe(entry: &ServerEntry) -> String {
         Ok(_) => "unknown kind".to_owned(),
         Err(error) => error.to_string(),
     };
-    match entry.is_disabled {
-        true => format!("{target} (disabled)"),
-        false => target,
+    if entry.is_disabled {
+        format!("{target} (disabled)")
+    } else {
+        target
     }
 }

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::name_cache::{Names, is_safe};
 use crate::output::Output;
 
-/// The start of the function of the generated scripts.
+/// First line of the function in generated scripts.
 const FUNCTION: &str = "_mcp() {\n";
 /// Words that only `mcp` knows are completed first. Readline replaces the text after the last word
 /// break (`:` and `=` are some), so that the text before it is removed from the candidates.
@@ -89,7 +89,10 @@ pub(super) fn candidates(words: &[String], output: &Output) {
         [target, rest @ ..] => names(&command, &Names::read(target), rest, current),
     };
     let mut lines = String::new();
-    for candidate in known.iter().filter(|it| it.starts_with(current.as_str())) {
+    for candidate in known
+        .iter()
+        .filter(|name| name.starts_with(current.as_str()))
+    {
         lines.push_str(candidate);
         lines.push('\n');
     }
@@ -122,13 +125,13 @@ fn split(words: &[String]) -> Option<(String, Vec<String>)> {
 }
 
 fn takes_value(command: &clap::Command, flag: &str) -> bool {
-    let named = |it: &&clap::Arg| {
-        let short = it.get_short().map(|it| format!("-{it}"));
-        let long = it.get_long().map(|it| format!("--{it}"));
+    let named = |argument: &&clap::Arg| {
+        let short = argument.get_short().map(|letter| format!("-{letter}"));
+        let long = argument.get_long().map(|argument| format!("--{argument}"));
         short.as_deref() == Some(flag) || long.as_deref() == Some(flag)
     };
     let found = command.get_arguments().find(named);
-    found.is_some_and(|it| it.get_action().takes_values())
+    found.is_some_and(|argument| argument.get_action().takes_values())
 }
 
 /// The long flags of a command.
@@ -138,14 +141,17 @@ fn flags(command: &str) -> Vec<String> {
     let command = cli.find_subcommand(command);
     let all = command.into_iter().flat_map(clap::Command::get_arguments);
     let long = all.filter_map(clap::Arg::get_long);
-    long.map(|it| format!("--{it}")).collect()
+    long.map(|name| format!("--{name}")).collect()
 }
 
 /// The names of servers.
 fn targets() -> Vec<String> {
     let files = config::read_all(None).into_iter();
-    let servers = files.filter_map(|it| it.servers.ok()).flatten();
-    servers.map(|it| it.name).filter(|it| is_safe(it)).collect()
+    let servers = files.filter_map(|file| file.servers.ok()).flatten();
+    servers
+        .map(|server| server.name)
+        .filter(|name| is_safe(name))
+        .collect()
 }
 
 fn names(command: &str, names: &Names, rest: &[String], current: &str) -> Vec<String> {
@@ -157,7 +163,7 @@ fn names(command: &str, names: &Names, rest: &[String], current: &str) -> Vec<St
             };
             if let Some((key, _)) = current.split_once('=') {
                 let values = arguments.get(key).into_iter().flatten();
-                return values.map(|it| format!("{key}={it}")).collect();
+                return values.map(|value| format!("{key}={value}")).collect();
             }
             missing(arguments.keys(), given)
         }
@@ -174,7 +180,7 @@ fn names(command: &str, names: &Names, rest: &[String], current: &str) -> Vec<St
 /// The arguments that are not given yet.
 fn missing<'a>(all: impl Iterator<Item = &'a String>, given: &[String]) -> Vec<String> {
     let is_given = |key: &str| {
-        let mut keys = given.iter().filter_map(|it| it.split_once('='));
+        let mut keys = given.iter().filter_map(|word| word.split_once('='));
         keys.any(|(it, _)| it.trim_end_matches(':') == key)
     };
     all.filter(|key| !is_given(key))

@@ -49,27 +49,28 @@ async fn list(client: &Client, output: &Output) -> Result<(), Failure> {
         return Ok(());
     }
     let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
-    let rows = skills.iter().map(|it| {
+    let rows = skills.iter().map(|skill| {
         (
-            it.name().unwrap_or(&it.uri).to_owned(),
-            text(it.description()),
+            skill.name().unwrap_or(&skill.uri).to_owned(),
+            text(skill.description()),
         )
     });
     output.rows(&rows.collect::<Vec<_>>());
     Ok(())
 }
 
-/// Prints the verified instructions of a skill, or one of its files.
+/// Prints a skill's verified instructions, or one of its files.
 async fn show(client: &Client, words: &[String], output: &Output) -> Result<(), Failure> {
     let skills = SkillsClient::new(client).await?;
     let loaded = skills.load_entry(find(&skills, words).await?).await?;
     let Some(file) = words.get(1) else {
-        match output.json {
-            true => output.document(&json!({
+        if output.json {
+            output.document(&json!({
                 "skill": to_json(loaded.entry())?,
                 "instructions": loaded.instructions(),
-            })),
-            false => output.text(loaded.instructions().trim_end()),
+            }))
+        } else {
+            output.text(loaded.instructions().trim_end())
         }
         return Ok(());
     };
@@ -91,9 +92,9 @@ async fn files(client: &Client, words: &[String], output: &Output) -> Result<(),
     }
     match &skill.resources {
         SkillResources::Listed(files) => {
-            let rows = files.iter().map(|it| {
-                let text = format!("{} bytes, {}", it.size, it.digest);
-                (it.uri.clone(), text)
+            let rows = files.iter().map(|file| {
+                let text = format!("{} bytes, {}", file.size, file.digest);
+                (file.uri.clone(), text)
             });
             output.rows(&rows.collect::<Vec<_>>());
         }
@@ -109,7 +110,10 @@ async fn find(skills: &SkillsClient, words: &[String]) -> Result<Skill, Failure>
         return Ok(skills.get(wanted).await?);
     }
     let all = skills.list().await?;
-    let named: Vec<_> = all.iter().filter(|it| it.name() == Some(wanted)).collect();
+    let named: Vec<_> = all
+        .iter()
+        .filter(|skill| skill.name() == Some(wanted))
+        .collect();
     match named.as_slice() {
         [skill] => Ok((*skill).clone()),
         [] => {
@@ -120,7 +124,7 @@ async fn find(skills: &SkillsClient, words: &[String]) -> Result<Skill, Failure>
             )))
         }
         several => {
-            let uris: Vec<_> = several.iter().map(|it| it.uri.as_str()).collect();
+            let uris: Vec<_> = several.iter().map(|skill| skill.uri.as_str()).collect();
             let uris = uris.join(", ");
             Err(Failure::usage(format!(
                 "several skills are named {wanted:?}; pass one of the URIs {uris}"

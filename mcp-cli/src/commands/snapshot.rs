@@ -19,9 +19,10 @@ pub(super) async fn run(args: &SnapshotArgs, output: &Output) -> Result<(), Fail
         return written
             .map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())));
     }
-    match output.json {
-        true => output.document(snapshot.as_value()),
-        false => output.json_text(&snapshot.to_json()),
+    if output.json {
+        output.document(snapshot.as_value())
+    } else {
+        output.json_text(&snapshot.to_json())
     }
     Ok(())
 }

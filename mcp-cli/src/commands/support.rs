@@ -16,7 +16,7 @@ pub(super) fn to_json(value: &impl Serialize) -> Result<Value, Failure> {
     serde_json::to_value(value).map_err(|error| {
         Failure::new(
             FailureKind::Server,
-            format!("the result is no valid JSON: {error}"),
+            format!("the result is not valid JSON: {error}"),
         )
     })
 }

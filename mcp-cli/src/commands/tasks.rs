@@ -79,9 +79,10 @@ async fn follow(
     let mut updates = task.updates();
     while let Some(update) = updates.next().await {
         let update = update?;
-        match output.json {
-            true => output.document(&to_json(&update)?),
-            false => output.note(&escape_line(&line(&update))),
+        if output.json {
+            output.document(&to_json(&update)?)
+        } else {
+            output.note(&escape_line(&line(&update)))
         }
         last = Some(update.status);
     }
@@ -123,9 +124,10 @@ async fn connect<'a>(args: &'a TargetArgs, output: &Output) -> Result<(Client, &
 
 /// Prints a task, without its result.
 pub(super) fn print(task: &Task, output: &Output) -> Result<(), Failure> {
-    match output.json {
-        true => output.document(&to_json(task)?),
-        false => output.line(&line(task)),
+    if output.json {
+        output.document(&to_json(task)?)
+    } else {
+        output.line(&line(task))
     }
     Ok(())
 }

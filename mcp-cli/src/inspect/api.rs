@@ -31,8 +31,7 @@ type Inspected = State<Arc<Session>>;
 /// The page and its requests. No request starts another program than the command line does.
 pub(super) fn router(session: Arc<Session>, guard: Arc<Guard>) -> Router {
     let index = Bytes::from(page::index(guard.nonce()));
-    Router::new()
-        .route("/", get(async move || Html(index)))
+    let requests = Router::new()
         .route(
             "/page/{*name}",
             get(async |name: Path<String>| page::file(&name)),
@@ -51,7 +50,13 @@ pub(super) fn router(session: Arc<Session>, guard: Arc<Guard>) -> Router {
         .route("/api/diff", post(diff))
         .route("/api/login", post(login))
         .route("/api/watch", post(watch))
-        .route("/api/roots", post(roots))
+        .route("/api/roots", post(roots));
+    Router::new()
+        .route(
+            &format!("{}/", guard.base()),
+            get(async move || Html(index)),
+        )
+        .nest(guard.base(), requests)
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(from_fn_with_state(guard, page_guard::check))
         .with_state(session)
@@ -193,7 +198,7 @@ async fn events(
     headers: HeaderMap,
 ) -> Sse<impl Stream<Item = Result<sse::Event, Infallible>>> {
     let last = headers.get(LAST_EVENT_ID);
-    let last = last.and_then(|it| it.to_str().ok()?.parse().ok());
+    let last = last.and_then(|id| id.to_str().ok()?.parse().ok());
     let newest = session.history.newest();
     let start = (session, newest, last.unwrap_or(0), Vec::new().into_iter());
     let events = stream::unfold(start, async |(session, mut newest, mut last, mut batch)| {

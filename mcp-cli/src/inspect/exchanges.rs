@@ -36,9 +36,9 @@ pub(super) struct ObservedExchange {
 #[derive(Debug, Default)]
 struct Recent {
     last: u64,
-    /// Hashes of bodies that were sent, with the numbers of their messages.
+    /// Message numbers by the hash of the sent body.
     sent: VecDeque<(u64, u64)>,
-    /// Hashes of data of server-sent events, with what the events have in addition to it.
+    /// The other fields of server-sent events, by the hash of their data.
     events: VecDeque<(u64, Value)>,
 }
 
@@ -134,14 +134,14 @@ impl Exchanges {
     }
 }
 
-/// Returns whether the data of an event is a message of the protocol.
+/// Returns true if an event's data is a protocol message.
 fn is_message(event: &SseEvent) -> bool {
     event.name == "message" && !event.data.is_empty()
 }
 
 fn describe(exchange: u64, event: &SseEvent) -> Value {
-    let retry = event.retry.map(|it| it.as_millis());
-    let retry = retry.and_then(|it| u64::try_from(it).ok());
+    let retry = event.retry.map(|retry| retry.as_millis());
+    let retry = retry.and_then(|milliseconds| u64::try_from(milliseconds).ok());
     json!({
         "exchange": exchange,
         "id": event.id.as_deref().map(redact::shortened),
@@ -160,7 +160,9 @@ fn push<T>(list: &mut VecDeque<T>, item: T) {
 /// Returns whether a response is an event stream.
 pub(super) fn is_stream(headers: &HeaderMap) -> bool {
     let kind = headers.get(http::header::CONTENT_TYPE);
-    let kind = kind.and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let kind = kind
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default().trim();
     essence.eq_ignore_ascii_case("text/event-stream")
 }
@@ -180,7 +182,7 @@ mod tests {
     fn events(history: &History) -> Vec<Value> {
         let events = history.after(0).into_iter();
         events
-            .map(|it| serde_json::from_str(&it.json).unwrap())
+            .map(|event| serde_json::from_str(&event.json).unwrap())
             .collect()
     }
 
@@ -230,8 +232,11 @@ mod tests {
         assert_eq!(exchanges.event_of(b"{\"id\":1}"), Some(head));
         assert_eq!(exchanges.event_of(b"{\"id\":1}"), None);
         let events = events(&history);
-        assert!(events.iter().any(|it| it["retry"] == 5), "{events:?}");
-        assert!(events.iter().any(|it| it["event"] == "ping"), "{events:?}");
+        assert!(events.iter().any(|event| event["retry"] == 5), "{events:?}");
+        assert!(
+            events.iter().any(|event| event["event"] == "ping"),
+            "{events:?}"
+        );
     }
 
     #[test]

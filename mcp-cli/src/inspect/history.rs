@@ -79,7 +79,7 @@ impl History {
     /// Returns the next events after a number.
     pub(super) fn after(&self, number: u64) -> Vec<Event> {
         let kept = self.lock();
-        let first = kept.events.partition_point(|it| it.number <= number);
+        let first = kept.events.partition_point(|event| event.number <= number);
         kept.events.range(first..).take(BATCH).cloned().collect()
     }
 
@@ -93,7 +93,7 @@ impl History {
         let kept = self.lock();
         kept.events
             .iter()
-            .filter_map(|it| it.line.clone())
+            .filter_map(|event| event.line.clone())
             .collect()
     }
 

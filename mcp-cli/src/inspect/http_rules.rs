@@ -30,10 +30,10 @@ impl Sent {
         let head = serde_json::from_slice::<Head>(request.body());
         let text = |name| request.headers().get(name)?.to_str().ok();
         let version: Option<ProtocolVersion> =
-            text(MCP_PROTOCOL_VERSION).and_then(|it| it.parse().ok());
+            text(MCP_PROTOCOL_VERSION).and_then(|version| version.parse().ok());
         Self {
             method: request.method().clone(),
-            is_request: head.is_ok_and(|it| it.method.is_some() && it.id.is_some()),
+            is_request: head.is_ok_and(|head| head.method.is_some() && head.id.is_some()),
             is_modern: version.is_some_and(ProtocolVersion::is_modern),
         }
     }
@@ -44,7 +44,9 @@ impl Sent {
         if !status.is_success() {
             return;
         }
-        let kind = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+        let kind = headers
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok());
         let kind = kind.unwrap_or_default();
         let essence = kind.split(';').next().unwrap_or_default().trim();
         let is = |wanted: &str| essence.eq_ignore_ascii_case(wanted);

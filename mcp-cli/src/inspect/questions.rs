@@ -1,4 +1,4 @@
-//! Questions of the server to the user of the page.
+//! The server's questions to the user.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -93,7 +93,7 @@ impl Questions {
     pub(super) async fn visit(self, visit: UrlRequest) -> ElicitResult {
         let asker = &visit.asker.server;
         let answer = self.ask("url", asker, &visit.params, None).await;
-        match answer.map(|it| it.action) {
+        match answer.map(|answer| answer.action) {
             Some(Action::Accept) => {
                 visit.complete();
                 ElicitResult::accept_url()
@@ -103,7 +103,7 @@ impl Questions {
         }
     }
 
-    /// Asks for the answer of a language model, again while it is no result.
+    /// Asks for the answer of a language model, again until it is a result.
     pub(super) async fn sample(
         self,
         request: SampleRequest,

@@ -33,13 +33,13 @@ const SHOWN: [HeaderName; 13] = [
     MCP_PROTOCOL_VERSION,
 ];
 
-/// Words in names of headers of responses whose values are hidden.
+/// Words in response header names whose values are hidden.
 const SECRETS: [&str; 6] = ["auth", "cookie", "key", "secret", "session", "token"];
 
 /// Returns the headers of a request.
 pub(super) fn request(headers: &HeaderMap) -> Value {
     list(headers, |name| {
-        SHOWN.iter().any(|it| it == name) || name.starts_with(MCP_PARAM_PREFIX)
+        SHOWN.iter().any(|shown| shown == name) || name.starts_with(MCP_PARAM_PREFIX)
     })
 }
 

@@ -1,4 +1,4 @@
-//! Requests of the page as calls of the client, so that revisions, caches and headers are its business.
+//! Turns inspector requests into `Client` calls: the client handles revisions, caches and headers.
 
 use mcp::prelude::*;
 use mcp::schema::lint;
@@ -12,7 +12,7 @@ use super::history::History;
 use super::{skills, tasks};
 use crate::lints;
 
-/// The parameters of a call of a tool or prompt.
+/// The parameters of a tool call or `prompts/get`.
 #[derive(Deserialize)]
 struct Named {
     name: String,
@@ -69,7 +69,7 @@ pub(super) async fn send(
             let lints: Vec<Value> = tools
                 .iter()
                 .flat_map(lint)
-                .map(|it| lints::document(&it))
+                .map(|lint| lints::document(&lint))
                 .collect();
             Ok(json!({"tools": tools, "lints": lints}))
         }

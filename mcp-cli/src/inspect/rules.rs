@@ -1,4 +1,4 @@
-//! Rules of the specification that a message of the server violates.
+//! Specification rules that a server message violates.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,10 +13,10 @@ use super::violations::Violations;
 
 /// Largest message that is checked, in bytes: 1 MiB.
 const MAX_CHECKED: usize = 1 << 20;
-/// Largest number of messages of one batch that are checked.
+/// Largest number of checked messages in a batch.
 const MAX_BATCH: usize = 64;
 
-/// The checks of the messages of one connection.
+/// Checks the messages on one connection.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
     state: Mutex<MessageRules>,
@@ -33,7 +33,7 @@ struct MessageRules {
 }
 
 impl Rules {
-    /// Notes a message of the client, and checks it against the schema of its revision.
+    /// Notes a client message, and checks it against its revision's schema.
     pub(super) fn sent(&self, body: &[u8], version: ProtocolVersion) -> Violations {
         let mut violations = Violations::default();
         let mut state = self.lock();
@@ -42,9 +42,10 @@ impl Rules {
             return violations;
         };
         state.sent.add(&message);
-        match body.len() > MAX_CHECKED {
-            true => violations.set_unchecked(),
-            false => state.check_sent(&message, &mut violations),
+        if body.len() > MAX_CHECKED {
+            violations.set_unchecked()
+        } else {
+            state.check_sent(&message, &mut violations)
         }
         violations
     }
@@ -128,7 +129,7 @@ impl MessageRules {
                 self.received.add(body);
                 self.check_call(method, body, message, violations);
             }
-            Some(_) => violations.add("BASE-01", "`method` is no string"),
+            Some(_) => violations.add("BASE-01", "`method` is not a string"),
             None => self.check_response(body, message, violations),
         }
     }
@@ -151,13 +152,14 @@ impl MessageRules {
             _ => {}
         }
         let known = Method::from_name(method);
-        let is_notification = known.is_some_and(|it| it.spec().kind == MethodKind::Notification);
+        let is_notification =
+            known.is_some_and(|method| method.spec().kind == MethodKind::Notification);
         if is_notification && message.contains_key("id") {
             violations.add("BASE-12", "a notification has no id");
         }
         let params = message.get("params");
-        if params.is_some_and(|it| !it.is_object()) {
-            violations.add("BASE-13", "`params` is no object");
+        if params.is_some_and(|params| !params.is_object()) {
+            violations.add("BASE-13", "`params` is not an object");
             return;
         }
         if let Some(schema) = self.schema() {
@@ -212,7 +214,7 @@ impl MessageRules {
         violations: &mut Violations,
     ) {
         if !result.is_object() {
-            violations.add("schema", "`result` is no object");
+            violations.add("schema", "`result` is not an object");
             return;
         }
         let method = Method::from_name(&pending.method);
@@ -260,9 +262,10 @@ impl MessageRules {
         };
         let is_task =
             pending.allows_task && body["result"]["task"].is_object() && schema.has_created_tasks();
-        match is_task {
-            true => schema.check_created_task(body, violations),
-            false => schema.check_result(&pending.method, body, violations),
+        if is_task {
+            schema.check_created_task(body, violations)
+        } else {
+            schema.check_result(&pending.method, body, violations)
         }
         is_task
     }
@@ -275,10 +278,10 @@ fn named_version(value: &Value) -> Option<ProtocolVersion> {
 
 fn check_error(error: &Value, violations: &mut Violations) {
     if !error["code"].is_i64() {
-        violations.add("BASE-09", "`error.code` is no integer");
+        violations.add("BASE-09", "`error.code` is not an integer");
     }
     if !error["message"].is_string() {
-        violations.add("BASE-09", "`error.message` is no string");
+        violations.add("BASE-09", "`error.message` is not a string");
     }
 }
 

@@ -104,11 +104,15 @@ fn respond(kind: &'static str, body: impl Into<String>, policy: &str) -> Respons
 
 /// Refuses other hosts, which DNS rebinding leads here.
 async fn check(State(ports): State<Ports>, request: Request, next: Next) -> Response {
-    let host = request.headers().get(HOST).and_then(|it| it.to_str().ok());
+    let host = request
+        .headers()
+        .get(HOST)
+        .and_then(|host| host.to_str().ok());
     let expected = format!("127.0.0.1:{}", ports.sandbox);
-    let mut response = match host == Some(&expected) {
-        true => next.run(request).await,
-        false => (StatusCode::FORBIDDEN, "wrong Host").into_response(),
+    let mut response = if host == Some(&expected) {
+        next.run(request).await
+    } else {
+        (StatusCode::FORBIDDEN, "wrong Host").into_response()
     };
     for (name, value) in HEADERS {
         let headers = response.headers_mut();

@@ -1,4 +1,4 @@
-//! The published schema of each revision: a part of a message against its definition.
+//! The published schema of each revision. Checks a message part against its definition.
 //!
 //! The files in `schemas` are those of `docs/spec/schema` without descriptions.
 
@@ -58,15 +58,16 @@ pub(super) struct RevisionSchema {
 impl RevisionSchema {
     /// Returns the schema of a revision. `None` for a revision whose schema is not in this program.
     pub(super) fn get(version: ProtocolVersion) -> Option<&'static Self> {
-        let (_, text, schema) = SCHEMAS.iter().find(|it| it.0 == version.as_str())?;
+        let (_, text, schema) = SCHEMAS.iter().find(|entry| entry.0 == version.as_str())?;
         schema.get_or_init(|| Self::read(version, text)).as_ref()
     }
 
     fn read(version: ProtocolVersion, text: &str) -> Option<Self> {
         let document: Map<String, Value> = serde_json::from_str(text).ok()?;
-        let section = match document.contains_key("$defs") {
-            true => "$defs",
-            false => "definitions",
+        let section = if document.contains_key("$defs") {
+            "$defs"
+        } else {
+            "definitions"
         };
         let mut schema = Self {
             version,
@@ -98,14 +99,14 @@ impl RevisionSchema {
                 .as_array()
                 .into_iter()
                 .flatten();
-            let mut codes = parts.filter_map(|it| it["properties"]["code"]["const"].as_i64());
+            let mut codes = parts.filter_map(|part| part["properties"]["code"]["const"].as_i64());
             if let Some(code) = codes.next() {
                 self.errors.insert(code, name.clone());
             }
         }
     }
 
-    /// Checks the parameters of a request or notification. Methods of extensions have no definition.
+    /// Checks the parameters of a request or notification. Extension methods have no definition.
     pub(super) fn check_params(&self, method: &str, message: &Value, found: &mut Violations) {
         if let Some(definition) = self.methods.get(method) {
             self.check(definition, Part::Params, message, found);
@@ -119,12 +120,12 @@ impl RevisionSchema {
         }
     }
 
-    /// Checks the result of a request that needs input of the user.
+    /// Checks a result that asks the user for input.
     pub(super) fn check_input_required(&self, message: &Value, found: &mut Violations) {
         self.check("InputRequiredResult", Part::Result, message, found);
     }
 
-    /// Checks the result of a request that has become a task of revision 2025-11-25.
+    /// Checks the result of a request that became a task (revision 2025-11-25).
     pub(super) fn check_created_task(&self, message: &Value, found: &mut Violations) {
         self.check("CreateTaskResult", Part::Result, message, found);
     }
@@ -142,7 +143,7 @@ impl RevisionSchema {
         self.definition("CreateTaskResult").is_some()
     }
 
-    /// Returns the name of the definition of a result: that of the request, or the empty one.
+    /// Returns the definition that a method's result must match: its own, or `EmptyResult`.
     fn result_definition(&self, method: &str) -> Option<String> {
         let request = self.methods.get(method)?.strip_suffix("Request")?;
         let own = format!("{request}Result");
@@ -172,8 +173,10 @@ impl RevisionSchema {
             found.set_unchecked();
             return;
         }
-        // A missing type of a result is a violation of its own: BASE-21.
-        let is_own = |it: &&Violation| it.path != "result" || it.reason != "missing `resultType`";
+        // A result without a type violates another rule: BASE-21.
+        let is_own = |violation: &&Violation| {
+            violation.path != "result" || violation.reason != "missing `resultType`"
+        };
         for violation in violations.iter().filter(is_own) {
             let version = self.version;
             found.add("schema", format!("{definition} of {version}: {violation}"));
@@ -201,7 +204,7 @@ impl RevisionSchema {
             Part::Params => {
                 let schema = described["properties"].get("params")?.clone();
                 let required = described["required"].as_array();
-                let is_required = required.is_some_and(|it| it.contains(&json!("params")));
+                let is_required = required.is_some_and(|names| names.contains(&json!("params")));
                 ("params", schema, is_required)
             }
         };
@@ -242,9 +245,13 @@ fn references(schema: &Value, names: &mut HashSet<String>) {
                 let name = reference.rsplit('/').next().unwrap_or_default();
                 names.insert(name.to_owned());
             }
-            members.values().for_each(|it| references(it, names));
+            members
+                .values()
+                .for_each(|member| references(member, names));
         }
-        Value::Array(elements) => elements.iter().for_each(|it| references(it, names)),
+        Value::Array(elements) => elements
+            .iter()
+            .for_each(|element| references(element, names)),
         _ => {}
     }
 }

@@ -1,4 +1,4 @@
-//! The client of the inspector, and its connection to the server.
+//! The inspector's client, and its connection to the server.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,12 +44,12 @@ pub(crate) struct Session {
     exchanges: Arc<Exchanges>,
     pub(super) questions: Questions,
     pub(super) views: Views,
-    /// The port of the origin of views.
+    /// Port that serves views.
     sandbox: u16,
     current: tokio::sync::Mutex<Option<Connected>>,
     running: Mutex<HashMap<String, CancellationToken>>,
     roots: Mutex<Vec<String>>,
-    /// Shows the steps of the authorizer of the last connection.
+    /// Shows the login steps on the last connection.
     login_steps: Mutex<Option<AbortOnDropHandle<()>>>,
 }
 
@@ -108,7 +108,7 @@ impl Session {
         self
     }
 
-    /// Sets the port of the origin of views.
+    /// Sets the port that serves views.
     pub(super) fn set_sandbox(&mut self, port: u16) {
         self.sandbox = port;
     }
@@ -150,7 +150,8 @@ impl Session {
         let tap = Tap::new(channel, self.history.clone(), self.exchanges.clone());
         let builder = self.builder(protocol)?;
         let steps = authorizer.as_ref();
-        let steps = steps.map(|it| login::follow(it.events(), self.history.clone()));
+        let steps =
+            steps.map(|authorizer| login::follow(authorizer.events(), self.history.clone()));
         *self.lock_login_steps() = steps;
         let client = builder
             .connect(Over(tap))
@@ -209,7 +210,7 @@ impl Session {
     pub(super) async fn describe(&self) -> Value {
         let current = self.current.lock().await;
         let roots = self.lock_roots().clone();
-        let against = self.against.as_ref().map(|it| &it.file);
+        let against = self.against.as_ref().map(|against| &against.file);
         let Some(Connected {
             client, protocol, ..
         }) = &*current
@@ -223,11 +224,11 @@ impl Session {
         let tried: Vec<Value> = negotiation
             .tried
             .iter()
-            .map(|it| {
+            .map(|attempt| {
                 json!({
-                    "method": it.method.as_str(),
-                    "version": it.version.as_str(),
-                    "outcome": it.outcome,
+                    "method": attempt.method.as_str(),
+                    "version": attempt.version.as_str(),
+                    "outcome": attempt.outcome,
                 })
             })
             .collect();
@@ -310,7 +311,7 @@ impl Session {
         }))
     }
 
-    /// Sends a request by connections of their own, each with one of these revisions.
+    /// Sends a request once for each revision, on separate connections.
     pub(super) async fn compare(
         &self,
         key: String,
@@ -373,9 +374,10 @@ impl Session {
         if let Some(connected) = &mut *self.current.lock().await {
             connected._listener = listener;
         }
-        match is_listening {
-            true => Ok(()),
-            false => Err("the server refused the subscription".to_owned()),
+        if is_listening {
+            Ok(())
+        } else {
+            Err("the server refused the subscription".to_owned())
         }
     }
 
@@ -392,7 +394,7 @@ impl Session {
         let current = self.current.lock().await;
         let connected = current.as_ref();
         connected
-            .map(|it| it.client.clone())
+            .map(|connected| connected.client.clone())
             .ok_or_else(|| "not connected".to_owned())
     }
 

@@ -1,12 +1,11 @@
-//! The shapes of messages of extensions, for which the schemas of the protocol have no definition: they are
-//! read as the types of this library.
+//! Shapes of extension messages. The protocol's schemas do not define them, so they are read as types of this library.
 
 use mcp::types::Method;
 use mcp::types::ext::tasks::Task;
 use serde::Deserialize as _;
 use serde_json::Value;
 
-/// Checks the parameters of a notification of an extension.
+/// Checks the parameters of an extension's notification.
 pub(super) fn params(method: &str, params: &Value) -> Result<(), String> {
     match Method::from_name(method) {
         Some(Method::TaskChanged) => task(params),

@@ -19,7 +19,7 @@ pub(super) async fn list(client: &Client) -> Result<Value, SkillError> {
     Ok(json!({"skills": skills}))
 }
 
-/// Reads the instructions of a skill, or one of its files.
+/// Reads a skill's instructions, or one of its files.
 pub(super) async fn read(client: &Client, wanted: Wanted) -> Result<Value, SkillError> {
     let skills = SkillsClient::new(client).await?;
     let loaded = skills.load_entry(skills.get(wanted.uri).await?).await?;

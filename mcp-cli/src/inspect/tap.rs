@@ -40,13 +40,14 @@ impl Tap {
 
     fn sent(&self, body: &[u8], mirrored: &MirroredHeaders) {
         // Only what the protocol puts into headers: those of the user may be secrets.
-        let mut head = match self.inner.is_pipe() {
-            true => Value::Null,
-            false => json!({
+        let mut head = if self.inner.is_pipe() {
+            Value::Null
+        } else {
+            json!({
                 "version": mirrored.version.as_str(),
                 "method": mirrored.method,
                 "name": mirrored.name,
-            }),
+            })
         };
         let violations = self.rules.sent(body, mirrored.version);
         violations.write_into(&mut head);
@@ -65,12 +66,13 @@ impl Tap {
                 message, status, ..
             }) => {
                 let violations = rules.check(message);
-                let mut head = match is_pipe {
-                    true => Value::Null,
-                    false => json!({
-                        "status": status.map(|it| it.as_u16()),
+                let mut head = if is_pipe {
+                    Value::Null
+                } else {
+                    json!({
+                        "status": status.map(|status| status.as_u16()),
                         "sse": exchanges.event_of(message),
-                    }),
+                    })
                 };
                 violations.write_into(&mut head);
                 history.add_message(Side::Server, message, &head);

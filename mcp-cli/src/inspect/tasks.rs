@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::history::History;
 
-/// Waits for the result of a call, which may be a task. The cancellation of the request cancels the task.
+/// Waits for a call's result. Follows the call if it became a task. When the page cancels the request, cancels the task.
 pub(super) async fn finish(
     task: TaskHandle,
     tool: Option<&str>,

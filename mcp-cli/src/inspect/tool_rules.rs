@@ -19,7 +19,7 @@ pub(super) struct ToolRules {
 }
 
 impl ToolRules {
-    /// Checks a list of tools, or the result of a call.
+    /// Checks a tool list, or a call's result.
     pub(super) fn check(
         &mut self,
         method: Method,
@@ -45,7 +45,7 @@ impl ToolRules {
             }
             // spec: TOOL-08
             if !is_name(name) {
-                violations.add("TOOL-08", format!("{name:?} is no name of a tool"));
+                violations.add("TOOL-08", format!("{name:?} is not a tool name"));
             }
             self.outputs.remove(name);
             let Some(schema) = tool["outputSchema"].as_object() else {
@@ -87,7 +87,8 @@ impl ToolRules {
 }
 
 fn is_name(name: &str) -> bool {
-    let is_allowed = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '.');
+    let is_allowed =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
     (1..=128).contains(&name.len()) && name.chars().all(is_allowed)
 }
 
@@ -119,7 +120,7 @@ mod tests {
             .as_array()
             .unwrap()
             .iter()
-            .map(|it| &it["rule"])
+            .map(|violation| &violation["rule"])
             .collect();
         assert_eq!(rules, ["TOOL-06", "TOOL-08"]);
         for (result, is_wrong) in [

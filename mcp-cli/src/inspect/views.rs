@@ -64,7 +64,7 @@ impl Views {
     pub(super) async fn open(&self, client: Client, opened: Opened) -> Result<Value, String> {
         let failed = |error: mcp::client::Error| error.to_string();
         let tools = client.list_tools().await.map_err(failed)?;
-        let tool = tools.into_iter().find(|it| it.name == opened.tool);
+        let tool = tools.into_iter().find(|tool| tool.name == opened.tool);
         let tool = tool.ok_or("the server has no such tool")?;
         let uri = ToolUi::of(&tool).and_then(|ui| ui.resource_uri);
         let uri = uri.ok_or("the tool has no user interface")?;
@@ -73,9 +73,10 @@ impl Views {
         // The inspector grants no permission of the browser.
         let document = document.grant(&Permissions::new());
         let id = random_id().map_err(|error| format!("no random numbers: {error}"))?;
-        let theme = match opened.dark {
-            true => Theme::Dark,
-            false => Theme::Light,
+        let theme = if opened.dark {
+            Theme::Dark
+        } else {
+            Theme::Light
         };
         let context = HostContext::new().theme(theme).tool(&tool);
         let bridge = self.bridge(&id).context(context).serve(client.clone());
@@ -117,7 +118,7 @@ impl Views {
         Ok(json!({"view": id, "uri": uri, "csp": csp}))
     }
 
-    /// The host of a view: it shows what the view wants, and does nothing for it but calls of its server.
+    /// The host of a view. It shows what the view asks for, and only calls the view's server.
     fn bridge(&self, id: &str) -> HostBridge {
         let note = {
             let (history, id) = (self.history.clone(), id.to_owned());
@@ -141,8 +142,9 @@ impl Views {
             })
             .on_log(move |message| logs("log", message.data.to_string()))
             .on_size(move |size| {
-                let pixels =
-                    |it: Option<f64>| it.map_or("?".to_owned(), |it| it.round().to_string());
+                let pixels = |length: Option<f64>| {
+                    length.map_or("?".to_owned(), |length| length.round().to_string())
+                };
                 let text = format!("{} x {}", pixels(size.width), pixels(size.height));
                 sizes("size", text);
             })
@@ -160,7 +162,7 @@ impl Views {
     /// Hands a message of the view to the host.
     pub(super) fn receive(&self, id: &str, message: String) -> Result<(), String> {
         let open = self.lock();
-        let view = open.iter().find(|it| it.id == id);
+        let view = open.iter().find(|view| view.id == id);
         let view = view.ok_or("the view is closed")?;
         let sent = view.incoming.try_send(message);
         sent.map_err(|_| "the view sends too much, or has ended".to_owned())
@@ -169,8 +171,8 @@ impl Views {
     /// Returns the document of a view.
     pub(super) fn document(&self, id: &str) -> Option<AppDocument> {
         let open = self.lock();
-        let view = open.iter().find(|it| it.id == id);
-        view.map(|it| it.document.clone())
+        let view = open.iter().find(|view| view.id == id);
+        view.map(|view| view.document.clone())
     }
 
     /// Closes a view, or all.
@@ -178,7 +180,7 @@ impl Views {
         let former = {
             let mut open = self.lock();
             let all = std::mem::take(&mut *open).into_iter();
-            let (former, rest) = all.partition(|it| id.is_none_or(|id| it.id == id));
+            let (former, rest) = all.partition(|view| id.is_none_or(|id| view.id == id));
             *open = rest;
             former
         };

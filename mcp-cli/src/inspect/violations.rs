@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::redact;
 
-/// Largest number of violations of one message.
+/// Largest number of violations that are kept for a message.
 pub(super) const MAX_VIOLATIONS: usize = 8;
 
 /// A rule that is violated: its id in the list of requirements (`schema` for a wrong shape), and how.
@@ -50,7 +50,7 @@ impl Violations {
             return Value::Null;
         }
         let all = self.found.into_iter();
-        all.map(|it| json!({"rule": it.rule, "text": it.text}))
+        all.map(|violation| json!({"rule": violation.rule, "text": violation.text}))
             .collect()
     }
 }

@@ -76,14 +76,14 @@ fn call_reads_arguments_as_json() {
 }
 
 #[test]
-fn failed_tool_has_exit_code_5() {
+fn failed_tool_has_exit_code_6() {
     let url = http_shop();
     let run = mcp(&["call", &url, "fail"]);
-    assert_eq!((run.code, &*run.out), (5, ""), "{run:?}");
+    assert_eq!((run.code, &*run.out), (6, ""), "{run:?}");
     assert_eq!(run.err, "error: the tool failed: sold out\n");
     let run = mcp(&["call", &url, "fail", "--json"]);
-    assert_eq!((run.code, run.json()["isError"].clone()), (5, json!(true)));
-    let error = json!({"code": 5, "kind": "server", "message": "the tool failed: sold out"});
+    assert_eq!((run.code, run.json()["isError"].clone()), (6, json!(true)));
+    let error = json!({"code": 6, "kind": "tool", "message": "the tool failed: sold out"});
     assert_eq!(run.json_error(), error);
 }
 
@@ -101,14 +101,17 @@ fn internal_error_shows_the_standard_error_of_the_program() {
 fn wrong_arguments_have_exit_code_1() {
     let url = http_shop();
     for (words, expected) in [
-        (&["add", "a=x", "b=1"][..], "has the type integer"),
+        (
+            &["add", "a=x", "b=1"][..],
+            "argument \"a\" must be an integer, got \"x\"",
+        ),
         (&["add", "a=1"], "required arguments are missing: b"),
         (
             &["ad"],
             "unknown tool: ad (-32602); the server lists no tool \"ad\"; it has: add, ",
         ),
         (&["add", "a"], "write KEY=VALUE"),
-        (&["add", "--args-json", "["], "no JSON object"),
+        (&["add", "--args-json", "["], "not a JSON object"),
         (&[], "no tool is given"),
     ] {
         let run = mcp(&[&["call", &url][..], words].concat());
@@ -141,7 +144,7 @@ fn tool_that_is_not_listed_is_called() {
 #[test]
 fn form_without_a_terminal_is_declined() {
     for run in everywhere("call", &["order"]) {
-        assert_eq!(run.code, 5, "{run:?}");
+        assert_eq!(run.code, 6, "{run:?}");
         assert!(run.err.contains("declined a question"), "{run:?}");
     }
 }

@@ -33,9 +33,10 @@ impl Desk {
     async fn pay(&self, ask: Ask) -> Result<String, ToolError> {
         let page = "https://pay.example.com/start?order=7";
         let answer = ask.url("pay", "Pay your order.", page).await?;
-        match answer.is_accepted() {
-            true => Ok("paid".to_owned()),
-            false => Err(ToolError::new("not paid")),
+        if answer.is_accepted() {
+            Ok("paid".to_owned())
+        } else {
+            Err(ToolError::new("not paid"))
         }
     }
 
@@ -50,9 +51,10 @@ impl Desk {
 /// The request that closes a session waits forever.
 #[cfg(unix)]
 async fn keep_sessions(request: Request, next: Next) -> Response {
-    match *request.method() == Method::DELETE {
-        true => std::future::pending().await,
-        false => next.run(request).await,
+    if *request.method() == Method::DELETE {
+        std::future::pending().await
+    } else {
+        next.run(request).await
     }
 }
 

@@ -58,7 +58,9 @@ fn breaking_change_has_exit_code_1_and_a_path() {
     let document = run.json();
     assert_eq!(document["impact"], "breaking");
     let paths = document["differences"].as_array().unwrap().iter();
-    let paths: Vec<_> = paths.map(|it| it["path"].as_str().unwrap()).collect();
+    let paths: Vec<_> = paths
+        .map(|difference| difference["path"].as_str().unwrap())
+        .collect();
     assert_eq!(
         paths,
         [

@@ -16,7 +16,7 @@ use crate::shop::Shop;
 fn step(run: &Run, name: &str) -> Value {
     let document = run.json();
     let mut steps = document["steps"].as_array().unwrap().iter();
-    let found = steps.find(|it| it["step"] == name);
+    let found = steps.find(|step| step["step"] == name);
     found.unwrap_or_else(|| panic!("{name}: {run:?}")).clone()
 }
 

@@ -334,7 +334,7 @@ async fn killed_server_fails_its_calls_only_and_is_started_again() {
     assert_eq!(sum.text(), "3");
     // The server is started again without a call.
     let started = async {
-        while std::fs::read_to_string(&process).is_ok_and(|it| it == id || it.is_empty()) {
+        while std::fs::read_to_string(&process).is_ok_and(|text| text == id || text.is_empty()) {
             tokio::task::yield_now().await;
         }
     };
@@ -452,7 +452,8 @@ async fn admin_page_shows_servers_to_the_browser_with_the_token() {
     let mut lines = served.first_lines.iter();
     let page = lines.find_map(|line| line.strip_prefix("admin page: http://"));
     let (host, start) = page.unwrap().split_once('/').unwrap();
-    let (head, _) = get(host, "/api/status", "");
+    let (base, _) = start.split_once("/?token=").unwrap();
+    let (head, _) = get(host, &format!("/{base}/api/status"), "");
     assert!(head.starts_with("http/1.1 401"), "{head}");
     let (head, _) = get(
         host,
@@ -464,25 +465,25 @@ async fn admin_page_shows_servers_to_the_browser_with_the_token() {
     assert!(head.starts_with("http/1.1 303"), "{head}");
     let mut cookie = head
         .lines()
-        .filter_map(|it| it.strip_prefix("set-cookie: "));
+        .filter_map(|line| line.strip_prefix("set-cookie: "));
     let cookie = cookie.next().unwrap().split(';').next().unwrap();
     let cookie = format!("cookie: {cookie}\r\n");
     for path in ["/", "/page/admin.js", "/page/admin.css"] {
-        let (head, body) = get(host, path, &cookie);
+        let (head, body) = get(host, &format!("/{base}{path}"), &cookie);
         assert!(
             head.starts_with("http/1.1 200") && !body.is_empty(),
             "{head}"
         );
         assert!(head.contains("content-security-policy"), "{head}");
     }
-    let (_, body) = get(host, "/api/status", &cookie);
+    let (_, body) = get(host, &format!("/{base}/api/status"), &cookie);
     let status: serde_json::Value = serde_json::from_str(&body).unwrap();
     let [far, lost] = &status["servers"].as_array().unwrap()[..] else {
         panic!("{status}");
     };
     assert_eq!(far["state"], "running");
     assert!(far["tools"].as_array().unwrap().contains(&json!("add")));
-    let counts = ["running", "succeeded", "failed", "interrupted"].map(|it| far[it].as_u64());
+    let counts = ["running", "succeeded", "failed", "interrupted"].map(|name| far[name].as_u64());
     assert_eq!(counts, [0, 1, 1, 0].map(Some));
     assert_eq!(lost["state"], "down");
     let text = lost["lastFailure"]["text"].as_str().unwrap();

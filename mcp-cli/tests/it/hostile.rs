@@ -4,10 +4,10 @@
 use std::path::Path;
 
 use axum::Router;
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_TYPE, HOST};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use mcp::prelude::*;
 use mcp::skills::{InlineSkill, Skills};
 use serde_json::{Value, json};
@@ -44,7 +44,9 @@ pub(crate) fn hostile_server() -> String {
         let app = Router::new()
             .route("/mcp", get(changes).post(answer))
             .route("/broken", post(internal))
-            .route("/refused", post(refused));
+            .route("/refused", post(refused))
+            .route("/protected", any(StatusCode::UNAUTHORIZED))
+            .route("/.well-known/{*path}", get(metadata));
         drop(axum::serve(listener, app).await);
     })
 }
@@ -54,9 +56,20 @@ fn respond(message: &Value) -> Response {
 }
 
 fn stream(messages: &[Value]) -> Response {
-    let events = messages.iter().map(|it| format!("data: {it}\n\n"));
+    let events = messages
+        .iter()
+        .map(|message| format!("data: {message}\n\n"));
     let events: String = events.collect();
     ([(CONTENT_TYPE, "text/event-stream")], events).into_response()
+}
+
+/// The metadata of the protected path: its authorization server has no valid URL.
+async fn metadata(headers: HeaderMap) -> Response {
+    let host = headers[HOST].to_str().unwrap();
+    let resource = format!("http://{host}/protected");
+    respond(
+        &json!({"resource": resource, "authorization_servers": [HOSTILE], "scopes_supported": [HOSTILE]}),
+    )
 }
 
 /// Changes of resources.
@@ -141,14 +154,15 @@ async fn answer(body: String) -> Response {
 /// Runs a command as text and with `--json`. `is_contents`: standard output is text of the server with its line breaks.
 fn check(folder: &Path, words: &[&str], is_contents: bool) -> [Run; 2] {
     let run = |flags: &[&str]| {
-        let at = words.iter().position(|it| *it == "--");
+        let at = words.iter().position(|word| *word == "--");
         let (before, after) = words.split_at(at.unwrap_or(words.len()));
         mcp_in(folder, &[before, flags, after].concat(), "")
     };
     let text = run(&[]);
-    let out = match is_contents {
-        true => text.out.replace("error: forged", ""),
-        false => text.out.clone(),
+    let out = if is_contents {
+        text.out.replace("error: forged", "")
+    } else {
+        text.out.clone()
     };
     assert_clean(&out, &format!("{words:?}"));
     assert_clean(&text.err, &format!("{words:?}"));
@@ -174,7 +188,7 @@ fn every_command_shows_every_character_of_a_server() {
         (&["ping", url], 0, false),
         (&["call", url, "text"], 0, true),
         (&["call", url, "value"], 0, false),
-        (&["call", url, "fail"], 5, false),
+        (&["call", url, "fail"], 6, false),
         (&["call", url, "error"], 5, false),
         // The server answers for a tool that it does not list.
         (&["call", url, "missing"], 0, true),
@@ -214,10 +228,65 @@ fn every_command_shows_every_character_of_a_server() {
             json!({"ms": 1, "from": "client", "message": request}),
             json!({"ms": 2, "from": "server", "message": response}),
         ];
-        std::fs::write(file, lines.map(|it| it.to_string()).join("\n")).unwrap();
+        std::fs::write(file, lines.map(|line| line.to_string()).join("\n")).unwrap();
         let [text, _] = check(&folder, &["replay", file, "--against", url], false);
         assert_ne!(text.code, 0, "{text:?}");
     }
+}
+
+/// Commands that pass messages on: the client reads standard output, the user standard error.
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_between_client_and_server_show_every_character() {
+    let folder = folder("hostile_between");
+    let url = &*format!("{}/mcp", hostile_server());
+    let mcp = env!("CARGO_BIN_EXE_mcp");
+    for between in [&["proxy", url][..], &["record", "-o", "session.jsonl", url]] {
+        let words = [&["call", "error", "--", mcp], between].concat();
+        let [text, _] = check(&folder, &words, false);
+        assert!(text.code == 5 && text.err.contains(r"\n"), "{text:?}");
+    }
+    let served = start(&["serve", url, "--listen", "127.0.0.1:0"]);
+    let client = Client::connect(&*served.url).await.unwrap();
+    assert!(client.call("error", ()).await.is_err());
+    drop(client.read_resource("test://none").await);
+    assert_clean(&served.into_text(), "the log of serve");
+}
+
+#[test]
+fn login_shows_every_character_of_the_metadata() {
+    let folder = folder("hostile_login");
+    let url = &*format!("{}/protected", hostile_server());
+    for words in [
+        &["login", url, "--no-browser"][..],
+        &["list", url],
+        &["doctor", url],
+        &["whoami", url],
+        &["logout", url],
+    ] {
+        check(&folder, words, false);
+    }
+    let [text, _] = check(&folder, &["login", url, "--no-browser"], false);
+    assert!(text.err.contains("forged%1B[2J"), "{text:?}");
+}
+
+/// A new command needs a row in one of the tests here, or a reason why it shows nothing of a server.
+#[test]
+fn every_command_is_tested() {
+    let tested = [
+        "list", "call", "read", "prompt", "complete", "listen", "tasks", "skills", "ping", "info",
+        "doctor", "snapshot", "diff", "gen", "record", "replay", "servers", "proxy", "serve",
+        "gateway", "login", "logout", "whoami",
+    ];
+    // The page of the inspector has tests of its own; the command prints its address.
+    let without_text = ["inspect", "completions", "man"];
+    let help = mcp_in(&folder("hostile_help"), &["--help"], "").out;
+    let (_, commands) = help.split_once("Commands:\n").unwrap();
+    let commands = commands.lines().take_while(|line| !line.is_empty());
+    let names = commands.filter_map(|line| line.split_whitespace().next());
+    let missing: Vec<_> = names
+        .filter(|name| !tested.contains(name) && !without_text.contains(name))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]

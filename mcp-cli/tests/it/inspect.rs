@@ -19,6 +19,8 @@ struct Page {
     child: Child,
     /// `127.0.0.1:PORT`.
     host: String,
+    /// The random path of the page: `/…`.
+    base: String,
     /// The cookie that the URL of the terminal leads to.
     cookie: String,
     token: String,
@@ -54,16 +56,22 @@ impl Page {
             .env("HOME", &home)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         let mut line = String::new();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         out.read_line(&mut line).unwrap();
-        let (host, token) = line.trim().split_once("/?token=").unwrap();
+        let (page, token) = line.trim().split_once("/?token=").unwrap();
+        let (host, base) = page
+            .strip_prefix("http://")
+            .unwrap()
+            .split_once('/')
+            .unwrap();
         let mut page = Self {
             child,
-            host: host.strip_prefix("http://").unwrap().to_owned(),
+            host: host.to_owned(),
+            base: format!("/{base}"),
             cookie: String::new(),
             token: token.to_owned(),
         };
@@ -72,15 +80,22 @@ impl Page {
         let cookie = first
             .head
             .lines()
-            .find_map(|it| it.strip_prefix("set-cookie: "));
+            .find_map(|line| line.strip_prefix("set-cookie: "));
         let cookie = cookie.unwrap();
-        assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/"));
+        let attributes = format!("; HttpOnly; SameSite=Strict; Path={}/", page.base);
+        assert!(cookie.ends_with(&attributes), "{cookie}");
         page.cookie = cookie.split(';').next().unwrap().to_owned();
         page
     }
 
-    /// Sends a request with these headers and nothing else but a Host, if it is not one of them.
+    /// Sends a request for a path of the page, with these headers and nothing else but a Host, if it is not one of them.
     fn send(&self, start: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let (method, path) = start.split_once(' ').unwrap();
+        self.send_outside(&format!("{method} {}{path}", self.base), headers, body)
+    }
+
+    /// Sends a request for a path of this port.
+    fn send_outside(&self, start: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut stream = TcpStream::connect(&self.host).unwrap();
         let mut text = format!("{start} HTTP/1.1\r\nconnection: close\r\n");
         if !headers.iter().any(|(name, _)| *name == "host") {
@@ -128,8 +143,9 @@ impl Page {
     /// Reads events until one has this kind and is the wanted one.
     fn event_with(&self, kind: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
         let mut stream = TcpStream::connect(&self.host).unwrap();
-        let (host, cookie) = (&self.host, &self.cookie);
-        let text = format!("GET /api/events HTTP/1.1\r\nhost: {host}\r\ncookie: {cookie}\r\n\r\n");
+        let (host, cookie, base) = (&self.host, &self.cookie, &self.base);
+        let text =
+            format!("GET {base}/api/events HTTP/1.1\r\nhost: {host}\r\ncookie: {cookie}\r\n\r\n");
         stream.write_all(text.as_bytes()).unwrap();
         for line in BufReader::new(stream).lines() {
             let line = line.unwrap();
@@ -167,12 +183,44 @@ fn nobody_without_the_token_gets_in() {
     ] {
         for cookie in ["", &*wrong, &*other] {
             let headers = [("cookie", cookie), ("content-type", "application/json")];
-            let answer = page.send(start, &headers, "{}");
-            assert_eq!(answer.status, 401, "{start} {cookie}");
-            assert!(!answer.body.contains(&page.token));
+            for answer in [
+                page.send(start, &headers, "{}"),
+                page.send_outside(start, &headers, "{}"),
+            ] {
+                assert_eq!(answer.status, 401, "{start} {cookie}");
+                let text = answer.head + &answer.body;
+                assert!(!text.contains(&page.token) && !text.contains(&page.base));
+            }
         }
     }
     assert_eq!(page.get("/api/state").status, 200);
+}
+
+/// Browsers send cookies to every port of a host, and the URL is an argument of the browser, which other users may read.
+#[test]
+fn url_works_once_and_its_cookie_is_for_one_path() {
+    let mut page = Page::start("inspect-once", &[&http_shop()]);
+    let (name, secret) = page.cookie.split_once('=').unwrap();
+    assert!(name.starts_with("mcp-page-") && secret != page.token && !page.base.contains(secret));
+    let own = [("cookie", &*page.cookie)];
+    for path in ["/", "/api/state", "/page/main.js"] {
+        let answer = page.send_outside(&format!("GET {path}"), &own, "");
+        assert_eq!(answer.status, 404, "{path}");
+    }
+    // The browser that was let in may open the URL again.
+    let start = format!("GET /?token={}", page.token);
+    assert_eq!(page.send(&start, &own, "").status, 303);
+    let second = page.send(&start, &[], "");
+    assert_eq!(second.status, 401, "{}", second.head);
+    assert!(second.body.contains("works once"), "{}", second.body);
+    let mut line = String::new();
+    let mut log = BufReader::new(page.child.stderr.take().unwrap());
+    log.read_line(&mut line).unwrap();
+    let (_, fresh) = line.trim().rsplit_once("token=").unwrap();
+    assert_ne!(fresh, page.token);
+    assert_eq!(page.send(&start, &own, "").status, 401, "the former token");
+    let third = page.send(&format!("GET /?token={fresh}"), &[], "");
+    assert_eq!(third.status, 303, "{line}");
 }
 
 /// Requests of other web pages, also after DNS rebinding, and forms without a preflight.
@@ -291,7 +339,7 @@ fn responses_forbid_foreign_scripts_and_frames() {
     let policy = format!("style-src 'self' 'nonce-{nonce}';");
     assert!(answer.head.contains(&policy), "{}", answer.head);
     assert!(!answer.head.contains("unsafe"), "{}", answer.head);
-    for name in html.split("/page/").skip(1) {
+    for name in html.split("\"page/").skip(1) {
         let name = name.split('"').next().unwrap();
         assert_eq!(page.get(&format!("/page/{name}")).status, 200, "{name}");
     }
@@ -315,7 +363,8 @@ fn messages_are_checked_against_the_schema() {
     page.event("connected");
     page.request("vendor/subscribe", &json!({"uri": 7}));
     page.request("resources/subscribe", &json!({"uri": 7}));
-    let sent = |method: &str| page.event_with("message", |it| it["message"]["method"] == method);
+    let sent =
+        |method: &str| page.event_with("message", |event| event["message"]["method"] == method);
     let wrong = sent("resources/subscribe");
     assert_eq!(
         wrong["head"]["violations"][0]["text"],
@@ -399,7 +448,7 @@ fn question_of_the_server_waits_for_the_page() {
         let wrong = json!({"id": id, "action": "accept", "content": {"nothing": []}});
         assert_eq!(page.post("answer", &wrong)["open"], true);
         // Answers that do not fit are asked for again, with the reason.
-        let again = page.event_with("question", |it| it["problem"].is_string());
+        let again = page.event_with("question", |event| event["problem"].is_string());
         assert_ne!(&again["id"], id);
         assert_eq!(&page.event("settled")["id"], id);
         let decline = json!({"id": again["id"], "action": "decline"});
@@ -442,12 +491,13 @@ fn http_heads_and_events_are_shown_without_secrets() {
     let words = ["--protocol=legacy", "--header=X-Api-Key: secret-2", &target];
     let page = Page::start("inspect-heads", &words);
     page.event("connected");
-    let request = page.event_with("http", |it| it["request"]["method"] == "POST");
+    let request = page.event_with("http", |event| event["request"]["method"] == "POST");
     let url = request["request"]["url"].as_str().unwrap();
     assert!(url.ends_with("/mcp?…"), "{request}");
     let message = page.event("message");
     assert_eq!(message["message"]["method"], "initialize", "{message}");
-    let is_same = |it: &Value| it["exchange"] == request["exchange"] && it["response"].is_object();
+    let is_same =
+        |event: &Value| event["exchange"] == request["exchange"] && event["response"].is_object();
     let response = page.event_with("http", is_same);
     assert_eq!(response["response"]["status"], 200, "{response}");
     assert_eq!(response["violations"], Value::Null, "{response}");
@@ -463,7 +513,7 @@ fn task_of_a_call_is_followed_and_cancelled() {
     page.event("connected");
     std::thread::scope(|scope| {
         let call = scope.spawn(|| page.request("tools/call", &json!({"name": "render"})));
-        let working = page.event_with("task", |it| it["task"]["status"] == "working");
+        let working = page.event_with("task", |event| event["task"]["status"] == "working");
         assert_eq!(working["tool"], "render", "{working}");
         let finish = json!({"key": "f", "method": "tools/call", "params": {"name": "finish"}});
         page.post("request", &finish);
@@ -475,10 +525,10 @@ fn task_of_a_call_is_followed_and_cancelled() {
 
         let call = scope.spawn(|| page.request("tools/call", &json!({"name": "render"})));
         let first = &working["task"]["taskId"];
-        let other = page.event_with("task", |it| it["task"]["taskId"] != *first);
+        let other = page.event_with("task", |event| event["task"]["taskId"] != *first);
         let id = json!({"taskId": other["task"]["taskId"]});
         assert!(page.request("tasks/cancel", &id)["result"].is_object());
-        page.event_with("task", |it| it["task"]["status"] == "cancelled");
+        page.event_with("task", |event| event["task"]["status"] == "cancelled");
         assert!(call.join().unwrap()["error"].is_string());
     });
 }
@@ -529,17 +579,17 @@ fn login_shows_its_steps_without_secrets() {
     let failed = page.event("connected");
     assert!(failed["error"].is_string(), "{failed}");
     assert_eq!(page.get("/api/state").json()["login"], true);
-    page.event_with("auth", |it| it["step"] == "challenged");
+    page.event_with("auth", |event| event["step"] == "challenged");
     let login = json!({"key": "login", "protocol": "auto"});
     std::thread::scope(|scope| {
         let done = scope.spawn(|| page.post("login", &login));
-        let open = page.event_with("auth", |it| it["step"] == "page");
+        let open = page.event_with("auth", |event| event["step"] == "page");
         follow_redirect(open["open"].as_str().unwrap());
         let done = done.join().unwrap();
         assert!(done["result"].is_object(), "{done}");
     });
     for step in ["discovered", "registered", "started", "authorized", "ended"] {
-        let event = page.event_with("auth", |it| it["step"] == step);
+        let event = page.event_with("auth", |event| event["step"] == step);
         let text = event.to_string();
         assert!(
             !text.contains("secret") && !text.contains("state="),
@@ -565,7 +615,7 @@ fn follow_redirect(url: &str) {
         stream.read_to_string(&mut answer).unwrap();
         let lines = answer.lines();
         let location = lines
-            .filter_map(|it| it.split_once(": "))
+            .filter_map(|line| line.split_once(": "))
             .find(|(name, _)| name.eq_ignore_ascii_case("location"));
         match location {
             Some((_, location)) => next = location.to_owned(),
@@ -639,7 +689,7 @@ fn view_has_another_origin_and_its_policy() {
     });
     let message = json!({"view": id, "message": initialize.to_string()});
     assert!(page.post("app/send", &message)["result"].is_object());
-    let answer = page.event_with("app", |it| it["view"] == *id);
+    let answer = page.event_with("app", |event| event["view"] == *id);
     let answer = answer["message"].as_str().unwrap();
     assert!(answer.contains(r#""name":"mcp-inspector""#), "{answer}");
 

@@ -104,9 +104,10 @@ async fn check(State(tokens): State<Tokens>, request: Request, next: Next) -> Re
     let header = request.headers().get(AUTHORIZATION);
     let token = header.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
     let is_valid = token.is_some_and(|token| tokens.0.lock().unwrap().contains(token));
-    match is_valid {
-        true => next.run(request).await,
-        false => StatusCode::UNAUTHORIZED.into_response(),
+    if is_valid {
+        next.run(request).await
+    } else {
+        StatusCode::UNAUTHORIZED.into_response()
     }
 }
 
@@ -162,7 +163,7 @@ fn log_in_with(mut command: Command, home: &Path) -> String {
     let response = visit(&page);
     let location = response
         .lines()
-        .find_map(|it| it.strip_prefix("location: "));
+        .find_map(|line| line.strip_prefix("location: "));
     let answer = visit(location.unwrap());
     assert!(answer.contains(" 200 "), "{answer}");
     let mut rest = String::new();

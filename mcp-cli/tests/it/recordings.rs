@@ -26,7 +26,9 @@ async fn use_shop(words: &[&str], mode: ConnectMode) {
     for sum in [3, 5] {
         let mut progress = Vec::new();
         let call = client.call("add", json!({ "a": 1, "b": sum - 1 }));
-        let result = call.on_progress(|it| progress.push(it.progress)).await;
+        let result = call
+            .on_progress(|update| progress.push(update.progress))
+            .await;
         assert_eq!(result.unwrap().text(), sum.to_string());
         assert_eq!(progress, [1.0]);
     }
@@ -43,7 +45,7 @@ fn path(folder: &Path, name: &str) -> String {
 fn lines(file: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(file).unwrap();
     text.lines()
-        .map(|it| serde_json::from_str(it).unwrap())
+        .map(|line| serde_json::from_str(line).unwrap())
         .collect()
 }
 
@@ -118,7 +120,7 @@ fn recording(folder: &Path, text: &str) -> PathBuf {
         json!({"ms": 3, "from": "client", "message": listen}),
     ];
     let file = folder.join("session.jsonl");
-    std::fs::write(&file, lines.map(|it| it.to_string()).join("\n")).unwrap();
+    std::fs::write(&file, lines.map(|line| line.to_string()).join("\n")).unwrap();
     file
 }
 

@@ -84,6 +84,6 @@ impl Shop {
     #[completion(prompt = "review", argument = "language")]
     fn languages(&self, prefix: &str) -> Vec<&'static str> {
         let all = ["rust", "ruby", "c"].into_iter();
-        all.filter(|it| it.starts_with(prefix)).collect()
+        all.filter(|name| name.starts_with(prefix)).collect()
     }
 }

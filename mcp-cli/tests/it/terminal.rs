@@ -18,6 +18,7 @@ const LIMIT: u64 = 20_000;
 fn command(words: &[&str], home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mcp"));
     command.args(words).current_dir(home).env("HOME", home);
+    command.env_remove("XDG_DATA_HOME");
     command.env("TERM", "xterm").env_remove("NO_COLOR");
     command
 }
@@ -54,7 +55,7 @@ fn missing_arguments_are_asked_again_until_they_have_their_type() {
     let mut session = start(&["call", &http_shop(), "add"]);
     session.exp_string("a: ").unwrap();
     session.send_line("many").unwrap();
-    session.exp_string("has the type integer").unwrap();
+    session.exp_string("must be an integer").unwrap();
     session.exp_string("a: ").unwrap();
     session.send_line("1").unwrap();
     session.exp_string("b: ").unwrap();
@@ -74,7 +75,7 @@ fn form_is_answered_by_type_or_declined() {
         session.send_line("y").unwrap();
         session.exp_string("Number of items").unwrap();
         session.send_line("x").unwrap();
-        session.exp_string("is no number").unwrap();
+        session.exp_string("is not a number").unwrap();
         session.send_line("3").unwrap();
         let (rest, code) = finish(session);
         assert_eq!(code, 0, "{rest}");
@@ -84,7 +85,7 @@ fn form_is_answered_by_type_or_declined() {
     session.exp_string("Answer? [y/N] ").unwrap();
     session.send_line("").unwrap();
     let (rest, code) = finish(session);
-    assert_eq!(code, 5, "{rest}");
+    assert_eq!(code, 6, "{rest}");
     assert!(rest.contains("no order"), "{rest:?}");
 }
 
@@ -95,7 +96,7 @@ fn without_styles(text: &str) -> String {
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         match part.split_once('m') {
-            Some((style, rest)) if style.bytes().all(|it| it.is_ascii_digit()) => {
+            Some((style, rest)) if style.bytes().all(|byte| byte.is_ascii_digit()) => {
                 out.push_str(rest)
             }
             _ => out.push_str(&format!("\x1b[{part}")),
@@ -111,7 +112,7 @@ fn terminal_shows_every_character_of_a_server() {
         (&["list", url][..], 0),
         (&["info", url], 0),
         (&["call", url, "text"], 0),
-        (&["call", url, "fail"], 5),
+        (&["call", url, "fail"], 6),
         (&["call", url, "error"], 5),
         (&["doctor", url], 0),
     ] {
@@ -214,6 +215,31 @@ fn approval_shows_every_character_of_a_command_and_its_folder() {
     assert_eq!(finish(session).1, 1);
 }
 
+#[test]
+fn approval_is_remembered_until_the_entry_changes() {
+    let folder = project("approval_again", &serde_json::Value::Null);
+    let ping = |value: &str| {
+        let server = serde_json::json!({"command": "no-such-program", "env": {"KEY": value}});
+        let content = serde_json::json!({"mcpServers": {"x": server}}).to_string();
+        std::fs::write(folder.join("mcp.json"), content).unwrap();
+        spawn_command(command(&["ping", "x"], &folder), Some(LIMIT)).unwrap()
+    };
+    let mut session = ping("one");
+    session.exp_string("Allow it? [y/N] ").unwrap();
+    session.send_line("y").unwrap();
+    let (rest, code) = finish(session);
+    assert_eq!(code, 4, "{rest}");
+    assert!(rest.contains("approved until the entry changes"), "{rest}");
+    let (rest, code) = finish(ping("one"));
+    assert_eq!(code, 4, "{rest}");
+    assert!(!rest.contains("Allow it?"), "{rest}");
+    // The question does not show values, but they decide what runs.
+    let mut session = ping("two");
+    session.exp_string("Allow it? [y/N] ").unwrap();
+    session.send_line("").unwrap();
+    assert_eq!(finish(session).1, 1);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn url_is_opened_after_consent_only() {
@@ -225,7 +251,7 @@ fn url_is_opened_after_consent_only() {
     std::fs::write(&browser, script).unwrap();
     std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o700)).unwrap();
     let url = http_desk();
-    for (consent, code) in [("n", 5), ("y", 0)] {
+    for (consent, code) in [("n", 6), ("y", 0)] {
         let mut command = command(&["call", &url, "pay"], &home);
         command.env("BROWSER", &browser);
         let mut session = spawn_command(command, Some(LIMIT)).unwrap();

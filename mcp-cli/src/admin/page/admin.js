@@ -113,7 +113,7 @@ function applyFilter() {
 
 async function follow() {
   try {
-    const response = await fetch("/api/status");
+    const response = await fetch("api/status");
     if (!response.ok) throw new Error(await response.text());
     update(await response.json());
   } catch (error) {

@@ -36,15 +36,16 @@ pub(super) fn examine_connection(
     let is_tls = config::parse_url(url).is_some_and(|url| url.scheme() == "https");
     let Some(last) = exchanges.last() else {
         let detail = failure.map_or_else(|| "no response".to_owned(), ToString::to_string);
-        let (name, cure) = match is_tls {
-            true => (
+        let (name, cure) = if is_tls {
+            (
                 "tls",
                 "check the certificate: its names, its end, and that this machine trusts its issuer",
-            ),
-            false => (
+            )
+        } else {
+            (
                 "http",
                 "the port belongs to no HTTP server, or the server closed the connection; check the port and the log of the server",
-            ),
+            )
         };
         let step = Step::failed(name, detail, cure);
         report.add(step.with_kind(FailureKind::Unreachable));
@@ -121,23 +122,24 @@ pub(super) fn examine_headers(exchanges: &[Exchange], report: &mut Report) {
         .collect();
     let is_proxied = PROXY_HEADERS
         .iter()
-        .any(|it| first.headers.contains_key(it));
-    let encoded = exchanges.iter().any(|it| {
-        it.headers.contains_key("content-encoding")
-            && value(&it.headers, &CONTENT_TYPE).starts_with("text/event-stream")
+        .any(|name| first.headers.contains_key(name));
+    let encoded = exchanges.iter().any(|exchange| {
+        exchange.headers.contains_key("content-encoding")
+            && value(&exchange.headers, &CONTENT_TYPE).starts_with("text/event-stream")
     });
     let detail = match (is_proxied, traces.is_empty()) {
         (true, _) => format!("a proxy or cache answers; {}", traces.join("; ")),
         (false, false) => format!("no proxy is visible; {}", traces.join("; ")),
         (false, true) => "no proxy is visible".to_owned(),
     };
-    report.add(match encoded {
-        true => Step::warning(
+    report.add(if encoded {
+        Step::warning(
             "headers",
             format!("{detail}; event streams are compressed"),
             "switch compression of text/event-stream off in the proxy: it delays events",
-        ),
-        false => Step::ok("headers", detail),
+        )
+    } else {
+        Step::ok("headers", detail)
     });
     report.add(clock(first));
 }
@@ -180,7 +182,7 @@ pub(super) fn header_mismatch(fault: Option<&Fault>) -> Option<&'static str> {
 
 /// The text of a header, shortened.
 pub(super) fn value(headers: &HeaderMap, name: &HeaderName) -> String {
-    let value = headers.get(name).and_then(|it| it.to_str().ok());
+    let value = headers.get(name).and_then(|value| value.to_str().ok());
     value.unwrap_or_default().chars().take(MAX_VALUE).collect()
 }
 

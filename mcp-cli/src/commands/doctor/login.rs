@@ -22,22 +22,27 @@ pub(super) fn examine(
     report: &mut Report,
 ) {
     let is_refusal =
-        |it: &StatusCode| matches!(*it, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    let challenge = exchanges.iter().find(|it| is_refusal(&it.status));
-    let is_refused = exchanges.last().is_some_and(|it| is_refusal(&it.status));
+        |status: &StatusCode| matches!(*status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    let challenge = exchanges
+        .iter()
+        .find(|exchange| is_refusal(&exchange.status));
+    let is_refused = exchanges
+        .last()
+        .is_some_and(|exchange| is_refusal(&exchange.status));
     let mut lines = Vec::new();
     if let Some(exchange) = challenge {
         let header = value(&exchange.headers, &WWW_AUTHENTICATE);
-        lines.push(match header.is_empty() {
-            true => format!("{}, without a WWW-Authenticate header", exchange.status),
-            false => format!("{}, {header}", exchange.status),
+        lines.push(if header.is_empty() {
+            format!("{}, without a WWW-Authenticate header", exchange.status)
+        } else {
+            format!("{}, {header}", exchange.status)
         });
     }
     lines.extend(
         events
             .into_iter()
             .flat_map(received)
-            .map(|it| describe(&it)),
+            .map(|event| describe(&event)),
     );
     if remote.has_token {
         lines.push("the request has the token of the command line or the configuration".to_owned());
@@ -51,7 +56,9 @@ pub(super) fn examine(
         ..
     }) = remote.login.as_ref().map(Authorizer::status)
     {
-        let expiry = expires_in.map_or("no known end".to_owned(), |it| format!("{it} s left"));
+        let expiry = expires_in.map_or("no known end".to_owned(), |seconds| {
+            format!("{seconds} s left")
+        });
         lines.push(format!("token of {issuer}, scopes: {scopes}, {expiry}"));
     }
     report.add(match (is_refused, lines.is_empty()) {

@@ -40,7 +40,7 @@ pub(super) async fn examine(url: &str, report: &mut Report) -> bool {
     let host = host.trim_matches(['[', ']']);
     let proxy = PROXIES
         .into_iter()
-        .find(|name| std::env::var_os(name).is_some_and(|it| !it.is_empty()));
+        .find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
     if let (Some(name), false) = (proxy, is_local(host)) {
         // The proxy resolves the name.
         let detail = format!("the proxy of the variable {name} connects to {host}");
@@ -61,7 +61,7 @@ pub(super) async fn examine(url: &str, report: &mut Report) -> bool {
 
 fn is_local(host: &str) -> bool {
     let address = host.parse::<std::net::IpAddr>();
-    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|it| it.is_loopback())
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
 async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
@@ -69,14 +69,18 @@ async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
     let found = found.map_err(|_| "no answer in time".to_owned())?;
     let found = found.map_err(|error| error.to_string())?;
     let addresses: Vec<_> = found.take(MAX_ADDRESSES).collect();
-    match addresses.is_empty() {
-        true => Err("the name has no address".to_owned()),
-        false => Ok(addresses),
+    if addresses.is_empty() {
+        Err("the name has no address".to_owned())
+    } else {
+        Ok(addresses)
     }
 }
 
 async fn connect(addresses: &[SocketAddr], report: &mut Report) -> bool {
-    let ips: Vec<_> = addresses.iter().map(|it| it.ip().to_string()).collect();
+    let ips: Vec<_> = addresses
+        .iter()
+        .map(|address| address.ip().to_string())
+        .collect();
     report.add(Step::ok("resolve", ips.join(", ")));
     let mut reasons = Vec::new();
     for address in addresses {

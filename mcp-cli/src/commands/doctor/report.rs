@@ -72,7 +72,7 @@ impl Step {
         }
     }
 
-    /// Sets the class of a failure, which decides the exit code. Default: an error of the server.
+    /// Sets the failure's class, which decides the exit code. Default: a server error.
     pub(super) fn with_kind(mut self, kind: FailureKind) -> Self {
         self.kind = kind;
         self
@@ -123,7 +123,7 @@ impl Report {
     }
 
     fn first_failure(&self) -> Option<&Step> {
-        self.steps.iter().find(|it| it.state == State::Failed)
+        self.steps.iter().find(|step| step.state == State::Failed)
     }
 
     pub(super) fn print(&self, output: &Output) {

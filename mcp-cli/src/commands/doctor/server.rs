@@ -26,12 +26,12 @@ pub(super) fn examine_negotiation(client: &Client, protocol: &str, report: &mut 
     if negotiation.tried.is_empty() {
         lines.push(format!("because of --protocol {protocol}"));
     }
-    lines.extend(
-        negotiation
-            .tried
-            .iter()
-            .map(|it| format!("{} ({}): {}", it.method, it.version, it.outcome)),
-    );
+    lines.extend(negotiation.tried.iter().map(|attempt| {
+        format!(
+            "{} ({}): {}",
+            attempt.method, attempt.version, attempt.outcome
+        )
+    }));
     report.add(Step::ok("negotiation", lines.join("\n")));
 }
 
@@ -40,9 +40,10 @@ pub(super) fn examine_failure(error: &Error, report: &mut Report) {
     if report.has_failed() {
         return;
     }
-    let cure = header_mismatch(error.fault()).unwrap_or(match error.is_timeout() {
-        true => "raise --timeout, or read the log of the server: it accepts requests, and does not answer",
-        false => "try --protocol legacy; then read the log of the server",
+    let cure = header_mismatch(error.fault()).unwrap_or(if error.is_timeout() {
+        "raise --timeout, or read the log of the server: it accepts requests, and does not answer"
+    } else {
+        "try --protocol legacy; then read the log of the server"
     });
     let step = Step::failed("negotiation", error.to_string(), cure);
     report.add(match error.fault() {
@@ -91,7 +92,7 @@ pub(super) async fn examine_tools(client: &Client, report: &mut Report) {
     report.add(Step::warning("tools", lines.join("\n"), cure).with_data(data));
 }
 
-/// Describes each kind of lint on one line, with the number of its tools and the first of them.
+/// Describes each kind of lint on one line: how many tools have it, and the first ones.
 fn kinds_of(lints: &[Lint]) -> Vec<String> {
     let mut kinds: Vec<(&Lint, usize)> = Vec::new();
     for lint in lints {

@@ -58,7 +58,7 @@ impl Service<Request<Bytes>> for Watched {
     fn call(&mut self, request: Request<Bytes>) -> Self::Future {
         let method = request.method().clone();
         let call = request.headers().get(MCP_METHOD);
-        let call = call.and_then(|it| it.to_str().ok()).map(str::to_owned);
+        let call = call.and_then(|call| call.to_str().ok()).map(str::to_owned);
         let (seen, start) = (self.seen.clone(), Instant::now());
         let response = self.inner.call(request);
         Box::pin(async move {

@@ -64,10 +64,14 @@ impl Source {
     }
 
     fn load_blocking(&self) -> Result<Loaded, Failure> {
-        let is_toml = self.file.extension().is_some_and(|it| it == "toml");
-        let (loaded, names) = match is_toml {
-            true => self.load_toml()?,
-            false => self.load_json()?,
+        let is_toml = self
+            .file
+            .extension()
+            .is_some_and(|extension| extension == "toml");
+        let (loaded, names) = if is_toml {
+            self.load_toml()?
+        } else {
+            self.load_json()?
         };
         if names.is_empty() {
             let path = self.path();

@@ -34,15 +34,15 @@ pub(super) async fn run(
     let relay = target::resolve_only(&args.target, output).await?.relay()?;
     let (to_server, requests) = mpsc::channel(QUEUE);
     let (responses, from_server) = mpsc::channel(QUEUE);
-    let input = stream::unfold(requests, async |mut it: mpsc::Receiver<Bytes>| {
-        it.recv().await.map(|message| (Ok(message), it))
+    let input = stream::unfold(requests, async |mut receiver: mpsc::Receiver<Bytes>| {
+        receiver.recv().await.map(|message| (Ok(message), receiver))
     });
     let answers = sink::unfold(
         responses,
-        async |it: mpsc::Sender<Bytes>, message: Bytes| {
+        async |sender: mpsc::Sender<Bytes>, message: Bytes| {
             // The check reads no further message after its end.
-            let _ = it.send(message).await;
-            Ok::<_, io::Error>(it)
+            let _ = sender.send(message).await;
+            Ok::<_, io::Error>(sender)
         },
     );
     let check = Check {
@@ -92,7 +92,7 @@ struct Check<'a> {
     from_server: mpsc::Receiver<Bytes>,
     ignored: &'a [String],
     limit: Duration,
-    /// Recorded states of input rounds, and those of this session.
+    /// Request states in this session, by their recorded counterpart.
     states: HashMap<String, String>,
     output: &'a Output,
 }
@@ -131,7 +131,7 @@ impl Check<'_> {
     async fn request(&mut self, dialogue: &Dialogue) -> Result<Value, Failure> {
         let mut request = dialogue.request.clone();
         if let Some(state) = request.pointer_mut("/params/requestState")
-            && let Some(actual) = state.as_str().and_then(|it| self.states.get(it))
+            && let Some(actual) = state.as_str().and_then(|state| self.states.get(state))
         {
             *state = actual.as_str().into();
         }
@@ -162,7 +162,7 @@ impl Check<'_> {
     }
 
     fn keep_state(&mut self, recorded: &Value, actual: &Value) {
-        let state = |it: &Value| Some(it["result"].get("requestState")?.as_str()?.to_owned());
+        let state = |reply: &Value| Some(reply["result"].get("requestState")?.as_str()?.to_owned());
         if let (Some(recorded), Some(actual)) = (state(recorded), state(actual)) {
             self.states.insert(recorded, actual);
         }
@@ -182,13 +182,13 @@ fn answer(request: &Value, recorded: Option<&Value>) -> Value {
 impl CheckReport {
     fn print(&self, output: &Output) {
         if output.json {
-            let rows = self.found.iter().map(|it| {
+            let rows = self.found.iter().map(|difference| {
                 json!({
-                    "line": it.line,
-                    "method": it.method,
-                    "path": it.difference.path,
-                    "recorded": it.difference.recorded,
-                    "actual": it.difference.actual,
+                    "line": difference.line,
+                    "method": difference.method,
+                    "path": difference.difference.path,
+                    "recorded": difference.difference.recorded,
+                    "actual": difference.difference.actual,
                 })
             });
             let differences: Vec<_> = rows.collect();
@@ -229,8 +229,9 @@ fn shown(value: &Option<Value>) -> String {
     let text = value
         .as_ref()
         .map_or("nothing".to_owned(), Value::to_string);
-    match text.chars().count() > MAX_SHOWN {
-        true => text.chars().take(MAX_SHOWN).chain(['…']).collect(),
-        false => text,
+    if text.chars().count() > MAX_SHOWN {
+        text.chars().take(MAX_SHOWN).chain(['…']).collect()
+    } else {
+        text
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// Members that differ between two runs of the same server.
 const IGNORED: [&str; 3] = ["_meta", "requestState", "serverInfo"];
-/// Largest number of differences of a response.
+/// Largest number of reported differences in a response.
 const MAX_DIFFERENCES: usize = 20;
 
 /// A difference at a JSON Pointer. A missing value is `None`.
@@ -18,9 +18,9 @@ pub(super) struct Difference {
 /// Compares two responses. Members named in `ignored` are skipped at every depth.
 pub(super) fn compare(recorded: &Value, actual: &Value, ignored: &[String]) -> Vec<Difference> {
     let mut found = Vec::new();
-    let part = |it: &Value| match it.get("error") {
+    let part = |reply: &Value| match reply.get("error") {
         Some(error) => ("/error", Some(error.clone())),
-        None => ("/result", it.get("result").cloned()),
+        None => ("/result", reply.get("result").cloned()),
     };
     let (old, new) = (part(recorded), part(actual));
     match (&old, &new) {
@@ -47,7 +47,7 @@ fn compare_values(
     }
     match (old, new) {
         (Value::Object(olds), Value::Object(news)) => {
-            let added = news.keys().filter(|it| !olds.contains_key(*it));
+            let added = news.keys().filter(|name| !olds.contains_key(*name));
             for name in olds.keys().chain(added) {
                 if IGNORED.contains(&&**name) || ignored.contains(name) {
                     continue;
@@ -96,9 +96,12 @@ mod tests {
     use super::compare;
 
     fn paths(recorded: &Value, actual: &Value, ignored: &[&str]) -> Vec<String> {
-        let ignored: Vec<_> = ignored.iter().map(|it| (*it).to_owned()).collect();
+        let ignored: Vec<_> = ignored.iter().map(|name| (*name).to_owned()).collect();
         let found = compare(recorded, actual, &ignored);
-        found.into_iter().map(|it| it.path).collect()
+        found
+            .into_iter()
+            .map(|difference| difference.path)
+            .collect()
     }
 
     #[test]

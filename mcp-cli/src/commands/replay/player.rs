@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::recording::{Dialogue, Kind, id_text};
 
-/// Largest number of dialogues that wait for an answer of the client.
+/// Largest number of dialogues that wait for the client.
 const MAX_WAITING: usize = 1024;
 
 /// Plays the server of a recording. It answers each request like the recorded one with the same method
@@ -39,7 +39,7 @@ impl Player {
         }
     }
 
-    /// Returns the messages of the server that follow a message of the client.
+    /// Returns the server messages that follow a client message.
     pub(super) fn receive(&mut self, message: &Value) -> Vec<Value> {
         match Kind::of(message) {
             Kind::Request => self.answer(message),
@@ -61,11 +61,11 @@ impl Player {
 
     /// Finds the first unused dialogue for a request, or the last one.
     fn find(&mut self, request: &Value) -> Option<usize> {
-        let matches = |it: &Dialogue| {
-            it.method() == request["method"]
-                && it.response().is_some()
-                && (it.method() == Method::Initialize.as_str()
-                    || params(&it.request) == params(request))
+        let matches = |dialogue: &Dialogue| {
+            dialogue.method() == request["method"]
+                && dialogue.response().is_some()
+                && (dialogue.method() == Method::Initialize.as_str()
+                    || params(&dialogue.request) == params(request))
         };
         let all = self.dialogues.iter().enumerate();
         let found: Vec<_> = all
@@ -80,9 +80,10 @@ impl Player {
 
     fn resume(&mut self, id: &Value) -> Vec<Value> {
         let dialogues = &self.dialogues;
-        let asked = |it: &Running| {
-            let replies = &dialogues[it.dialogue].replies;
-            it.next
+        let asked = |running: &Running| {
+            let replies = &dialogues[running.dialogue].replies;
+            running
+                .next
                 .checked_sub(1)
                 .is_some_and(|at| replies[at]["id"] == *id)
         };
@@ -135,8 +136,8 @@ fn adapt(reply: &Value, request: &Value) -> Value {
         *token = request["params"]["_meta"]["progressToken"].clone();
     }
     for part in ["params", "result"] {
-        let meta = reply.get_mut(part).and_then(|it| it.get_mut("_meta"));
-        if let Some(id) = meta.and_then(|it| it.get_mut(SUBSCRIPTION_ID)) {
+        let meta = reply.get_mut(part).and_then(|part| part.get_mut("_meta"));
+        if let Some(id) = meta.and_then(|meta| meta.get_mut(SUBSCRIPTION_ID)) {
             *id = id_text(&request["id"]).into();
         }
     }

@@ -42,19 +42,19 @@ pub(super) struct Recording {
     entries: Vec<Entry>,
 }
 
-/// A request of the client, and the messages of the server that belong to it.
+/// A client request with the server messages that belong to it.
 #[derive(Debug)]
 pub(super) struct Dialogue {
-    /// The number of the line of the request.
+    /// Line number of the request.
     pub(super) line: usize,
     pub(super) request: Value,
-    /// Messages of the server in their order; the response is one of them.
+    /// Server messages in order; the response is one of them.
     pub(super) replies: Vec<Value>,
-    /// Responses of the client to requests of the server, in their order.
+    /// Client responses to server requests, in order.
     pub(super) answers: Vec<Value>,
 }
 
-/// A part of the session of the client.
+/// A part of the client's session.
 #[derive(Debug)]
 pub(super) enum Turn {
     Request(Dialogue),
@@ -65,14 +65,14 @@ impl Recording {
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let failed =
             |error: &dyn fmt::Display| Failure::usage(format!("{}: {error}", path.display()));
-        let file = std::fs::File::open(path).map_err(|it| failed(&it))?;
+        let file = std::fs::File::open(path).map_err(|error| failed(&error))?;
         let mut text = String::new();
         let read = file.take(MAX_BYTES + 1).read_to_string(&mut text);
-        read.map_err(|it| failed(&it))?;
+        read.map_err(|error| failed(&error))?;
         if text.len() as u64 > MAX_BYTES {
             return Err(failed(&"a recording has at most 256 MiB"));
         }
-        Self::parse(&text).map_err(|it| failed(&it))
+        Self::parse(&text).map_err(|error| failed(&error))
     }
 
     fn parse(text: &str) -> Result<Self, String> {
@@ -119,10 +119,11 @@ impl Recording {
                 }
                 (Side::Client, Kind::Response) => {
                     let id = &entry.message["id"];
-                    let asked = |it: &&mut Dialogue| {
-                        it.replies
+                    let asked = |dialogue: &&mut Dialogue| {
+                        dialogue
+                            .replies
                             .iter()
-                            .any(|it| it.get("method").is_some() && it["id"] == *id)
+                            .any(|reply| reply.get("method").is_some() && reply["id"] == *id)
                     };
                     if let Some(dialogue) = dialogues(&mut turns).rev().find(asked) {
                         dialogue.answers.push(entry.message);
@@ -154,7 +155,7 @@ impl Dialogue {
     }
 
     pub(super) fn response(&self) -> Option<&Value> {
-        let is_response = |it: &&Value| Kind::of(it) == Kind::Response;
+        let is_response = |message: &&Value| Kind::of(message) == Kind::Response;
         self.replies.iter().find(is_response)
     }
 }
@@ -176,20 +177,25 @@ fn dialogue_of<'a>(turns: &'a mut [Turn], message: &Value) -> Option<&'a mut Dia
     };
     let token = params.get("progressToken");
     let subscription = params["_meta"].get(SUBSCRIPTION_ID);
-    let belongs = |it: &Dialogue| {
-        let request = &it.request;
-        let is = |wanted: Option<&Value>, actual: &Value| wanted.is_some_and(|it| it == actual);
+    let belongs = |dialogue: &Dialogue| {
+        let request = &dialogue.request;
+        let is =
+            |wanted: Option<&Value>, actual: &Value| wanted.is_some_and(|wanted| wanted == actual);
         is(id, &request["id"])
             || is(token, &request["params"]["_meta"]["progressToken"])
-            || subscription.is_some_and(|it| it.as_str() == Some(&id_text(&request["id"])))
+            || subscription
+                .is_some_and(|dialogue| dialogue.as_str() == Some(&id_text(&request["id"])))
     };
     let all: Vec<_> = dialogues(turns).collect();
-    let found = all.iter().rposition(|it| belongs(it));
+    let found = all.iter().rposition(|dialogue| belongs(dialogue));
     let is_certain = id.is_some() || token.is_some() || subscription.is_some();
-    let open = all.iter().rposition(|it| it.response().is_none());
-    let index = match is_certain {
-        true => found?,
-        false => open.or(all.len().checked_sub(1))?,
+    let open = all
+        .iter()
+        .rposition(|dialogue| dialogue.response().is_none());
+    let index = if is_certain {
+        found?
+    } else {
+        open.or(all.len().checked_sub(1))?
     };
     all.into_iter().nth(index)
 }
@@ -267,7 +273,7 @@ mod tests {
         let methods = |index: usize| -> Vec<&str> {
             let replies = all[index].replies.iter();
             replies
-                .map(|it| it["method"].as_str().unwrap_or("response"))
+                .map(|reply| reply["method"].as_str().unwrap_or("response"))
                 .collect()
         };
         assert_eq!(methods(0), ["p", "response"]);

@@ -3,7 +3,7 @@
 import { bus, closeApp, openApp, sendToApp, store } from "./backend.js";
 import { catalog, listOf } from "./catalog.js";
 import { button, el, fill } from "./dom.js";
-import { form } from "./forms.js";
+import { toolForm } from "./tools.js";
 
 /** Notes about a view that are shown. */
 const SHOWN = 200;
@@ -38,7 +38,7 @@ export function show(root, selected) {
 const uriOf = (tool) => tool._meta?.ui?.resourceUri ?? tool._meta?.["ui/resourceUri"];
 
 function detail(tool) {
-  const fields = form(tool.inputSchema);
+  const fields = toolForm(tool);
   const status = el("p", { role: "status", class: "quiet" });
   const holder = el("div", {});
   const notes = el("ul", { "aria-label": "Notes of the view" });
@@ -63,7 +63,7 @@ function detail(tool) {
   const elements = [
     el("h2", {}, tool.title ?? tool.name),
     el("p", {}, tool.description ?? ""),
-    el("form", { onsubmit: start }, fields.element, el("div", { class: "row" }, el("button", { type: "submit", class: "primary" }, "Call and show"), close)),
+    el("form", { novalidate: true, onsubmit: start }, fields.element, el("div", { class: "row" }, el("button", { type: "submit", class: "primary" }, "Call and show"), close)),
     status, holder, notes,
   ];
   return { elements, stop: () => stop() };

@@ -17,6 +17,27 @@ export const store = {
   login: [],
 };
 
+/** Arguments that the user has written, for this tab: they survive another view, a new connection and a reload. */
+const draftKey = (key) => `${store.state.target} ${key}`;
+
+/** Returns the arguments that were written before. */
+export function draft(key) {
+  try {
+    return JSON.parse(sessionStorage.getItem(draftKey(key))) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keeps arguments. */
+export function keepDraft(key, value) {
+  try {
+    sessionStorage.setItem(draftKey(key), JSON.stringify(value ?? null));
+  } catch {
+    // The browser has no room for them.
+  }
+}
+
 /** Tasks, states of one task, and steps of logins that the page keeps. */
 const MAX_TASKS = 500;
 
@@ -48,7 +69,7 @@ function append(event) {
 }
 
 async function post(path, body) {
-  const response = await fetch(`/api/${path}`, {
+  const response = await fetch(`api/${path}`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),
@@ -92,14 +113,14 @@ export const setRoots = (uris) => post("roots", { uris });
 
 /** Reads the state of the connection again. */
 export async function refresh() {
-  const response = await fetch("/api/state");
+  const response = await fetch("api/state");
   store.state = await response.json();
   emit("state");
 }
 
 /** Begins to read events. The browser opens the stream again when it breaks. */
 export function listen() {
-  const source = new EventSource("/api/events");
+  const source = new EventSource("api/events");
   let last = 0;
   source.onmessage = ({ data, lastEventId }) => {
     const number = Number(lastEventId);

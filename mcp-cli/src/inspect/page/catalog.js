@@ -1,7 +1,7 @@
 // A list with a filter beside the details of one item, for tools, prompts and resources.
 
 import { bus, request, store } from "./backend.js";
-import { el, fill } from "./dom.js";
+import { button, el, fill } from "./dom.js";
 import { cards } from "./questions.js";
 
 /**
@@ -12,11 +12,16 @@ export function catalog(root, selected, view) {
   const filter = el("input", { type: "search", class: "filter", "aria-label": `Filter ${view.name}`, placeholder: "Filter" });
   const list = el("ul", { class: "items" });
   const status = el("p", { class: "quiet", role: "status" }, "loading");
+  const again = button("Reload", () => {
+    lists.clear();
+    load();
+  });
   const details = el("section", { "aria-label": "Details" });
   const back = selected === undefined ? null : el("a", { class: "back", href: `#${view.name}` }, `All ${view.name}`);
   const kind = selected === undefined ? "split" : "split chosen";
-  fill(root, back, el("div", { class: kind }, el("section", { "aria-label": view.name }, filter, status, list), details));
+  fill(root, back, el("div", { class: kind }, el("section", { "aria-label": view.name }, filter, el("div", { class: "row" }, status, again), list), details));
   let items = [];
+  let described;
 
   const show = () => {
     const wanted = filter.value.toLowerCase();
@@ -37,6 +42,10 @@ export function catalog(root, selected, view) {
     }
     show();
     const item = items.find((it) => view.key(it) === selected);
+    // Details of the same item stay: they may have a result, or a call that runs.
+    const description = JSON.stringify(item);
+    if (item && description === described) return;
+    described = description;
     if (item) fill(details, view.detail(item));
     else if (selected !== undefined && view.missing) fill(details, view.missing(selected));
     else fill(details, el("p", { class: "quiet" }, items.length ? "Choose one from the list." : "The server has none."));
@@ -64,12 +73,23 @@ export function catalog(root, selected, view) {
   };
 }
 
+/** Lists of the server, by method, until it announces a change. */
+const lists = new Map();
+for (const event of ["state", "changed"]) bus.addEventListener(event, () => lists.clear());
+
 /** Reads a list of the server; without a name, the whole result. A server without the feature has an empty one. */
 export async function listOf(method, name, capability) {
   if (!store.state.connected) throw new Error(store.failure ?? "not connected");
   if (capability && !store.state.capabilities?.[capability]) return name ? [] : {};
-  const result = await request(method);
-  return name ? result[name] : result;
+  if (!lists.has(method)) lists.set(method, request(method));
+  const list = lists.get(method);
+  try {
+    const result = await list;
+    return name ? result[name] : result;
+  } catch (error) {
+    if (lists.get(method) === list) lists.delete(method);
+    throw error;
+  }
 }
 
 /** A button that sends a request, a button that cancels it, and the outcome below. */
@@ -93,13 +113,20 @@ export function runner(label, send, show) {
     if (running) return;
     fill(outcome);
     fill(progress);
+    time.textContent = "";
+    try {
+      running = send();
+    } catch (error) {
+      // The request cannot be made of what the user has written.
+      fill(outcome, el("p", { class: "bad", role: "alert" }, error.message));
+      return;
+    }
     time.textContent = "running";
     const begun = performance.now();
     bus.addEventListener("messages", onMessage);
     const questions = cards();
     fill(asked, questions.element);
     try {
-      running = send();
       run.disabled = true;
       cancel.disabled = false;
       const result = await running;
@@ -118,5 +145,7 @@ export function runner(label, send, show) {
     }
   };
   cancel.addEventListener("click", () => running?.cancel());
-  return { start, element: el("div", {}, el("div", { class: "row" }, run, cancel, time), progress, asked, outcome) };
+  const controls = el("div", { class: "row" }, run, cancel, time);
+  const output = el("div", {}, progress, asked, outcome);
+  return { start, controls, output, element: el("div", {}, controls, output) };
 }

@@ -8,29 +8,83 @@ const MAX_DEPTH = 6;
 let lastId = 0;
 const nextId = () => `field-${(lastId += 1)}`;
 
-/** Makes the fields of an object. `read` returns its value, and throws an error for people. */
-export function form(schema, value) {
+/**
+ * Makes the fields of an object. `read` returns its value; where fields have mistakes it marks each of them, and throws an
+ * error. `changed` receives what the fields contain after each change, without what has a mistake.
+ */
+export function form(schema, value, changed = () => {}) {
   const root = schema ?? {};
   let current = field(root, root, value ?? defaultOf(root, root), 0);
   const isRaw = el("input", { type: "checkbox", id: nextId() });
   const holder = el("div", {}, current.element);
   isRaw.addEventListener("change", () => {
-    let kept;
-    try {
-      kept = current.read();
-    } catch {
-      kept = undefined;
-    }
-    current = isRaw.checked ? rawField(root, kept ?? {}) : field(root, root, kept, 0);
+    const kept = current.read([]);
+    current = isRaw.checked ? rawField(kept ?? {}) : field(root, root, kept, 0);
     fill(holder, current.element);
   });
+  for (const event of ["input", "change", "click"]) holder.addEventListener(event, () => changed(current.read([])));
   const toggle = el("div", { class: "row quiet" }, isRaw, el("label", { for: isRaw.id }, "Write JSON"));
-  return { element: el("div", {}, holder, toggle), read: () => current.read() ?? {} };
+  const read = () => {
+    const mistakes = [];
+    const found = current.read(mistakes);
+    report(holder, mistakes);
+    return found ?? {};
+  };
+  return { element: el("div", {}, holder, toggle), read };
+}
+
+/** Shows each mistake at its field, moves the focus to the first, and throws an error if there is one. */
+export function report(holder, mistakes) {
+  for (const former of holder.querySelectorAll(".mistake")) former.remove();
+  for (const former of holder.querySelectorAll("[aria-invalid]")) {
+    former.removeAttribute("aria-invalid");
+    former.removeAttribute("aria-describedby");
+  }
+  for (const { element, text } of mistakes) {
+    const note = el("p", { class: "bad mistake", id: nextId() }, text);
+    if (element.matches(CONTROLS)) {
+      element.setAttribute("aria-invalid", "true");
+      element.setAttribute("aria-describedby", note.id);
+      element.after(note);
+    } else {
+      element.append(note);
+    }
+  }
+  holder.querySelector("[aria-invalid]")?.focus();
+  if (mistakes.length) throw new Error(mistakes.length === 1 ? "A field has a mistake." : `${mistakes.length} fields have mistakes.`);
+}
+
+/** What a user fills in. */
+const CONTROLS = "input, select, textarea";
+
+/** Returns the first control of a field. */
+const controlOf = ({ element }) => (element.matches(CONTROLS) ? element : element.querySelector(CONTROLS));
+
+/** Describes a range: `1 to 10 items`. */
+function range(least, most, unit = "") {
+  const text = least !== undefined && most !== undefined ? (least === most ? `exactly ${least}` : `${least} to ${most}`)
+    : least !== undefined ? `at least ${least}` : most !== undefined ? `at most ${most}` : undefined;
+  return text && `${text}${unit}`;
+}
+
+/** The bounds of a schema as text. */
+function bounds(schema) {
+  const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below } = schema;
+  return [
+    range(minimum, maximum),
+    typeof above === "number" ? `more than ${above}` : null,
+    typeof below === "number" ? `less than ${below}` : null,
+    schema.multipleOf === undefined ? null : `a multiple of ${schema.multipleOf}`,
+    range(schema.minLength, schema.maxLength, " characters"),
+    schema.pattern === undefined ? null : `matches ${schema.pattern}`,
+    typeof schema.format === "string" ? `format ${schema.format}` : null,
+    range(schema.minItems, schema.maxItems, " items"),
+  ].filter(Boolean);
 }
 
 function field(schema, root, value, depth) {
   const resolved = resolve(schema, root);
-  if (depth > MAX_DEPTH || typeof resolved !== "object") return rawField(resolved, value);
+  if (depth > MAX_DEPTH || typeof resolved !== "object") return rawField(value);
   if (resolved.const !== undefined) return constField(resolved.const);
   if (Array.isArray(resolved.enum)) return choiceField(resolved.enum.map((it, n) => [it, resolved.enumNames?.[n] ?? text(it)]), value);
   const variants = resolved.oneOf ?? resolved.anyOf;
@@ -42,7 +96,7 @@ function field(schema, root, value, depth) {
   if (types.length > 1) return variantField(types.map((type) => ({ ...resolved, type, title: type })), root, value, depth);
   switch (types[0]) {
     case "object":
-      return resolved.properties ? objectField(resolved, root, value, depth) : rawField(resolved, value ?? {});
+      return resolved.properties ? objectField(resolved, root, value, depth) : rawField(value ?? {});
     case "array":
       return arrayField(resolved, root, value, depth);
     case "boolean":
@@ -55,7 +109,7 @@ function field(schema, root, value, depth) {
     case "null":
       return constField(null);
     default:
-      return rawField(resolved, value);
+      return rawField(value);
   }
 }
 
@@ -64,26 +118,32 @@ function objectField(schema, root, value, depth) {
   const parts = Object.entries(schema.properties).map(([name, part]) => {
     const known = resolve(part, root);
     const given = value?.[name] ?? defaultOf(part, root);
-    const inner = field(part, root, given, depth + 1);
+    const inner = field(required.has(name) && typeof known === "object" ? { ...known, isRequired: true } : part, root, given, depth + 1);
     return { name, inner, isRequired: required.has(name), element: labelled(name, known, inner, required.has(name)) };
   });
-  const read = () => {
+  const read = (mistakes) => {
     const object = {};
+    const missing = [];
     for (const { name, inner, isRequired } of parts) {
-      const it = inner.read();
-      if (it === undefined && isRequired) throw new Error(`"${name}" is required`);
+      const known = mistakes.length;
+      const it = inner.read(mistakes);
       if (it !== undefined) object[name] = it;
+      else if (isRequired && mistakes.length === known) missing.push({ element: controlOf(inner) ?? inner.element, text: "required" });
     }
-    return depth > 0 && Object.keys(object).length === 0 ? undefined : object;
+    // An optional object without members is left out.
+    if (depth > 0 && !schema.isRequired && Object.keys(object).length === 0) return undefined;
+    mistakes.push(...missing);
+    return object;
   };
   return { element: el("div", {}, parts.map((part) => part.element)), read, isGroup: true };
 }
 
 function labelled(name, schema, inner, isRequired) {
   const title = [schema.title ?? name, isRequired ? el("span", { class: "quiet" }, " required") : ""];
-  const hint = schema.description ? el("span", { class: "hint" }, schema.description) : null;
+  const hints = [schema.description, bounds(schema).join(", ")].filter(Boolean);
+  const hint = hints.map((text) => el("span", { class: "hint" }, text));
   if (inner.isGroup) return el("fieldset", {}, el("legend", {}, title), hint, inner.element);
-  const control = inner.element.matches("input, select, textarea") ? inner.element : inner.element.querySelector("input, select, textarea");
+  const control = controlOf(inner);
   if (control) control.id ||= nextId();
   return el("div", { class: "field" }, el("label", { for: control?.id }, title), hint, inner.element);
 }
@@ -93,8 +153,7 @@ function arrayField(schema, root, value, depth) {
   const list = el("div", {});
   const add = (given) => {
     const inner = field(schema.items ?? {}, root, given, depth + 1);
-    const control = inner.element.matches("input, select, textarea") ? inner.element : inner.element.querySelector("input, select, textarea");
-    control?.setAttribute("aria-label", `Item ${items.length + 1}`);
+    controlOf(inner)?.setAttribute("aria-label", `Item ${items.length + 1}`);
     const remove = button("Remove", () => {
       items.splice(items.indexOf(item), 1);
       item.element.remove();
@@ -105,9 +164,13 @@ function arrayField(schema, root, value, depth) {
   };
   for (const it of Array.isArray(value) ? value : []) add(it);
   const element = el("div", {}, list, button("Add an item", () => add(defaultOf(schema.items, root))));
-  const read = () => {
-    const values = items.map(({ inner }) => inner.read()).filter((it) => it !== undefined);
-    return values.length === 0 && !Array.isArray(value) ? undefined : values;
+  const read = (mistakes) => {
+    const values = items.map(({ inner }) => inner.read(mistakes)).filter((it) => it !== undefined);
+    if (values.length === 0 && !Array.isArray(value) && !(schema.isRequired && !schema.minItems)) return undefined;
+    if (values.length < (schema.minItems ?? 0) || values.length > (schema.maxItems ?? Infinity)) {
+      mistakes.push({ element, text: `needs ${range(schema.minItems, schema.maxItems, " items")}` });
+    }
+    return values;
   };
   return { element, read, isGroup: true };
 }
@@ -128,7 +191,7 @@ function variantField(variants, root, value, depth) {
   if (fitting > 0) select.value = String(fitting);
   select.addEventListener("change", () => show(defaultOf(variants[Number(select.value)], root)));
   show(value);
-  return { element: el("div", {}, select, holder), read: () => inner.read(), isGroup: true };
+  return { element: el("div", {}, select, holder), read: (mistakes) => inner.read(mistakes), isGroup: true };
 }
 
 function choiceField(choices, value) {
@@ -152,9 +215,18 @@ function numberField(schema, type, value) {
     max: schema.maximum,
     value: value ?? "",
   });
-  const read = () => {
-    if (input.validity.badInput) throw new Error("this is no number");
-    return input.value === "" ? undefined : Number(input.value);
+  const read = (mistakes) => {
+    const value = input.value === "" ? undefined : Number(input.value);
+    const text = input.validity.badInput ? "not a number" : value === undefined ? undefined : problemOf(value);
+    if (text) mistakes.push({ element: input, text });
+    return text ? undefined : value;
+  };
+  const problemOf = (value) => {
+    if (type === "integer" && !Number.isInteger(value)) return "not a whole number";
+    const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below, multipleOf: step } = schema;
+    const isBeyond = value < minimum || value > maximum || (typeof above === "number" && value <= above) || (typeof below === "number" && value >= below);
+    const isBetween = step > 0 && Math.abs(value / step - Math.round(value / step)) > 1e-9;
+    return isBeyond || isBetween ? `must be ${bounds({ ...schema, format: undefined }).join(", ")}` : undefined;
   };
   return { element: input, read };
 }
@@ -164,24 +236,46 @@ const INPUTS = { email: "email", uri: "url", date: "date" };
 
 function stringField(schema, value) {
   const isLong = schema.maxLength === undefined ? String(value ?? "").includes("\n") : schema.maxLength > 200;
-  const props = { value: value ?? "", minlength: schema.minLength, maxlength: schema.maxLength, autocomplete: "off", spellcheck: "false" };
+  const props = { value: value ?? "", autocomplete: "off", spellcheck: "false" };
   const input = isLong ? el("textarea", props) : el("input", { type: INPUTS[schema.format] ?? "text", ...props });
-  return { element: input, read: () => (input.value === "" ? undefined : input.value) };
+  const problemOf = (value) => {
+    const length = [...value].length;
+    if (length < schema.minLength || length > schema.maxLength) return `needs ${range(schema.minLength, schema.maxLength, " characters")}`;
+    if (input.validity.typeMismatch) return `not of the format ${schema.format}`;
+    return matches(schema.pattern, value) ? undefined : `must match ${schema.pattern}`;
+  };
+  const read = (mistakes) => {
+    if (input.value === "") return undefined;
+    const text = problemOf(input.value);
+    if (text) mistakes.push({ element: input, text });
+    return text ? undefined : input.value;
+  };
+  return { element: input, read };
+}
+
+/** Returns true also for a pattern that the browser cannot use. */
+function matches(pattern, value) {
+  try {
+    return pattern === undefined || new RegExp(pattern, "u").test(value);
+  } catch {
+    return true;
+  }
 }
 
 function constField(value) {
   return { element: el("code", {}, text(value)), read: () => value };
 }
 
-function rawField(schema, value) {
+function rawField(value) {
   const area = el("textarea", { spellcheck: "false", placeholder: "JSON", "aria-label": "JSON" });
   area.value = value === undefined ? "" : JSON.stringify(value, null, 2);
-  const read = () => {
+  const read = (mistakes) => {
     if (area.value.trim() === "") return undefined;
     try {
       return JSON.parse(area.value);
     } catch (error) {
-      throw new Error(`${schema?.title ?? "a field"} is no JSON: ${error.message}`);
+      mistakes.push({ element: area, text: `not JSON: ${error.message}` });
+      return undefined;
     }
   };
   return { element: area, read };

@@ -1,7 +1,8 @@
 // The frame of the page: views, connection, commands.
 
-import { bus, connect, listen, refresh, request, store } from "./backend.js";
+import { bus, connect, listen, refresh, store } from "./backend.js";
 import * as apps from "./apps.js";
+import { listOf } from "./catalog.js";
 import * as changes from "./changes.js";
 import { fill, throttled } from "./dom.js";
 import * as login from "./login.js";
@@ -32,7 +33,39 @@ function route() {
   fill(main);
   leave = VIEWS[view].show(main, selected) ?? (() => {});
   for (const item of nav.children) item.setAttribute("aria-current", item.dataset.view === view ? "page" : "false");
+  menu();
   reveal();
+}
+
+/** Returns true if the server has what a view shows. Before a connection is known, each view may have something. */
+function isUseful(view) {
+  const { capabilities: has, against, login: canLogIn } = store.state;
+  const extension = (name) => has?.extensions?.[`io.modelcontextprotocol/${name}`];
+  switch (view) {
+    case "tools":
+    case "prompts":
+    case "resources":
+      return !has || has[view];
+    case "apps":
+      return !has || (has.tools && extension("ui"));
+    case "skills":
+      return !has || extension("skills");
+    case "tasks":
+      return !has || has.tasks || extension("tasks") || store.tasks.size > 0;
+    case "logs":
+      return !has || has.logging || store.logs.length > 0;
+    case "changes":
+      return !has || against;
+    case "login":
+      return !has || canLogIn || store.login.length > 0;
+    default:
+      return true;
+  }
+}
+
+/** Shows the links to views that have something, and to the current one. */
+function menu() {
+  for (const item of nav.children) item.hidden = item.getAttribute("aria-current") !== "page" && !isUseful(item.dataset.view);
 }
 
 /** Scrolls to the link of the view: in a narrow window, not all of them fit. */
@@ -41,6 +74,7 @@ function reveal() {
 }
 
 const counts = throttled(() => {
+  menu();
   const numbers = { tasks: store.tasks.size, questions: store.questions.size, logs: store.logs.length, protocol: store.messages.length };
   for (const [name, number] of Object.entries(numbers)) {
     const count = nav.querySelector(`[data-view=${name}] .count`);
@@ -56,6 +90,7 @@ function state() {
   status.textContent = connected ? `connected, ${version}` : (store.failure ?? "not connected");
   status.className = connected ? "good" : "bad";
   if (protocol && document.activeElement !== select) select.value = protocol;
+  menu();
 }
 
 async function reconnect(protocol) {
@@ -69,13 +104,12 @@ async function reconnect(protocol) {
 
 async function commands() {
   const go = (hash) => () => (location.hash = hash);
-  const list = Object.keys(VIEWS).map((name) => ({ label: `Go to ${name}`, run: go(name) }));
+  const list = Object.keys(VIEWS).filter(isUseful).map((name) => ({ label: `Go to ${name}`, run: go(name) }));
   for (const { value, text } of select.options) list.push({ label: `Reconnect with ${text}`, run: () => reconnect(value) });
   const kinds = [["tools/list", "tools", "tools", "name"], ["prompts/list", "prompts", "prompts", "name"], ["resources/list", "resources", "resources", "uri"]];
   for (const [method, name, capability, key] of kinds) {
-    if (!store.state.capabilities?.[capability]) continue;
-    const items = await request(method).catch(() => ({}));
-    for (const item of items[name] ?? []) list.push({ label: `${name}: ${item[key]}`, run: go(`${name}/${encodeURIComponent(item[key])}`) });
+    const items = await listOf(method, name, capability).catch(() => []);
+    for (const item of items) list.push({ label: `${name}: ${item[key]}`, run: go(`${name}/${encodeURIComponent(item[key])}`) });
   }
   palette.open(document.getElementById("palette"), list);
 }

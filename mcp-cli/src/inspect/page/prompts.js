@@ -1,9 +1,10 @@
 // The prompts, with completion of their arguments.
 
-import { request, store } from "./backend.js";
+import { draft, keepDraft, request, store } from "./backend.js";
 import { catalog, listOf, runner } from "./catalog.js";
 import { content } from "./contents.js";
 import { el, fill, json } from "./dom.js";
+import { report } from "./forms.js";
 
 export function show(root, selected) {
   return catalog(root, selected, {
@@ -20,7 +21,7 @@ export function show(root, selected) {
 function detail(prompt) {
   const fields = (prompt.arguments ?? []).map((it) => ({ name: it.name, isRequired: it.required, hint: it.description, title: it.title }));
   const inputs = argumentInputs(fields, { prompt: prompt.name });
-  const run = runner("Get", () => request("prompts/get", { name: prompt.name, arguments: inputs.read() }), (it) => [
+  const run = runner("Get", () => request("prompts/get", { name: prompt.name, arguments: inputs.checked() }), (it) => [
     it.description ? el("p", { class: "quiet" }, it.description) : null,
     (it.messages ?? []).map((message) => el("div", {}, el("h3", {}, message.role), content(message.content))),
     el("details", {}, el("summary", {}, "Result as JSON"), json(it)),
@@ -28,18 +29,23 @@ function detail(prompt) {
   return [
     el("h2", {}, prompt.title ?? prompt.name),
     el("p", {}, prompt.description ?? ""),
-    el("form", { onsubmit: run.start }, inputs.element, run.element),
+    el("div", { class: "wide" }, el("form", { novalidate: true, onsubmit: run.start }, inputs.element, run.controls), run.output),
     el("details", {}, el("summary", {}, "Definition"), json(prompt)),
   ];
 }
 
 /** Inputs for arguments that are texts. Servers with completion propose values. */
 export function argumentInputs(fields, reference) {
+  const key = JSON.stringify(reference);
+  const former = draft(key) ?? {};
   const canComplete = Boolean(store.state.capabilities?.completions);
   const parts = fields.map((it) => {
     const list = el("datalist", { id: `values-${it.name}` });
-    const input = el("input", { id: `argument-${it.name}`, list: list.id, required: it.isRequired, autocomplete: "off", spellcheck: "false" });
-    if (canComplete) input.addEventListener("input", () => complete(it.name, input, list));
+    const input = el("input", { id: `argument-${it.name}`, list: list.id, required: it.isRequired, value: former[it.name] ?? "", autocomplete: "off", spellcheck: "false" });
+    input.addEventListener("input", () => {
+      keepDraft(key, read());
+      if (canComplete) complete(it.name, input, list);
+    });
     const title = [it.title ?? it.name, it.isRequired ? el("span", { class: "quiet" }, " required") : ""];
     const hint = it.hint ? el("span", { class: "hint" }, it.hint) : null;
     return { name: it.name, input, element: el("div", { class: "field" }, el("label", { for: input.id }, title), hint, input, list) };
@@ -55,5 +61,10 @@ export function argumentInputs(fields, reference) {
       // The user goes on without proposals.
     }
   };
-  return { element: el("div", {}, parts.map((part) => part.element)), read };
+  const element = el("div", {}, parts.map((part) => part.element));
+  const checked = () => {
+    report(element, parts.filter(({ input }) => input.required && input.value === "").map(({ input }) => ({ element: input, text: "required" })));
+    return read();
+  };
+  return { element, checked };
 }

@@ -17,19 +17,24 @@ export function show(root) {
   const space = el("div", { role: "rowgroup" });
   const stream = el("div", { class: "stream", role: "grid", tabindex: "0", "aria-label": "Messages" }, space);
   const details = el("section", { "aria-label": "Message" });
-  const exported = el("a", { href: "/api/recording", download: "session.jsonl" }, "Save as a recording");
+  const exported = el("a", { href: "api/recording", download: "session.jsonl" }, "Save as a recording");
   const clear = button("Clear", () => {
     forget();
+    selected = undefined;
+    parts.classList.remove("chosen");
+    fill(details);
     update();
   });
   const wrong = el("input", { type: "checkbox" });
+  const parts = el("div", { class: "messages" }, stream, details);
   fill(root, el("h2", {}, "Protocol"),
-    el("div", { class: "row" }, filter, side, el("label", { class: "check" }, wrong, "Violations only"), el("label", { class: "check" }, follow, "Follow"), clear, exported, count), stream, details);
+    el("div", { class: "row" }, filter, side, el("label", { class: "check" }, wrong, "Violations only"), el("label", { class: "check" }, follow, "Follow"), clear, exported, count), parts);
 
   let shown = [];
   let selected;
   const select = (event) => {
     selected = event;
+    parts.classList.add("chosen");
     fill(details, message(event));
     paint();
   };

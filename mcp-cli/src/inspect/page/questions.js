@@ -58,7 +58,7 @@ const KINDS = {
     };
     return [
       el("p", {}, params.message),
-      el("form", { onsubmit: send }, fields.element, error, el("div", { class: "row" }, el("button", { type: "submit", class: "primary" }, "Accept"), refuse)),
+      el("form", { novalidate: true, onsubmit: send }, fields.element, error, el("div", { class: "row" }, el("button", { type: "submit", class: "primary" }, "Accept"), refuse)),
     ];
   },
 

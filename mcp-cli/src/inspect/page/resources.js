@@ -68,12 +68,12 @@ function template(it) {
   const names = [...it.uriTemplate.matchAll(/\{[+#./;?&]?([^}]*)\}/g)].flatMap(([, names]) => names.split(","));
   const fields = names.map((name) => ({ name: name.replace(/(\*|:\d+)$/, ""), isRequired: true }));
   const inputs = argumentInputs(fields, { template: it.uriTemplate });
-  const run = runner("Read", () => request("resources/read", { uri: expand(it.uriTemplate, inputs.read()) }), contents);
+  const run = runner("Read", () => request("resources/read", { uri: expand(it.uriTemplate, inputs.checked()) }), contents);
   return [
     el("h2", {}, it.title ?? it.name),
     el("p", {}, el("code", {}, it.uriTemplate)),
     el("p", {}, it.description ?? ""),
-    el("form", { onsubmit: run.start }, inputs.element, run.element),
+    el("div", { class: "wide" }, el("form", { novalidate: true, onsubmit: run.start }, inputs.element, run.controls), run.output),
     el("details", {}, el("summary", {}, "Definition"), json(it)),
   ];
 }

@@ -18,11 +18,11 @@ async function start() {
   for (const name of MODULES) {
     const link = document.createElement("link");
     link.rel = "modulepreload";
-    link.href = `/page/${name}`;
+    link.href = `page/${name}`;
     document.head.append(link);
   }
   try {
-    await import("/page/main.js");
+    await import("./main.js");
   } catch (error) {
     document.getElementById("status").textContent = `The page cannot start: ${error.message}`;
   }
@@ -30,7 +30,7 @@ async function start() {
 
 // The user has opened the page in a window that another page has opened, and can still reach. What this page loads gets the
 // policy that separates the two.
-if (window.opener && location.search !== AGAIN) location.replace(`/${AGAIN}${location.hash}`);
+if (window.opener && location.search !== AGAIN) location.replace(`${AGAIN}${location.hash}`);
 else if (document.hidden) start();
 else {
   new PerformanceObserver(start).observe({ type: "paint", buffered: true });

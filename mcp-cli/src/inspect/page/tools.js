@@ -1,6 +1,6 @@
 // The tools: their forms, and the results of calls.
 
-import { compare, request } from "./backend.js";
+import { compare, draft, keepDraft, request } from "./backend.js";
 import { catalog, listOf, runner } from "./catalog.js";
 import { content } from "./contents.js";
 import { el, json } from "./dom.js";
@@ -33,18 +33,24 @@ const HINTS = [
 const REVISIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 function detail({ lints, ...tool }) {
-  const fields = form(tool.inputSchema);
+  const fields = toolForm(tool);
   const run = runner("Call", () => request("tools/call", { name: tool.name, arguments: fields.read() }), (it) => result(it, tool));
   const hints = HINTS.filter(([name]) => tool.annotations?.[name] === true).map(([, label]) => el("span", { class: "chip" }, label));
   return [
     el("h2", {}, tool.title ?? tool.name),
     el("p", { class: "row" }, el("code", {}, tool.name), hints),
     el("p", {}, tool.description ?? ""),
-    el("form", { onsubmit: run.start }, fields.element, run.element),
+    el("div", { class: "wide" }, el("form", { novalidate: true, onsubmit: run.start }, fields.element, run.controls), run.output),
     lints.length ? [el("h3", {}, "What clients refuse"), el("ul", {}, lints.map((it) => el("li", { class: "warn" }, `${it.location}: ${it.reason}; ${it.fix}`)))] : null,
     el("details", {}, el("summary", {}, "Compare revisions"), comparison(tool, fields)),
     el("details", {}, el("summary", {}, "Definition"), json(tool)),
   ];
+}
+
+/** The form of a tool, with the arguments that were written before. */
+export function toolForm(tool) {
+  const key = `tool ${tool.name}`;
+  return form(tool.inputSchema, draft(key), (value) => keepDraft(key, value));
 }
 
 /** The same call with each revision, by connections of their own. */
@@ -60,7 +66,26 @@ function comparison(tool, fields) {
         el("td", {}, text ? el("p", { class: error ? "bad" : "warn" }, text) : null, differs ? el("p", { class: "warn" }, "differs from the first") : null, (it?.content ?? []).map(content)));
     }));
   });
-  return el("form", { onsubmit: run.start }, el("p", { class: "quiet" }, "The tool is called once with each revision."), run.element);
+  return el("div", {}, el("form", { onsubmit: run.start }, el("p", { class: "quiet" }, "The tool is called once with each revision."), run.controls), run.output);
+}
+
+/** Returns true if the only content is the structured content as text, as servers send it for older clients. */
+function isRepeated({ content: [block, ...more] = [], structuredContent }) {
+  if (structuredContent === undefined || more.length || block?.type !== "text" || block.annotations) return false;
+  try {
+    return isEqual(JSON.parse(block.text), structuredContent);
+  } catch {
+    return false;
+  }
+}
+
+/** Compares two JSON values. The order of members does not matter. */
+function isEqual(left, right) {
+  if (left === right) return true;
+  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
+  const names = Object.keys(left);
+  return Array.isArray(left) === Array.isArray(right) && names.length === Object.keys(right).length
+    && names.every((name) => Object.hasOwn(right, name) && isEqual(left[name], right[name]));
 }
 
 function result(it, tool) {
@@ -69,7 +94,7 @@ function result(it, tool) {
   return [
     it.isError ? el("p", { class: "bad", role: "alert" }, "The tool reports an error.") : el("p", { class: "good" }, "The call was successful."),
     missing ? el("p", { class: "warn" }, "The tool has an output schema, and the result has no structured content.") : null,
-    (it.content ?? []).map(content),
+    isRepeated(it) ? null : (it.content ?? []).map(content),
     structured,
     el("details", {}, el("summary", {}, "Result as JSON"), json(it)),
   ];

@@ -22,7 +22,9 @@ fn rules(version: ProtocolVersion, message: &Value) -> Vec<String> {
 fn found(rules: &Rules, message: &Value) -> Vec<String> {
     let found = rules.check(message.to_string().as_bytes()).into_json();
     let found = found.as_array().cloned().unwrap_or_default();
-    let names = found.iter().map(|it| it["rule"].as_str().unwrap());
+    let names = found
+        .iter()
+        .map(|violation| violation["rule"].as_str().unwrap());
     names.map(str::to_owned).collect()
 }
 

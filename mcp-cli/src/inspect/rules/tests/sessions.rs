@@ -16,7 +16,7 @@ fn file(path: &str) -> PathBuf {
         .join(path)
 }
 
-/// Returns the message of a line of a transcript, if it has one.
+/// Returns the message in a transcript line, if there is one.
 fn message_of(line: &str) -> Option<&str> {
     let line = line.strip_prefix("data: ").unwrap_or(line);
     line.starts_with(['{', '[']).then_some(line)
@@ -74,7 +74,7 @@ fn official_examples_have_no_violations() {
     assert!(count > 40, "{count}");
 }
 
-/// Sends a request, and returns the texts of the violations of its response.
+/// Sends a request. Returns what its response violates.
 fn response(version: ProtocolVersion, method: &str, params: Value, result: Value) -> Vec<String> {
     let rules = Rules::default();
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
@@ -92,7 +92,9 @@ fn received(rules: &Rules, message: &Value) -> Vec<String> {
 fn texts(found: Violations) -> Vec<String> {
     let found = found.into_json();
     let found = found.as_array().cloned().unwrap_or_default();
-    let texts = found.iter().map(|it| it["text"].as_str().unwrap());
+    let texts = found
+        .iter()
+        .map(|violation| violation["text"].as_str().unwrap());
     texts.map(str::to_owned).collect()
 }
 
@@ -179,7 +181,7 @@ fn broken_result_names_path_and_definition() {
     ] {
         let params = json!({"name": "a", "task": {}});
         let found = response(version, method, params, result.clone());
-        let is_named = found.iter().any(|it| it.starts_with(expected));
+        let is_named = found.iter().any(|text| text.starts_with(expected));
         assert!(is_named, "{expected}: {found:?} of {result}");
     }
 }
@@ -216,7 +218,7 @@ fn broken_call_names_path_and_definition() {
         let mut message = message;
         message["jsonrpc"] = "2.0".into();
         let found = received(&rules, &message);
-        let is_named = found.iter().any(|it| it.starts_with(expected));
+        let is_named = found.iter().any(|text| text.starts_with(expected));
         assert!(is_named, "{expected}: {found:?} of {message}");
     }
 }
