@@ -10,7 +10,7 @@ use tokio::process::Child;
 ///
 /// # Errors
 ///
-/// Returns an error if a standard stream of the process is no pipe.
+/// Returns an error if a standard stream of the process is not a pipe.
 pub fn connect(
     child: &mut Child,
 ) -> io::Result<(

@@ -26,7 +26,7 @@ fn run(input: &[u8]) {
     let Some((schema, refused)) = refusal(schema, arguments) else {
         return;
     };
-    // A schema that is no valid JSON Schema, or has other limits, is not comparable.
+    // An invalid JSON Schema, or one with other limits, is not comparable.
     let Ok(check) = JsonSchema.compile(&schema) else {
         return;
     };

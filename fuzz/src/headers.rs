@@ -105,8 +105,9 @@ fn client_headers_match(arguments: &RawObject) {
     let Ok(values) = PLAN.values(Some(arguments)) else {
         return;
     };
-    let has_unsafe = values.iter().any(|it| {
-        it.value
+    let has_unsafe = values.iter().any(|value| {
+        value
+            .value
             .as_ref()
             .is_some_and(|value| value.is_unsafe_integer())
     });
@@ -142,7 +143,7 @@ fn matching_header_says_the_same(value: HeaderValue, decoded: Option<&str>, argu
         let values = PLAN
             .values(Some(arguments))
             .expect("verified arguments have values");
-        let text = values.iter().find_map(|it| it.value.as_ref()?.text());
+        let text = values.iter().find_map(|value| value.value.as_ref()?.text());
         assert_eq!(text.as_deref(), decoded);
     }
 }

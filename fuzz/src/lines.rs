@@ -6,7 +6,7 @@ use mcp_core::lines::{Line, Lines};
 use crate::input::{Input, pieces};
 use crate::target::Target;
 
-/// Maximum stored length of the start of a line that is too long.
+/// Bytes that are kept from a line that is too long.
 const HEAD: usize = 256;
 
 pub(crate) const TARGET: Target = Target {

@@ -38,7 +38,7 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| {
     server.request_state_keys(keys)
 });
 
-/// Returns the state of a new question. One of the start of a long run would expire in it.
+/// Returns a new question's state. A state that was made when a long run started would expire.
 fn issue() -> String {
     let Reply::InputRequired(asked) = send(&SERVER, call(), InputState::default()) else {
         panic!("the tool asks nothing");

@@ -87,7 +87,7 @@ fn reference(text: &str) -> Decoded {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let (mut items, mut last_id, mut block) = (Vec::new(), String::new(), Block::default());
-    // The part after the last line end is no complete line.
+    // The part after the last line end is not a complete line.
     let complete = text.rsplit_once('\n').map_or("", |(complete, _)| complete);
     let lines = complete.split('\n').filter(|_| text.contains('\n'));
     for line in lines {
@@ -133,9 +133,10 @@ impl Block {
         let Some(Ok(SseItem::Event(mut event))) = item else {
             panic!("the decoder reads no event");
         };
-        event.name = match self.name.is_empty() {
-            true => "message".to_owned(),
-            false => self.name,
+        event.name = if self.name.is_empty() {
+            "message".to_owned()
+        } else {
+            self.name
         };
         (event.data, event.id, event.retry) = (data, self.id, self.retry);
         Some(SseItem::Event(event))

@@ -126,14 +126,14 @@ fn bridge(client: Client, report: &Report) -> HostBridge {
             sample.step(format!("sample {}", params.max_tokens));
             async { Ok(CreateMessageResult::new("model", ContentBlock::text("4"))) }
         })
-        .on_message(move |it| {
-            let text = it.content[0].as_text().unwrap_or_default();
+        .on_message(move |received| {
+            let text = received.content[0].as_text().unwrap_or_default();
             message.step(format!("message {text}"));
             async { Ok(()) }
         })
         .on_display_mode(&[DisplayMode::Fullscreen], async |mode| mode)
-        .on_log(move |it| log.step(format!("log {}", it.data)))
-        .on_size(move |it| size.step(format!("size {:?}", it.height)))
+        .on_log(move |message| log.step(format!("log {}", message.data)))
+        .on_size(move |changed| size.step(format!("size {:?}", changed.height)))
         .on_teardown_request(move || teardown.step("teardown requested".to_owned()))
 }
 
@@ -239,8 +239,9 @@ async fn next_line(lines: &mut Lines<BufReader<ChildStdout>>) -> Result<String, 
 }
 
 fn expect(line: &str, expected: &str) -> Result<(), Failure> {
-    match line == expected {
-        true => Ok(()),
-        false => Err(format!("{line:?} instead of {expected:?}").into()),
+    if line == expected {
+        Ok(())
+    } else {
+        Err(format!("{line:?} instead of {expected:?}").into())
     }
 }

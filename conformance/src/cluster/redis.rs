@@ -44,9 +44,10 @@ impl RedisServer {
             Err(error) => {
                 let _ = std::fs::remove_dir_all(&folder);
                 let is_required = std::env::var_os("REQUIRE_REDIS").is_some();
-                match error.kind() == io::ErrorKind::NotFound && !is_required {
-                    true => Ok(None),
-                    false => Err(error),
+                if error.kind() == io::ErrorKind::NotFound && !is_required {
+                    Ok(None)
+                } else {
+                    Err(error)
                 }
             }
         }

@@ -76,7 +76,7 @@ async fn sessions_survive_a_killed_node_behind_a_proxy() {
             assert!(text.contains("accept"), "{text}");
         }
     }
-    // The proxy learns of the end of the node from a refused connection.
+    // The proxy learns from a refused connection that the node has ended.
     nodes.remove(0).kill().await.unwrap();
     for _ in 0..5 {
         for client in [&legacy, &modern] {

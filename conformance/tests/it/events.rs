@@ -38,9 +38,10 @@ async fn run(scenario: &str, url: &str) -> Result<String, String> {
         .output();
     let output = timeout(LIMIT, child).await.unwrap().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    match output.status.success() {
-        true => Ok(text(output.stdout)),
-        false => Err(text(output.stderr)),
+    if output.status.success() {
+        Ok(text(output.stdout))
+    } else {
+        Err(text(output.stderr))
     }
 }
 

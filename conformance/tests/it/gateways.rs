@@ -32,7 +32,10 @@ impl Gateways {
             let arguments = ["--redis", &redis.url(), mode, &url];
             gateways.push(Node::start_with(program, &arguments).await.unwrap());
         }
-        let addresses = gateways.iter().map(|it| it.address().to_owned()).collect();
+        let addresses = gateways
+            .iter()
+            .map(|gateway| gateway.address().to_owned())
+            .collect();
         let (_, url) = Proxy::start(addresses, true).await.unwrap();
         Self {
             server,

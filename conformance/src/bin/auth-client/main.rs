@@ -180,12 +180,11 @@ async fn refresh(server: &str) -> CheckResult {
         events.iter().filter(refreshed).count(),
     );
     // The first connection may refresh, too.
-    match logins == 1 && tokens.len() >= 4 && (3..=8).contains(&refreshes) {
-        true => Ok(()),
-        false => {
-            let tokens = tokens.len();
-            Err(format!("{logins} logins, {refreshes} refreshes, {tokens} tokens").into())
-        }
+    if logins == 1 && tokens.len() >= 4 && (3..=8).contains(&refreshes) {
+        Ok(())
+    } else {
+        let tokens = tokens.len();
+        Err(format!("{logins} logins, {refreshes} refreshes, {tokens} tokens").into())
     }
 }
 
@@ -230,9 +229,10 @@ async fn machine(server: &str, oauth: OAuth) -> CheckResult {
     client.logout().await?;
     let second = token(&client).await?;
     client.close().await?;
-    match first == second {
-        false => Ok(()),
-        true => Err("the token is the same after a logout".into()),
+    if first == second {
+        Err("the token is the same after a logout".into())
+    } else {
+        Ok(())
     }
 }
 

@@ -12,7 +12,7 @@ use mcp::auth::AuthError;
 use tower::ServiceExt as _;
 use url::{Url, form_urlencoded};
 
-/// Largest number of pages of a login.
+/// Largest number of pages in a login.
 const MAX_PAGES: usize = 30;
 
 /// Opens `page` and logs in. Returns after the last page: the one without a form.

@@ -137,8 +137,9 @@ async fn show(program: &[String], url: &str, client: &Client) -> Result<Value, F
     // The end of its input ends the program.
     connection.abort();
     let status = child.wait().await?;
-    match status.success() {
-        true => Ok(seen),
-        false => Err(format!("the browser ended with {status}").into()),
+    if status.success() {
+        Ok(seen)
+    } else {
+        Err(format!("the browser ended with {status}").into())
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Shared {
     pub(crate) start: Option<Instant>,
 }
 
-/// Numbers of events of all sessions.
+/// Event numbers from all sessions.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) answers: [AtomicUsize; 3],

@@ -58,7 +58,7 @@ async fn show(client: &Client, tools: &[Tool], tool: &Tool, uri: &str) -> Result
     outcome.map(|((), ())| ())
 }
 
-/// The two ends of a queue of messages.
+/// The two ends of a message queue.
 fn pipe() -> (
     impl Sink<String> + Send + Unpin,
     impl Stream<Item = String> + Send + Unpin,
@@ -137,9 +137,10 @@ impl<I: Stream<Item = String> + Unpin, O: Sink<String> + Unpin> Page<I, O> {
         let first = listed.and_then(|list| list.first());
         let uri = first.ok_or_else(|| failed("the page sees no resources"))?["uri"].clone();
         let read = self.request("resources/read", &json!({"uri": uri})).await?;
-        match read["result"]["contents"].is_array() {
-            true => Ok(()),
-            false => Err(failed(read)),
+        if read["result"]["contents"].is_array() {
+            Ok(())
+        } else {
+            Err(failed(read))
         }
     }
 
@@ -149,9 +150,10 @@ impl<I: Stream<Item = String> + Unpin, O: Sink<String> + Unpin> Page<I, O> {
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
             .await?;
         let response = self.receive().await?;
-        match response["id"] == id {
-            true => Ok(response),
-            false => Err(failed(format!("{method}: {response}"))),
+        if response["id"] == id {
+            Ok(response)
+        } else {
+            Err(failed(format!("{method}: {response}")))
         }
     }
 

@@ -55,7 +55,7 @@ async fn list(client: &Client) -> Result<()> {
 /// Selects the events of the first type with a delivery.
 async fn select(events: &EventClient, delivery: DeliveryMode) -> Result<EventQuery> {
     let types = events.list().await?;
-    let found = types.iter().find(|it| it.delivery.contains(&delivery));
+    let found = types.iter().find(|kind| kind.delivery.contains(&delivery));
     let found = found.ok_or_else(|| Error::other(format!("no event type with {delivery:?}")))?;
     let mut query = EventQuery::new(&found.name);
     if let Value::Object(arguments) = arguments::for_schema(&found.input_schema) {

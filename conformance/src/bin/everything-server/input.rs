@@ -49,7 +49,7 @@ fn user_form() -> FormSchema {
 
 async fn name(ask: &Ask, key: &'static str) -> Result<String, AskError> {
     let answer = ask.form::<Name>(key, "What is your name?").await?;
-    let name = answer.accepted().map(|it| it.name);
+    let name = answer.accepted().map(|accepted| accepted.name);
     Ok(name.unwrap_or_else(|| "stranger".to_owned()))
 }
 
@@ -104,7 +104,7 @@ impl InputRequests {
     async fn test_elicitation_sep1330_enums(ask: Ask) -> Result<String, ToolError> {
         let plain = ["option1", "option2", "option3"];
         // The suite answers with a value of this enum only.
-        let legacy = ["opt1", "opt2", "opt3"].map(|it| Choice::new(it, it.to_uppercase()));
+        let legacy = ["opt1", "opt2", "opt3"].map(|value| Choice::new(value, value.to_uppercase()));
         let legacy = Choices::from(Vec::from(legacy)).to_legacy();
         let form = FormSchema::new()
             .optional("untitledSingle", EnumSchema::new(plain))
@@ -151,7 +151,7 @@ impl InputRequests {
     async fn test_input_required_result_request_state(ask: Ask) -> Result<String, ToolError> {
         let ticket = ask.once("ticket", || async { 7 }).await?;
         let consent = ask.form::<Consent>("confirm", "Please confirm").await?;
-        let ok = consent.accepted().is_some_and(|it| it.ok);
+        let ok = consent.accepted().is_some_and(|accepted| accepted.ok);
         Ok(format!("state-ok: ticket {ticket}, confirmed: {ok}"))
     }
 
@@ -165,7 +165,10 @@ impl InputRequests {
             ask.roots("client_roots"),
         );
         let (name, greeting, roots) = ask.all(requests).await?;
-        let name = name.accepted().map(|it| it.name).unwrap_or_default();
+        let name = name
+            .accepted()
+            .map(|accepted| accepted.name)
+            .unwrap_or_default();
         let greeting = greeting.content.text();
         Ok(format!("{greeting} {name}, with {} roots", roots.len()))
     }
@@ -175,7 +178,7 @@ impl InputRequests {
     async fn test_input_required_result_multi_round(ask: Ask) -> Result<String, ToolError> {
         let name = name(&ask, "step1").await?;
         let color = ask.form::<Color>("step2", "What is your favorite color?");
-        let color = color.await?.accepted().map(|it| it.color);
+        let color = color.await?.accepted().map(|accepted| accepted.color);
         Ok(format!("{name} likes {}", color.unwrap_or_default()))
     }
 
@@ -183,7 +186,7 @@ impl InputRequests {
     #[tool]
     async fn test_input_required_result_tampered_state(ask: Ask) -> Result<String, ToolError> {
         let consent = ask.form::<Consent>("confirm", "Please confirm").await?;
-        let ok = consent.accepted().is_some_and(|it| it.ok);
+        let ok = consent.accepted().is_some_and(|accepted| accepted.ok);
         Ok(format!("confirmed: {ok}"))
     }
 
@@ -202,7 +205,10 @@ impl InputRequests {
     async fn test_input_required_result_prompt(ask: Ask) -> Result<String, PromptError> {
         let message = "What context should the prompt use?";
         let context = ask.form::<Context>("user_context", message).await?;
-        let context = context.accepted().map(|it| it.context).unwrap_or_default();
+        let context = context
+            .accepted()
+            .map(|accepted| accepted.context)
+            .unwrap_or_default();
         Ok(format!("Use this context: {context}"))
     }
 }

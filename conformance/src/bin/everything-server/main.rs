@@ -9,8 +9,8 @@
 //! tasks and webhooks are in Redis. `GET /health` answers while the process runs, `GET /ready` while Redis
 //! answers as well.
 //!
-//! With `--legacy-extensions` it declares the extensions of the suite's scenario of this name, one of them with a `null`
-//! in its settings. The suite's schema of 2026-07-28 accepts no `null` there, so that other scenarios need a server
+//! With `--legacy-extensions` it declares the extensions that the suite's scenario with this name expects, one with a
+//! `null` in its settings. The suite's schema for 2026-07-28 refuses `null` there, so other scenarios need a server
 //! without them.
 //!
 //! With `--webhooks` it posts events to receivers on this machine, and all callers are one principal.
@@ -54,9 +54,10 @@ use tokio::net::TcpListener;
 #[tokio::main]
 async fn main() -> mcp::Result<()> {
     let has = |name| std::env::args().any(|argument| argument == name);
-    let export = match has("--telemetry") {
-        true => Some(telemetry::Export::install()?),
-        false => None,
+    let export = if has("--telemetry") {
+        Some(telemetry::Export::install()?)
+    } else {
+        None
     };
     if has("--stdio") {
         let server = server(Tasks::in_memory(), extensions::events_in_memory()?)?;
@@ -116,9 +117,10 @@ fn server(tasks: Tasks, events: Events) -> mcp::Result<Server> {
         .tasks(tasks.poll_interval(Duration::from_millis(200)))
         .tool(schema::json_schema_2020_12_tool())
         .extension(skills::skills()?);
-    let server = match std::env::args().any(|argument| argument == "--legacy-extensions") {
-        true => declarations::add(server),
-        false => server,
+    let server = if std::env::args().any(|argument| argument == "--legacy-extensions") {
+        declarations::add(server)
+    } else {
+        server
     };
     Ok(extensions::add(apps::add(server), events))
 }

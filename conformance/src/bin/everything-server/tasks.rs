@@ -69,8 +69,12 @@ impl TaskTools {
         let first = ask.form::<PersonName>("first", "What is your first name?");
         let second = ask.form::<PersonName>("second", "What is your second name?");
         let (first, second) = ask.all((first, second)).await?;
-        let name =
-            |answer: Answer<PersonName>| answer.accepted().map(|it| it.name).unwrap_or_default();
+        let name = |answer: Answer<PersonName>| {
+            answer
+                .accepted()
+                .map(|accepted| accepted.name)
+                .unwrap_or_default()
+        };
         Ok(format!("{} {}", name(first), name(second)))
     }
 
@@ -81,7 +85,10 @@ impl TaskTools {
             .form::<PersonName>("user_name", "What is your name?")
             .await?;
         sleep(Duration::from_millis(500)).await;
-        let name = answer.accepted().map(|it| it.name).unwrap_or_default();
+        let name = answer
+            .accepted()
+            .map(|accepted| accepted.name)
+            .unwrap_or_default();
         Ok(format!("Hello, {name}!"))
     }
 }

@@ -28,7 +28,8 @@ impl Export {
             .with_registry(registry.clone())
             .build()
             .map_err(Error::other)?;
-        let export = telemetry::export_with("everything-server", |it| it.with_reader(reader));
+        let export =
+            telemetry::export_with("everything-server", |builder| builder.with_reader(reader));
         let (guard, layer) = export.map_err(Error::other)?;
         let logs = tracing_subscriber::fmt::layer()
             .with_writer(std::io::stderr)
