@@ -20,17 +20,14 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use crate::Result;
-use crate::flags::Flags;
 use crate::sources::Sources;
 use crate::workspace::Workspace;
 
 /// Path of the list, from the root of the repository.
 const LIST: &str = "docs/api.txt";
 
-/// Runs the command. Returns true if the list is up to date. `--update` writes it.
-pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
-    let update = flags.switch("--update");
-    flags.finish()?;
+/// Runs the command. Returns true if the list is up to date. `update` writes it.
+pub(crate) fn run(workspace: &Workspace, update: bool) -> Result<bool> {
     let sources = Sources::read(workspace.root())?;
     let file = workspace.root().join(LIST);
     let now = surface::list(&sources);

@@ -11,16 +11,12 @@
 //! | [`table`] | the printed table |
 //! | [`instructions`] | `--instructions`: instructions per request |
 //! | [`against`] | `--against`: processor time per request, beside that of another commit |
-//! | [`profile`] | `--profile`: processor time by crate |
 //! | [`soak`](mod@soak) | `--soak`: growth of servers and a client under load with faults |
-//! | [`build`] | `--build`: cost of building an echo server |
 
 mod against;
-mod build;
 mod instructions;
 mod measure;
 mod memory;
-mod profile;
 mod runner;
 mod scenario;
 mod soak;
@@ -30,63 +26,86 @@ use std::fs;
 
 use runner::Bench;
 use runner::PROFILE;
-use scenario::{Load, SCENARIOS};
+use scenario::{Load, SCENARIOS, Scenario};
 use serde_json::json;
 use table::Row;
 
 use crate::Result;
-use crate::flags::Flags;
 use crate::process;
 use crate::workspace::Workspace;
 
 pub(crate) use soak::{SHORT as SHORT_SOAK, run as soak};
 
+/// Arguments of `bench`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchArgs {
+    /// These groups only, with commas: call tools session stateless cycle progress list1000 large stdio workers client
+    /// sessions
+    #[arg(long, value_name = "GROUPS", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Rounds; default: 5, and 15 with --against
+    #[arg(long, value_name = "N")]
+    rounds: Option<usize>,
+    /// Seconds of each round
+    #[arg(long, value_name = "S", default_value_t = 1.0)]
+    seconds: f64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Leave rmcp out
+    #[arg(long)]
+    without_rmcp: bool,
+    /// Processor time per request, now and at COMMIT
+    #[arg(long, value_name = "COMMIT", group = "kind")]
+    against: Option<String>,
+    /// Instructions per request against the stored figures (needs valgrind)
+    #[arg(long, group = "kind")]
+    instructions: bool,
+    /// Store the figures of --instructions
+    #[arg(long, requires = "instructions")]
+    renew: bool,
+    /// Memory, open files and tasks under mixed load with faults, for a number of seconds
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "600", group = "kind")]
+    soak: Option<f64>,
+    /// Optimized programs for --soak
+    #[arg(long, requires = "soak")]
+    release: bool,
+}
+
+impl BenchArgs {
+    /// Returns the selected loads.
+    fn scenarios(&self) -> Result<Vec<&'static Scenario>> {
+        let mut scenarios: Vec<_> = SCENARIOS.iter().collect();
+        if !self.only.is_empty() {
+            scenarios.retain(|scenario| self.only.iter().any(|name| name == scenario.group));
+        }
+        if scenarios.is_empty() {
+            return Err("--only names no group".into());
+        }
+        Ok(scenarios)
+    }
+}
+
 /// Runs the command. Returns true if every response was correct.
-pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
-    if flags.switch("--instructions") {
-        let renew = flags.switch("--renew");
-        flags.finish()?;
-        return instructions::run(workspace, renew);
+pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> Result<bool> {
+    if args.instructions {
+        return instructions::run(workspace, args.renew);
     }
-    if let Some(commit) = flags.value::<String>("--against")? {
-        return against::run(workspace, &commit, flags);
+    if let Some(seconds) = args.soak {
+        return soak::command(workspace, seconds, args.release);
     }
-    if flags.switch("--profile") {
-        return profile::run(workspace, flags);
+    let scenarios = args.scenarios()?;
+    if let Some(commit) = &args.against {
+        return against::run(workspace, commit, &scenarios, args.rounds, args.seconds);
     }
-    if flags.switch("--build") {
-        return build::run(workspace, flags);
-    }
-    if let Some(seconds) = flags.optional_value("--soak") {
-        return soak::command(workspace, &seconds, flags);
-    }
-    let rounds: usize = flags.value("--rounds")?.unwrap_or(5);
-    let seconds: f64 = flags.value("--seconds")?.unwrap_or(1.0);
-    let only: Option<String> = flags.value("--only")?;
-    let as_json = flags.switch("--json");
-    let without_rmcp = flags.switch("--without-rmcp");
-    flags.finish()?;
+    let (rounds, seconds, as_json) = (args.rounds.unwrap_or(5), args.seconds, args.json);
     if rounds == 0 || !seconds.is_finite() || seconds <= 0.0 {
         return Err("--rounds and --seconds must be greater than 0".into());
-    }
-    let wanted = |group: &str| {
-        let names = only.as_deref().map(|only| only.split(','));
-        names.is_none_or(|mut names| names.any(|name| name == group))
-    };
-    let scenarios: Vec<_> = SCENARIOS.iter().filter(|it| wanted(it.group)).collect();
-    if scenarios.is_empty() {
-        let mut groups: Vec<_> = SCENARIOS.iter().map(|it| it.group).collect();
-        groups.dedup();
-        return Err(format!(
-            "unknown group in --only; the groups are {}",
-            groups.join(",")
-        )
-        .into());
     }
 
     let mut cargo = workspace.cargo();
     process::run(cargo.args(["build", "--release", "--package", "bench", "--bins"]))?;
-    let rmcp = if without_rmcp {
+    let rmcp = if args.without_rmcp {
         None
     } else {
         build_rmcp(workspace)

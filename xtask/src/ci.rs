@@ -14,11 +14,11 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{env, fmt};
 
+use clap::builder::PossibleValuesParser;
 use outcome::StepOutcome;
 use programs::{build_programs, select_published};
 
 use crate::cluster::has_redis;
-use crate::flags::Flags;
 use crate::process;
 use crate::workspace::{FACADE, Workspace};
 use crate::{Result, api, bench, conformance, interop, llms, schemas, tidy};
@@ -30,7 +30,7 @@ const FUZZ_SECONDS: &str = "60";
 /// Duration of the soak before a release, in seconds.
 const LONG_SOAK: f64 = 600.0;
 
-/// Arguments of the soak of several nodes: two nodes are killed.
+/// Arguments for the soak with several nodes: two nodes are killed.
 const SHORT_CLUSTER_SOAK: [&str; 8] = [
     "--sessions",
     "20",
@@ -77,14 +77,14 @@ const STEPS: [Step; 23] = [
     step("clippy", Stage::Change, |w, _| clippy(w)),
     step("doc", Stage::Change, |w, _| doc(w)),
     step("tidy", Stage::Change, |w, _| {
-        require(tidy::run(w, Flags::new([]))?, "tidy has findings")
+        require(tidy::run(w)?, "tidy has findings")
     }),
     step("api", Stage::Change, |w, _| {
-        let is_unchanged = api::run(w, Flags::new([]))?;
+        let is_unchanged = api::run(w, false)?;
         require(is_unchanged, "the public items have changed")
     }),
     step("llms", Stage::Change, |w, _| {
-        let is_current = llms::run(w, Flags::new([]))?;
+        let is_current = llms::run(w, false)?;
         require(is_current, "the files for language models are not current")
     }),
     step("features", Stage::Change, |w, _| features::run(w)),
@@ -107,25 +107,42 @@ const STEPS: [Step; 23] = [
     step("schemas", Stage::Release, |w, _| schemas(w)),
 ];
 
+/// Arguments of `ci`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CiArgs {
+    /// What a release needs: also the later steps, all cases of interop, and a soak of ten minutes
+    #[arg(long)]
+    full: bool,
+    /// These steps only, with commas
+    #[arg(long, value_name = "STEPS", value_delimiter = ',', value_parser = step_names())]
+    only: Vec<String>,
+    /// All but these steps
+    #[arg(long, value_name = "STEPS", value_delimiter = ',', value_parser = step_names())]
+    skip: Vec<String>,
+    /// A step that is skipped, or that checks only a part, fails
+    #[arg(long)]
+    strict: bool,
+}
+
+fn step_names() -> PossibleValuesParser {
+    STEPS.map(|step| step.name).into()
+}
+
 /// Runs the command. Returns true if no step failed.
-pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
-    let only = steps(flags.value("--only")?)?;
-    let skipped = steps(flags.value("--skip")?)?;
-    let is_full = flags.switch("--full");
-    let is_strict = flags.switch("--strict");
-    flags.finish()?;
-    let stage = if is_full {
+pub(crate) fn run(workspace: &Workspace, args: &CiArgs) -> Result<bool> {
+    let stage = if args.full {
         Stage::Release
     } else {
         Stage::Change
     };
     let is_selected = |step: &&Step| {
-        let is_wanted = if only.is_empty() {
+        let is_in = |names: &[String]| names.iter().any(|name| name == step.name);
+        let is_wanted = if args.only.is_empty() {
             step.stage <= stage
         } else {
-            only.iter().any(|name| name == step.name)
+            is_in(&args.only)
         };
-        is_wanted && !skipped.iter().any(|name| name == step.name)
+        is_wanted && !is_in(&args.skip)
     };
     let reports: Vec<StepReport> = STEPS
         .iter()
@@ -136,28 +153,10 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     for report in &reports {
         println!("  {report}");
     }
-    for name in skipped {
+    for name in &args.skip {
         println!("  excluded {name}");
     }
-    Ok(reports.iter().all(|report| report.has_passed(is_strict)))
-}
-
-/// Splits the value of a flag into the names of steps.
-///
-/// # Errors
-///
-/// Returns an error for a name that is not a step.
-fn steps(value: Option<String>) -> Result<Vec<String>> {
-    let value = value.unwrap_or_default();
-    let names = value.split(',').filter(|name| !name.is_empty());
-    let names: Vec<String> = names.map(str::to_owned).collect();
-    for name in &names {
-        if !STEPS.iter().any(|step| step.name == name) {
-            let known: Vec<_> = STEPS.iter().map(|step| step.name).collect();
-            return Err(format!("no step `{name}`; the steps are: {}", known.join(" ")).into());
-        }
-    }
-    Ok(names)
+    Ok(reports.iter().all(|report| report.has_passed(args.strict)))
 }
 
 /// The result of a step.

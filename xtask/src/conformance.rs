@@ -25,39 +25,55 @@ use suite::Suite;
 
 use crate::Result;
 use crate::cluster::Cluster;
-use crate::flags::Flags;
 use crate::process::{self, Server, free_port};
 use crate::workspace::Workspace;
 
 const CLIENT: &str = "everything-client";
 
+/// Arguments of `conformance`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ConformanceArgs {
+    /// The scenarios of the server only
+    #[arg(long)]
+    server: bool,
+    /// The scenarios of the client only
+    #[arg(long)]
+    client: bool,
+    /// All scenarios of a revision
+    #[arg(long, value_name = "REVISION")]
+    requirements: Option<String>,
+    /// One scenario
+    #[arg(long, value_name = "NAME")]
+    scenario: Option<String>,
+    /// Optimized programs
+    #[arg(long)]
+    release: bool,
+    /// The scenarios of the server, against three nodes on Redis behind a proxy
+    #[arg(long, conflicts_with = "gateway")]
+    cluster: bool,
+    /// The scenarios of the server, through gateways of both eras and transports
+    #[arg(long)]
+    gateway: bool,
+}
+
 /// Runs the command. Returns true if every scenario that must pass has passed.
-pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
-    let (server, client) = (flags.switch("--server"), flags.switch("--client"));
-    let profile = if flags.switch("--release") {
-        "release"
-    } else {
-        "debug"
-    };
-    let revision = flags.value("--requirements")?;
-    let plan = match (flags.value("--scenario")?, revision) {
+pub(crate) fn run(workspace: &Workspace, args: ConformanceArgs) -> Result<bool> {
+    let profile = if args.release { "release" } else { "debug" };
+    let plan = match (args.scenario, args.requirements) {
         (Some(name), revision) => Plan::Scenario { name, revision },
         (None, Some(revision)) => Plan::Requirements(revision),
         (None, None) => Plan::Claims,
     };
-    let is_cluster = flags.switch("--cluster");
-    let behind_gateway = flags.switch("--gateway");
-    flags.finish()?;
     build(workspace, profile)?;
-    if behind_gateway {
+    if args.gateway {
         return gateways::run(workspace, profile, &plan, &Back::ALL);
     }
-    if is_cluster {
+    if args.cluster {
         return run_on_cluster(workspace, profile, &plan);
     }
     let mut legs = vec![Leg::Server, Leg::Client];
-    if server != client {
-        legs.retain(|leg| server == (*leg == Leg::Server));
+    if args.server != args.client {
+        legs.retain(|leg| args.server == (*leg == Leg::Server));
     }
     run_plan(workspace, profile, &plan, legs)
 }

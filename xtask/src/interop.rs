@@ -42,7 +42,6 @@ use cases::{Case, Summary};
 use peers::Peers;
 
 use crate::Result;
-use crate::flags::Flags;
 use crate::process::{self, Server};
 use crate::workspace::Workspace;
 
@@ -71,15 +70,24 @@ pub(crate) enum CaseSelection {
     Named(String),
 }
 
+/// Arguments of `interop`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InteropArgs {
+    /// The newest revision with one server and one client of each SDK
+    #[arg(long)]
+    one_per_peer: bool,
+    /// The cases with this text in their names
+    #[arg(long, value_name = "TEXT", conflicts_with = "one_per_peer")]
+    only: Option<String>,
+}
+
 /// Runs the command. Returns true if at least one case ran and none failed.
-pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
-    let only = flags.value::<String>("--only")?;
-    let selection = if flags.switch("--one-per-peer") {
+pub(crate) fn run(workspace: &Workspace, args: InteropArgs) -> Result<bool> {
+    let selection = if args.one_per_peer {
         CaseSelection::OnePerPeer
     } else {
-        only.map_or(CaseSelection::All, CaseSelection::Named)
+        args.only.map_or(CaseSelection::All, CaseSelection::Named)
     };
-    flags.finish()?;
     build(workspace)?;
     let summary = run_cases(workspace, &selection)?;
     Ok(summary.has_no_failure() && summary.has_run())
@@ -126,7 +134,7 @@ fn every_case(workspace: &Workspace, home: &Path, out: &Path) -> Result<(Vec<Ser
     list.extend(hosted);
     list.extend(authorization::cases(workspace, &peers, out, &mut servers)?);
     list.extend(pipes::cases(workspace, &peers));
-    list.extend(telemetry::cases(workspace, &peers, home));
+    list.extend(telemetry::cases(workspace, &peers));
     list.extend(extensions::cases(workspace, &peers));
     let servers_of_users = servers::servers(workspace, &peers)?;
     list.extend(servers::cases(workspace, &servers_of_users));

@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 use std::fs;
 
 use crate::Result;
-use crate::flags::Flags;
 use crate::sources::{Sources, TextFile};
 use crate::workspace::Workspace;
 
@@ -24,17 +23,6 @@ const PAGES: &str = "mcp/src/docs/";
 const OVERVIEW: &str = "mcp/src/docs/crate.md";
 /// The documentation of the attribute and derive macros.
 const MACROS: &str = "mcp-macros/src/lib.rs";
-/// The crates whose items programs use: the path in programs, and the title in the list of items.
-const CRATES: [(&str, &str); 8] = [
-    ("mcp", "mcp"),
-    ("mcp", "mcp-server"),
-    ("mcp::client", "mcp-client"),
-    ("mcp::http", "mcp-transport-http"),
-    ("mcp::stdio", "mcp-transport-stdio"),
-    ("mcp::auth", "mcp-auth"),
-    ("mcp::redis", "mcp-redis"),
-    ("mcp_testing", "mcp-testing"),
-];
 const EXAMPLES: &str = "examples/src/bin/";
 
 /// The rules that prevent most mistakes of generated programs.
@@ -52,10 +40,8 @@ const RULES: &str = "\
 - Tests use `omnimcp-testing` (library `mcp_testing`): `mcp_testing::connect(server).await?`.
 ";
 
-/// Writes the full file. Returns true if the index is up to date; `--update` writes it.
-pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
-    let update = flags.switch("--update");
-    flags.finish()?;
+/// Writes the full file. Returns true if the index is up to date; `update` writes it.
+pub(crate) fn run(workspace: &Workspace, update: bool) -> Result<bool> {
     let sources = Sources::read(workspace.root())?;
     let folder = workspace.target().join("doc");
     fs::create_dir_all(&folder)?;
@@ -102,41 +88,16 @@ fn index(sources: &Sources) -> Result<String> {
     Ok(text)
 }
 
-/// Returns the guide and the items of the facade.
+/// Returns the overview, the guide, the documentation of the macros and the list of items.
 fn full(sources: &Sources) -> Result<String> {
     let mut text = head(sources)?;
-    let _ = write!(
-        text,
-        "## Overview\n\n{}\n",
-        page::plain(content(sources, OVERVIEW)?)
-    );
-    for page in pages(sources)? {
-        let _ = write!(text, "## {}\n\n", page::title(&page.path));
-        text.push_str(&page::plain(&page.content));
-        text.push('\n');
-    }
-    text.push_str("## Macros\n\n");
-    for (name, docs) in page::documented_functions(content(sources, MACROS)?) {
-        let _ = write!(text, "### `{name}`\n\n{}\n", page::plain(&docs));
-    }
-    let list = content(sources, API)?;
-    for (path, title) in CRATES {
-        if let Some(items) = items(list, title) {
-            let _ = write!(
-                text,
-                "## Public items of `{path}`\n\n```text\n{items}\n```\n"
-            );
-        }
+    let mut files = vec![file(sources, OVERVIEW)?];
+    files.extend(pages(sources)?);
+    files.extend([file(sources, MACROS)?, file(sources, API)?]);
+    for TextFile { path, content } in files {
+        let _ = writeln!(text, "## {path}\n\n{content}");
     }
     Ok(text)
-}
-
-/// Returns the items of one crate in the list of public items.
-fn items<'a>(list: &'a str, title: &str) -> Option<&'a str> {
-    let sections = list.trim_start_matches("# ").split("\n# ");
-    let mut named = sections.filter_map(|section| section.split_once('\n'));
-    let (_, items) = named.find(|(name, _)| *name == title)?;
-    Some(items.trim_end())
 }
 
 /// Returns the name, the first paragraph of the README, and the rules.
@@ -165,7 +126,7 @@ fn below<'a>(
     end: &'a str,
 ) -> impl Iterator<Item = &'a TextFile> {
     let files = sources.texts().iter();
-    files.filter(move |it| it.path.starts_with(folder) && it.path.ends_with(end))
+    files.filter(move |file| file.path.starts_with(folder) && file.path.ends_with(end))
 }
 
 fn content<'a>(sources: &'a Sources, path: &str) -> Result<&'a str> {
@@ -173,7 +134,7 @@ fn content<'a>(sources: &'a Sources, path: &str) -> Result<&'a str> {
 }
 
 fn file<'a>(sources: &'a Sources, path: &str) -> Result<&'a TextFile> {
-    let found = sources.texts().iter().find(|it| it.path == path);
+    let found = sources.texts().iter().find(|text| text.path == path);
     found.ok_or_else(|| format!("no file {path}").into())
 }
 
@@ -214,7 +175,10 @@ mod tests {
     fn index_has_a_line_for_each_page_and_example() {
         let index = index(&Sources::from_texts(&FILES)).unwrap();
         assert!(index.starts_with("# omnimcp\n\n> The SDK for MCP: servers.\n\n- The package"));
-        let lines: Vec<&str> = index.lines().filter(|it| it.starts_with("- [")).collect();
+        let lines: Vec<&str> = index
+            .lines()
+            .filter(|line| line.starts_with("- ["))
+            .collect();
         assert_eq!(
             lines[0],
             "- [tools](mcp/src/docs/tools.md): A tool is a function."
@@ -223,16 +187,15 @@ mod tests {
     }
 
     #[test]
-    fn full_file_has_pages_without_hidden_lines_and_the_items_of_the_facade() {
+    fn full_file_has_the_guide_the_macros_and_the_items() {
         let full = full(&Sources::from_texts(&FILES)).unwrap();
-        assert!(full.contains("## tools\n\nA tool is a function.\nMore of it.\n\n### Results\n"));
-        assert!(
-            full.contains("```rust\nlet [`x`](crate::Y) = 1;\n```\n"),
-            "{full}"
-        );
-        assert!(full.contains("## Macros\n\n### `tool`\n\nMakes a tool.\n\n### Options\n"));
-        let items = "## Public items of `mcp`\n\n```text\nfn a()\n```\n\
-                     ## Public items of `mcp_testing`\n\n```text\nfn c()\n```\n";
-        assert!(full.ends_with(items), "{full}");
+        let parts = [
+            "# A client",
+            "A tool is a function.",
+            "/// Makes a tool.",
+            "fn c()",
+        ];
+        let places: Vec<_> = parts.map(|part| full.find(part).unwrap()).into();
+        assert!(places.is_sorted(), "{full}");
     }
 }

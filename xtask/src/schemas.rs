@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Result;
-use crate::flags::Flags;
 use crate::process;
 use crate::workspace::Workspace;
 
@@ -14,11 +13,17 @@ use crate::workspace::Workspace;
 const PACKAGE: &str = "jsonschema";
 const VERSION: &str = "4.25.1";
 
+/// Arguments of `schemas`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SchemasArgs {
+    /// This folder of tests instead of the package of PyPI
+    #[arg(long, value_name = "FOLDER")]
+    suite: Option<PathBuf>,
+}
+
 /// Runs the command. Returns true if the test has passed.
-pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
-    let suite = flags.value::<PathBuf>("--suite")?;
-    flags.finish()?;
-    let suite = match suite {
+pub(crate) fn run(workspace: &Workspace, args: SchemasArgs) -> Result<bool> {
+    let suite = match args.suite {
         Some(suite) => suite.canonicalize()?,
         None => install(workspace)?,
     };
@@ -50,9 +55,10 @@ pub(crate) fn install(workspace: &Workspace) -> Result<PathBuf> {
         .arg("-xzf")
         .arg(home.join(format!("{PACKAGE}-{VERSION}.tar.gz")));
     process::run(unpack.arg("-C").arg(&home))?;
-    match suite.is_dir() {
-        true => Ok(suite),
-        false => Err(format!("{PACKAGE} {VERSION} has no suite at {}", suite.display()).into()),
+    if suite.is_dir() {
+        Ok(suite)
+    } else {
+        Err(format!("{PACKAGE} {VERSION} has no suite at {}", suite.display()).into())
     }
 }
 

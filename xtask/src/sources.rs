@@ -287,9 +287,11 @@ pub(crate) fn attributes(item: &Item) -> &[Attribute] {
 
 /// Returns true if the attributes contain `#[doc(hidden)]`.
 pub(crate) fn is_hidden(attributes: &[Attribute]) -> bool {
-    let mut docs = attributes.iter().filter(|it| it.path().is_ident("doc"));
-    docs.any(|it| {
-        let list = it.meta.require_list();
+    let mut docs = attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("doc"));
+    docs.any(|doc| {
+        let list = doc.meta.require_list();
         list.is_ok_and(|list| list.tokens.to_string() == "hidden")
     })
 }

@@ -15,9 +15,7 @@
 //! | [`spec_ids`] | `// spec:` comments name requirements that exist |
 //! | [`unfinished`] | module docs at the top of every file; no leftovers |
 //! | [`sizes`] | files have at most 600 code lines |
-//! | [`commits`] | short commit subjects (`--commits BASE`) |
 
-mod commits;
 mod cycles;
 mod doc_comments;
 mod examples;
@@ -34,7 +32,6 @@ mod versions;
 
 use crate::Result;
 use crate::finding::Finding;
-use crate::flags::Flags;
 use crate::sources::Sources;
 use crate::workspace::Workspace;
 
@@ -62,12 +59,7 @@ struct Report {
 }
 
 /// Runs the command. Returns true if there are no findings.
-pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
-    let base: Option<String> = flags.value("--commits")?;
-    flags.finish()?;
-    if let Some(base) = base {
-        return commits::run(workspace, &base);
-    }
+pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
     let report = check(workspace)?;
     for finding in &report.findings {
         println!("{finding}");

@@ -71,7 +71,12 @@ impl Workspace {
     /// The members that are published.
     pub(crate) fn published(&self) -> Vec<&Package> {
         let mut members = self.members();
-        members.retain(|package| package.publish.as_ref().is_none_or(|it| !it.is_empty()));
+        members.retain(|package| {
+            package
+                .publish
+                .as_ref()
+                .is_none_or(|registries| !registries.is_empty())
+        });
         members
     }
 

@@ -29,11 +29,14 @@ pub(super) fn lines(item: &Item, name: &str) -> Vec<String> {
         }
         Item::Union(it) => vec![format!("union {name}{}", parameters(&it.generics))],
         Item::Enum(it) => {
-            let variants = it.variants.iter().filter(|it| !is_hidden(&it.attrs));
+            let variants = it
+                .variants
+                .iter()
+                .filter(|variant| !is_hidden(&variant.attrs));
             let variants: Vec<String> = variants
-                .map(|it| {
-                    let (variant, content) = (&it.ident, bare_fields(&it.fields));
-                    text::format(quote!(#variant #content)) + more(&it.attrs)
+                .map(|variant| {
+                    let (ident, content) = (&variant.ident, bare_fields(&variant.fields));
+                    text::format(quote!(#ident #content)) + more(&variant.attrs)
                 })
                 .collect();
             let head = format!("enum {name}{}", parameters(&it.generics));
@@ -51,10 +54,14 @@ pub(super) fn lines(item: &Item, name: &str) -> Vec<String> {
 /// Returns the lines of an inherent `impl`. `name` is the public path of its type.
 pub(super) fn impl_lines(block: &ItemImpl, name: &str) -> Vec<String> {
     let arguments = match &*block.self_ty {
-        Type::Path(ty) => ty.path.segments.last().map(|it| match &it.arguments {
-            PathArguments::None => String::new(),
-            arguments => text::format(arguments),
-        }),
+        Type::Path(ty) => ty
+            .path
+            .segments
+            .last()
+            .map(|segment| match &segment.arguments {
+                PathArguments::None => String::new(),
+                arguments => text::format(arguments),
+            }),
         _ => None,
     };
     let owner = format!("{name}{}", arguments.unwrap_or_default());
@@ -216,7 +223,7 @@ fn bare_fields(fields: &Fields) -> TokenStream {
 
 fn function(path: &str, signature: &Signature, attributes: &[Attribute]) -> String {
     let mut signature = signature.clone();
-    // `mut` in a parameter is no part of the interface.
+    // `mut` of a parameter is not part of the interface.
     for input in &mut signature.inputs {
         match input {
             FnArg::Receiver(it) => it.mutability = None,
@@ -247,7 +254,7 @@ fn parameters(generics: &Generics) -> String {
 fn more(attributes: &[Attribute]) -> &'static str {
     let is_non_exhaustive = attributes
         .iter()
-        .any(|it| it.path().is_ident("non_exhaustive"));
+        .any(|attribute| attribute.path().is_ident("non_exhaustive"));
     if is_non_exhaustive { " …" } else { "" }
 }
 

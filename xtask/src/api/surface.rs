@@ -50,7 +50,7 @@ pub(super) fn list(sources: &Sources) -> String {
         .iter()
         .filter_map(|name| {
             let root = format!("{name}/src/lib.rs");
-            all.iter().find(|it| it.root == root)
+            all.iter().find(|library| library.root == root)
         })
         .collect();
     let mut surface = Surface {
@@ -132,7 +132,10 @@ impl Surface<'_> {
             for item in scope.items {
                 if let Item::Macro(it) = item
                     && let Some(ident) = &it.ident
-                    && it.attrs.iter().any(|it| it.path().is_ident("macro_export"))
+                    && it
+                        .attrs
+                        .iter()
+                        .any(|attribute| attribute.path().is_ident("macro_export"))
                     && !is_hidden(&it.attrs)
                 {
                     let name = ident.to_string();
@@ -197,7 +200,11 @@ impl Surface<'_> {
             return (of, target);
         };
         let root = format!("{}/src/lib.rs", first.replace('_', "-"));
-        match self.libraries.iter().position(|it| it.root == root) {
+        match self
+            .libraries
+            .iter()
+            .position(|library| library.root == root)
+        {
             Some(other) if other != of => match self.libraries[other].resolve(ROOT, rest) {
                 Target::External(_) => (of, target),
                 found => (other, found),
@@ -231,7 +238,7 @@ impl Surface<'_> {
         let impls = impls(self.libraries);
         let mut sections: Vec<BTreeSet<String>> = vec![BTreeSet::new(); self.libraries.len()];
         for (definition, mut paths) in std::mem::take(&mut self.paths) {
-            paths.sort_by_key(|it| (it.library, it.path.len(), it.path.clone()));
+            paths.sort_by_key(|path| (path.library, path.path.len(), path.path.clone()));
             let mut paths = paths.into_iter();
             let Some(first) = paths.next() else {
                 continue;
@@ -239,16 +246,17 @@ impl Surface<'_> {
             let (of, module, name) = &definition;
             let scope = &self.libraries[*of].modules[*module];
             let mut items = scope.all_items();
-            let item = items.find(|it| self::definition(it).is_some_and(|(_, it)| it == name));
+            let item = items
+                .find(|item| self::definition(item).is_some_and(|(_, defined)| defined == name));
             let public = first.path.join("::");
             let by_macro = || vec![format!("item {public} (defined by a macro)")];
-            let mut lines = item.map_or_else(by_macro, |it| items::lines(it, &public));
+            let mut lines = item.map_or_else(by_macro, |item| items::lines(item, &public));
             for block in impls.get(&definition).into_iter().flatten() {
                 lines.extend(items::impl_lines(block, &public));
             }
             let suffix = suffix(&first.cfgs);
             sections[first.library].extend(lines.into_iter().map(|line| line + &suffix));
-            for other in paths.filter(|it| it.library == first.library) {
+            for other in paths.filter(|path| path.library == first.library) {
                 if let Some((last, module)) = other.path.split_last() {
                     self.alias(other.library, module, last.clone(), &other.cfgs);
                 }
@@ -291,7 +299,8 @@ fn impls<'a>(libraries: &[&'a Crate<'a>]) -> BTreeMap<Definition, Vec<&'a ItemIm
                     && let Type::Path(ty) = &*block.self_ty
                 {
                     let segments = ty.path.segments.iter();
-                    let path: Vec<String> = segments.map(|it| it.ident.to_string()).collect();
+                    let path: Vec<String> =
+                        segments.map(|segment| segment.ident.to_string()).collect();
                     // The type of an inherent impl is local. If no item has the name, a macro in
                     // the same module defines it.
                     let definer = krate.resolve(module, &path).module().unwrap_or(module);

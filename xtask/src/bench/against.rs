@@ -8,9 +8,8 @@ use std::process::Command;
 
 use super::measure::{Sample, median};
 use super::runner::{Bench, LOAD, PROFILE};
-use super::scenario::{Candidate, Load, Program, SCENARIOS, Scenario};
+use super::scenario::{Candidate, Load, Program, Scenario};
 use crate::Result;
-use crate::flags::Flags;
 use crate::process;
 use crate::workspace::Workspace;
 
@@ -18,11 +17,14 @@ use crate::workspace::Workspace;
 const ROUNDS: usize = 15;
 
 /// Runs the command. Returns true if no row is dearer than at the other commit.
-pub(super) fn run(workspace: &Workspace, commit: &str, mut flags: Flags) -> Result<bool> {
-    let rounds: usize = flags.value("--rounds")?.unwrap_or(ROUNDS);
-    let seconds: f64 = flags.value("--seconds")?.unwrap_or(1.0);
-    let only: Option<String> = flags.value("--only")?;
-    flags.finish()?;
+pub(super) fn run(
+    workspace: &Workspace,
+    commit: &str,
+    scenarios: &[&'static Scenario],
+    rounds: Option<usize>,
+    seconds: f64,
+) -> Result<bool> {
+    let rounds = rounds.unwrap_or(ROUNDS);
     if rounds < ROUNDS {
         return Err(format!("--rounds must be at least {ROUNDS}").into());
     }
@@ -35,12 +37,8 @@ pub(super) fn run(workspace: &Workspace, commit: &str, mut flags: Flags) -> Resu
     let earlier = build(workspace, commit)?;
     let bench = Bench::new(workspace, None, rounds, seconds)?.with_earlier(earlier);
     println!("{}\n{}", bench.conditions(), CommitRow::HEADING);
-    let wanted = |scenario: &&Scenario| {
-        let names = only.as_deref().map(|only| only.split(','));
-        names.is_none_or(|mut names| names.any(|name| name == scenario.group))
-    };
     let mut is_dearer = false;
-    for scenario in SCENARIOS.iter().filter(wanted) {
+    for scenario in scenarios {
         let Load::Http(arguments) = scenario.load else {
             continue;
         };

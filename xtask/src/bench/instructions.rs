@@ -27,7 +27,7 @@ const TOKEN: &str = include_str!("../../../bench/src/token.txt");
 /// Allowed increase over the stored figure, as a fraction.
 const TOLERANCE: f64 = 0.02;
 
-/// Calls of two runs of the client. The difference does not contain the cost of the start.
+/// Calls in two client runs. Their difference excludes the cost of the start.
 const FEW: usize = 500;
 const MANY: usize = 2500;
 
@@ -91,7 +91,7 @@ const ROWS: [ServerRow; 10] = [
     row("traced", &["--traced"], CALL, 200),
 ];
 
-/// Kinds of calls of the client.
+/// Kinds of client calls.
 const CLIENTS: [&str; 2] = ["bearer", "oauth"];
 
 /// The figures, and the compiler that they are valid for.
@@ -232,7 +232,7 @@ fn count_server(workspace: &Workspace, row: &ServerRow, folder: &Path) -> Result
     Ok(total / sample.requests as u64)
 }
 
-/// Counts the instructions of one run of the client.
+/// Counts the instructions in one client run.
 fn count_client(program: &Path, kind: &str, calls: usize, folder: &Path) -> Result<u64> {
     let out = folder.join("callgrind.out");
     process::capture(

@@ -47,18 +47,11 @@ impl Clock {
     /// User and system time together: of all threads in nanoseconds where the kernel counts them, else in
     /// ticks of ten milliseconds.
     pub(crate) fn used(&self, process: u32) -> Option<Duration> {
-        of_threads(process).or_else(|| self.read(&process.to_string(), OWN))
-    }
-
-    /// Processor time of ended child processes, and of their children.
-    pub(crate) fn of_children(&self) -> Option<Duration> {
-        self.read("self", OF_CHILDREN)
-    }
-
-    fn read(&self, process: &str, fields: usize) -> Option<Duration> {
-        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        let ticks = ticks(&stat, fields)? as f64;
-        Some(Duration::from_secs_f64(ticks / self.ticks_per_second?))
+        of_threads(process).or_else(|| {
+            let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+            let ticks = ticks(&stat)? as f64;
+            Some(Duration::from_secs_f64(ticks / self.ticks_per_second?))
+        })
     }
 }
 
@@ -75,13 +68,11 @@ fn of_threads(process: u32) -> Option<Duration> {
 
 /// Index of `utime` and `stime` in `/proc/PID/stat` (fields 14 and 15), counted after the name of
 /// the program, which may contain spaces.
-const OWN: usize = 11;
-/// Index of `cutime` and `cstime`.
-const OF_CHILDREN: usize = 13;
+const FIELDS: usize = 11;
 
-/// Returns the sum of two neighbouring fields of `/proc/PID/stat`.
-fn ticks(stat: &str, at: usize) -> Option<u64> {
-    let mut fields = stat.rsplit_once(") ")?.1.split(' ').skip(at);
+/// Returns the user and system time in `/proc/PID/stat`.
+fn ticks(stat: &str) -> Option<u64> {
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ').skip(FIELDS);
     let mut next = || fields.next()?.parse::<u64>().ok();
     Some(next()? + next()?)
 }
@@ -100,7 +91,7 @@ pub(crate) fn resident(process: u32) -> Result<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{OF_CHILDREN, OWN, median, ticks};
+    use super::{median, ticks};
 
     #[test]
     fn median_ignores_values_that_are_not_finite() {
@@ -113,8 +104,7 @@ mod tests {
     #[test]
     fn ticks_are_read_after_the_name() {
         let stat = "42 (a) b (c)) S 1 42 42 0 -1 4194560 150 0 0 0 17 5 3 1 20 0 1 0 8 9 10";
-        assert_eq!(ticks(stat, OWN), Some(22));
-        assert_eq!(ticks(stat, OF_CHILDREN), Some(4));
-        assert_eq!(ticks("42", OWN), None);
+        assert_eq!(ticks(stat), Some(22));
+        assert_eq!(ticks("42"), None);
     }
 }

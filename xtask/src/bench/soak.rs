@@ -23,11 +23,9 @@ use verdict::Reading;
 use super::measure::Sample;
 use super::runner::{PROFILE, port};
 use crate::Result;
-use crate::flags::Flags;
 use crate::process::{self as child, ChildGuard, Server, free_port};
 use crate::workspace::Workspace;
 
-const SECONDS: f64 = 600.0;
 /// Duration in continuous integration, in seconds.
 pub(crate) const SHORT: f64 = 20.0;
 
@@ -35,7 +33,7 @@ pub(crate) const SHORT: f64 = 20.0;
 const CONNECTIONS: [&str; 2] = ["16", "8"];
 /// Calls that are pending on a pipe.
 const OUTSTANDING: &str = "4";
-/// Number of readings of each process.
+/// Readings that are taken from each process.
 const READINGS: f64 = 60.0;
 /// One of so many readings is printed.
 const PRINTED: usize = 10;
@@ -54,16 +52,8 @@ const REPORT_TASKS: (&str, &str) = ("REPORT_TASKS", "1");
 /// Additional open files and tasks after the load that are no leak.
 const SPARE: usize = 2;
 
-/// Parses the flags and runs the soak. Returns true if nothing leaks and the servers still respond.
-pub(crate) fn command(workspace: &Workspace, seconds: &str, mut flags: Flags) -> Result<bool> {
-    let release = flags.switch("--release");
-    flags.finish()?;
-    let seconds = match seconds {
-        "" => SECONDS,
-        text => text
-            .parse()
-            .map_err(|error| format!("--soak {text}: {error}"))?,
-    };
+/// Builds the programs and runs the soak. Returns true if nothing leaks and the servers still respond.
+pub(crate) fn command(workspace: &Workspace, seconds: f64, release: bool) -> Result<bool> {
     if !(5.0..=1e6).contains(&seconds) {
         return Err("--soak needs 5 to 1000000 seconds".into());
     }

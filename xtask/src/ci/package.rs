@@ -45,8 +45,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<StepOutcome> {
     Ok(StepOutcome::Passed)
 }
 
-/// Returns the manifest of a workspace whose members depend on each other instead of on packages of
-/// the registry.
+/// Returns a workspace manifest whose members depend on each other, not on packages of the registry.
 fn manifest(members: &[(String, String)]) -> String {
     let mut text = "[workspace]\nresolver = \"3\"\nmembers = [\n".to_owned();
     for (_, folder) in members {

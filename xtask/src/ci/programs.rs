@@ -6,9 +6,8 @@ use crate::Result;
 use crate::process;
 use crate::workspace::Workspace;
 
-/// Builds every program of the workspace with the features of `cargo test --workspace`, so that the
-/// dependencies of the tests are used again. Building one package alone would compile the packages
-/// that then have fewer features a second time.
+/// Builds every program with the features that `cargo test --workspace` enables, so that no dependency is
+/// compiled twice. Building one package alone would enable fewer features.
 pub(super) fn build_programs(workspace: &Workspace) -> Result<()> {
     process::run(
         workspace

@@ -30,9 +30,10 @@ pub(super) fn run(workspace: &Workspace) -> Result<StepOutcome> {
     call.args(["call", "test_simple_text", "--"]);
     call.arg(workspace.binary("debug", "everything-server"));
     let output = process::capture(call.arg("--stdio"))?;
-    match output.contains("This is a simple text response") {
-        true => Ok(StepOutcome::Passed),
-        false => Err(format!("the static program printed {output:?}").into()),
+    if output.contains("This is a simple text response") {
+        Ok(StepOutcome::Passed)
+    } else {
+        Err(format!("the static program printed {output:?}").into())
     }
 }
 

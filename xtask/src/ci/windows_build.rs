@@ -31,7 +31,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<StepOutcome> {
     process::run(clippy.args(["--", "-D", "warnings"]))?;
     let Some(wine) = WINE
         .into_iter()
-        .find(|it| process::available(it, &["--version"]))
+        .find(|program| process::available(program, &["--version"]))
     else {
         let missing = "compiled; Wine is not installed, so that no test was run";
         return Ok(StepOutcome::Partial(missing.to_owned()));

@@ -260,7 +260,7 @@ mod tests {
         );
         assert!(
             parse(r#"[{"id":"a","status":"PASSED"}]"#).is_err(),
-            "an unknown status is no success"
+            "an unknown status is not a success"
         );
     }
 

@@ -30,12 +30,12 @@ const CLIENT_TROUBLE: &str = "CLIENT ";
 pub(crate) struct Suite {
     node: PathBuf,
     script: PathBuf,
-    /// Folder for the output of this run of the tool.
+    /// Folder for this run's output.
     out: PathBuf,
     runs: Cell<usize>,
 }
 
-/// The scenarios of one run of the suite.
+/// The scenarios in one run of the suite.
 #[derive(Debug)]
 pub(crate) enum Selection<'a> {
     Requirements {
@@ -177,7 +177,7 @@ impl Run {
         &self.output
     }
 
-    /// The scenarios in the summary of a run of several.
+    /// The scenarios in the summary, if the run had several.
     pub(crate) fn scenario_names(&self) -> Vec<String> {
         summary(&self.output).map(str::to_owned).collect()
     }
@@ -394,7 +394,7 @@ mod tests {
                 .unwrap()
                 .contains("code 1")
         );
-        // The exit status of a run of several scenarios is that of the worst one.
+        // A run with several scenarios has the exit status of the worst one.
         assert_eq!(trouble(failure(), true, "", Some(checks("SUCCESS"))), None);
         let late = Exit::Deadline(Duration::from_secs(9));
         assert!(

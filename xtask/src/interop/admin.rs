@@ -14,7 +14,7 @@ pub(super) fn case(workspace: &Workspace, peers: &Peers) -> Case {
     let start = || {
         let driver = peers.node("admin.mjs")?;
         let chromium = find_chromium()?;
-        let time = peers.python_tool("mcp-server-time")?;
+        let time = peers.python_program("python-tools", "mcp-server-time")?;
         let hostile = peers.node("server_hostile.mjs")?;
         let mut command = driver.command();
         command.arg(chromium);

@@ -4,42 +4,25 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use super::cases::{Case, Start, log_file};
-use super::http::{self, FEATURES, SERVER};
+use super::http::{self, FEATURES, SERVER, START_LIMIT};
 use super::peers::{InstalledProgram, Peers};
 use super::pipes;
 use crate::Result;
 use crate::process::{self, Server, free_port};
 use crate::workspace::Workspace;
 
-const START_LIMIT: Duration = Duration::from_secs(60);
 const LEGACY: &str = "2025-11-25";
 const MODERN: &str = "2026-07-28";
 const SIMPLE_TEXT: &str = "This is a simple text response for testing.";
 
-/// The features that mcp-proxy forwards.
-const LISTS: &[&str] = &["tools", "resources", "prompts"];
-/// The features that supergateway forwards. It has no stream outside of calls.
-const CALLS: &[&str] = &[
-    "tools",
-    "resources",
-    "prompts",
-    "progress",
-    "elicitation",
-    "sampling",
-    "cancellation",
-];
+/// The features that mcp-proxy forwards: lists and calls.
+const LISTS: &[&str] = FEATURES.split_at(3).0;
 /// The features that the proxies of FastMCP forward.
-const PROXIED: &[&str] = &[
-    "tools",
-    "resources",
-    "prompts",
-    "progress",
-    "elicitation",
-    "sampling",
-];
+const PROXIED: &[&str] = FEATURES.split_at(6).0;
+/// The features that supergateway forwards. It has no stream outside of calls.
+const CALLS: &[&str] = FEATURES.split_at(7).0;
 
 /// Returns the cases, and the servers that must run until the cases have ended.
 pub(super) fn cases(
@@ -89,7 +72,7 @@ impl Bridges<'_> {
         let url = self.serve("bridges from pipes")?;
         let ours = self.workspace.binary("debug", pipes::CLIENT);
         let remote = self.peers.package("mcp-remote", "dist/proxy.js");
-        let proxy = self.peers.python_tool("mcp-proxy");
+        let proxy = self.peers.python_program("python-tools", "mcp-proxy");
         for (name, bridge, arguments) in [
             (
                 "mcp-remote",
@@ -157,11 +140,11 @@ impl Bridges<'_> {
             ("Inspector CLI", inspector),
             (
                 "FastMCP 3 client",
-                fastmcp(self.peers.fastmcp_3("client_fastmcp.py")),
+                fastmcp(self.peers.python("python-fastmcp-3", "client_fastmcp.py")),
             ),
             (
                 "FastMCP 4 client",
-                fastmcp(self.peers.python("client_fastmcp.py")),
+                fastmcp(self.peers.python("python-2", "client_fastmcp.py")),
             ),
         ];
         for (name, start) in clients {
@@ -187,19 +170,28 @@ impl Bridges<'_> {
             });
         self.through("supergateway", &port, gateway, LEGACY, CALLS)?;
         let port = free_port()?.to_string();
-        let proxy = self.peers.python_tool("mcp-proxy").map(|program| {
-            let mut command = program.command();
-            command.args(["--port", &port, "--", server, "--stdio"]);
-            command
-        });
+        let proxy = self
+            .peers
+            .python_program("python-tools", "mcp-proxy")
+            .map(|program| {
+                let mut command = program.command();
+                command.args(["--port", &port, "--", server, "--stdio"]);
+                command
+            });
         self.through("mcp-proxy", &port, proxy, LEGACY, LISTS)
     }
 
     /// Proxies between our client and our server.
     fn proxies(&mut self) -> Result<()> {
         for (name, program) in [
-            ("FastMCP 3 proxy", self.peers.fastmcp_3("proxy_fastmcp.py")),
-            ("FastMCP 4 proxy", self.peers.python("proxy_fastmcp.py")),
+            (
+                "FastMCP 3 proxy",
+                self.peers.python("python-fastmcp-3", "proxy_fastmcp.py"),
+            ),
+            (
+                "FastMCP 4 proxy",
+                self.peers.python("python-2", "proxy_fastmcp.py"),
+            ),
         ] {
             let url = self.serve(name)?;
             let port = free_port()?.to_string();
@@ -222,13 +214,12 @@ impl Bridges<'_> {
             let folder = self.out.join(name.replace(' ', "-"));
             fs::create_dir_all(&folder)?;
             fs::write(folder.join("nginx.conf"), nginx_config(&url, &port))?;
-            let nginx = match process::available("nginx", &["-v"]) {
-                true => {
-                    let mut command = Command::new("nginx");
-                    command.arg("-p").arg(folder).args(["-c", "nginx.conf"]);
-                    Ok(command)
-                }
-                false => Err("nginx is not installed".to_owned()),
+            let nginx = if process::available("nginx", &["-v"]) {
+                let mut command = Command::new("nginx");
+                command.arg("-p").arg(folder).args(["-c", "nginx.conf"]);
+                Ok(command)
+            } else {
+                Err("nginx is not installed".to_owned())
             };
             self.through("nginx", &port, nginx, revision, &FEATURES)?;
         }

@@ -58,8 +58,8 @@ impl Browser {
         Ok(Ok(Self { program }))
     }
 
-    /// Makes a program open its pages in this browser: it is the value of `BROWSER`, which
-    /// `webbrowser` of Rust and of Python, and `xdg-open` respect.
+    /// Makes a program open its pages in this browser: sets `BROWSER`, which `xdg-open` and the `webbrowser`
+    /// packages of Rust and Python respect.
     pub(super) fn set<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command
             .env("BROWSER", &self.program)

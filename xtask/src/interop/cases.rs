@@ -17,7 +17,7 @@ const LIMIT: Duration = Duration::from_secs(90);
 /// Cases that run at the same time. They wait more than they compute.
 const WORKERS: usize = 4;
 
-/// A check of the output of a client. Returns the problem, or `None` if the output is as expected.
+/// Checks a client's output. Returns the problem, or `None` if the output is as expected.
 pub(super) type OutputCheck = Box<dyn Fn(&str) -> Option<String> + Send>;
 
 /// One client with one server.
@@ -86,8 +86,10 @@ pub(super) fn run_all(cases: Vec<Case>, out: &Path) -> Summary {
 
 /// The file with the output of a program.
 pub(super) fn log_file(out: &Path, name: &str) -> PathBuf {
-    let words = name.split(|it: char| !it.is_alphanumeric() && it != '-');
-    let words: Vec<&str> = words.filter(|it| !it.is_empty() && *it != "-").collect();
+    let words = name.split(|letter: char| !letter.is_alphanumeric() && letter != '-');
+    let words: Vec<&str> = words
+        .filter(|word| !word.is_empty() && *word != "-")
+        .collect();
     out.join(format!("{}.log", words.join("-")))
 }
 

@@ -123,7 +123,7 @@ fn subjects(peers: &Peers) -> Result<[Subject; 4]> {
         },
         Subject {
             name: "mcp-server-time (PyPI)",
-            program: peers.python_tool("mcp-server-time"),
+            program: peers.python_program("python-tools", "mcp-server-time"),
             arguments: Vec::new(),
             tool: "convert_time",
             argument: Some("source_timezone=UTC time=12:00 target_timezone=UTC"),
@@ -132,7 +132,7 @@ fn subjects(peers: &Peers) -> Result<[Subject; 4]> {
         },
         Subject {
             name: "Python fastmcp",
-            program: peers.python("server_fastmcp.py"),
+            program: peers.python("python-2", "server_fastmcp.py"),
             arguments: Vec::new(),
             tool: "add",
             argument: Some("a=1 b=2"),

@@ -62,7 +62,11 @@ fn hosts(peers: &Peers) -> [Host; 4] {
             codex,
         ),
         host("LangChain JS", peers.node("host_langchain.mjs"), langchain),
-        host("LangChain", peers.langchain("host_langchain.py"), langchain),
+        host(
+            "LangChain",
+            peers.python("python-langchain", "host_langchain.py"),
+            langchain,
+        ),
     ]
 }
 

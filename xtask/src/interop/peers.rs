@@ -210,44 +210,19 @@ impl Peers {
         })
     }
 
-    /// A script for version 2 of the Python SDK.
-    pub(super) fn python(&self, script: &str) -> InstalledProgram {
-        self.python_script("python-2", script)
+    /// A Python script, in one of the environments.
+    pub(super) fn python(&self, environment: &str, script: &str) -> InstalledProgram {
+        Ok(PeerCommand {
+            program: self.interpreter(environment)?,
+            script: Some(self.home.join(script)),
+        })
     }
 
-    /// A script for version 1 of the Python SDK.
-    pub(super) fn python_1(&self, script: &str) -> InstalledProgram {
-        self.python_script("python-1", script)
-    }
-
-    /// A script for the oldest version of the Python SDK that still installs.
-    pub(super) fn python_oldest(&self, script: &str) -> InstalledProgram {
-        self.python_script("python-oldest", script)
-    }
-
-    /// A script for version 3 of FastMCP.
-    pub(super) fn fastmcp_3(&self, script: &str) -> InstalledProgram {
-        self.python_script("python-fastmcp-3", script)
-    }
-
-    /// A script that uses LangChain.
-    pub(super) fn langchain(&self, script: &str) -> InstalledProgram {
-        self.python_script("python-langchain", script)
-    }
-
-    /// A script that decodes OTLP.
-    pub(super) fn telemetry(&self, script: &str) -> InstalledProgram {
-        self.python_script("python-telemetry", script)
-    }
-
-    /// A program of the Python packages with servers and bridges.
-    pub(super) fn python_tool(&self, name: &str) -> InstalledProgram {
-        self.python_program("python-tools", name)
-    }
-
-    /// A server of Python packages that need newer packages than [`python_tool`](Self::python_tool).
-    pub(super) fn python_server(&self, name: &str) -> InstalledProgram {
-        self.python_program("python-servers", name)
+    /// A program of the Python packages in an environment.
+    pub(super) fn python_program(&self, environment: &str, name: &str) -> InstalledProgram {
+        let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+        let python = self.interpreter(environment)?;
+        Ok(PeerCommand::new(python.with_file_name(name)))
     }
 
     /// A folder that a server may read and write.
@@ -261,20 +236,6 @@ impl Peers {
             .get(environment)
             .cloned()
             .unwrap_or_else(unselected)
-    }
-
-    fn python_script(&self, environment: &str, script: &str) -> InstalledProgram {
-        Ok(PeerCommand {
-            program: self.interpreter(environment)?,
-            script: Some(self.home.join(script)),
-        })
-    }
-
-    /// A program in the folder of an interpreter.
-    fn python_program(&self, environment: &str, name: &str) -> InstalledProgram {
-        let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-        let python = self.interpreter(environment)?;
-        Ok(PeerCommand::new(python.with_file_name(name)))
     }
 
     /// A program that uses rmcp.

@@ -89,11 +89,17 @@ pub(super) fn case(
 /// Servers of an SDK with the tool `add`. Further ones are in [`servers`](super::servers).
 fn servers(peers: &Peers) -> [(&'static str, InstalledProgram); 4] {
     [
-        ("Python server 1", peers.python_1("server_v1.py")),
-        (FASTMCP, peers.python("server_fastmcp.py")),
-        ("FastMCP 3", peers.fastmcp_3("server_fastmcp.py")),
+        ("Python server 1", peers.python("python-1", "server_v1.py")),
+        (FASTMCP, peers.python("python-2", "server_fastmcp.py")),
+        (
+            "FastMCP 3",
+            peers.python("python-fastmcp-3", "server_fastmcp.py"),
+        ),
         // It ends at the request that probes for the modern era, and is started again.
-        ("Python server 1.2", peers.python_oldest("server_v1.py")),
+        (
+            "Python server 1.2",
+            peers.python("python-oldest", "server_v1.py"),
+        ),
     ]
 }
 
@@ -112,8 +118,16 @@ fn clients(peers: &Peers) -> [(&'static str, InstalledProgram, Option<&'static s
             Some("legacy"),
         ),
         ("TypeScript client 1", peers.node("client_v1.mjs"), None),
-        ("Python client 2", peers.python("client.py"), None),
-        ("Python client 1", peers.python_1("client_v1.py"), None),
+        (
+            "Python client 2",
+            peers.python("python-2", "client.py"),
+            None,
+        ),
+        (
+            "Python client 1",
+            peers.python("python-1", "client_v1.py"),
+            None,
+        ),
         (
             "TypeScript client 1.0",
             peers.node("client_oldest.mjs"),
@@ -121,7 +135,7 @@ fn clients(peers: &Peers) -> [(&'static str, InstalledProgram, Option<&'static s
         ),
         (
             "Python client 1.2",
-            peers.python_oldest("client_v1.py"),
+            peers.python("python-oldest", "client_v1.py"),
             None,
         ),
     ]

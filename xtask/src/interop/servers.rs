@@ -12,7 +12,7 @@ use crate::Result;
 use crate::process;
 use crate::workspace::Workspace;
 
-/// A server with the call of one of its tools, and a part of the output.
+/// A server, a call to one of its tools, and a part of the output.
 pub(super) struct RealServer {
     /// The name of its typed client.
     pub(super) name: &'static str,
@@ -141,15 +141,19 @@ fn listed(peers: &Peers) -> Vec<RealServer> {
             npm("exa-mcp-server", "dist/stdio.cjs"),
             "web_search_exa",
         ),
-        ("fetch", peers.python_tool("mcp-server-fetch"), "fetch"),
+        (
+            "fetch",
+            peers.python_program("python-tools", "mcp-server-fetch"),
+            "fetch",
+        ),
         (
             "wikipedia",
-            peers.python_server("wikipedia-mcp"),
+            peers.python_program("python-servers", "wikipedia-mcp"),
             "search_wikipedia",
         ),
         (
             "duckduckgo",
-            peers.python_server("duckduckgo-mcp-server"),
+            peers.python_program("python-servers", "duckduckgo-mcp-server"),
             "search",
         ),
     ]
@@ -165,7 +169,7 @@ fn called(peers: &Peers) -> Result<Vec<RealServer>> {
             "dist/index.js",
         )
     };
-    let python = |name| peers.python_tool(&format!("mcp-server-{name}"));
+    let python = |name| peers.python_program("python-tools", &format!("mcp-server-{name}"));
     let (files, repository) = (peers.folder("files"), peers.folder("repository"));
     fs::create_dir_all(&files)?;
     if !repository.join(".git").is_dir() {
@@ -254,13 +258,13 @@ fn fixtures(workspace: &Workspace, peers: &Peers) -> Vec<RealServer> {
         ),
         RealServer::new(
             "fastmcp",
-            peers.python("server_fastmcp.py"),
+            peers.python("python-2", "server_fastmcp.py"),
             add,
             ("add(fastmcp::AddInput::new(1, 2))", "3"),
         ),
         RealServer::new(
             "python",
-            peers.python("server.py"),
+            peers.python("python-2", "server.py"),
             add,
             ("add(python::AddInput::new(1, 2))", "3"),
         ),

@@ -31,7 +31,7 @@ pub(super) fn cases(workspace: &Workspace, mut servers: Vec<RealServer>) -> Resu
             false
         }
     });
-    let installed = servers.iter().filter(|it| it.program.is_ok());
+    let installed = servers.iter().filter(|server| server.program.is_ok());
     write_package(workspace, &folder, &installed.collect::<Vec<_>>())?;
     let mut build = workspace.cargo();
     build.args(["build", "--quiet", "--manifest-path"]);
@@ -77,10 +77,12 @@ fn write_package(workspace: &Workspace, folder: &Path, servers: &[&RealServer]) 
         workspace.root().join("Cargo.lock"),
         folder.join("Cargo.lock"),
     )?;
-    let modules = servers.iter().map(|it| format!("mod {};\n", it.name));
+    let modules = servers
+        .iter()
+        .map(|server| format!("mod {};\n", server.name));
     let arms = servers.iter().map(|RealServer { name, typed_call, .. }| {
         let mut letters = name.chars();
-        let first = letters.next().map(|it| it.to_ascii_uppercase());
+        let first = letters.next().map(|letter| letter.to_ascii_uppercase());
         let ty: String = first.into_iter().chain(letters).collect();
         format!(
             "        {name:?} => {{\n            let server = {name}::{ty}::new(client.clone());\n            \

@@ -127,7 +127,7 @@ mod tests {
     fn paths(code: &str) -> Vec<String> {
         let found = path_uses(code.parse().unwrap()).into_iter();
         found
-            .map(|it| it.segments.join("::") + if it.is_glob { "::*" } else { "" })
+            .map(|import| import.segments.join("::") + if import.is_glob { "::*" } else { "" })
             .collect()
     }
 

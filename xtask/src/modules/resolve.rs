@@ -150,7 +150,7 @@ impl Crate<'_> {
             module.items.iter().any(|item| {
                 matches!(item, Item::Macro(it)
                     if it.ident.as_ref().is_some_and(|ident| ident == name)
-                        && it.attrs.iter().any(|it| it.path().is_ident("macro_export")))
+                        && it.attrs.iter().any(|attribute| attribute.path().is_ident("macro_export")))
             })
         })
     }

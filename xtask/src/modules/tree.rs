@@ -24,7 +24,7 @@ pub(crate) struct Module<'a> {
     /// Names from the root of the crate; empty for the root.
     pub(crate) path: Vec<String>,
     pub(crate) file: &'a RustFile,
-    /// Index of the module that is the whole file: of itself, or of the one around an inline module.
+    /// Index of the file's module: this one, or the module around an inline module.
     pub(crate) file_module: usize,
     pub(crate) parent: Option<usize>,
     /// The items in the source code.
@@ -134,7 +134,9 @@ impl<'a> Crate<'a> {
                     },
                     None => {
                         let candidates = [format!("{stem}.rs"), format!("{stem}/mod.rs")];
-                        let Some(file) = candidates.iter().find_map(|it| files.get(it.as_str()))
+                        let Some(file) = candidates
+                            .iter()
+                            .find_map(|candidate| files.get(candidate.as_str()))
                         else {
                             continue;
                         };

@@ -42,7 +42,10 @@ fn check_crate(krate: &Crate<'_>) -> Vec<Finding> {
 
 /// One finding for a circle, at its first edge, with all edges between its members.
 fn describe(krate: &Crate<'_>, members: &BTreeSet<usize>, edges: &Edges) -> Option<Finding> {
-    let names: Vec<String> = members.iter().map(|it| krate.modules[*it].name()).collect();
+    let names: Vec<String> = members
+        .iter()
+        .map(|member| krate.modules[*member].name())
+        .collect();
     let mut message = format!(
         "{} modules depend on each other in a circle ({}); move the shared items to a module \
          below them:",
@@ -111,7 +114,7 @@ fn dependencies(krate: &Crate<'_>, index: usize) -> Vec<(usize, usize, String)> 
         }
         used_first.extend(path.segments.first().cloned());
     }
-    for import in module.imports.iter().filter(|it| !it.is_local) {
+    for import in module.imports.iter().filter(|import| !import.is_local) {
         if import.is_absolute {
             continue;
         }
@@ -235,7 +238,7 @@ impl Search<'_> {
             }
         }
         if self.low[module] == number {
-            let start = self.stack.iter().position(|it| *it == module);
+            let start = self.stack.iter().position(|other| *other == module);
             let members: BTreeSet<usize> = self.stack.drain(start.unwrap_or(0)..).collect();
             if members.len() > 1 {
                 self.circles.push(members);

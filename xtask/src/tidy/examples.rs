@@ -4,7 +4,7 @@
 use crate::finding::Finding;
 use crate::sources::{Sources, TextFile, is_library};
 
-/// Folder of the pages of the guide.
+/// Folder with the guide's pages.
 const GUIDE: &str = "mcp/src/docs/";
 
 /// Libraries whose items programs use through the facade.
@@ -47,12 +47,12 @@ fn check_file(text: &TextFile) -> Vec<Finding> {
             }),
             None => None,
         };
-        findings.extend(message.map(|it| Finding::new(&text.path, number + 1, it)));
+        findings.extend(message.map(|message| Finding::new(&text.path, number + 1, message)));
     }
     findings
 }
 
-/// Returns the text of a line of documentation.
+/// Returns the text of a documentation line.
 fn documentation(line: &str, is_page: bool) -> Option<&str> {
     if is_page {
         return Some(line);

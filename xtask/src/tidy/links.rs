@@ -10,9 +10,13 @@ const PLACEHOLDER: &str = "foo";
 
 pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let files: Vec<_> = sources.texts().iter().map(|it| it.path.as_str()).collect();
+    let files: Vec<_> = sources
+        .texts()
+        .iter()
+        .map(|text| text.path.as_str())
+        .collect();
     let texts = sources.texts().iter();
-    for document in texts.filter(|it| DOCUMENTS.contains(&it.path.as_str())) {
+    for document in texts.filter(|text| DOCUMENTS.contains(&text.path.as_str())) {
         for (number, line) in document.content.lines().enumerate() {
             let quoted = quoted(line).flat_map(expand);
             let missing = quoted.filter(|path| !exists(path, &files));

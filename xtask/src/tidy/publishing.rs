@@ -39,7 +39,9 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Finding> {
             }
         }
         for dependency in &package.dependencies {
-            let other = published.iter().find(|it| *it.name == *dependency.name);
+            let other = published
+                .iter()
+                .find(|package| *package.name == *dependency.name);
             let Some(other) = other else { continue };
             let required = requirement(&other.name, &other.version.to_string());
             if !accepts(dependency, &required) {
@@ -91,7 +93,10 @@ mod tests {
         assert_eq!(requirement("omnimcp-gateway", "1.2.3"), "^1.2.3");
         let facade = workspace.member("omnimcp").unwrap();
         let named = |name: &str| {
-            let mut found = facade.dependencies.iter().filter(|it| it.name == name);
+            let mut found = facade
+                .dependencies
+                .iter()
+                .filter(|dependency| dependency.name == name);
             found.next().unwrap()
         };
         let exact = format!("={}", facade.version);

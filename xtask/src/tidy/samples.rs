@@ -15,7 +15,10 @@ pub(crate) fn lines_of(
         "syntax error in the sample"
     );
     let findings = rule(&sources);
-    assert!(findings.iter().all(|it| it.path == path), "{findings:?}");
+    assert!(
+        findings.iter().all(|finding| finding.path == path),
+        "{findings:?}"
+    );
     let mut lines: Vec<usize> = findings.iter().map(|finding| finding.line).collect();
     lines.sort_unstable();
     lines

@@ -42,7 +42,7 @@ fn every_rule_applies_to_xtask() {
     let bad = "//! What it is.\n/// It does.\nstruct A;\n";
     let sources = Sources::from_texts(&[CHECKLIST, METHOD_TABLE, ("xtask/src/main.rs", bad)]);
     let report = check_sources(&sources);
-    let lines: Vec<_> = report.findings.iter().map(|it| it.line).collect();
+    let lines: Vec<_> = report.findings.iter().map(|finding| finding.line).collect();
     assert_eq!(lines, [1, 2], "{:?}", report.findings);
 }
 
@@ -266,7 +266,10 @@ fn documents_that_name_missing_files_are_findings() {
         ("mcp-core/src/a.rs", "//! A."),
         ("mcp-core/src/b.rs", "//! B."),
     ]);
-    let found: Vec<_> = links::check(&sources).iter().map(|it| it.line).collect();
+    let found: Vec<_> = links::check(&sources)
+        .iter()
+        .map(|finding| finding.line)
+        .collect();
     assert_eq!(found, marked(content));
 }
 

@@ -120,7 +120,7 @@ impl Comparisons {
         self.lines.push((span.start().line, action));
     }
 
-    /// Returns true if the path names a variant or a constant of one of the types.
+    /// Returns true if the path names a variant or constant of such a type.
     fn names_version(&self, path: &Path) -> bool {
         let names: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
         names

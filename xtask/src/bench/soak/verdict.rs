@@ -15,11 +15,11 @@ const WARM_UP: f64 = 0.25;
 /// Allowed growth from the first to the last third: a fraction, and a number of bytes.
 const SHARE: f64 = 0.05;
 const SPARE_BYTES: f64 = 4e6;
-/// Allowed growth of the number of files or threads, in addition to the fraction.
+/// Allowed growth in files or threads, in addition to the fraction.
 const SPARE_HANDLES: f64 = 16.0;
-/// Allowed growth of the number of tasks, in addition to the fraction: each connection has a few.
+/// Allowed growth in tasks, in addition to the fraction: each connection has a few.
 const SPARE_TASKS: f64 = 48.0;
-/// Length of the end of a log that is searched for the number of tasks.
+/// Bytes at the end of a log that are searched for the task count.
 const LOG_END: u64 = 4096;
 /// Minimum number of readings after the warm-up for a verdict.
 const FEWEST: usize = 9;
@@ -102,8 +102,8 @@ fn last_tasks(log: &Path) -> Option<usize> {
     counts.find_map(|line| line.strip_prefix("tasks ")?.parse().ok())
 }
 
-/// Returns a message for each resource that grows: after the warm-up, the median of the last third of
-/// the readings exceeds that of the first third by more than the allowed growth.
+/// Returns a message for each resource that grows: after the warm-up, the median reading in the last third
+/// exceeds that in the first third by more than the allowed growth.
 pub(super) fn judge(readings: &[Reading]) -> Vec<String> {
     let warm = (readings.len() as f64 * WARM_UP).ceil() as usize;
     let rest = readings.get(warm..).unwrap_or_default();
@@ -121,10 +121,16 @@ pub(super) fn judge(readings: &[Reading]) -> Vec<String> {
         })
     };
     [
-        grown("bytes of memory", SHARE, SPARE_BYTES, |it| it.bytes as f64),
-        grown("open files", SHARE, SPARE_HANDLES, |it| it.files as f64),
-        grown("threads", SHARE, SPARE_HANDLES, |it| it.threads as f64),
-        grown("tasks", SHARE, SPARE_TASKS, |it| it.tasks as f64),
+        grown("bytes of memory", SHARE, SPARE_BYTES, |sample| {
+            sample.bytes as f64
+        }),
+        grown("open files", SHARE, SPARE_HANDLES, |sample| {
+            sample.files as f64
+        }),
+        grown("threads", SHARE, SPARE_HANDLES, |sample| {
+            sample.threads as f64
+        }),
+        grown("tasks", SHARE, SPARE_TASKS, |sample| sample.tasks as f64),
     ]
     .into_iter()
     .flatten()
@@ -135,7 +141,7 @@ pub(super) fn judge(readings: &[Reading]) -> Vec<String> {
 mod tests {
     use super::{Reading, judge};
 
-    /// Returns 60 readings. Memory and files are functions of the number of the reading.
+    /// Returns 60 readings. Memory and files are functions of the reading's number.
     fn readings(bytes: fn(u64) -> u64, files: fn(u64) -> u64) -> Vec<Reading> {
         let reading = |number: u64| Reading {
             seconds: number as f64,

@@ -95,7 +95,7 @@ fn text(result: &CallToolResult) -> String {
 }
 
 fn has(answer: &str, wanted: &[&str]) -> Checked {
-    match wanted.iter().find(|it| !answer.contains(**it)) {
+    match wanted.iter().find(|text| !answer.contains(**text)) {
         Some(missing) => Err(format!("`{missing}` is not in `{answer}`").into()),
         None => Ok(()),
     }
@@ -118,7 +118,7 @@ async fn resources(client: &Client) -> Checked {
         .list_all_resources()
         .await?
         .iter()
-        .any(|it| it.uri == uri)
+        .any(|resource| resource.uri == uri)
     {
         return Err("the resource is not listed".into());
     }
@@ -134,7 +134,7 @@ async fn prompts(client: &Client) -> Checked {
         .list_all_prompts()
         .await?
         .iter()
-        .any(|it| it.name == name)
+        .any(|tool| tool.name == name)
     {
         return Err("the prompt is not listed".into());
     }
@@ -239,7 +239,7 @@ async fn main() -> Checked {
         return Err("usage: client URL REVISION".into());
     };
     let known = ProtocolVersion::KNOWN_VERSIONS.iter();
-    let revision = known.into_iter().find(|it| it.as_str() == revision);
+    let revision = known.into_iter().find(|version| version.as_str() == revision);
     let revision = revision.ok_or("rmcp does not know the revision")?.clone();
     let lifecycle = if revision == ProtocolVersion::V_2026_07_28 {
         ClientLifecycleMode::Auto {
@@ -258,7 +258,7 @@ async fn main() -> Checked {
     let transport = StreamableHttpClientTransport::from_config(config);
     let client = handler.serve_with_lifecycle(transport, lifecycle).await?;
     let settled = client.peer().peer_info();
-    let settled = settled.map(|it| it.protocol_version.to_string());
+    let settled = settled.map(|result| result.protocol_version.to_string());
     println!("revision {}", settled.unwrap_or_default());
     tell("tools", tools(&client)).await;
     tell("resources", resources(&client)).await;
