@@ -74,8 +74,10 @@ struct Connect {
 
 async fn connect(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
     let Connect { protocol } = read(&body)?;
-    let connected = session.connect(&protocol).await;
-    Ok(outcome(connected.map(|()| json!({}))))
+    // A page that is loaded again drops this request; the connection must not end half-way.
+    let connected = tokio::spawn(async move { session.connect(&protocol).await });
+    let connected = connected.await.map_err(|error| error.to_string());
+    Ok(outcome(connected.flatten().map(|()| json!({}))))
 }
 
 #[derive(Deserialize)]

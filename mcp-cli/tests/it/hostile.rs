@@ -278,7 +278,14 @@ fn every_command_is_tested() {
         "gateway", "login", "logout", "whoami",
     ];
     // The inspector's page has tests of its own; the others ask no server.
-    let without_text = ["inspect", "completions", "man", "new", "install", "uninstall"];
+    let without_text = [
+        "inspect",
+        "completions",
+        "man",
+        "new",
+        "install",
+        "uninstall",
+    ];
     let help = mcp_in(&folder("hostile_help"), &["--help"], "").out;
     let (_, commands) = help.split_once("Commands:\n").unwrap();
     let commands = commands.lines().take_while(|line| !line.is_empty());
