@@ -45,7 +45,7 @@ use workspace::Workspace;
 enum Command {
     /// Every check in order, with a summary
     Ci(ci::CiArgs),
-    /// The rules of this repository: layers, circles, versions, literals, spec ids, …
+    /// The rules of this repository: layers, circles, versions, literals, spec ids, language, …
     Tidy,
     /// The public items, compared with docs/api.txt
     Api(ListArgs),

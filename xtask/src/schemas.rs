@@ -16,7 +16,7 @@ const VERSION: &str = "4.25.1";
 /// Arguments of `schemas`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SchemasArgs {
-    /// This folder of tests instead of the package of PyPI
+    /// This folder with tests, not the package from PyPI
     #[arg(long, value_name = "FOLDER")]
     suite: Option<PathBuf>,
 }

@@ -4,6 +4,7 @@
 //!
 //! | module | rule |
 //! |---|---|
+//! | [`language`] | no negation with "no", chains of three "of", and closures with `it` |
 //! | [`layers`] | allowed dependencies between crates; folder names; no tokio below the transports |
 //! | [`cycles`] | no circles of modules within a crate |
 //! | [`doc_comments`] | doc comments begin with a noun phrase or a third-person verb |
@@ -19,6 +20,7 @@
 mod cycles;
 mod doc_comments;
 mod examples;
+mod language;
 mod layers;
 mod links;
 mod literals;
@@ -38,10 +40,11 @@ use crate::workspace::Workspace;
 /// The findings of a rule about source files.
 type Rule = fn(&Sources) -> Vec<Finding>;
 
-const RULES: [Rule; 9] = [
+const RULES: [Rule; 10] = [
     cycles::check,
     doc_comments::check,
     examples::check,
+    language::check,
     links::check,
     literals::check,
     sizes::check,

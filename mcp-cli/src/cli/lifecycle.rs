@@ -61,7 +61,7 @@ pub(crate) struct InstallArgs {
     pub(crate) server: ServerArgs,
     #[command(flatten)]
     pub(crate) entry: EntryArgs,
-    /// Name of the server [default: that of the program, of TARGET, or of the URL's host]
+    /// Name of the server [default: the program, TARGET, or the URL's host]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Replace an entry of this name
