@@ -110,16 +110,16 @@ const STEPS: [Step; 23] = [
 /// Arguments of `ci`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CiArgs {
-    /// What a release needs: also the later steps, all cases of interop, and a soak of ten minutes
+    /// Run what a release needs: also the later steps, all interop cases, and a soak of ten minutes
     #[arg(long)]
     full: bool,
-    /// These steps only, with commas
+    /// Run these steps only, with commas
     #[arg(long, value_name = "STEPS", value_delimiter = ',', value_parser = step_names())]
     only: Vec<String>,
-    /// All but these steps
+    /// Leave out these steps
     #[arg(long, value_name = "STEPS", value_delimiter = ',', value_parser = step_names())]
     skip: Vec<String>,
-    /// A step that is skipped, or that checks only a part, fails
+    /// Fail if a step is skipped, or checks only a part
     #[arg(long)]
     strict: bool,
 }
