@@ -101,7 +101,7 @@ impl Call {
     }
 }
 
-/// Returns the id in the parameters of a method of tasks. An id with escapes is not borrowed, and no
+/// Returns the id in the parameters of a task method. An id with escapes is not borrowed, and no
 /// server of this library creates one.
 fn task_id(params: &RawObject) -> Option<&str> {
     #[derive(Deserialize)]

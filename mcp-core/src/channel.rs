@@ -433,7 +433,7 @@ pub enum ChannelError {
         /// The limit in bytes.
         limit: usize,
     },
-    /// The response is no message of the protocol.
+    /// The response is not a message of the protocol.
     #[error("malformed answer: {0}")]
     Malformed(String),
     /// The request itself cannot be sent: an invalid URL or header.

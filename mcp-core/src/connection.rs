@@ -88,7 +88,7 @@ struct Learned {
 }
 
 impl ConnectionState {
-    /// Returns the version of HTTP of the last response. `None` before the first one.
+    /// Returns the HTTP version of the last response. `None` before the first one.
     pub fn http_version(&self) -> Option<http::Version> {
         self.0.lock().http_version
     }
@@ -132,7 +132,7 @@ impl fmt::Debug for SessionId {
     }
 }
 
-/// The address of the client of a call; see [`Extensions::client_address`](crate::Extensions::client_address).
+/// The address of a call's client; see [`Extensions::client_address`](crate::Extensions::client_address).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientAddress {
     ip: IpAddr,

@@ -36,7 +36,7 @@ impl std::error::Error for DeserializeError {
 ///
 /// # Errors
 ///
-/// Returns [`DeserializeError`] when the document is no JSON or does not fit `T`.
+/// Returns [`DeserializeError`] when the document is not JSON or does not fit `T`.
 pub fn from_str<T: DeserializeOwned>(json: &str) -> Result<T, DeserializeError> {
     serde_json::from_str(json).map_err(|error| DeserializeError {
         path: find_path::<T>(json),

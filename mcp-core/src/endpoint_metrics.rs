@@ -1,4 +1,4 @@
-//! Snapshots for metrics and health checks: of an endpoint, of authorization, and of tasks.
+//! Snapshots for metrics and health checks: endpoints, authorization, tasks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct EndpointMetrics {
     /// Open sessions of legacy clients.
     pub sessions: u64,
-    /// Open event streams: of calls, of subscriptions, and of sessions. A pipe has none.
+    /// Open event streams of calls, subscriptions and sessions. A pipe has none.
     pub streams: u64,
     /// Running `subscriptions/listen` requests.
     pub subscriptions: u64,
@@ -33,7 +33,7 @@ pub struct AuthMetrics {
     pub refused: BTreeMap<&'static str, u64>,
 }
 
-/// A snapshot of the tasks of one node.
+/// A snapshot of one node's tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskMetrics {
@@ -71,7 +71,7 @@ pub(crate) struct QueueShare {
 }
 
 impl QueueShare {
-    /// Sets the number of bytes of this queue.
+    /// Sets the size of this queue in bytes.
     pub(crate) fn set(&mut self, bytes: u64) {
         // Wraps on both sides, so a decrease is the addition of its complement.
         let change = bytes.wrapping_sub(self.own);

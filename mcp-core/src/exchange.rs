@@ -27,7 +27,7 @@ pub struct Exchange {
     /// Protocol-level metadata (`_meta`) of the request, as it arrived; see
     /// [`update_meta`](Self::update_meta).
     pub meta: RequestMetaObject,
-    /// Sends progress, log messages and notifications of extensions of this call. Layers change them
+    /// Sends this call's progress, log messages and extension notifications. Layers change them
     /// with [`NotificationSender::map`], on a client those that arrive.
     pub notifications: NotificationSender,
     /// The head of the HTTP request, the [`Principal`], and values that layers have inserted.

@@ -82,7 +82,7 @@ pub trait Extension: Send + Sync + 'static {
 /// }
 /// ```
 pub trait CustomRequest: Send + Sync + 'static {
-    /// The name of the method. No method of the protocol and of another extension has it.
+    /// The name of the method. No method of the protocol or another extension has it.
     const METHOD: &'static str;
 
     /// The extension that defines the request.
@@ -173,7 +173,7 @@ pub trait ListRequest: CustomRequest {
 /// }
 /// ```
 pub trait CustomNotification: Send + Sync + 'static {
-    /// The name of the method. No method of the protocol and of another extension has it.
+    /// The name of the method. No method of the protocol or another extension has it.
     const METHOD: &'static str;
 
     /// The extension that defines the notification.
@@ -206,7 +206,7 @@ capabilities!(ClientCapabilities, ServerCapabilities);
 ///
 /// # Errors
 ///
-/// Returns [`InvalidSettings`] when the settings are no `T`.
+/// Returns [`InvalidSettings`] when the settings are not a `T`.
 // spec: EXT-05
 pub fn read_settings<T: DeserializeOwned>(
     capabilities: &impl Capabilities,

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The bytes are no valid message.
+    /// The bytes are not a valid message.
     #[error(transparent)]
     InvalidMessage(#[from] ParseError),
     /// The message is valid, but not acceptable in this state.

@@ -98,7 +98,7 @@ impl<S: Service> Channel for InProcessChannel<S> {
         })
     }
 
-    /// Runs the handler of a notification of an extension while the future is polled.
+    /// Runs the handler of an extension's notification while the future is polled.
     fn notify(&self, message: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {
         let profile = self.service.profile();
         let inbound = match Message::parse(&message.body) {

@@ -156,7 +156,7 @@ impl InputState {
     ///
     /// # Errors
     ///
-    /// Returns [`Fault::BadParams`] when the responses are no JSON object.
+    /// Returns [`Fault::BadParams`] when the responses are not a JSON object.
     // spec: MRTR-14, MRTR-15
     pub fn parse_responses(&self) -> Result<BTreeMap<String, Box<RawValue>>, Fault> {
         let Some(responses) = &self.responses else {

@@ -67,7 +67,7 @@ impl ServerNotification {
         })
     }
 
-    /// Returns the name of the method, also of one of an extension.
+    /// Returns the method name, also that of an extension.
     pub(crate) fn method_name(&self) -> &str {
         match (self, self.method()) {
             (Self::Other { method, .. }, _) => method,
@@ -95,7 +95,7 @@ pub enum ClientNotification {
     /// The client has cancelled a request.
     // spec: CAN-01
     Cancelled(Cancelled),
-    /// The progress of a request of the server (legacy era only).
+    /// The progress of a server's request (legacy era only).
     Progress {
         /// The token that the server has chosen.
         token: ProgressToken,

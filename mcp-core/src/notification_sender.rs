@@ -290,7 +290,7 @@ impl NotificationSender {
         }
     }
 
-    /// The notifications of a call of a client: layers map the notifications that arrive for it.
+    /// The notifications of a client's call: layers map those that arrive for it.
     #[doc(hidden)]
     pub fn for_client() -> Self {
         struct Discard;

@@ -11,7 +11,7 @@ use mcp_types::RequestId;
 
 pub(crate) use ids::RequestIds;
 
-/// The requests of one side of a connection that wait for a response.
+/// One side's requests that wait for a response.
 ///
 /// Every request leaves the table exactly once, with the value `T` that its caller waits on: by its
 /// response or a cancellation ([`remove`](Self::remove)), by its deadline

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use mcp_types::{CacheHint, Meta, Method, ProtocolVersion};
 
 /// The result of a call as its server has sent it: the members of the result as JSON. Gateways pass it on without
-/// decoding its content, which costs neither time nor memory of the size of the decoded content.
+/// decoding its content, which saves the time and the memory that decoding takes.
 ///
 /// The wire decodes it if the revision of the receiver does not have all that the result may contain.
 /// [`wire::tool_result`](crate::wire::tool_result) decodes the result of a tool.

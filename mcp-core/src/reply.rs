@@ -64,7 +64,7 @@ pub enum ResultBody {
     Initialize(Arc<InitializeResult>),
     /// The empty result of the other session requests.
     Empty,
-    /// The result of a method of an extension.
+    /// The result of an extension's method.
     Other(RawObject),
     /// The result of `tools/call`, `resources/read` or `prompts/get` that is passed on without decoding its content.
     Raw(Box<RawResult>),

@@ -15,7 +15,7 @@ pub struct ReplyTarget {
     pub id: RequestId,
     /// The server that replies.
     pub profile: Arc<ServerProfile>,
-    /// The wire of the revision of the request.
+    /// The wire of the request's revision.
     pub wire: &'static dyn Wire,
 }
 

@@ -1,4 +1,4 @@
-//! Requests of servers and the responses of clients, independent of the wire.
+//! Server requests and client responses, independent of the wire.
 //!
 //! Only sessions have requests of servers. In the modern era a result asks for input instead: see
 //! [`InputRequired`](mcp_types::InputRequired).

@@ -46,15 +46,15 @@ use write::{
     write_request, write_scalar,
 };
 
-/// The server's half of the wire of 2026-07-28.
+/// The server half of the 2026-07-28 wire.
 pub static MODERN: &dyn Wire = &modern::Modern;
 
-/// Returns the server's half of the wire of a revision.
+/// Returns the server half of a revision's wire.
 pub fn for_version(version: ProtocolVersion) -> &'static dyn Wire {
     client_for_version(version)
 }
 
-/// Encodes a notification of an extension of a client.
+/// Encodes an extension notification of a client.
 pub(crate) fn custom_notification(
     method: &str,
     params: &RawObject,
@@ -81,7 +81,7 @@ pub(crate) fn custom_notification(
     out
 }
 
-/// Returns both halves of the wire of a revision.
+/// Returns both halves of a revision's wire.
 pub fn client_for_version(version: ProtocolVersion) -> &'static dyn ClientWire {
     match legacy::for_version(version) {
         Some(wire) => wire,

@@ -1,4 +1,4 @@
-//! Error codes of JSON-RPC and of the protocol, and the types of their `data`.
+//! The error codes of JSON-RPC and MCP, and the types of their `data`.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#errors>
 

@@ -9,7 +9,7 @@ use crate::{ExtraFields, Icon, de};
 
 /// Name and version of a client or a server, as it claims them.
 ///
-/// Use it for display and logs. It is unverified, so neither behaviour nor security depends on it.
+/// Use it for display and logs. It is unverified, so neither behavior nor security depends on it.
 // spec: VER-08, LIFE-16
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -26,7 +26,7 @@ pub struct Implementation {
     /// Description of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// URL of the website of the program. Read one of a peer with
+    /// URL of the program's website. Read a peer's with
     /// `checked_website_url` (feature `url`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,

@@ -48,7 +48,7 @@ impl InitializeParams {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InitializeResult {
-    /// Name of the revision of the session. This crate may not know it.
+    /// Name of the session's revision. This crate may not know it.
     pub protocol_version: String,
     /// Capabilities of the server.
     pub capabilities: ServerCapabilities,

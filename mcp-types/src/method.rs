@@ -52,7 +52,7 @@ pub enum Capability {
     Tasks,
 }
 
-/// Row of the table of methods.
+/// Row of the method table.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct MethodSpec {
@@ -147,7 +147,7 @@ impl MethodSpec {
 /// Defines the enum and its table from one list.
 macro_rules! methods {
     ($($(#[$doc:meta])* $method:ident = $name:literal, $kind:ident from $sender:ident $(. $fact:ident($($value:expr),*))*;)*) => {
-        /// Method of the protocol or of an official extension.
+        /// Method of the protocol or an official extension.
         ///
         /// # Examples
         ///

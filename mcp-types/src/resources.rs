@@ -216,7 +216,7 @@ pub struct ReadResourceResult {
 impl ReadResourceResult {
     setters! { meta }
 
-    /// Creates a result from the contents of a resource or of its parts.
+    /// Creates a result from the contents of a resource or its parts.
     pub fn new(contents: Vec<ResourceContents>) -> Self {
         Self {
             contents,

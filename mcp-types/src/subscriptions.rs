@@ -28,21 +28,21 @@ use crate::{ExtraFields, Meta, RequestId, de};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SubscriptionFilter {
-    /// Changes of the list of tools.
+    /// Changes of the tool list.
     #[serde(
         default,
         deserialize_with = "de::null_to_default",
         skip_serializing_if = "Not::not"
     )]
     pub tools_list_changed: bool,
-    /// Changes of the list of prompts.
+    /// Changes of the prompt list.
     #[serde(
         default,
         deserialize_with = "de::null_to_default",
         skip_serializing_if = "Not::not"
     )]
     pub prompts_list_changed: bool,
-    /// Changes of the list of resources.
+    /// Changes of the resource list.
     #[serde(
         default,
         deserialize_with = "de::null_to_default",
@@ -64,7 +64,7 @@ pub struct SubscriptionFilter {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub task_ids: Vec<String>,
-    /// Changes of the list of event types (events extension, draft).
+    /// Changes of the event type list (events extension, draft).
     #[serde(
         default,
         deserialize_with = "de::null_to_default",
@@ -82,21 +82,21 @@ impl SubscriptionFilter {
         Self::default()
     }
 
-    /// Selects changes of the list of tools.
+    /// Selects changes of the tool list.
     #[must_use]
     pub fn tools_changed(mut self) -> Self {
         self.tools_list_changed = true;
         self
     }
 
-    /// Selects changes of the list of prompts.
+    /// Selects changes of the prompt list.
     #[must_use]
     pub fn prompts_changed(mut self) -> Self {
         self.prompts_list_changed = true;
         self
     }
 
-    /// Selects changes of the list of resources.
+    /// Selects changes of the resource list.
     #[must_use]
     pub fn resources_changed(mut self) -> Self {
         self.resources_list_changed = true;
@@ -117,7 +117,7 @@ impl SubscriptionFilter {
         self
     }
 
-    /// Selects changes of the list of event types (events extension, draft).
+    /// Selects changes of the event type list (events extension, draft).
     #[must_use]
     pub fn events_changed(mut self) -> Self {
         self.events_list_changed = true;
@@ -209,7 +209,7 @@ impl SubscriptionAcknowledged {
     }
 }
 
-/// Parameters of notifications without members of their own, such as
+/// Parameters of notifications that have only `_meta`, such as
 /// `notifications/tools/list_changed`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -28,7 +28,7 @@ impl TaskStatus {
     }
 }
 
-/// Parameters of `tasks/get` and `tasks/cancel`, and of `tasks/result` of 2025-11-25.
+/// Parameters of `tasks/get`, `tasks/cancel`, and `tasks/result` (2025-11-25).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

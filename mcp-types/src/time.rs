@@ -1,6 +1,6 @@
 //! Dates and times of ISO 8601. This module reads no clock.
 
-/// Days of an era of 400 years.
+/// Days in an era, which has 400 years.
 const DAYS_OF_ERA: i64 = 146_097;
 /// Days from 1 March of the year 0 to 1970.
 const DAYS_TO_1970: i64 = 719_468;

@@ -74,7 +74,7 @@ pub struct Tool {
     /// JSON Schema of the structured result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Arc<JsonObject>>,
-    /// Hints about the behaviour of the tool.
+    /// Hints about the behavior of the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<ToolAnnotations>,
     /// Support for calls as experimental tasks (only 2025-11-25).
@@ -132,7 +132,7 @@ impl Tool {
         self
     }
 
-    /// Sets all hints about the behaviour of the tool.
+    /// Sets all hints about the behavior of the tool.
     #[must_use]
     pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
         self.annotations = Some(annotations);
@@ -195,7 +195,7 @@ fn no_parameters() -> Arc<JsonObject> {
     Arc::new(schema)
 }
 
-/// Hints about the behaviour of a tool. Clients trust them only if they trust the server.
+/// Hints about the behavior of a tool. Clients trust them only if they trust the server.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema#toolannotations>
 // spec: TOOL-10, TOOL-11

@@ -1,4 +1,4 @@
-//! Upper bounds for the number of allocations of parsing, reading and writing.
+//! Allocation budgets for parsing, reading and writing.
 
 #[cfg(test)]
 mod tests {

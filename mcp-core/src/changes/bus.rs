@@ -88,7 +88,7 @@ impl MemoryBus {
         Self::default()
     }
 
-    /// Notifies each subscriber of a change of everything that it is interested in. A bus between nodes
+    /// Notifies each subscriber that everything in its filter has changed. A bus between nodes
     /// calls it after it may have missed changes.
     pub fn publish_all(&self) {
         let readers: Vec<Waker> = {

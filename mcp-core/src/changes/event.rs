@@ -14,7 +14,7 @@ pub enum ChangeEvent {
     Tools,
     /// The list of prompts has changed.
     Prompts,
-    /// The list of resources or of resource templates has changed.
+    /// The resource list or the template list has changed.
     Resources,
     /// The content of a resource has changed.
     Resource {

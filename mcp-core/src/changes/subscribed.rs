@@ -18,7 +18,7 @@ pub(super) struct SubscribedUris(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     counts: HashMap<Arc<str>, usize>,
-    /// Counts the changes of the set of URIs.
+    /// Counts the changes of the URI set.
     version: u64,
     /// The tasks that wait for a change.
     readers: Slab<Option<Waker>>,

@@ -53,7 +53,7 @@ impl<C> Clone for Registration<C> {
 }
 
 impl<C: Capabilities> Registration<C> {
-    /// The registration of an extension of the type `E`.
+    /// The registration of the extension `E`.
     pub fn of<E: Extension>(settings: &impl Serialize) -> Self {
         Self::new(E::ID, type_name::<E>(), settings)
     }

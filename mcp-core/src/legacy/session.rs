@@ -215,7 +215,7 @@ impl Session {
         self.changes.as_ref()?.watch.topic()
     }
 
-    /// Returns the wire of the revision of the session.
+    /// Returns the wire of the session's revision.
     pub fn wire(&self) -> &'static dyn Wire {
         self.wire
     }

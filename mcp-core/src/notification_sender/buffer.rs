@@ -213,7 +213,7 @@ impl NotificationBuffer {
         Self::wake_all(state);
     }
 
-    /// Appends a message that is no notification, such as a request to the client, whatever the
+    /// Appends a message that is not a notification, such as a request to the client, whatever the
     /// limit. The caller bounds the number of such messages. Returns false if the reader is gone.
     pub fn push(&self, message: &[u8]) -> bool {
         let mut state = self.state.lock();

@@ -1,4 +1,4 @@
-//! Ids of the requests of one side.
+//! The request ids of one side.
 
 use mcp_types::RequestId;
 

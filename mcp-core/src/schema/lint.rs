@@ -126,7 +126,7 @@ const FORMATS: [&str; 19] = [
     "regex",
 ];
 
-/// Substrings of the names of secrets.
+/// Substrings in the names of secrets.
 const SECRETS: [&str; 8] = [
     "password",
     "passwd",
@@ -317,7 +317,7 @@ mod tests {
 
     use super::{LintProfile, Severity, lint};
 
-    /// Returns the location, the severity and the start of the clients of each lint.
+    /// Returns each lint's location, severity and first clients.
     fn lints_of(tool: &Tool) -> Vec<(String, Severity, &'static str)> {
         let lints = lint(tool).into_iter();
         lints

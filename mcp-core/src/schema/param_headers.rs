@@ -72,11 +72,11 @@ pub struct InvalidParamHeader {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum Reason {
-    #[error("the name is no string; name the header, as in \"Region\"")]
+    #[error("the name is not a string; name the header, as in \"Region\"")]
     NotAString,
     #[error("the name is empty; name the header, as in \"Region\"")]
     Empty,
-    #[error("{0:?} is no name of a header; use letters, digits and -, such as \"Tenant-Id\"")]
+    #[error("{0:?} is not a header name; use letters, digits and -, such as \"Tenant-Id\"")]
     NotAToken(String),
     #[error("{0:?} is used twice, where names differ only in case, too; rename one")]
     Duplicate(String),
@@ -154,7 +154,7 @@ impl ParamHeaders {
                 });
             }
         }
-        // The root is no property.
+        // The root is not a property.
         if location.is_empty() && schema.contains_key(PARAM_HEADER) {
             let location = location.to_owned();
             let reason = Reason::Unreachable;
@@ -193,7 +193,7 @@ impl ParamHeaders {
     }
 }
 
-/// Returns the path of the value of a subschema, or `None` when another keyword than `properties`
+/// Returns the path of a subschema's value, or `None` when another keyword than `properties`
 /// leads to it.
 fn path_of(path: &str, sub: &Subschema<'_>) -> Option<String> {
     let name = sub.name.filter(|_| sub.keyword == "properties")?;

@@ -1,4 +1,4 @@
-//! Limits of the regular expressions of a schema: their size when they are compiled, and the work of
+//! Limits of a schema's regular expressions: their size when they are compiled, and the work of
 //! matching them.
 
 use jsonschema::PatternOptions;
@@ -30,7 +30,7 @@ const MAX_STEPS: u64 = 50_000_000;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Patterns {
     count: usize,
-    /// Upper bound of the size of the largest compiled pattern.
+    /// Upper bound for the largest compiled pattern.
     largest: usize,
 }
 
@@ -92,7 +92,7 @@ fn sources(schema: &JsonObject) -> impl Iterator<Item = &str> {
     pattern.into_iter().chain(keys.map(String::as_str))
 }
 
-/// Returns an upper bound of the size of a compiled pattern.
+/// Returns an upper bound for the size of a compiled pattern.
 ///
 /// # Errors
 ///
@@ -116,7 +116,7 @@ fn size(source: &str, available: usize) -> Result<usize, SchemaError> {
             total: MAX_TOTAL_SIZE,
         },
         false => SchemaError::Invalid(format!(
-            "the pattern {source:?} is no regular expression, needs look-around or \
+            "the pattern {source:?} is not a regular expression, needs look-around or \
              back-references, or is far too large"
         )),
     })

@@ -18,7 +18,7 @@ pub struct StreamId<'a> {
 }
 
 impl<'a> StreamId<'a> {
-    /// The id of a stream of a session.
+    /// The id of a session's stream.
     pub fn new(session: &'a str, stream: &'a str) -> Self {
         Self { session, stream }
     }
@@ -73,7 +73,7 @@ impl Replay {
         }
     }
 
-    /// A replay of the first of several parts. `events` must not be empty.
+    /// The first part of a longer replay. `events` must not be empty.
     pub fn partial(events: Vec<(u64, StoredEvent)>) -> Self {
         Self {
             events,
@@ -107,7 +107,7 @@ pub enum ReplayError {
 /// Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery>
 #[async_trait]
 pub trait EventStore: Send + Sync + 'static {
-    /// Stores an event and returns its number, which is greater than those of all earlier events of
+    /// Stores an event and returns its number, which is greater than the earlier numbers in
     /// the stream, from whichever node.
     ///
     /// # Errors

@@ -86,7 +86,7 @@ pub trait SessionStore: Send + Sync + 'static {
         }
     }
 
-    /// Removes a session. An unknown id is no error.
+    /// Removes a session. An unknown id is not an error.
     ///
     /// # Errors
     ///

@@ -64,13 +64,13 @@ impl TaskRecord {
     }
 }
 
-/// The limits of a store of tasks.
+/// The limits of a task store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskLimits {
     /// The number of tasks.
     pub tasks: usize,
-    /// The number of tasks of one principal. Callers without identity have only the common limit.
+    /// The number of tasks per principal. Callers without identity have only the common limit.
     pub tasks_per_principal: usize,
     /// The total size of the records as JSON, in bytes.
     pub bytes: usize,

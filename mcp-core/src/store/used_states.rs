@@ -48,7 +48,7 @@ const MAX_OF_CALLER: usize = 10_000;
 struct UsedStates {
     by_id: HashMap<Arc<str>, CallerKey>,
     by_expiry: BTreeSet<(Instant, Arc<str>)>,
-    /// Number of states of each caller.
+    /// The number of states per caller.
     callers: HashMap<CallerKey, usize>,
 }
 

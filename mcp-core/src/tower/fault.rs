@@ -1,4 +1,4 @@
-//! Conversion of errors and panics of layers into faults.
+//! Conversion of layer errors and panics into faults.
 
 use std::error::Error;
 use std::fmt::{self, Debug, Write};
@@ -12,7 +12,7 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 
 /// The time that clients wait after a call that was shed.
 const SHED_WAIT: Duration = Duration::from_secs(1);
-/// The number of sources of an error that are examined.
+/// How many sources of an error are examined.
 const MAX_SOURCES: usize = 8;
 
 /// Converts an error of a layer by the first known type among it and its sources.

@@ -28,7 +28,7 @@ pub trait ClientWire: Wire {
         response: &Response<'_>,
     ) -> Result<Reply, DecodeError>;
 
-    /// Decodes the response to `request`, except for the content of results of `tools/call`, `resources/read` and
+    /// Decodes the response to `request`, except for the result content of `tools/call`, `resources/read` and
     /// `prompts/get`, which become a [`RawResult`](crate::RawResult).
     ///
     /// # Errors

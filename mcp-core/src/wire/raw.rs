@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::{DecodeError, EncodedReply, clear_line_breaks, results, write_json, write_scalar};
 use crate::{Fault, RawResult, Reply, ResultBody};
 
-/// Largest number of members of a raw result. A result with more of them is decoded.
+/// The maximum number of members in a raw result. A result with more members is decoded.
 const MAX_MEMBERS: usize = 64;
 
 /// Members of this size in bytes are sent without copying them.

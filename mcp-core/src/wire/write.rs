@@ -56,7 +56,7 @@ pub(super) fn splice_json(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) 
     let start = out.len();
     let is_first = out.last() == Some(&b'{');
     write_json(out, value);
-    debug_assert_eq!(out.get(start), Some(&b'{'), "the value is no object");
+    debug_assert_eq!(out.get(start), Some(&b'{'), "the value is not an object");
     if is_first {
         out.remove(start);
     } else if out.get(start + 1) == Some(&b'}') {
@@ -67,7 +67,7 @@ pub(super) fn splice_json(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) 
     }
 }
 
-/// Appends the members of the result of a tool like [`splice_json`].
+/// Appends the members of a tool result like [`splice_json`].
 ///
 /// Most results are one text. Without the derived serializer such a result takes 830 instructions less
 /// (docs/decisions/0002-split-of-messages.md).

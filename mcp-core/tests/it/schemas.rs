@@ -15,7 +15,7 @@ use crate::messages::Side;
 use crate::spec::{Spec, members};
 use crate::strategies::{self, Range};
 
-/// The number of generated values of each kind.
+/// The number of generated values per kind.
 const CASES: usize = 600;
 
 /// Returns the folder with one folder per revision.

@@ -65,7 +65,7 @@ impl Spec {
             let word = if closed { "closed " } else { "" };
             assert!(
                 errors.is_empty(),
-                "{} is no {word}{name} of {}:\n{}",
+                "{} is not a {word}{name} of {}:\n{}",
                 value,
                 self.version,
                 errors.join("\n")
@@ -138,7 +138,7 @@ fn close(schema: &mut Value, name: &str) {
             close(inner, "");
         }
     }
-    // Each part of `allOf` names some of the members.
+    // Each part of `allOf` names some members.
     for key in ["anyOf", "oneOf"] {
         let inner = object.get_mut(key).and_then(Value::as_array_mut);
         inner.into_iter().flatten().for_each(|it| close(it, ""));

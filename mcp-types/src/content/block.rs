@@ -8,7 +8,7 @@ use crate::setters::setters;
 use crate::tagged::{self, Tagged};
 use crate::{JsonObject, Meta, de};
 
-/// A piece of content of a tool result, a prompt message or a sampling message.
+/// A piece of content in a tool result, prompt message or sampling message.
 ///
 /// Blocks of an unknown kind are kept unchanged in [`Other`](Self::Other).
 ///

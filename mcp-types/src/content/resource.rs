@@ -6,7 +6,7 @@ use super::{Annotations, Blob};
 use crate::setters::setters;
 use crate::{Icon, Meta, de};
 
-/// Contents of a resource or of a part of it: text or bytes.
+/// A resource's contents, or a part of them: text or bytes.
 ///
 /// In JSON the member `text` or `blob` determines the variant. An object with both or none of them is an
 /// error.
@@ -115,7 +115,7 @@ impl ResourceContents {
     }
 }
 
-/// Members of both variants of [`ResourceContents`].
+/// The members of either variant of [`ResourceContents`].
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct EitherContents {

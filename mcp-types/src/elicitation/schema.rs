@@ -59,7 +59,7 @@ enum ObjectType {
 }
 
 impl FormSchema {
-    /// Maximum number of fields of a form: 256.
+    /// Maximum number of form fields: 256.
     pub const MAX_FIELDS: usize = 256;
 
     /// Creates a form without fields.

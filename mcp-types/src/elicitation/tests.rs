@@ -1,4 +1,4 @@
-//! Tests of forms and of the check of answers.
+//! Tests of forms and their answers.
 
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Events of servers (draft): the names of methods and the error codes.
 //!
-//! The error codes (-32023 to -32027) are those of the draft of 5 October 2026, the newest text. The events
+//! The error codes (-32023 to -32027) come from the draft of 5 October 2026, the newest text. The events
 //! scenarios of the official conformance suite are from September 2026 and expect the codes of an earlier
 //! draft, which begin with -32011.
 //!

@@ -150,7 +150,7 @@ fn is_valid_name(name: &str) -> bool {
 #[error("the server card is invalid: {0}")]
 pub struct InvalidCard(&'static str);
 
-/// Repository of the source code of a server.
+/// Repository of the server's source code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CardRepository {

@@ -31,8 +31,7 @@ pub struct TasksSettings {}
 
 /// A task: a tool call whose result is fetched later.
 ///
-/// The type is the result of such a `tools/call`, the result of `tasks/get`, and the parameters of
-/// `notifications/tasks`. The results of `tasks/cancel` and `tasks/update` are empty.
+/// Such a `tools/call` and `tasks/get` return this type, and `notifications/tasks` has it as parameters. The results of `tasks/cancel` and `tasks/update` are empty.
 ///
 /// # Examples
 ///
@@ -83,8 +82,8 @@ pub struct Task {
 }
 
 impl Task {
-    /// Creates a working task with unlimited retention. `now` becomes the time of creation and of the
-    /// last change.
+    /// Creates a working task with unlimited retention. `now` becomes both of its
+    /// times.
     pub fn new(task_id: impl Into<String>, now: impl Into<String>) -> Self {
         let now = now.into();
         Self {

@@ -1,4 +1,4 @@
-//! Members of `params` and of `_meta` as raw JSON, with a bound on their number.
+//! The members of `params` and `_meta` as raw JSON, with a bound on their number.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::RawJson;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Members<'a>(Vec<(Cow<'a, str>, RawJson<'a>)>);
 
-/// Maximum number of members of one object.
+/// Maximum number of members in one object.
 pub(super) const MAX_MEMBERS: usize = 64;
 
 /// Number of members that most `params` and most `_meta` do not exceed.

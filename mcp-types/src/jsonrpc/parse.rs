@@ -7,7 +7,7 @@ use super::{Message, ParseError};
 impl<'a> Message<'a> {
     /// Parses one message. The values of `params` and `result` are borrowed and not interpreted.
     ///
-    /// A repeated member of the message, of `params` or of `_meta` is an error, because two readers
+    /// A repeated member in the message, `params` or `_meta` is an error, because two readers
     /// could understand such a message differently.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Deserialization of `params` and of its `_meta`.
+//! Deserialization of `params` with its `_meta`.
 
 use std::fmt;
 

@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Skips the rest of a string. Its escapes must have the right form; they may be no characters.
+    /// Skips the rest of a string. Its escapes must have the right form, but may stand for invalid characters.
     fn skip_string(&mut self) -> Option<()> {
         loop {
             self.position = self.end_of_plain(self.position) + 1;

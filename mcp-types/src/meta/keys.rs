@@ -39,7 +39,7 @@ pub const MODEL_IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immedi
 /// User interface of a tool or a resource (MCP Apps).
 // spec: APP-03, APP-04
 pub const UI: &str = "ui";
-/// URI of the user interface of a tool in the deprecated form (MCP Apps): for reading only.
+/// URI of a tool's user interface in the deprecated form (MCP Apps): for reading only.
 // spec: APP-04
 pub const UI_RESOURCE_URI: &str = "ui/resourceUri";
 
@@ -63,9 +63,9 @@ pub const ENTERPRISE_EXTENSION: &str = "io.modelcontextprotocol/enterprise-manag
 /// Identifier of workload identity federation, an extension in draft.
 // spec: EXT-04
 pub const WORKLOAD_EXTENSION: &str = "io.modelcontextprotocol/auth/wif";
-/// Prefix of `_meta` keys of the skills extension.
+/// Prefix of the skills extension's `_meta` keys.
 // spec: SKILL-09
 pub const SKILLS_PREFIX: &str = "io.modelcontextprotocol.skills/";
-/// Prefix of keys that the protocol reserves in `metadata` of the front matter of a skill.
+/// Prefix of the keys that the protocol reserves in a skill's front matter, in `metadata`.
 // spec: SKILL-35
 pub const RESERVED_METADATA_PREFIX: &str = "io.modelcontextprotocol/";

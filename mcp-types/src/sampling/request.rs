@@ -15,7 +15,7 @@ use crate::{JsonObject, Meta, Tool, de, number};
 /// ```
 /// use mcp::types::{CreateMessageParams, SamplingMessage};
 ///
-/// let params = CreateMessageParams::new([SamplingMessage::user("Name a colour.")], 20)
+/// let params = CreateMessageParams::new([SamplingMessage::user("Name a color.")], 20)
 ///     .system_prompt("Answer with one word.")
 ///     .temperature(0.2);
 /// assert_eq!(params.max_tokens, 20);
@@ -301,7 +301,7 @@ pub struct ToolChoice {
 }
 
 text_enum! {
-    /// Mode of the use of tools.
+    /// Whether a language model calls tools.
     pub enum ToolChoiceMode {
         /// The language model decides.
         Auto = "auto",

@@ -1,4 +1,4 @@
-//! Tests of sampling messages and of the check of conversations.
+//! Tests of sampling messages and conversations.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Validation of values of every type against the schema of every revision that defines the type.
+//! Validates values of every type with the schema of each revision that defines the type.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -11,7 +11,7 @@ use crate::{
     Reply, ResultBody, SessionRequest, Subscriber,
 };
 
-/// The outcome of a request of the client.
+/// The outcome of a client's request.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HandledRequest {
@@ -21,7 +21,7 @@ pub enum HandledRequest {
     Reply(Reply),
 }
 
-/// The outcome of a notification of the client.
+/// The outcome of a client's notification.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum HandledNotification {

@@ -1,4 +1,4 @@
-//! Observation of a session and of the messages that it handles.
+//! Observation of a session and the messages that it handles.
 
 use std::sync::{Arc, OnceLock};
 

@@ -64,7 +64,7 @@ impl Session {
         }
     }
 
-    /// Returns a copy of the filter of the session.
+    /// Returns a copy of the session's filter.
     fn filter(&self, state: &SessionState) -> SubscriptionFilter {
         match &state.subscriptions {
             Some(filter) => SubscriptionFilter::clone(filter),

@@ -76,13 +76,13 @@ enum Kind {
 
 struct Compilation<'g, 'a> {
     graph: &'g Graph<'a>,
-    /// The size of the keywords of each schema, without its subschemas.
+    /// The keyword size of each schema, without its subschemas.
     bytes: Vec<usize>,
     left: usize,
     /// The references whose targets are or will be compiled: another spelling compiles them again.
     targets: HashSet<(&'a str, usize, Scope)>,
     waiting: Vec<(usize, Scope)>,
-    /// The number of visits of each schema on the current path, by [`Kind`].
+    /// How often the current path visits each schema, by [`Kind`].
     open: [Vec<u32>; 2],
 }
 
@@ -178,7 +178,7 @@ impl<'g, 'a> Compilation<'g, 'a> {
         Ok(())
     }
 
-    /// Changes the number of visits of a schema on the current path, and returns it.
+    /// Changes and returns how often the current path visits a schema.
     fn count_open(&mut self, kind: Kind, index: usize, change: i32) -> u32 {
         let Some(count) = self.open[kind as usize].get_mut(index) else {
             return 0;

@@ -38,9 +38,9 @@ pub(super) struct Node<'a> {
     pub(super) references: Vec<Reference<'a>>,
     /// The subschemas and the targets of references that are evaluated on the same value.
     pub(super) same: Vec<usize>,
-    /// The subschemas of which each member of an object is evaluated by at most one.
+    /// The subschemas at most one of which evaluates each member of an object.
     pub(super) named: Vec<usize>,
-    /// The subschemas of which each element of an array is evaluated by at most one.
+    /// The subschemas at most one of which evaluates each element of an array.
     pub(super) indexed: Vec<usize>,
     /// The subschemas that may be evaluated on every member.
     pub(super) members: Vec<usize>,

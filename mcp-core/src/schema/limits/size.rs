@@ -1,4 +1,4 @@
-//! Sizes of JSON: of values that are validated, and of the keywords of a schema.
+//! JSON sizes: validated values, and a schema's keywords.
 
 use serde_json::Value;
 
@@ -82,7 +82,7 @@ pub(super) fn values(value: &Value) -> u64 {
     }
 }
 
-/// Returns the approximate memory of the keywords of a schema in bytes, without its subschemas.
+/// Returns the approximate memory of a schema's keywords in bytes, without its subschemas.
 pub(super) fn own_bytes(schema: &Value) -> usize {
     let object = schema.as_object().into_iter();
     let inner: usize = object

@@ -22,7 +22,7 @@ const PARSING: u64 = 8;
 pub(super) struct Work {
     /// Evaluations of subschemas, and comparisons with their options, in units.
     pub(super) evaluations: u64,
-    /// Reads of the bytes of a string.
+    /// How often the bytes of a string are read.
     pub(super) reads: u64,
     /// Matches of a pattern.
     pub(super) matches: u64,
@@ -55,7 +55,7 @@ impl Work {
         }
     }
 
-    /// The work of the keywords of one schema, without that of its subschemas.
+    /// The work of one schema's keywords, without its subschemas.
     fn of(schema: &Value) -> Self {
         let mut work = Self {
             evaluations: 1,

@@ -68,7 +68,7 @@ rules! {
         "take names of at most 64 characters, those that the client puts in front included",
         "shorten it";
     ROOT_TYPE = Warning []: "clients of the TypeScript SDK",
-        "refuse the whole list when an input schema is no `\"type\": \"object\"`",
+        "refuse the whole list when an input schema is not `\"type\": \"object\"`",
         "make the arguments an object";
     ROOT_COMBINATOR = Warning [Claude, OpenAi]: "Claude and OpenAI models",
         "refuse the whole list when `anyOf`, `oneOf` or `allOf` is at the root of a schema",

@@ -10,7 +10,7 @@ use super::{ParamHeaders, ParamValue};
 fn object(value: Value) -> JsonObject {
     match value {
         Value::Object(object) => object,
-        other => panic!("{other} is no object"),
+        other => panic!("{other} is not an object"),
     }
 }
 
@@ -44,7 +44,7 @@ fn annotated_properties_are_found() {
         })),
         ["Region", "Max-Count_1.x~", "!#$%&'*+-.^_`|~", "Deep"]
     );
-    // A property of that name and data that resembles a schema are no annotations.
+    // A property of that name and data that resembles a schema are not annotations.
     assert_eq!(
         names(json!({
             "x-mcp-header": {"type": "string"},
@@ -63,20 +63,17 @@ fn invalid_header_name_or_type_is_an_error() {
         (json!({"a": string("")}), "the name is empty"),
         (
             json!({"a": {"type": "string", "x-mcp-header": 1}}),
-            "the name is no string",
+            "the name is not a string",
         ),
         (
             json!({"a": {"type": "string", "x-mcp-header": null}}),
-            "the name is no string",
+            "the name is not a string",
         ),
-        (json!({"a": string("My Region")}), "is no name of a header"),
-        (json!({"a": string("Region:")}), "is no name of a header"),
-        (json!({"a": string("Region\t")}), "is no name of a header"),
-        (
-            json!({"a": string("R\u{e9}gion")}),
-            "is no name of a header",
-        ),
-        (json!({"a": string("a\r\nb")}), "is no name of a header"),
+        (json!({"a": string("My Region")}), "is not a header name"),
+        (json!({"a": string("Region:")}), "is not a header name"),
+        (json!({"a": string("Region\t")}), "is not a header name"),
+        (json!({"a": string("R\u{e9}gion")}), "is not a header name"),
+        (json!({"a": string("a\r\nb")}), "is not a header name"),
         (json!({"a": string("A"), "b": string("A")}), "is used twice"),
         (
             json!({"a": string("Region"), "b": string("REGION")}),

@@ -12,7 +12,7 @@ use crate::Fault;
 /// # Errors
 ///
 /// Returns [`Fault::InvalidMessage`], the error for the whole batch, when the revision has no batches,
-/// when `body` is no array, when the array is empty or too long, or when it contains a modern
+/// when `body` is not an array, when the array is empty or too long, or when it contains a modern
 /// request.
 ///
 /// # Examples

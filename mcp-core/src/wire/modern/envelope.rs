@@ -41,7 +41,7 @@ impl<'a> Envelope<'a> {
         Self::from_params(&request.params)
     }
 
-    /// Reads the envelope of the parameters of a request or a notification.
+    /// Reads the envelope in the parameters of a request or notification.
     pub(crate) fn from_params(params: &Params<'a>) -> Result<Option<Self>, Fault> {
         let Some(meta) = params.get("_meta").filter(|raw| !raw.is_null()) else {
             return Ok(None);

@@ -42,7 +42,7 @@ fn describes_object(schema: &JsonObject) -> bool {
     schema.get("type").is_some_and(|kind| kind == "object")
 }
 
-/// Returns the schema of `{"result": …}`, the form in which older peers receive a value that is no
+/// Returns the schema of `{"result": …}`, the form in which older peers receive a value that is not an
 /// object.
 // spec: TOOL-18
 fn wrapped_schema(schema: &JsonObject) -> JsonObject {

@@ -1,4 +1,4 @@
-//! The `type` of schemas of strings.
+//! The `type` of string schemas.
 
 use serde::{Deserialize, Serialize};
 

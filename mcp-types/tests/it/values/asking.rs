@@ -1,4 +1,4 @@
-//! Values of requests of a server to its client, and of the responses.
+//! Requests of a server to its client, and the responses.
 
 use mcp_types::legacy_tasks::TaskMetadata;
 use mcp_types::{

@@ -1,4 +1,4 @@
-//! Values of requests of a client to its server, and of the results.
+//! Requests of a client to its server, and the results.
 
 use super::*;
 
