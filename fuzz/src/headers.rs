@@ -115,13 +115,14 @@ fn client_headers_match(arguments: &RawObject) {
         let text = argument.value.as_ref()?.text()?;
         Some((argument.header.into(), text.into()))
     });
-    let mirrored = MirroredHeaders::new(
+    let mut mirrored = MirroredHeaders::new(
         ProtocolVersion::LATEST,
         Method::CallTool.as_str(),
         Some("t"),
     );
     let mut headers = HeaderMap::new();
-    emit(&mirrored.params(params.collect()), &mut headers);
+    mirrored.params = params.collect();
+    emit(&mirrored, &mut headers);
     let verified = verify_arguments(&headers, &PLAN, Some(arguments));
     assert_eq!(verified.is_ok(), !has_unsafe, "{arguments:?}: {verified:?}");
 }

@@ -301,8 +301,8 @@ pub(crate) fn send(
     headers: &HeaderMap,
 ) -> Frames {
     let body = wire::client_for_version(version).encode_request(request, context);
-    let mirrored = MirroredHeaders::new(version, request.method_name(), request.item());
-    let mirrored = mirrored.params(inner.mirrored_params(request, version));
+    let mut mirrored = MirroredHeaders::new(version, request.method_name(), request.item());
+    mirrored.params = inner.mirrored_params(request, version);
     let mut out = OutgoingRequest::new(context.id.clone(), body, mirrored);
     out.headers.clone_from(headers);
     out.on_cancel = inner.cancel_hook(version);

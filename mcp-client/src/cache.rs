@@ -186,7 +186,7 @@ impl CacheKey {
         (filter.tools_list_changed && self.method == Method::ListTools)
             || (filter.prompts_list_changed && self.method == Method::ListPrompts)
             || (filter.resources_list_changed && lists_resources(self.method))
-            || self.is_resource(|uri| filter.covers(uri))
+            || self.is_resource(|uri| filter.covering(uri).is_some())
     }
 }
 

@@ -49,7 +49,7 @@ impl Change {
             Self::Tools => filter.tools_list_changed,
             Self::Prompts => filter.prompts_list_changed,
             Self::Resources => filter.resources_list_changed,
-            Self::Resource { uri } => filter.covers(uri),
+            Self::Resource { uri } => filter.covering(uri).is_some(),
             Self::Missed(_) => true,
             Self::Other { .. } => {
                 !filter.extra.is_empty()

@@ -147,7 +147,7 @@ pub(crate) struct ServerInfo {
 impl From<DiscoverResult> for ServerInfo {
     fn from(result: DiscoverResult) -> Self {
         Self {
-            info: result.server_info(),
+            info: result.meta.and_then(|meta| meta.get(keys::SERVER_INFO)),
             capabilities: result.capabilities,
             instructions: result.instructions,
         }
@@ -193,8 +193,9 @@ impl ClientInner {
 
     /// Returns this client as its layers see it.
     pub(crate) fn facts(&self) -> Arc<ClientContext> {
-        let facts = ClientContext::new(self.version());
-        Arc::new(facts.capabilities(self.profile.capabilities.clone()))
+        let mut facts = ClientContext::new(self.version());
+        facts.capabilities.clone_from(&self.profile.capabilities);
+        Arc::new(facts)
     }
 
     /// Returns the origin of a message that belongs to no call.

@@ -231,7 +231,8 @@ mod tests {
     #[test]
     fn responses_have_their_keys_and_the_unchanged_state() {
         let state = "\u{7f}opaque \"state\"\n";
-        let required = asking([("a", form()), ("b", InputRequest::ListRoots)]).request_state(state);
+        let mut required = asking([("a", form()), ("b", InputRequest::ListRoots)]);
+        required.request_state = Some(state.to_owned());
         let round = Mrtr::new(1).start_round(&tool(), required).unwrap();
         assert_eq!(round.requests().len(), 2);
         let answers = [

@@ -52,10 +52,9 @@ impl ClientInner {
             ) => Some(&*params.uri),
             _ => None,
         };
-        let message = ObservedMessage::sent(request.method_name(), version)
-            .id(id)
-            .uri(uri)
-            .connection(self.connection());
+        let mut message = ObservedMessage::sent(request.method_name(), version);
+        (message.id, message.uri) = (Some(id), uri);
+        message.connection = self.connection();
         let observation = self.observer()?.message(&message);
         *meta = Some(observation.inject(meta.take().unwrap_or_default()));
         Some(observation)
@@ -63,8 +62,8 @@ impl ClientInner {
 
     /// Starts the observation of a notification that is sent.
     pub(crate) fn observe_notification(&self, method: &str) -> Option<Box<dyn Observation>> {
-        let message = ObservedMessage::sent(method, self.version());
-        let message = message.connection(self.connection());
+        let mut message = ObservedMessage::sent(method, self.version());
+        message.connection = self.connection();
         Some(self.observer()?.message(&message))
     }
 
@@ -73,9 +72,9 @@ impl ClientInner {
         let observer = Arc::clone(self.observer()?);
         let connection = self.connection().cloned();
         let span = Span::current();
-        Some(CancelHook::new(move || {
-            let message = ObservedMessage::sent(Method::Cancelled.as_str(), version)
-                .connection(connection.as_ref());
+        Some(Arc::new(move || {
+            let mut message = ObservedMessage::sent(Method::Cancelled.as_str(), version);
+            message.connection = connection.as_ref();
             let observation = span.in_scope(|| observer.message(&message));
             let meta = observation.inject(Meta::default());
             observation.end(Ok(()));
@@ -92,10 +91,9 @@ impl ClientInner {
         let meta = params.object("_meta").ok().flatten();
         let is_update = notification.method == Method::ResourceUpdated.as_str();
         let uri: Option<String> = params.required("uri").ok().filter(|_| is_update);
-        let message = ObservedMessage::received(&notification.method, self.version())
-            .meta(meta.as_ref())
-            .uri(uri.as_deref())
-            .connection(self.connection());
+        let mut message = ObservedMessage::received(&notification.method, self.version());
+        (message.meta, message.uri) = (meta.as_ref(), uri.as_deref());
+        message.connection = self.connection();
         observer.message(&message).end(Ok(()));
     }
 
@@ -106,10 +104,9 @@ impl ClientInner {
     ) -> Option<Box<dyn Observation>> {
         let observer = self.observer()?;
         let meta = request.params.object("_meta").ok().flatten();
-        let message = ObservedMessage::received(&request.method, self.version())
-            .id(&request.id)
-            .meta(meta.as_ref())
-            .connection(self.connection());
+        let mut message = ObservedMessage::received(&request.method, self.version());
+        (message.id, message.meta) = (Some(&request.id), meta.as_ref());
+        message.connection = self.connection();
         Some(observer.message(&message))
     }
 
@@ -124,9 +121,8 @@ impl ClientInner {
         let observer = self.observer()?;
         let params = request.params_to_raw().ok();
         let meta = params.and_then(|params| params.parse::<Params>().ok()?.meta);
-        let message = ObservedMessage::received(request.method(), self.version())
-            .meta(meta.as_ref())
-            .connection(self.connection());
+        let mut message = ObservedMessage::received(request.method(), self.version());
+        (message.meta, message.connection) = (meta.as_ref(), self.connection());
         Some(observer.message(&message))
     }
 

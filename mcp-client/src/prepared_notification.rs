@@ -200,8 +200,8 @@ async fn send(client: &Client, call: Call, options: NotifyOptions) -> Result<(),
         profile.capabilities = capabilities;
     }
     let meta = options.meta.as_ref();
-    let message = OneWayMessage::custom(&method, &params, meta, inner.version(), &profile);
-    let message = message.headers(options.headers);
+    let mut message = OneWayMessage::custom(&method, &params, meta, inner.version(), &profile);
+    message.headers = options.headers;
     match timeout(NOTIFY_TIMEOUT, inner.channel.notify(message)).await {
         Ok(sent) => sent.map_err(ErrorKind::Channel),
         Err(_) => Err(ErrorKind::TimedOut(NOTIFY_TIMEOUT)),

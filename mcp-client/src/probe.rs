@@ -226,13 +226,15 @@ impl Probe {
 
     fn initializing(&mut self, evidence: Evidence<'_>) -> Step {
         match evidence {
-            Evidence::Initialized(opened) => match opened.version() {
-                Some(version) if !version.is_modern() && self.supported.contains(&version) => {
-                    Step::Done(version)
+            Evidence::Initialized(opened) => {
+                match opened.protocol_version.parse::<ProtocolVersion>() {
+                    Ok(version) if !version.is_modern() && self.supported.contains(&version) => {
+                        Step::Done(version)
+                    }
+                    // spec: LIFE-08
+                    _ => self.nothing_in_common(vec![opened.protocol_version.clone()]),
                 }
-                // spec: LIFE-08
-                _ => self.nothing_in_common(vec![opened.protocol_version.clone()]),
-            },
+            }
             // A slow modern server, whose response to `server/discover` came too late.
             // spec: COMPAT-16
             Evidence::Fault(Fault::UnsupportedVersion { supported, .. }, _) => {
@@ -339,7 +341,7 @@ mod tests {
     const MODERN: &[ProtocolVersion] = &[V2026_07_28];
 
     fn found(names: &[&str]) -> DiscoverResult {
-        let mut found = DiscoverResult::new(&[], ServerCapabilities::default());
+        let mut found = DiscoverResult::default();
         found.supported_versions = names.iter().map(ToString::to_string).collect();
         found
     }

@@ -107,9 +107,10 @@ pub(crate) async fn renew(client: &Client, expired: u64) -> Result<(), ErrorKind
         _ => return Err(ErrorKind::WrongResult),
     };
     // spec: LIFE-08
-    let agreed = result
-        .version()
-        .filter(|version| inner.versions.contains(version) && !version.is_modern());
+    let agreed = result.protocol_version.parse().ok();
+    let agreed = agreed.filter(|version: &ProtocolVersion| {
+        inner.versions.contains(version) && !version.is_modern()
+    });
     let Some(agreed) = agreed else {
         let offered = vec![result.protocol_version];
         return Err(ErrorKind::no_common_version(offered, &inner.versions));

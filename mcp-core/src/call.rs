@@ -83,7 +83,7 @@ impl Call {
         }
     }
 
-    /// Returns the name of the tool or prompt, the URI of the resource, or the id of the task. Modern HTTP
+    /// Returns the tool or prompt name, resource URI or task id that the call names. Modern HTTP
     /// clients mirror it in a header.
     // spec: HTTP-SM-07
     pub fn item(&self) -> Option<&str> {

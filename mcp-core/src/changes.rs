@@ -9,6 +9,7 @@ mod subscriber;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use mcp_types::{ReadResourceParams, SubscriptionFilter};
 
@@ -20,6 +21,9 @@ pub use subscriber::Subscriber;
 use subscribed::SubscribedUris;
 
 use crate::{Call, ClientContext, Extensions, Fault, ItemKind, catch_panic_sync, gate};
+
+/// The time to wait when the limit of subscriptions is reached.
+const RETRY_AFTER: Duration = Duration::from_secs(10);
 
 /// Decides which client may know of which resource, by its URI.
 type VisibilityFilter = Arc<dyn Fn(&str, &ClientContext, &Extensions) -> bool + Send + Sync>;
@@ -147,7 +151,7 @@ impl Changes {
     ///
     /// # Errors
     ///
-    /// Returns [`Fault::Refused`] when the limit of subscriptions is reached.
+    /// Returns [`Fault::Overloaded`] when the limit of subscriptions is reached.
     // spec: SUB-15
     pub(crate) fn acquire_permit(&self) -> Result<SubscriptionPermit, Fault> {
         let active = self.0.subscriptions.fetch_add(1, Ordering::Relaxed);
@@ -155,10 +159,8 @@ impl Changes {
         if active < self.0.max_subscriptions {
             return Ok(permit);
         }
-        let text = format!(
-            "this server has {active} subscriptions already; end one of yours, or try again later"
-        );
-        Err(Fault::Refused(text.into()))
+        let message = format_args!("this server has {active} subscriptions already");
+        Err(Fault::overloaded(message, RETRY_AFTER))
     }
 }
 

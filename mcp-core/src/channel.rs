@@ -144,13 +144,6 @@ impl OneWayMessage {
         }
     }
 
-    /// Sets the headers of the caller.
-    #[must_use]
-    pub fn headers(mut self, headers: http::HeaderMap) -> Self {
-        self.headers = headers;
-        self
-    }
-
     /// Encodes a notification. Returns `None` when the revision does not have it. `meta` are additional
     /// keys of `_meta`.
     pub fn notification(
@@ -250,27 +243,9 @@ pub struct OutgoingRequest {
     pub on_cancel: Option<CancelHook>,
 }
 
-/// A function that observes the cancellation of a request, and returns additional keys of its `_meta`.
-#[derive(Clone)]
-pub struct CancelHook(Arc<dyn Fn() -> Option<Meta> + Send + Sync>);
-
-impl CancelHook {
-    /// Creates a hook. It runs where a call is dropped, so it must not block.
-    pub fn new(hook: impl Fn() -> Option<Meta> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(hook))
-    }
-
-    /// Calls the function.
-    pub fn run(&self) -> Option<Meta> {
-        (self.0)()
-    }
-}
-
-impl fmt::Debug for CancelHook {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("CancelHook")
-    }
-}
+/// A function that observes the cancellation of a request, and returns additional keys of its `_meta`. It
+/// runs where a call is dropped, so it must not block.
+pub type CancelHook = Arc<dyn Fn() -> Option<Meta> + Send + Sync>;
 
 impl OutgoingRequest {
     /// A request without additional headers.
@@ -324,13 +299,6 @@ impl MirroredHeaders {
             params: Vec::new(),
         }
     }
-
-    /// Sets the mirrored arguments.
-    #[must_use]
-    pub fn params(mut self, params: Vec<(Box<str>, Box<str>)>) -> Self {
-        self.params = params;
-        self
-    }
 }
 
 /// One message from the server.
@@ -356,27 +324,6 @@ impl Frame {
             challenge: None,
             retry_after: None,
         }
-    }
-
-    /// Sets the time to wait before the request is repeated.
-    #[must_use]
-    pub fn retry_after(mut self, wait: Option<Duration>) -> Self {
-        self.retry_after = wait;
-        self
-    }
-
-    /// Sets the challenge of the response.
-    #[must_use]
-    pub fn challenge(mut self, challenge: Option<Box<str>>) -> Self {
-        self.challenge = challenge;
-        self
-    }
-
-    /// Sets the HTTP status.
-    #[must_use]
-    pub fn status(mut self, status: http::StatusCode) -> Self {
-        self.status = Some(status);
-        self
     }
 }
 

@@ -25,7 +25,7 @@ pub struct ClientContext {
     /// The least severe level of log messages that the client wants. `None`: no log messages.
     pub log_level: Option<LoggingLevel>,
     /// The identity of the client, as JSON.
-    pub(crate) info: Option<RawObject>,
+    pub info: Option<RawObject>,
 }
 
 impl ClientContext {
@@ -44,32 +44,6 @@ impl ClientContext {
             log_level: None,
             info: None,
         }
-    }
-
-    /// Sets the capabilities that the client declared.
-    #[must_use]
-    pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
-        self.capabilities = capabilities;
-        self
-    }
-
-    /// Sets the least severe level of log messages that the client wants.
-    #[must_use]
-    pub(crate) fn log_level(mut self, level: Option<LoggingLevel>) -> Self {
-        self.log_level = level;
-        self
-    }
-
-    /// Sets the identity of the client, as JSON.
-    #[must_use]
-    pub fn info(mut self, info: Option<RawObject>) -> Self {
-        self.info = info;
-        self
-    }
-
-    /// Returns the identity of the client, as JSON.
-    pub(crate) fn info_json(&self) -> Option<&RawObject> {
-        self.info.as_ref()
     }
 
     /// Checks that a client may be kept longer than one call.
@@ -170,13 +144,6 @@ impl ClientProfile {
             capabilities: ClientCapabilities::default(),
         }
     }
-
-    /// Sets the capabilities that the client declares.
-    #[must_use]
-    pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
-        self.capabilities = capabilities;
-        self
-    }
 }
 
 /// The identity and the capabilities of a server.
@@ -211,35 +178,6 @@ impl ServerProfile {
         }
     }
 
-    /// Sets the capabilities of the server.
-    #[must_use]
-    pub fn capabilities(mut self, capabilities: ServerCapabilities) -> Self {
-        self.capabilities = capabilities;
-        self
-    }
-
-    /// Sets the instructions for the language model that uses the server.
-    #[must_use]
-    pub fn instructions(mut self, instructions: Option<String>) -> Self {
-        self.instructions = instructions;
-        self
-    }
-
-    /// Sets the revisions that the server offers, in any order.
-    #[must_use]
-    pub fn versions(mut self, versions: impl IntoIterator<Item = ProtocolVersion>) -> Self {
-        self.versions = versions.into_iter().collect();
-        self.versions.sort_unstable_by(|a, b| b.cmp(a));
-        self
-    }
-
-    /// Sets the time for which clients may cache the result of `server/discover`.
-    #[must_use]
-    pub fn cache(mut self, cache: CacheHint) -> Self {
-        self.cache = cache;
-        self
-    }
-
     /// Returns the name and version.
     pub fn info(&self) -> &Implementation {
         &self.info
@@ -251,16 +189,14 @@ impl ServerProfile {
         &self.info_member
     }
 
-    /// Returns true if the server offers a revision with sessions.
-    pub fn has_legacy_versions(&self) -> bool {
-        self.versions.iter().any(|version| !version.is_modern())
-    }
-
     /// Returns the result of `server/discover`.
     // spec: VER-05, VER-06
     pub(crate) fn discover(&self) -> DiscoverResult {
-        DiscoverResult::new(&self.versions, self.capabilities.clone())
-            .instructions(self.instructions.clone())
+        let mut result = DiscoverResult::default();
+        result.supported_versions = self.versions.iter().map(ToString::to_string).collect();
+        result.capabilities.clone_from(&self.capabilities);
+        result.instructions.clone_from(&self.instructions);
+        result
     }
 }
 
@@ -360,7 +296,6 @@ impl RequiredScopes {
     }
 }
 
-/// Omits the scopes, which would show an attacker the worthwhile targets.
 /// The caller that a value belongs to: issuer, subject and OAuth client of a [`Principal`]. All callers without a
 /// principal are one anonymous caller. The key of what a program keeps for its callers, such as sessions and
 /// counters.
@@ -378,7 +313,7 @@ impl RequiredScopes {
 /// // The next token has other scopes.
 /// assert_eq!(first, CallerKey::new(Some(&ada.clone().scopes(["files"]))));
 /// assert_ne!(first, CallerKey::new(Some(&ada.client("app"))));
-/// assert!(CallerKey::new(None).is_anonymous());
+/// assert!(CallerKey::new(None).principal().is_none());
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct CallerKey(Option<Arc<Principal>>);
@@ -397,13 +332,9 @@ impl CallerKey {
     pub fn principal(&self) -> Option<&Principal> {
         self.0.as_deref()
     }
-
-    /// Returns true for the caller without a principal.
-    pub fn is_anonymous(&self) -> bool {
-        self.0.is_none()
-    }
 }
 
+/// Omits the scopes, which would show an attacker the worthwhile targets.
 impl fmt::Debug for Principal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Principal({} at {})", self.subject, self.issuer)

@@ -33,11 +33,6 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection over HTTP.
-    pub const HTTP: Self = Self::new(Transport::Http);
-    /// A connection over a pipe.
-    pub const PIPE: Self = Self::new(Transport::Pipe);
-
     /// A connection without an address.
     pub const fn new(transport: Transport) -> Self {
         Self {
@@ -50,29 +45,14 @@ impl Connection {
 
     /// Returns the connection of a transport, without an address.
     pub fn of(transport: Transport) -> &'static Self {
-        static HTTP: Connection = Connection::HTTP;
-        static PIPE: Connection = Connection::PIPE;
+        static HTTP: Connection = Connection::new(Transport::Http);
+        static PIPE: Connection = Connection::new(Transport::Pipe);
         static UNIX: Connection = Connection::new(Transport::Unix);
         match transport {
             Transport::Http => &HTTP,
             Transport::Pipe => &PIPE,
             Transport::Unix => &UNIX,
         }
-    }
-
-    /// Sets the address of the server.
-    #[must_use]
-    pub fn address(mut self, host: impl Into<Arc<str>>, port: Option<u16>) -> Self {
-        self.host = Some(host.into());
-        self.port = port;
-        self
-    }
-
-    /// Sets the state that the transport updates.
-    #[must_use]
-    pub fn state(mut self, state: Arc<ConnectionState>) -> Self {
-        self.state = Some(state);
-        self
     }
 }
 
@@ -134,25 +114,18 @@ impl fmt::Debug for SessionId {
 
 /// The address of a call's client; see [`Extensions::client_address`](crate::Extensions::client_address).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ClientAddress {
-    ip: IpAddr,
-    port: Option<u16>,
+    /// The IP address.
+    pub ip: IpAddr,
+    /// The port. `None` where only the IP address is known.
+    pub port: Option<u16>,
 }
 
 impl ClientAddress {
-    /// The address of a client. `port` is `None` where only the IP address is known.
+    /// The address of a client.
     pub fn new(ip: IpAddr, port: Option<u16>) -> Self {
         Self { ip, port }
-    }
-
-    /// Returns the IP address.
-    pub fn ip(self) -> IpAddr {
-        self.ip
-    }
-
-    /// Returns the port.
-    pub fn port(self) -> Option<u16> {
-        self.port
     }
 
     /// Returns the block of addresses that one client can have: an IPv4 address, or the first 64 bits of an IPv6

@@ -160,9 +160,10 @@ impl InboundRequest {
         buffer: Arc<NotificationBuffer>,
     ) -> NotificationSender {
         let (token, level) = self.requested_notifications();
-        match self.has_common_extension(profile) {
-            true => NotificationSender::with_extensions(token, level, buffer),
-            false => NotificationSender::new(token, level, buffer),
+        if self.has_common_extension(profile) {
+            NotificationSender::with_extensions(token, level, buffer)
+        } else {
+            NotificationSender::new(token, level, buffer)
         }
     }
 
@@ -229,10 +230,9 @@ impl InboundRequest {
             ClientRequest::Listen(_) => Method::Listen,
             ClientRequest::Call(_) | ClientRequest::Session(_) => return None,
         };
-        let message = ObservedMessage::received(method.as_str(), self.version())
-            .id(&self.id)
-            .meta(self.meta.object())
-            .extensions(extensions);
+        let mut message = ObservedMessage::received(method.as_str(), self.version());
+        (message.id, message.meta) = (Some(&self.id), self.meta.object());
+        message.extensions = Some(extensions);
         Some(service.observer()?.message(&message))
     }
 }

@@ -35,7 +35,7 @@ impl InboundNotification {
             return None;
         }
         let method = Method::from_name(&notification.method);
-        if method.is_some_and(|method| !method.is_of_extension()) {
+        if method.is_some_and(|method| !method.spec().of_extension) {
             return None;
         }
         let params = &notification.params;

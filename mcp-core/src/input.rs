@@ -102,7 +102,7 @@ pub trait BackChannel: Send + Sync + 'static {
         sink: Arc<dyn MessageSink>,
     ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>>;
 
-    /// Returns the beginning of the ids of the client's elicitations, by which
+    /// Returns the prefix of this client's elicitation ids, by which
     /// [`ExtensionNotification::elicitation_complete`](crate::ExtensionNotification::elicitation_complete) finds
     /// its session after the call. Default: `None`, the session cannot be found.
     // spec: ELIC-10

@@ -22,7 +22,6 @@
 //! | changes of lists and resources | [`Changes`], [`ChangeBus`], [`subscriptions`] |
 //! | layers around calls | [`tower`] |
 //! | schemas of tools, arguments in headers | [`schema`], [`ParamHeaders`] |
-//! | requests that wait for a response | [`pending`] |
 //! | one message per line | [`lines`] |
 //! | stored sessions, events and tasks | [`store`] |
 //!
@@ -82,7 +81,7 @@ mod notification;
 mod notification_sender;
 mod observe;
 mod panic;
-pub mod pending;
+mod pending;
 #[doc(hidden)]
 pub mod public_document;
 mod raw_result;

@@ -66,10 +66,9 @@ impl NotificationObserver {
         &self,
         notification: &ServerNotification,
     ) -> (Box<dyn Observation>, Option<Meta>) {
-        let message = ObservedMessage::sent(notification.method_name(), self.version)
-            .uri(notification.uri())
-            .session(self.session.as_ref())
-            .connection(self.connection);
+        let mut message = ObservedMessage::sent(notification.method_name(), self.version);
+        (message.uri, message.session) = (notification.uri(), self.session.as_ref());
+        message.connection = self.connection;
         let observation = self.observer.message(&message);
         let meta = observation.inject(Meta::default());
         (observation, Some(meta).filter(|meta| !meta.is_empty()))
@@ -122,48 +121,6 @@ impl<'a> ObservedMessage<'a> {
             is_sent: true,
             ..Self::received(method, version)
         }
-    }
-
-    /// Sets the id of the request.
-    #[must_use]
-    pub fn id(mut self, id: &'a RequestId) -> Self {
-        self.id = Some(id);
-        self
-    }
-
-    /// Sets the URI of the resource.
-    #[must_use]
-    pub fn uri(mut self, uri: Option<&'a str>) -> Self {
-        self.uri = uri;
-        self
-    }
-
-    /// Sets the metadata of the message.
-    #[must_use]
-    pub fn meta(mut self, meta: Option<&'a RawObject>) -> Self {
-        self.meta = meta;
-        self
-    }
-
-    /// Sets the connection.
-    #[must_use]
-    pub fn connection(mut self, connection: Option<&'a Connection>) -> Self {
-        self.connection = connection;
-        self
-    }
-
-    /// Sets the legacy session, on a server.
-    #[must_use]
-    pub(crate) fn session(mut self, session: Option<&'a SessionId>) -> Self {
-        self.session = session;
-        self
-    }
-
-    /// Sets the HTTP head and the values of layers.
-    #[must_use]
-    pub(crate) fn extensions(mut self, extensions: &'a Extensions) -> Self {
-        self.extensions = Some(extensions);
-        self
     }
 }
 

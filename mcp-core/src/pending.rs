@@ -18,24 +18,8 @@ pub(crate) use ids::RequestIds;
 /// ([`pop_expired`](Self::pop_expired)), or with the connection ([`close`](Self::close)).
 ///
 /// The table has no clock: `now` is an argument.
-///
-/// # Examples
-///
-/// ```
-/// use std::time::{Duration, Instant};
-/// use mcp::core::pending::{PendingRequests, RequestTimeouts};
-///
-/// let now = Instant::now();
-/// let mut pending = PendingRequests::new(100);
-/// let timeouts = RequestTimeouts::idle(Duration::from_secs(60));
-/// let id = pending.insert(now, timeouts, "caller")?;
-/// assert_eq!(pending.next_deadline(), Some(now + Duration::from_secs(60)));
-/// assert_eq!(pending.remove(&id), Some("caller"));
-/// assert_eq!(pending.remove(&id), None);
-/// # Ok::<(), mcp::core::pending::InsertError>(())
-/// ```
 #[derive(Debug)]
-pub struct PendingRequests<T> {
+pub(crate) struct PendingRequests<T> {
     entries: HashMap<RequestId, Entry<T>>,
     deadlines: BTreeSet<(Instant, RequestId)>,
     ids: RequestIds,
@@ -55,25 +39,16 @@ struct Entry<T> {
 /// The timeouts of a request.
 // spec: LIFE-12, LIFE-14
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RequestTimeouts {
+pub(crate) struct RequestTimeouts {
     /// The time since the request was sent, or since its latest progress. `None`: no limit.
-    pub idle: Option<Duration>,
+    pub(crate) idle: Option<Duration>,
     /// The total time, whatever progress is reported. `None`: no limit.
-    pub total: Option<Duration>,
+    pub(crate) total: Option<Duration>,
 }
 
 impl RequestTimeouts {
-    /// No timeouts: the request waits as long as the connection lives.
-    pub const fn none() -> Self {
-        Self {
-            idle: None,
-            total: None,
-        }
-    }
-
     /// A timeout that starts when the request is sent, and again with each progress notification.
-    pub const fn idle(time: Duration) -> Self {
+    pub(crate) const fn idle(time: Duration) -> Self {
         Self {
             idle: Some(time),
             total: None,
@@ -89,26 +64,17 @@ impl RequestTimeouts {
 }
 
 /// A request that cannot be inserted into [`PendingRequests`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InsertError {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InsertError {
     /// The table is full.
-    #[error("{limit} requests wait for an answer already; let some of them end first")]
-    Full {
-        /// The capacity of the table.
-        limit: usize,
-    },
-    /// A request with this id is pending.
-    #[error("a request with this id waits for an answer already")]
-    DuplicateId,
+    Full,
     /// The table is closed.
-    #[error("the connection is closed")]
     Closed,
 }
 
 impl<T> PendingRequests<T> {
     /// A table with space for `capacity` requests.
-    pub fn new(capacity: usize) -> Self {
+    pub(crate) fn new(capacity: usize) -> Self {
         Self {
             entries: HashMap::new(),
             deadlines: BTreeSet::new(),
@@ -130,42 +96,19 @@ impl<T> PendingRequests<T> {
     /// # Errors
     ///
     /// Returns [`InsertError`] and drops `value` when the table is full or closed.
-    pub fn insert(
+    pub(crate) fn insert(
         &mut self,
         now: Instant,
         timeouts: RequestTimeouts,
         value: T,
     ) -> Result<RequestId, InsertError> {
-        let id = self.ids.next_id();
-        self.insert_with_id(id.clone(), now, timeouts, value)?;
-        Ok(id)
-    }
-
-    /// Inserts a request under an id that the caller has made. Use either this method or
-    /// [`insert`](Self::insert) on one table, so that ids are unique.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`InsertError`] and drops `value` when the id is pending, or when the table is full
-    /// or closed.
-    // spec: BASE-04
-    pub fn insert_with_id(
-        &mut self,
-        id: RequestId,
-        now: Instant,
-        timeouts: RequestTimeouts,
-        value: T,
-    ) -> Result<(), InsertError> {
         if self.closed {
             return Err(InsertError::Closed);
         }
-        if self.entries.contains_key(&id) {
-            return Err(InsertError::DuplicateId);
-        }
         if self.entries.len() >= self.capacity {
-            let limit = self.capacity;
-            return Err(InsertError::Full { limit });
+            return Err(InsertError::Full);
         }
+        let id = self.ids.next_id();
         let mut entry = Entry {
             value,
             idle: timeouts.idle,
@@ -177,30 +120,14 @@ impl<T> PendingRequests<T> {
         if let Some(deadline) = entry.deadline {
             self.deadlines.insert((deadline, id.clone()));
         }
-        self.entries.insert(id, entry);
-        Ok(())
-    }
-
-    /// Returns the value of a pending request.
-    pub fn get(&self, id: &RequestId) -> Option<&T> {
-        self.entries.get(id).map(|entry| &entry.value)
-    }
-
-    /// Returns the only pending request whose value matches `filter`, or `None` when there are
-    /// several or none.
-    pub fn single(&self, filter: impl Fn(&T) -> bool) -> Option<(&RequestId, &T)> {
-        let mut entries = self
-            .entries
-            .iter()
-            .filter(|(_, entry)| filter(&entry.value));
-        let (id, entry) = entries.next()?;
-        entries.next().is_none().then_some((id, &entry.value))
+        self.entries.insert(id.clone(), entry);
+        Ok(id)
     }
 
     /// Removes a request because it was answered or cancelled. Returns `None` for a request that is
     /// not pending.
     // spec: BASE-06, CAN-06
-    pub fn remove(&mut self, id: &RequestId) -> Option<T> {
+    pub(crate) fn remove(&mut self, id: &RequestId) -> Option<T> {
         let (id, entry) = self.entries.remove_entry(id)?;
         if let Some(deadline) = entry.deadline {
             self.deadlines.remove(&(deadline, id));
@@ -225,7 +152,7 @@ impl<T> PendingRequests<T> {
     }
 
     /// Removes one request whose deadline has passed. Call it until it returns `None`.
-    pub fn pop_expired(&mut self, now: Instant) -> Option<(RequestId, T)> {
+    pub(crate) fn pop_expired(&mut self, now: Instant) -> Option<(RequestId, T)> {
         if self.next_deadline()? > now {
             return None;
         }
@@ -235,12 +162,12 @@ impl<T> PendingRequests<T> {
     }
 
     /// Returns the earliest deadline.
-    pub fn next_deadline(&self) -> Option<Instant> {
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
     /// Closes the table: removes all requests, and lets no other one in.
-    pub fn close(&mut self) -> impl Iterator<Item = (RequestId, T)> + use<T> {
+    pub(crate) fn close(&mut self) -> impl Iterator<Item = (RequestId, T)> + use<T> {
         self.closed = true;
         self.deadlines.clear();
         let entries = std::mem::take(&mut self.entries);
@@ -248,13 +175,9 @@ impl<T> PendingRequests<T> {
     }
 
     /// Returns the number of pending requests.
-    pub fn len(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
         self.entries.len()
-    }
-
-    /// Returns true if no request is pending.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
     }
 
     /// Returns the ids that [`insert`](Self::insert) has made.

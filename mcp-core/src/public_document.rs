@@ -78,11 +78,10 @@ impl PublicDocument {
             }
         }
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.mime_type));
-        match *method == Method::GET {
-            true => *response.body_mut() = self.body.clone(),
-            false => {
-                headers.insert(CONTENT_LENGTH, HeaderValue::from(self.body.len()));
-            }
+        if *method == Method::GET {
+            *response.body_mut() = self.body.clone();
+        } else {
+            headers.insert(CONTENT_LENGTH, HeaderValue::from(self.body.len()));
         }
     }
 }

@@ -51,7 +51,7 @@ impl ServerSubscription {
             ChangeEvent::Tools => self.granted.tools_list_changed,
             ChangeEvent::Prompts => self.granted.prompts_list_changed,
             ChangeEvent::Resources => self.granted.resources_list_changed,
-            ChangeEvent::Resource { uri } => self.granted.covers(uri),
+            ChangeEvent::Resource { uri } => self.granted.covering(uri).is_some(),
             // The client asks for them by declaring the extension.
             ChangeEvent::Notification(_) => true,
         };

@@ -57,7 +57,7 @@ fn reading_a_call_stays_within_its_budget() {
         };
         let read = modern::read_request(&request, envelope, &profile);
         assert!(matches!(
-            read.map(|it| it.request),
+            read.map(|read| read.request),
             Ok(ClientRequest::Call(Call::CallTool(_)))
         ));
     });
@@ -68,7 +68,7 @@ fn reading_a_call_stays_within_its_budget() {
         assert!(matches!(route, versioning::RequestEra::Legacy));
         let read = wire.decode_request(&request);
         assert!(matches!(
-            read.map(|it| it.request),
+            read.map(|read| read.request),
             Ok(ClientRequest::Call(Call::CallTool(_)))
         ));
     });
@@ -83,7 +83,7 @@ fn writing_a_result_stays_within_its_budget() {
         let to = ReplyContext::new(&id, &profile);
         check("result", WRITE, || {
             let text = wire.encode_reply(reply, &to, Vec::new());
-            assert!(text.shared.is_empty() && text.len() < 256);
+            assert!(text.shared.is_empty() && text.head.len() < 256);
         });
     }
 }

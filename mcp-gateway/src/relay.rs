@@ -302,7 +302,7 @@ where
         }
         let mut mirrored = message::mirrored(request, version);
         if method == Some(Method::CallTool) {
-            mirrored = mirrored.params(self.headers.params(request));
+            mirrored.params = self.headers.params(request);
         }
         Ok(OutgoingRequest::new(
             request.id.clone(),
@@ -438,7 +438,7 @@ where
         if params.is_empty() {
             return None;
         }
-        call.mirrored = call.mirrored.params(params);
+        call.mirrored.params = params;
         Some(call)
     }
 

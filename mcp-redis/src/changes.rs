@@ -246,7 +246,7 @@ impl RedisBus {
             redis,
             node: Uuid::new_v4().as_simple().to_string(),
             script: Script::new(include_str!("changes/publish.lua")),
-            local: MemoryBus::new(),
+            local: MemoryBus::default(),
             pending: Mutex::default(),
             has_pending: Notify::new(),
             last: Mutex::default(),

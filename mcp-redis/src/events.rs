@@ -167,14 +167,13 @@ impl EventStore for RedisEvents {
         }
         let mut found = Vec::with_capacity(events.len());
         for (id, text, last) in events {
-            let event = StoredEvent::new(Bytes::from(text));
-            let event = if last.is_empty() { event } else { event.last() };
+            let mut event = StoredEvent::new(Bytes::from(text));
+            event.is_last = !last.is_empty();
             found.push((parse(&id)?, event));
         }
-        Ok(match more.is_empty() {
-            true => Replay::new(found, !over.is_empty()),
-            false => Replay::partial(found),
-        })
+        let mut replay = Replay::new(found, more.is_empty() && !over.is_empty());
+        replay.has_more = !more.is_empty();
+        Ok(replay)
     }
 
     async fn forget(&self, session: &str) -> Result<(), StoreError> {

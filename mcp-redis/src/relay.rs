@@ -69,7 +69,7 @@ impl RedisRelay {
         let node = (random >> 12).max(1);
         let inbox = Arc::new(Inbox {
             node,
-            messages: RelayInbox::new(),
+            messages: RelayInbox::default(),
         });
         let receiver: Arc<dyn Receiver> = inbox.clone();
         // Several endpoints of one process share the channel of all nodes.

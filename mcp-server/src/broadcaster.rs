@@ -110,8 +110,9 @@ impl Broadcaster {
         params: Option<&RawObject>,
     ) {
         let empty = RawObject::empty();
-        let notification = ExtensionNotification::new(id, method, params.unwrap_or(&empty));
-        self.publish(notification.caller(caller.clone()));
+        let mut notification = ExtensionNotification::new(id, method, params.unwrap_or(&empty));
+        notification.caller = Some(caller.clone());
+        self.publish(notification);
     }
 
     /// Sends `notifications/elicitation/complete` to the client that was asked with this id of

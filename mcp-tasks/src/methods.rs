@@ -2,13 +2,12 @@
 
 use mcp_core::store::TaskRecord;
 use mcp_core::{ClientContext, Fault, Principal, deserialize};
-use mcp_types::ext::tasks::{CANCEL, GET, TaskParams, UPDATE, UpdateTaskParams};
+use mcp_types::ext::tasks::{CANCEL, GET, TaskParams, TaskStatus, UPDATE, UpdateTaskParams};
 use mcp_types::{InputResponses, RawObject};
 use serde::de::DeserializeOwned;
 
-use crate::clock;
 use crate::ids;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, with_open_questions, with_status};
 use crate::shared::{Changed, Shared};
 
 /// Answers a method of the extension.
@@ -135,11 +134,7 @@ fn accept(mut record: TaskRecord, responses: &InputResponses) -> Result<TaskReco
         is_accepted = true;
     }
     if is_accepted {
-        record.task = if open.is_empty() {
-            record.task.work(clock::now())
-        } else {
-            record.task.ask(open, clock::now())
-        };
+        record.task = with_open_questions(record.task, open);
     }
     Ok(record)
 }
@@ -152,7 +147,7 @@ async fn cancel(
 ) -> Result<RawObject, Fault> {
     find(shared, id, principal).await?;
     let changed = shared.change(id, |mut record| {
-        record.task = record.task.cancel(clock::now());
+        record.task = with_status(record.task, TaskStatus::Cancelled);
         record.answers.clear();
         Ok(record)
     });

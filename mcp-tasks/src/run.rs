@@ -18,7 +18,7 @@ use tracing::Instrument;
 
 use crate::counters::OpenTask;
 use crate::link::TaskLink;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, with_open_questions};
 use crate::shared::{Changed, RunningGuard, Shared};
 use crate::{clock, ids};
 
@@ -311,11 +311,7 @@ fn with_questions(mut task: Task, open: mcp_types::InputRequests, message: Optio
     if message.is_some() {
         task.status_message = message;
     }
-    if open.is_empty() {
-        task.work(clock::now())
-    } else {
-        task.ask(open, clock::now())
-    }
+    with_open_questions(task, open)
 }
 
 /// Converts a duration into an integer that JSON numbers represent exactly.

@@ -45,7 +45,8 @@ fn abandoned_tasks_are_freed_after_their_ttl() {
         .unwrap();
     let server = server();
     let declared = ClientCapabilities::default().with_extension(keys::TASKS_EXTENSION, &json!({}));
-    let facts = ClientContext::new(ProtocolVersion::LATEST).capabilities(declared);
+    let mut facts = ClientContext::new(ProtocolVersion::LATEST);
+    facts.capabilities = declared;
     let facts = Arc::new(facts);
     let run = || runtime.block_on(abandon_tasks(&server, &facts));
     let first = measure(run);

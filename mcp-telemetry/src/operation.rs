@@ -284,7 +284,7 @@ fn make_span<'a>(facts: &Facts, details: impl Fn() -> Details<'a>) -> Span {
                 server.address = facts.server().map(|(host, _)| field(host)),
                 server.port = facts.server().and_then(|(_, port)| port).map(i64::from),
                 client.address = client_address(facts.client(details())).as_deref(),
-                client.port = facts.client(details()).and_then(|client| client.port()).map(i64::from),
+                client.port = facts.client(details()).and_then(|client| client.port).map(i64::from),
             )
         };
     }
@@ -301,7 +301,7 @@ fn field(text: &str) -> &str {
 }
 
 fn client_address(client: Option<&ClientAddress>) -> Option<String> {
-    client.map(|client| client.ip().to_string())
+    client.map(|client| client.ip.to_string())
 }
 
 fn request_id(id: Option<&RequestId>) -> Option<String> {

@@ -100,18 +100,12 @@ fn to_w3c(span: &SpanContext) -> Option<w3c::TraceContext> {
     }
     let trace_id = u128::from_be_bytes(span.trace_id().to_bytes());
     let span_id = u64::from_be_bytes(span.span_id().to_bytes());
-    let parent = w3c::TraceParent::new(trace_id, span_id)?;
-    let parent = if span.is_sampled() {
-        parent.sampled()
-    } else {
-        parent
-    };
-    let trace = w3c::TraceContext::new(parent);
+    let mut parent = w3c::TraceParent::new(trace_id, span_id)?;
+    parent.flags |= u8::from(span.is_sampled());
+    let mut trace = w3c::TraceContext::new(parent);
     let state = span.trace_state().header();
-    Some(match state.parse() {
-        Ok(state) if !span.trace_state().header().is_empty() => trace.state(state),
-        _ => trace,
-    })
+    trace.state = state.parse().ok().filter(|_| !state.is_empty());
+    Some(trace)
 }
 
 fn baggage(context: &Context) -> Option<w3c::Baggage> {
@@ -206,10 +200,7 @@ fn http_span(extensions: &Extensions) -> Option<SpanContext> {
     let headers = &extensions.parts()?.headers;
     let text = |key: &HeaderName| headers.get(key)?.to_str().ok();
     let parent = text(&TRACEPARENT)?.trim().parse().ok()?;
-    let trace = w3c::TraceContext::new(parent);
-    let state = text(&TRACESTATE).and_then(|state| state.parse().ok());
-    Some(span_context(&match state {
-        Some(state) => trace.state(state),
-        None => trace,
-    }))
+    let mut trace = w3c::TraceContext::new(parent);
+    trace.state = text(&TRACESTATE).and_then(|state| state.parse().ok());
+    Some(span_context(&trace))
 }

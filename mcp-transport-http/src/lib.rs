@@ -36,6 +36,8 @@ mod peer_addr;
 mod serve;
 #[cfg(feature = "server")]
 pub mod server;
+#[cfg(any(feature = "client", feature = "server"))]
+mod server_card;
 #[cfg(feature = "server")]
 mod shutdown;
 pub mod sse;

@@ -48,8 +48,8 @@ impl Service for Silent {
 type Endpoint = StreamableHttp;
 
 fn endpoint() -> Endpoint {
-    let profile = ServerProfile::new(Implementation::new("server", "1"));
-    let profile = profile.versions(ProtocolVersion::ALL);
+    let mut profile = ServerProfile::new(Implementation::new("server", "1"));
+    profile.versions = ProtocolVersion::ALL.into();
     let sessions = Sessions::in_memory().init_timeout(Duration::from_secs(60));
     StreamableHttp::new(Silent(Arc::new(profile))).sessions(sessions)
 }

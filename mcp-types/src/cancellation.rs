@@ -33,11 +33,4 @@ impl Cancelled {
             ..Self::default()
         }
     }
-
-    /// Sets the reason.
-    #[must_use]
-    pub fn reason(mut self, reason: impl Into<String>) -> Self {
-        self.reason = Some(reason.into());
-        self
-    }
 }

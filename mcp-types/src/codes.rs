@@ -63,28 +63,13 @@ pub const USER_REJECTED: i64 = -1;
 // spec: ERR-08
 pub const RESERVED: std::ops::RangeInclusive<i64> = -32768..=-32000;
 
-/// Returns `false` for codes in the implementation-defined range (-32019 to -32000) except
-/// [`RESOURCE_NOT_FOUND`]. Implementations used these codes for purposes of their own, so they have no
-/// protocol meaning.
-// spec: ERR-03
-pub const fn has_meaning(code: i64) -> bool {
-    !matches!(code, -32019..=-32000) || code == RESOURCE_NOT_FOUND
-}
-
 /// `data` of [`RESOURCE_NOT_FOUND`], and of [`INVALID_PARAMS`] for a missing resource in 2026-07-28.
 // spec: RSRC-05
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MissingResource {
     /// URI of the resource.
     pub uri: String,
-}
-
-impl MissingResource {
-    /// Creates the data from the URI of the resource.
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self { uri: uri.into() }
-    }
 }
 
 /// `data` of [`MISSING_CLIENT_CAPABILITY`].
@@ -96,17 +81,8 @@ pub struct MissingCapabilities {
     pub required_capabilities: ClientCapabilities,
 }
 
-impl MissingCapabilities {
-    /// Creates the data from the missing capabilities.
-    pub fn new(required: ClientCapabilities) -> Self {
-        Self {
-            required_capabilities: required,
-        }
-    }
-}
-
 /// `data` of [`RATE_LIMITED`] and [`OVERLOADED`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RetryAfter {
@@ -114,17 +90,8 @@ pub struct RetryAfter {
     pub retry_after: u64,
 }
 
-impl RetryAfter {
-    /// Creates the data from the seconds to wait.
-    pub fn new(seconds: u64) -> Self {
-        Self {
-            retry_after: seconds,
-        }
-    }
-}
-
 /// `data` of [`UNSUPPORTED_PROTOCOL_VERSION`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UnsupportedVersion {
     /// Names of the supported revisions, including revisions that this crate does not know.
@@ -134,14 +101,6 @@ pub struct UnsupportedVersion {
 }
 
 impl UnsupportedVersion {
-    /// Creates the data from the requested and the supported revisions.
-    pub fn new(requested: impl Into<String>, supported: &[ProtocolVersion]) -> Self {
-        Self {
-            supported: supported.iter().map(ToString::to_string).collect(),
-            requested: requested.into(),
-        }
-    }
-
     /// Returns the supported revisions that this crate knows.
     pub fn known(&self) -> impl Iterator<Item = ProtocolVersion> {
         self.supported.iter().filter_map(|text| text.parse().ok())
@@ -157,21 +116,11 @@ pub struct RequiredElicitations {
     pub elicitations: Vec<ElicitUrlParams>,
 }
 
-impl RequiredElicitations {
-    /// Creates the data from the URLs that the user has to visit.
-    pub fn new(elicitations: impl IntoIterator<Item = ElicitUrlParams>) -> Self {
-        Self {
-            elicitations: elicitations.into_iter().collect(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{
-        HEADER_MISMATCH, INTERNAL_ERROR, MissingCapabilities, MissingResource, RESERVED,
-        RESOURCE_NOT_FOUND, RequiredElicitations, RetryAfter, USER_REJECTED, UnsupportedVersion,
-        has_meaning,
+        INTERNAL_ERROR, MissingCapabilities, MissingResource, RequiredElicitations, RetryAfter,
+        UnsupportedVersion,
     };
     use crate::{ClientCapabilities, ElicitUrlParams, ErrorObject, ProtocolVersion};
 
@@ -187,13 +136,19 @@ mod tests {
             assert_eq!(error.data_as::<T>().as_ref(), Some(data));
         }
 
-        round_trip(&MissingResource::new("file:///a"), r#"{"uri":"file:///a"}"#);
+        let uri = "file:///a".to_owned();
+        round_trip(&MissingResource { uri }, r#"{"uri":"file:///a"}"#);
         round_trip(
-            &MissingCapabilities::new(ClientCapabilities::default().with_sampling_tools()),
+            &MissingCapabilities {
+                required_capabilities: ClientCapabilities::default().with_sampling_tools(),
+            },
             r#"{"requiredCapabilities":{"sampling":{"tools":{}}}}"#,
         );
-        round_trip(&RetryAfter::new(7), r#"{"retryAfter":7}"#);
-        let versions = UnsupportedVersion::new("1900-01-01", &ProtocolVersion::ALL[..1]);
+        round_trip(&RetryAfter { retry_after: 7 }, r#"{"retryAfter":7}"#);
+        let versions = UnsupportedVersion {
+            supported: vec![ProtocolVersion::LATEST.to_string()],
+            requested: "1900-01-01".to_owned(),
+        };
         round_trip(
             &versions,
             r#"{"supported":["2026-07-28"],"requested":"1900-01-01"}"#,
@@ -201,24 +156,10 @@ mod tests {
         assert_eq!(versions.known().count(), 1);
         let url = ElicitUrlParams::new("m", "https://example.com").elicitation_id("e");
         round_trip(
-            &RequiredElicitations::new([url]),
+            &RequiredElicitations {
+                elicitations: vec![url],
+            },
             r#"{"elicitations":[{"mode":"url","message":"m","url":"https://example.com","elicitationId":"e"}]}"#,
         );
-    }
-
-    #[test]
-    fn has_meaning_of_code_without_definition_is_false() {
-        for code in [-32001, -32000, -32019] {
-            assert!(!has_meaning(code) && RESERVED.contains(&code), "{code}");
-        }
-        for code in [
-            RESOURCE_NOT_FOUND,
-            HEADER_MISMATCH,
-            INTERNAL_ERROR,
-            USER_REJECTED,
-            7,
-        ] {
-            assert!(has_meaning(code), "{code}");
-        }
     }
 }

@@ -51,13 +51,6 @@ impl InputRequired {
         }
     }
 
-    /// Sets the state that the client returns unchanged.
-    #[must_use]
-    pub fn request_state(mut self, state: impl Into<String>) -> Self {
-        self.request_state = Some(state.into());
-        self
-    }
-
     /// Reads the requested inputs.
     ///
     /// # Errors
@@ -155,15 +148,7 @@ impl InputRequest {
     /// Returns the error of `serde_json` if the response is not valid for this kind of request.
     // spec: MRTR-14, MRTR-17
     pub fn read(&self, response: &RawObject) -> serde_json::Result<InputResponse> {
-        self.read_text(response.as_str())
-    }
-
-    /// Reads the response to this request from a JSON string.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of `serde_json` if the response is not valid for this kind of request.
-    pub fn read_text(&self, response: &str) -> serde_json::Result<InputResponse> {
+        let response = response.as_str();
         match self {
             Self::Elicit(_) => serde_json::from_str(response).map(InputResponse::Elicit),
             Self::CreateMessage(_) => {
@@ -335,7 +320,8 @@ mod tests {
 
     #[test]
     fn input_requests_round_trip_in_any_member_order() {
-        let asked = InputRequired::new(&requests()).unwrap().request_state("s");
+        let mut asked = InputRequired::new(&requests()).unwrap();
+        asked.request_state = Some("s".to_owned());
         let text = serde_json::to_string(&asked).unwrap();
         let read: InputRequired = serde_json::from_str(&text).unwrap();
         assert_eq!(read.requests().unwrap(), requests());

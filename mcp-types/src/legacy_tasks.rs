@@ -52,44 +52,6 @@ pub struct LegacyTask {
     pub meta: Option<Meta>,
 }
 
-impl LegacyTask {
-    /// Creates a working task. `now` becomes the time of creation and of the last change.
-    pub fn new(task_id: impl Into<String>, now: impl Into<String>, ttl: Option<u64>) -> Self {
-        let now = now.into();
-        Self {
-            task_id: task_id.into(),
-            status: TaskStatus::Working,
-            status_message: None,
-            created_at: now.clone(),
-            last_updated_at: now,
-            ttl,
-            poll_interval: None,
-            meta: None,
-        }
-    }
-
-    /// Sets the status.
-    #[must_use]
-    pub fn status(mut self, status: TaskStatus) -> Self {
-        self.status = status;
-        self
-    }
-
-    /// Sets the description of the status.
-    #[must_use]
-    pub fn message(mut self, message: impl Into<String>) -> Self {
-        self.status_message = Some(message.into());
-        self
-    }
-
-    /// Sets the suggested polling interval in milliseconds.
-    #[must_use]
-    pub fn poll_interval(mut self, milliseconds: u64) -> Self {
-        self.poll_interval = Some(milliseconds);
-        self
-    }
-}
-
 /// The `task` member of request parameters, which requests to run the request as a task.
 // spec: TASKL-01
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,20 +60,6 @@ pub struct TaskMetadata {
     /// Requested retention after creation in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u64>,
-}
-
-impl TaskMetadata {
-    /// Creates metadata without a requested retention.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets the requested retention in milliseconds.
-    #[must_use]
-    pub fn ttl(mut self, milliseconds: u64) -> Self {
-        self.ttl = Some(milliseconds);
-        self
-    }
 }
 
 /// Value of the `_meta` key [`RELATED_TASK`](crate::meta::keys::RELATED_TASK), which associates a
@@ -125,15 +73,6 @@ pub struct RelatedTask {
     pub task_id: String,
 }
 
-impl RelatedTask {
-    /// Creates the value from the id of the task.
-    pub fn new(task_id: impl Into<String>) -> Self {
-        Self {
-            task_id: task_id.into(),
-        }
-    }
-}
-
 /// Result of a request that runs as a task.
 // spec: TASKL-02
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -144,13 +83,6 @@ pub struct CreateTaskResult {
     /// Protocol-level metadata (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
-}
-
-impl CreateTaskResult {
-    /// Creates a result from the task.
-    pub fn new(task: LegacyTask) -> Self {
-        Self { task, meta: None }
-    }
 }
 
 /// Result of `tasks/list`.
@@ -166,16 +98,6 @@ pub struct ListTasksResult {
     /// Protocol-level metadata (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
-}
-
-impl ListTasksResult {
-    /// Creates the last page of a list. Set `next_cursor` for other pages.
-    pub fn new(tasks: Vec<LegacyTask>) -> Self {
-        Self {
-            tasks,
-            ..Self::default()
-        }
-    }
 }
 
 /// The `tasks` capability of clients and servers.
@@ -260,7 +182,16 @@ mod tests {
 
     #[test]
     fn task_without_ttl_is_written_with_null() {
-        let task = LegacyTask::new("t", "2025-11-25T10:00:00Z", None).status(TaskStatus::Completed);
+        let task = LegacyTask {
+            task_id: "t".to_owned(),
+            status: TaskStatus::Completed,
+            status_message: None,
+            created_at: "2025-11-25T10:00:00Z".to_owned(),
+            last_updated_at: "2025-11-25T10:00:00Z".to_owned(),
+            ttl: None,
+            poll_interval: None,
+            meta: None,
+        };
         let value = serde_json::to_value(&task).unwrap();
         assert_eq!(value["ttl"], json!(null));
         assert_eq!(serde_json::from_value::<LegacyTask>(value).unwrap(), task);

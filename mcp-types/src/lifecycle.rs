@@ -36,11 +36,6 @@ impl InitializeParams {
             meta: None,
         }
     }
-
-    /// Returns the requested revision if this crate knows it.
-    pub fn version(&self) -> Option<ProtocolVersion> {
-        self.protocol_version.parse().ok()
-    }
 }
 
 /// Result of `initialize`.
@@ -76,17 +71,5 @@ impl InitializeResult {
             instructions: None,
             meta: None,
         }
-    }
-
-    /// Sets the instructions on how to use the server.
-    #[must_use]
-    pub fn instructions(mut self, instructions: Option<String>) -> Self {
-        self.instructions = instructions;
-        self
-    }
-
-    /// Returns the revision of the session if this crate knows it.
-    pub fn version(&self) -> Option<ProtocolVersion> {
-        self.protocol_version.parse().ok()
     }
 }

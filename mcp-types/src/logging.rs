@@ -58,13 +58,6 @@ impl LogMessage {
             meta: None,
         }
     }
-
-    /// Sets the name of the logger.
-    #[must_use]
-    pub fn logger(mut self, logger: impl Into<String>) -> Self {
-        self.logger = Some(logger.into());
-        self
-    }
 }
 
 /// Parameters of `logging/setLevel` (legacy revisions).

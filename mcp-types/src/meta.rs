@@ -3,14 +3,12 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#meta>
 
 pub mod keys;
-mod syntax;
 mod trace;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use syntax::{InvalidKey, check_key, is_reserved_key};
 pub use trace::{Baggage, InvalidTrace, TraceContext, TraceParent, TraceState};
 
 use crate::{ExtraFields, JsonObject};

@@ -79,7 +79,9 @@ pub struct MethodSpec {
     pub may_require_input: bool,
     /// Capability that the receiver has to declare.
     pub capability: Option<Capability>,
-    of_extension: bool,
+    /// `true` for methods of official extensions and experimental tasks (2025-11-25), which a
+    /// server without them does not have.
+    pub of_extension: bool,
 }
 
 impl MethodSpec {
@@ -269,12 +271,6 @@ impl Method {
     /// Returns the name of the method in messages.
     pub const fn as_str(self) -> &'static str {
         self.spec().name
-    }
-
-    /// Returns `true` for methods of official extensions and of the experimental tasks of 2025-11-25,
-    /// which a server without them does not have.
-    pub fn is_of_extension(self) -> bool {
-        self.spec().of_extension
     }
 
     /// Returns the method with the given name.

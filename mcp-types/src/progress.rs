@@ -106,14 +106,4 @@ impl ProgressParams {
             meta: None,
         }
     }
-
-    /// Splits the parameters into token and update. `_meta` is dropped.
-    pub fn into_parts(self) -> (ProgressToken, ProgressUpdate) {
-        let progress = ProgressUpdate {
-            progress: self.progress,
-            total: self.total,
-            message: self.message,
-        };
-        (self.progress_token, progress)
-    }
 }

@@ -5,7 +5,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Meta;
-use crate::setters::setters;
 
 /// A folder or file that a server may access.
 // spec: ROOT-03
@@ -23,8 +22,6 @@ pub struct Root {
 }
 
 impl Root {
-    setters! { meta }
-
     /// Creates a root from a `file://` URI.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {

@@ -6,8 +6,7 @@ use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
 
-use crate::meta::keys;
-use crate::{ExtraFields, Meta, RequestId, de};
+use crate::{ExtraFields, Meta, de};
 
 /// Selection of changes: those that a client subscribes to, or those that a server sends.
 ///
@@ -124,13 +123,8 @@ impl SubscriptionFilter {
         self
     }
 
-    /// Returns `true` if changes of the resource at `uri` are selected, by itself or by an ancestor.
-    // spec: RSRC-13
-    pub fn covers(&self, uri: &str) -> bool {
-        self.covering(uri).is_some()
-    }
-
     /// Returns the selected resource that covers `uri`: the resource itself or its nearest ancestor.
+    // spec: RSRC-13
     pub fn covering(&self, uri: &str) -> Option<&str> {
         let selected = self.resource_subscriptions.iter().map(String::as_str);
         let covering = selected.filter(|ancestor| {
@@ -173,20 +167,6 @@ pub struct ListenResult {
     pub meta: Option<Meta>,
 }
 
-impl ListenResult {
-    /// Creates the result for the subscription that the request `id` opened.
-    pub fn new(id: &RequestId) -> Self {
-        Self {
-            meta: Some(Meta::default().for_subscription(id)),
-        }
-    }
-
-    /// Returns the id of the request that opened the subscription.
-    pub fn subscription_id(&self) -> Option<RequestId> {
-        self.meta.as_ref()?.subscription_id()
-    }
-}
-
 /// Parameters of `notifications/subscriptions/acknowledged`.
 // spec: SUB-03
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -199,16 +179,6 @@ pub struct SubscriptionAcknowledged {
     pub meta: Option<Meta>,
 }
 
-impl SubscriptionAcknowledged {
-    /// Creates the parameters for the subscription that the request `id` opened.
-    pub fn new(id: &RequestId, notifications: SubscriptionFilter) -> Self {
-        Self {
-            notifications,
-            meta: Some(Meta::default().for_subscription(id)),
-        }
-    }
-}
-
 /// Parameters of notifications that have only `_meta`, such as
 /// `notifications/tools/list_changed`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -219,34 +189,13 @@ pub struct PlainNotification {
     pub meta: Option<Meta>,
 }
 
-impl PlainNotification {
-    /// Creates parameters with metadata.
-    pub fn of(meta: Meta) -> Self {
-        Self { meta: Some(meta) }
-    }
-}
-
-impl Meta {
-    /// Returns the id of the `subscriptions/listen` request that a notification belongs to.
-    // spec: META-13
-    pub fn subscription_id(&self) -> Option<RequestId> {
-        self.get(keys::SUBSCRIPTION_ID)
-    }
-
-    /// Sets the id of the `subscriptions/listen` request that a notification belongs to.
-    // spec: META-13
-    #[must_use]
-    pub fn for_subscription(self, id: &RequestId) -> Self {
-        self.with(keys::SUBSCRIPTION_ID, id.clone())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::{ListenResult, SubscriptionAcknowledged, SubscriptionFilter};
-    use crate::RequestId;
+    use super::{ListenResult, SubscriptionFilter};
+    use crate::meta::keys;
+    use crate::{Meta, RequestId};
 
     #[test]
     fn unknown_members_of_filter_are_kept() {
@@ -288,17 +237,16 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(filter.covering(uri), covering, "{uri}");
-            assert_eq!(filter.covers(uri), covering.is_some(), "{uri}");
         }
     }
 
     #[test]
     fn subscription_id_keeps_its_json_type() {
         for id in [RequestId::from(1), RequestId::from("1")] {
-            let end = ListenResult::new(&id);
-            assert_eq!(end.subscription_id(), Some(id.clone()));
-            let ack = SubscriptionAcknowledged::new(&id, SubscriptionFilter::new().tools_changed());
-            let value = serde_json::to_value(&ack).unwrap();
+            let meta = Meta::default().with(keys::SUBSCRIPTION_ID, id.clone());
+            assert_eq!(meta.get(keys::SUBSCRIPTION_ID), Some(id.clone()));
+            let end = ListenResult { meta: Some(meta) };
+            let value = serde_json::to_value(&end).unwrap();
             let key = "io.modelcontextprotocol/subscriptionId";
             assert_eq!(value["_meta"][key], serde_json::to_value(&id).unwrap());
         }

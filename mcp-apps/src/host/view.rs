@@ -289,7 +289,8 @@ impl View {
         let answer = timeout(after, exchange).await;
         self.0.end_request(&id);
         if answer.is_err() {
-            let cancelled = Cancelled::new(id).reason("the host has waited too long");
+            let mut cancelled = Cancelled::new(id);
+            cancelled.reason = Some("the host has waited too long".to_owned());
             let text = call(None, Method::Cancelled.as_str(), &cancelled)?;
             // A view that does not read learns about it when the connection ends.
             let _ = self.0.outbox.try_send(text);

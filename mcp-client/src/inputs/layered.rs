@@ -77,7 +77,8 @@ async fn answer(
         method: request.method().into(),
         params: request.params_to_raw().ok(),
     };
-    let facts = ClientContext::new(version).capabilities(declared.clone());
+    let mut facts = ClientContext::new(version);
+    facts.capabilities = declared.clone();
     let failure = Arc::new(Mutex::new(None));
     let (failed, handlers, declared) = (failure.clone(), inputs.clone(), declared.clone());
     let endpoint = move |exchange: Exchange| -> BoxFuture<'static, Reply> {

@@ -6,6 +6,7 @@ use mcp::ToolExt as _;
 use mcp::prelude::{Server, Tool};
 use mcp_client::{Client, ClientBuilder, Error, InProcess, Over, Target};
 use mcp_core::{ChannelError, Fault};
+use mcp_types::meta::keys;
 use mcp_types::{ProtocolVersion, codes};
 use serde_json::{Value, json};
 
@@ -68,7 +69,8 @@ async fn pinned_modern_version_sends_nothing() {
     assert_eq!(client.instructions(), None);
     let found = client.discover().await.unwrap();
     assert_eq!(found.supported_versions, ["2026-07-28"]);
-    assert_eq!(client.server_info(), found.server_info());
+    let info = found.meta.unwrap().get(keys::SERVER_INFO);
+    assert_eq!(client.server_info(), info);
 }
 
 #[tokio::test]

@@ -295,7 +295,9 @@ impl State {
                     let text = text.replace("$ID", &self.id).replace("$TOKEN", &self.token);
                     let status = StatusCode::from_u16(*status).unwrap();
                     steps.pop_front();
-                    return Some(Ok(Frame::new(text).status(status)));
+                    let mut frame = Frame::new(text);
+                    frame.status = Some(status);
+                    return Some(Ok(frame));
                 }
                 Step::Fail(_) => match steps.pop_front() {
                     Some(Step::Fail(error)) => return Some(Err(error)),

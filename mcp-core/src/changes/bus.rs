@@ -83,11 +83,6 @@ pub struct MemoryBus {
 type Subscribers = Slab<Arc<Mutex<Unread>>>;
 
 impl MemoryBus {
-    /// Creates a bus without subscribers.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Notifies each subscriber that everything in its filter has changed. A bus between nodes
     /// calls it after it may have missed changes.
     pub fn publish_all(&self) {
@@ -268,7 +263,7 @@ impl Watch {
         state.tools &= interest.tools_list_changed;
         state.prompts &= interest.prompts_list_changed;
         state.resources &= interest.resources_list_changed;
-        state.updated.retain(|uri| interest.covers(uri));
+        state.updated.retain(|uri| interest.covering(uri).is_some());
         state.interest = interest.into();
     }
 

@@ -75,13 +75,6 @@ impl ExtensionNotification {
         id.is_some_and(|id| id.starts_with(topic))
     }
 
-    /// Limits the notification to the clients of one caller.
-    #[must_use]
-    pub fn caller(mut self, caller: CallerKey) -> Self {
-        self.caller = Some(caller);
-        self
-    }
-
     /// Returns the number of bytes that the notification occupies in a queue.
     pub(super) fn size(&self) -> usize {
         self.extension.len() + self.method.len() + self.params.len()

@@ -92,7 +92,9 @@ mod tests {
             .map(|caller| BroadcastQueue::new(vec!["x".into()], None, caller));
         let notification = || ExtensionNotification::new("x", "y", &RawObject::empty());
         for (index, caller) in callers.into_iter().enumerate() {
-            let to_caller = Arc::new(notification().caller(caller));
+            let mut to_caller = notification();
+            to_caller.caller = Some(caller);
+            let to_caller = Arc::new(to_caller);
             let queued = queues.each_mut().map(|queue| queue.push(&to_caller));
             let mut expected = [false; 3];
             expected[index] = true;

@@ -76,8 +76,8 @@ impl State {
     }
 }
 
-/// The set of resources that clients of this process are subscribed to, by `resources/subscribe` of a
-/// session or by `subscriptions/listen`.
+/// The resources that this process's clients are subscribed to, by `resources/subscribe` or
+/// `subscriptions/listen`.
 ///
 /// A program that has to watch its resources, or that subscribes to them at another server, watches only
 /// those that a client needs. Get it from [`Changes::subscribed_resources`](super::Changes::subscribed_resources).

@@ -31,7 +31,9 @@ fn without_meta(json: &str) -> Option<String> {
 }
 
 fn is_empty_object(json: &str) -> bool {
-    let inner = json.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
+    let inner = json
+        .strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'));
     inner.is_some_and(|inner| inner.trim().is_empty())
 }
 

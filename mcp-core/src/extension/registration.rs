@@ -174,11 +174,10 @@ pub fn find_problems<C: Capabilities>(
                      rename it"
                 ));
             } else if let Some(owner) = owners.insert(name, id) {
-                problems.push(match owner == id {
-                    true => format!("the extension `{id}` defines `{name}` twice; remove one"),
-                    false => format!(
-                        "the extensions `{owner}` and `{id}` both define `{name}`; remove one"
-                    ),
+                problems.push(if owner == id {
+                    format!("the extension `{id}` defines `{name}` twice; remove one")
+                } else {
+                    format!("the extensions `{owner}` and `{id}` both define `{name}`; remove one")
                 });
             }
         }
@@ -189,7 +188,7 @@ pub fn find_problems<C: Capabilities>(
 
 /// Returns true for methods of the protocol itself, false for those of official extensions.
 fn is_core(name: &str) -> bool {
-    Method::from_name(name).is_some_and(|method| !method.is_of_extension())
+    Method::from_name(name).is_some_and(|method| !method.spec().of_extension)
 }
 
 impl<C> fmt::Debug for Registration<C> {

@@ -30,15 +30,14 @@ pub(super) fn initialize(
             supported: profile.versions.iter().map(ToString::to_string).collect(),
         });
     };
-    let info = RawObject::from_value(&params.client_info).ok();
-    let facts = ClientContext::new(version)
-        .capabilities(params.capabilities.clone())
-        .log_level(default_level(profile))
-        .info(info);
+    let mut facts = ClientContext::new(version);
+    facts.capabilities.clone_from(&params.capabilities);
+    facts.log_level = default_level(profile);
+    facts.info = RawObject::from_value(&params.client_info).ok();
     facts
         .check_size()
         .map_err(|error| Fault::bad_params(format!("`params`: {error}")))?;
-    let result = InitializeResult::new(version, capabilities, profile.info().clone())
-        .instructions(profile.instructions.clone());
+    let mut result = InitializeResult::new(version, capabilities, profile.info().clone());
+    result.instructions.clone_from(&profile.instructions);
     Ok((facts, result))
 }

@@ -73,10 +73,11 @@ impl SessionRecord {
     }
 
     pub(super) fn facts(&self) -> ClientContext {
-        ClientContext::new(self.version)
-            .capabilities(self.capabilities.clone())
-            .log_level(self.log_level)
-            .info(self.client_info.clone())
+        let mut facts = ClientContext::new(self.version);
+        facts.capabilities.clone_from(&self.capabilities);
+        facts.log_level = self.log_level;
+        facts.info.clone_from(&self.client_info);
+        facts
     }
 }
 

@@ -183,11 +183,11 @@ impl Session {
             server: self.profile.info().name.clone(),
             version: state.facts.version,
             capabilities: state.facts.capabilities.clone(),
-            client_info: state.facts.info_json().cloned(),
+            client_info: state.facts.info.clone(),
             log_level: state.facts.log_level,
             subscriptions: state.subscribed_uris().to_vec(),
-            owner: owner.map(|it| (it.issuer.clone(), it.subject.clone())),
-            owner_client: owner.and_then(|it| it.client.clone()),
+            owner: owner.map(|owner| (owner.issuer.clone(), owner.subject.clone())),
+            owner_client: owner.and_then(|owner| owner.client.clone()),
             topic: self.topic().map(|topic| (*topic).to_owned()),
             ready: state.ready,
         }
@@ -197,13 +197,13 @@ impl Session {
     pub fn update(&self, record: SessionRecord) {
         let mut state = self.state.lock();
         if state.facts.log_level != record.log_level {
-            let facts = ClientContext::clone(&state.facts).log_level(record.log_level);
-            state.facts = Arc::new(facts);
+            Arc::make_mut(&mut state.facts).log_level = record.log_level;
         }
         self.replace_subscriptions(&mut state, record.subscriptions);
-        let reader = match record.ready {
-            true => state.set_ready(),
-            false => None,
+        let reader = if record.ready {
+            state.set_ready()
+        } else {
+            None
         };
         drop(state);
         reader.into_iter().for_each(Waker::wake);
@@ -272,7 +272,8 @@ impl Session {
         out: &mut Vec<u8>,
     ) -> bool {
         let observed = self.observer.as_ref();
-        let Some((observation, meta)) = observed.map(|it| it.notify(notification)) else {
+        let Some((observation, meta)) = observed.map(|observer| observer.notify(notification))
+        else {
             return self
                 .wire
                 .encode_server_notification(notification, None, None, out);

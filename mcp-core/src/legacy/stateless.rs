@@ -29,7 +29,8 @@ pub fn read_stateless(
     let mut decoded = wire::for_version(version).decode_request(request)?;
     match std::mem::replace(&mut decoded.request, ClientRequest::Discover) {
         ClientRequest::Call(call) => {
-            let facts = ClientContext::new(version).log_level(default_level(profile));
+            let mut facts = ClientContext::new(version);
+            facts.log_level = default_level(profile);
             let inbound =
                 InboundRequest::from_legacy(request.id.clone(), call, decoded, Arc::new(facts));
             Ok(HandledRequest::Call(inbound))

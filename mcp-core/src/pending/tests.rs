@@ -35,7 +35,7 @@ fn progress_moves_the_deadline_up_to_the_total() {
 fn request_without_timeouts_has_no_deadline() {
     let now = Instant::now();
     let mut pending = PendingRequests::new(2);
-    pending.insert(now, RequestTimeouts::none(), ()).unwrap();
+    pending.insert(now, RequestTimeouts::default(), ()).unwrap();
     let forever = RequestTimeouts::idle(Duration::MAX).total(Duration::MAX);
     pending.insert(now, forever, ()).unwrap();
     assert_eq!(pending.next_deadline(), None);
@@ -46,29 +46,53 @@ fn request_without_timeouts_has_no_deadline() {
 fn full_or_closed_table_refuses_requests() {
     let now = Instant::now();
     let mut pending = PendingRequests::new(1);
-    let open = |pending: &mut PendingRequests<()>, id: i64| {
-        pending.insert_with_id(id.into(), now, RequestTimeouts::none(), ())
-    };
-    assert_eq!(open(&mut pending, 7), Ok(()));
-    assert_eq!(open(&mut pending, 7), Err(InsertError::DuplicateId));
-    assert_eq!(open(&mut pending, 8), Err(InsertError::Full { limit: 1 }));
-    assert_eq!(pending.remove(&7.into()), Some(()));
-    assert_eq!(open(&mut pending, 8), Ok(()));
+    let open =
+        |pending: &mut PendingRequests<()>| pending.insert(now, RequestTimeouts::default(), ());
+    let first = open(&mut pending).unwrap();
+    assert_eq!(open(&mut pending), Err(InsertError::Full));
+    assert_eq!(pending.remove(&first), Some(()));
+    assert!(open(&mut pending).is_ok());
     assert_eq!(pending.close().count(), 1);
-    assert_eq!(open(&mut pending, 9), Err(InsertError::Closed));
-    assert!(pending.is_empty());
+    assert_eq!(open(&mut pending), Err(InsertError::Closed));
+    assert_eq!(pending.len(), 0);
 }
 
 #[test]
 fn generator_contains_the_ids_it_made() {
     let mut pending = PendingRequests::new(1);
     let id = pending
-        .insert(Instant::now(), RequestTimeouts::none(), ())
+        .insert(Instant::now(), RequestTimeouts::default(), ())
         .unwrap();
     assert!(pending.ids().contains(&id));
     for foreign in [0.into(), 2.into(), RequestId::from("1")] {
         assert!(!pending.ids().contains(&foreign));
     }
+}
+
+/// Reused request ids: the late response to an earlier request was taken for the response to a new
+/// request with the same id.
+#[test]
+fn request_ids_are_not_reused() {
+    let now = Instant::now();
+    let timeouts = RequestTimeouts::idle(Duration::from_secs(1));
+    let mut pending = PendingRequests::new(2);
+    let first = pending.insert(now, timeouts, "first").unwrap();
+    assert_eq!(pending.remove(&first), Some("first"));
+    let second = pending.insert(now, timeouts, "second").unwrap();
+    assert_ne!(first, second);
+    // A late or repeated response matches no request.
+    assert_eq!(pending.remove(&first), None);
+    assert_eq!(
+        pending.pop_expired(now + Duration::from_secs(2)),
+        Some((second, "second"))
+    );
+    let third = pending.insert(now, timeouts, "third").unwrap();
+    // An id of another JSON type is another id.
+    let RequestId::Number(number) = third else {
+        panic!("{third:?}")
+    };
+    assert_eq!(pending.remove(&number.to_string().as_str().into()), None);
+    assert_eq!(pending.remove(&number.into()), Some("third"));
 }
 
 /// Operations on a table. Requests are numbered in the order of their insertion.

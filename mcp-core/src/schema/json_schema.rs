@@ -397,11 +397,12 @@ mod tests {
             matches!(alone, SchemaError::PatternsTooLarge { .. }),
             "{alone}"
         );
-        let keys: serde_json::Map<_, _> = (0..100).map(|it| (large(it), json!({}))).collect();
+        let keys: serde_json::Map<_, _> =
+            (0..100).map(|number| (large(number), json!({}))).collect();
         assert!(compile(json!({"patternProperties": keys})).is_err());
         // Small patterns are many.
         let small: Vec<_> = (0..500)
-            .map(|it| json!({"pattern": format!("^a{it}$")}))
+            .map(|number| json!({"pattern": format!("^a{number}$")}))
             .collect();
         assert_eq!(compile(json!({"anyOf": small})), Ok(()));
         // A member that only has the name of a keyword.

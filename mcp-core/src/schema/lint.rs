@@ -356,7 +356,7 @@ mod tests {
             assert_eq!(concerned, clients, "{name}");
             assert!(
                 told.iter()
-                    .all(|it| it.0 == "name" && it.1 == Severity::Warning)
+                    .all(|lint| lint.0 == "name" && lint.1 == Severity::Warning)
             );
         }
     }

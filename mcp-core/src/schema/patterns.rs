@@ -109,16 +109,18 @@ fn size(source: &str, available: usize) -> Result<usize, SchemaError> {
     let size = sizes
         .take_while(|size| *size <= limit)
         .find(|size| compiles(*size));
-    size.ok_or_else(|| match compiles(4 * MAX_SIZE) {
-        true => SchemaError::PatternsTooLarge {
-            pattern: source.chars().take(100).collect(),
-            limit: MAX_SIZE,
-            total: MAX_TOTAL_SIZE,
-        },
-        false => SchemaError::Invalid(format!(
+    size.ok_or_else(|| {
+        if compiles(4 * MAX_SIZE) {
+            return SchemaError::PatternsTooLarge {
+                pattern: source.chars().take(100).collect(),
+                limit: MAX_SIZE,
+                total: MAX_TOTAL_SIZE,
+            };
+        }
+        SchemaError::Invalid(format!(
             "the pattern {source:?} is not a regular expression, needs look-around or \
              back-references, or is far too large"
-        )),
+        ))
     })
 }
 

@@ -42,13 +42,6 @@ impl StoredEvent {
             is_last: false,
         }
     }
-
-    /// Marks the event as the last one.
-    #[must_use]
-    pub fn last(mut self) -> Self {
-        self.is_last = true;
-        self
-    }
 }
 
 /// The events that a client has missed, or the first of them.
@@ -64,21 +57,13 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// A replay of these events, which are all that the store has.
+    /// A replay of these events, which are all that the store has. Set [`has_more`](Self::has_more) for the
+    /// first part of a longer replay.
     pub fn new(events: Vec<(u64, StoredEvent)>, is_over: bool) -> Self {
         Self {
             events,
             is_over,
             has_more: false,
-        }
-    }
-
-    /// The first part of a longer replay. `events` must not be empty.
-    pub fn partial(events: Vec<(u64, StoredEvent)>) -> Self {
-        Self {
-            events,
-            is_over: false,
-            has_more: true,
         }
     }
 }
@@ -119,7 +104,7 @@ pub trait EventStore: Send + Sync + 'static {
     /// Returns the events of a stream with numbers above `after`, or all events.
     ///
     /// A client that resumes a stream has the result in memory until it has read it. A store therefore
-    /// returns some 256 KiB at once, and [`Replay::partial`] when it has more.
+    /// returns some 256 KiB at once, and sets [`Replay::has_more`] when it has more.
     ///
     /// # Errors
     ///

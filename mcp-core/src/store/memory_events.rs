@@ -267,7 +267,9 @@ impl Stream {
         for (number, event) in self.events.range(start..) {
             bytes += event.text.len() + size_of::<StoredEvent>();
             if bytes > PAGE_BYTES && !events.is_empty() {
-                return Replay::partial(events);
+                let mut replay = Replay::new(events, false);
+                replay.has_more = true;
+                return replay;
             }
             events.push((*number, event.clone()));
         }
@@ -368,7 +370,8 @@ mod tests {
             ));
         }
         assert!(!after(&store, stream, None).unwrap().1);
-        let last = StoredEvent::new(Bytes::from_static(b"c")).last();
+        let mut last = StoredEvent::new(Bytes::from_static(b"c"));
+        last.is_last = true;
         let end = block_on(store.append(StreamId::new("s", "1"), last)).unwrap();
         assert!(after(&store, stream, Some(end)).unwrap().1);
 

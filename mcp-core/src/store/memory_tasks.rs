@@ -313,7 +313,7 @@ mod tests {
         limits.bytes = store.bytes();
         let mut longer = record("b", None);
         longer.revision = 1;
-        longer.task = longer.task.message("a message that needs bytes");
+        longer.task.status_message = Some("a message that needs bytes".to_owned());
         let written = block_on(store.replace(longer, &limits)).unwrap();
         assert_eq!(written, TaskWrite::Full);
     }

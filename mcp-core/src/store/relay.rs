@@ -132,11 +132,6 @@ impl RelayInbox {
     const MAX_MESSAGES: usize = 4_096;
     const MAX_BYTES: usize = 16 << 20;
 
-    /// Creates an empty queue.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Adds a message. Returns false when the queue is full.
     pub fn push(&self, message: RelayMessage) -> bool {
         let mut state = self.0.lock();
@@ -193,15 +188,10 @@ pub struct MemoryRelay {
 type Nodes = Vec<(u32, Arc<RelayInbox>)>;
 
 impl MemoryRelay {
-    /// Creates a relay without nodes.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Adds a node. It leaves when it is dropped.
     pub fn join(&self) -> impl SessionRelay + use<> {
         let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
-        let inbox = Arc::new(RelayInbox::new());
+        let inbox = Arc::new(RelayInbox::default());
         self.nodes.lock().push((number, inbox.clone()));
         MemoryNode {
             number,
@@ -268,7 +258,7 @@ mod tests {
 
     #[test]
     fn message_reaches_its_target_only() {
-        let relay = MemoryRelay::new();
+        let relay = MemoryRelay::default();
         let (a, b, c) = (relay.join(), relay.join(), relay.join());
         let message = RelayMessage::new("s", RelayEvent::Changed);
         let send = |target| block_on(a.send(target, message.clone())).unwrap();
@@ -286,7 +276,7 @@ mod tests {
 
     #[test]
     fn full_inbox_refuses_messages() {
-        let inbox = RelayInbox::new();
+        let inbox = RelayInbox::default();
         let large = RelayMessage::new("s", RelayEvent::Response("x".repeat(6 << 20)));
         assert!(inbox.push(large.clone()) && inbox.push(large.clone()));
         assert!(!inbox.push(large.clone()));

@@ -53,14 +53,6 @@ struct UsedStates {
 }
 
 impl MemoryUsedStates {
-    /// An empty store.
-    pub fn new() -> Self {
-        Self {
-            used: Arc::default(),
-            clock: Instant::now,
-        }
-    }
-
     /// Sets the clock. Default: [`Instant::now`].
     #[cfg(test)]
     pub(crate) fn clock(mut self, clock: fn() -> Instant) -> Self {
@@ -71,7 +63,10 @@ impl MemoryUsedStates {
 
 impl Default for MemoryUsedStates {
     fn default() -> Self {
-        Self::new()
+        Self {
+            used: Arc::default(),
+            clock: Instant::now,
+        }
     }
 }
 
@@ -144,7 +139,7 @@ mod tests {
 
     #[test]
     fn state_is_used_once_until_it_expires_within_the_limit_of_its_caller() {
-        let store = MemoryUsedStates::new().clock(clock);
+        let store = MemoryUsedStates::default().clock(clock);
         let (ada, bob) = (Principal::new("i", "ada"), Principal::new("i", "bob"));
         let (ada, bob) = (CallerKey::new(Some(&ada)), CallerKey::new(Some(&bob)));
         let ttl = Duration::from_secs(10);

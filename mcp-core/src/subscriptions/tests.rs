@@ -164,7 +164,7 @@ struct Server {
 
 impl Server {
     fn new() -> Self {
-        let bus = Arc::new(MemoryBus::new());
+        let bus = Arc::new(MemoryBus::default());
         let hidden = Arc::new(AtomicBool::new(false));
         let hides = hidden.clone();
         let changes = Changes::from(bus.clone())
@@ -183,7 +183,9 @@ impl Service for Server {
         let offers = ServerCapabilities::default()
             .with_tools(true)
             .with_resources(false, true);
-        Arc::new(ServerProfile::new(Implementation::new("s", "1")).capabilities(offers))
+        let mut profile = ServerProfile::new(Implementation::new("s", "1"));
+        profile.capabilities = offers;
+        Arc::new(profile)
     }
 
     fn call(&self, _: Exchange) -> BoxFuture<'static, Reply> {
@@ -290,7 +292,7 @@ fn panic_of_a_gate_or_filter_refuses_access() {
     inbound.request = call.into();
     assert!(inbound.authorize(&gate, None).is_err());
 
-    let changes = Changes::new(Arc::new(MemoryBus::new()));
+    let changes = Changes::new(Arc::new(MemoryBus::default()));
     let gated = Subscriber::new(Extensions::new(), Some(gate));
     assert!(changes.check_access("a://b", &facts, &gated).is_err());
     let filtered = changes.visibility(|_, _, _| panic!("hunter2"));

@@ -194,7 +194,7 @@ impl LayerStack {
     pub fn find_problems(&self) -> impl Iterator<Item = String> {
         let unused = self
             .reserved()
-            .filter(|id| !self.added.iter().any(|it| it == id));
+            .filter(|id| !self.added.iter().any(|added| added == id));
         let unused = unused.map(|id| {
             format!("`layers_of` names the extension `{id}`, which is not registered; add it")
         });

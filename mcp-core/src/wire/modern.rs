@@ -23,7 +23,7 @@ use crate::{
 use constants::VERSION;
 pub(super) use encode::write_request_meta;
 pub use envelope::Envelope;
-pub(super) use errors::{to_error, to_fault};
+pub(super) use errors::{to_error, to_fault, with_uri};
 
 #[derive(Debug)]
 pub(super) struct Modern;

@@ -342,7 +342,10 @@ impl MetaStamp<'_> {
             (meta, added) => meta.or_else(|| added.cloned()),
         };
         match self.subscription {
-            Some(id) => Some(meta.unwrap_or_default().for_subscription(id)),
+            Some(id) => Some(
+                meta.unwrap_or_default()
+                    .with(keys::SUBSCRIPTION_ID, id.clone()),
+            ),
             None => meta,
         }
     }

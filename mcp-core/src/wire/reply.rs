@@ -23,20 +23,11 @@ impl EncodedReply {
 
     /// Returns the last part.
     pub(super) fn open_part(&mut self) -> &mut Vec<u8> {
-        match self.shared.is_empty() {
-            true => &mut self.head,
-            false => &mut self.tail,
+        if self.shared.is_empty() {
+            &mut self.head
+        } else {
+            &mut self.tail
         }
-    }
-
-    /// Returns the length of all parts in bytes.
-    pub fn len(&self) -> usize {
-        self.head.len() + self.shared.len() + self.tail.len()
-    }
-
-    /// Returns true if all parts are empty.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Joins the parts.

@@ -12,20 +12,6 @@ pub(super) fn write_scalar(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized))
     debug_assert!(written.is_ok(), "{written:?}");
 }
 
-/// Appends a text as JSON. A text without characters to escape is copied: `serde_json` takes eight
-/// instructions for each of its bytes.
-fn write_text(out: &mut Vec<u8>, text: &str) {
-    let is_plain = |byte: &u8| !matches!(byte, b'"' | b'\\' | ..b' ');
-    // Chunks without a branch for each byte, which the compiler turns into vector instructions.
-    let is_plain_chunk = |chunk: &[u8]| chunk.iter().fold(true, |all, byte| all & is_plain(byte));
-    if !text.as_bytes().chunks(64).all(is_plain_chunk) {
-        return write_scalar(out, text);
-    }
-    out.push(b'"');
-    out.extend_from_slice(text.as_bytes());
-    out.push(b'"');
-}
-
 /// Appends `value` as JSON without line breaks. Raw JSON from a handler may contain line breaks
 /// between tokens, and a line break would end the message in an event stream or on a pipe.
 ///
@@ -72,15 +58,17 @@ pub(super) fn splice_json(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) 
 /// Most results are one text. Without the derived serializer such a result takes 830 instructions less
 /// (docs/decisions/0002-split-of-messages.md).
 pub(super) fn splice_tool_result(out: &mut Vec<u8>, result: &CallToolResult) {
-    let Some(text) = result.sole_text() else {
-        return splice_json(out, result);
-    };
+    let start = out.len();
     if out.last() != Some(&b'{') {
         out.push(b',');
     }
     out.extend_from_slice(br#""content":[{"type":"text","text":"#);
-    write_text(out, text);
-    out.extend_from_slice(b"}]}");
+    if result.write_sole_text(out) {
+        out.extend_from_slice(b"}]}");
+    } else {
+        out.truncate(start);
+        splice_json(out, result);
+    }
 }
 
 /// Encodes a request of a session. `own` is the `_meta` of the parameters; the keys of `head` are
@@ -159,15 +147,16 @@ pub(super) fn write_error(out: &mut Vec<u8>, id: Option<&RequestId>, error: &Err
 
 #[cfg(test)]
 mod tests {
-    use mcp_types::{Annotations, CallToolResult, ContentBlock, TextContent};
+    use mcp_types::{Annotations, CallToolResult, ContentBlock, Meta, TextContent};
 
     use super::{splice_json, splice_tool_result};
 
     #[test]
     fn splice_tool_result_equals_splice_json() {
-        let block = TextContent::new("a");
-        let annotated = block.clone().annotations(Annotations::default());
-        let with_meta = block.meta("a", 1);
+        let mut annotated = TextContent::new("a");
+        annotated.annotations = Some(Annotations::default());
+        let mut with_meta = TextContent::new("a");
+        with_meta.meta = Some(Meta::default().with("a", 1));
         for result in [
             CallToolResult::from_text(""),
             CallToolResult::from_text("a \"quoted\" text\r\n\u{1}\u{2028}é"),
@@ -190,23 +179,5 @@ mod tests {
                 );
             }
         }
-    }
-    #[test]
-    fn character_to_escape_is_found_at_every_position_of_a_long_text() {
-        for at in 0..200 {
-            let mut text = "é".repeat(100);
-            assert!(write_to_string(&text).contains(&text));
-            text.insert(at / 2 * 2, if at % 2 == 0 { '"' } else { '\n' });
-            assert_eq!(
-                write_to_string(&text),
-                serde_json::to_string(&text).unwrap()
-            );
-        }
-    }
-
-    fn write_to_string(text: &str) -> String {
-        let mut out = Vec::new();
-        super::write_text(&mut out, text);
-        String::from_utf8(out).unwrap()
     }
 }

@@ -8,11 +8,12 @@ use mcp_core::{
     ServerNotification, ServerRequest, SessionRequest,
 };
 use mcp_types::legacy_tasks::TasksCapability;
+use mcp_types::meta::keys;
 use mcp_types::{
     BooleanSchema, Cancelled, Choice, ClientCapabilities, ContentBlock, CreateMessageParams,
     CreateMessageResult, ElicitParams, ElicitResult, ElicitUrlParams, ElicitationComplete,
     EnumSchema, ExtraFields, FormSchema, Implementation, InitializeParams, InitializeResult,
-    InputRequest, InputRequests, InputRequired, ListRootsResult, ListenResult, LoggingLevel,
+    InputRequest, InputRequests, InputRequired, ListRootsResult, ListenResult, LoggingLevel, Meta,
     Method, MultiSelectSchema, NumberSchema, ProtocolVersion, RawObject, RequestId, Root,
     SamplingMessage, ServerCapabilities, StringSchema, SubscribeParams, SubscriptionFilter,
     ToolUseContent,
@@ -170,8 +171,9 @@ fn handshakes(book: &mut Book) {
         let mut capabilities = ServerCapabilities::default();
         capabilities.completions = Some(ExtraFields::default());
         capabilities.tasks = Some(Arc::<TasksCapability>::default());
-        let result = InitializeResult::new(version, capabilities, info());
-        let body = ResultBody::Initialize(Arc::new(result.instructions(Some("i".to_owned()))));
+        let mut result = InitializeResult::new(version, capabilities, info());
+        result.instructions = Some("i".to_owned());
+        let body = ResultBody::Initialize(Arc::new(result));
         let result = book.reply(version, Method::Initialize, body);
         let offered = &result["capabilities"];
         assert_eq!(
@@ -384,7 +386,9 @@ fn roots_have_meta_since_2025_06_18() {
 }
 
 fn roots(book: &mut Book) {
-    let listed = ListRootsResult::new([Root::new("file:///a").name("a").meta("com.example/x", 1)]);
+    let mut root = Root::new("file:///a").name("a");
+    root.meta = Some(Meta::default().with("com.example/x", 1));
+    let listed = ListRootsResult::new([root]);
     for version in LEGACY {
         assert_eq!(
             book.ask(version, InputRequest::ListRoots).unwrap(),
@@ -433,10 +437,9 @@ fn notes(book: &mut Book) {
             let written = book.client_note(version, &note);
             assert_eq!(written.is_some(), is_legacy, "{version} {note:?}");
         }
-        let cancelled = book.client_note(
-            version,
-            &ClientNotification::Cancelled(Cancelled::new("a").reason("r")),
-        );
+        let mut cancelled = Cancelled::new("a");
+        cancelled.reason = Some("r".to_owned());
+        let cancelled = book.client_note(version, &ClientNotification::Cancelled(cancelled));
         assert_eq!(
             cancelled.unwrap(),
             json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "a", "reason": "r"}})
@@ -489,7 +492,7 @@ fn subscriptions(book: &mut Book) {
             let of_session = book.note(R4, &note, Some(&id));
             let acknowledged = matches!(note, ServerNotification::Acknowledged(_));
             assert_eq!(of_session.is_none(), acknowledged);
-            assert!(of_session.is_none_or(|it| it["params"].get("_meta").is_none()));
+            assert!(of_session.is_none_or(|message| message["params"].get("_meta").is_none()));
         }
         let other = ServerNotification::Cancelled(Cancelled::new("of another"));
         assert_eq!(book.note(R5, &other, Some(&id)), None);
@@ -508,5 +511,6 @@ fn subscriptions(book: &mut Book) {
     else {
         panic!()
     };
-    assert_eq!(end.subscription_id(), Some(7.into()));
+    let subscription = end.meta.unwrap().get(keys::SUBSCRIPTION_ID);
+    assert_eq!(subscription, Some(RequestId::from(7)));
 }

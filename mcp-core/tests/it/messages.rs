@@ -37,10 +37,13 @@ impl Side {
     }
 
     pub(crate) fn call(&self, asked: &ClientRequest) -> Vec<u8> {
-        let profile = ClientProfile::new(self.info.clone()).capabilities(self.capabilities.clone());
+        let mut profile = ClientProfile::new(self.info.clone());
+        profile.capabilities.clone_from(&self.capabilities);
         let mut from = ClientRequestContext::new(&self.id, &profile);
         from.progress_token = self.token.as_ref();
-        let retries = asked.method().is_some_and(|it| it.spec().may_require_input);
+        let retries = asked
+            .method()
+            .is_some_and(|method| method.spec().may_require_input);
         from.input = Some(&self.input).filter(|_| retries && self.version.is_modern());
         from.log_level = self.version.is_modern().then_some(LoggingLevel::Info);
         self.wire().encode_request(asked, &from)

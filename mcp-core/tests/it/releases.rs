@@ -32,7 +32,9 @@ struct Server(Vec<ProtocolVersion>);
 impl Service for Server {
     fn profile(&self) -> Arc<ServerProfile> {
         let info = Implementation::new("server", "1");
-        Arc::new(ServerProfile::new(info).versions(self.0.iter().copied()))
+        let mut profile = ServerProfile::new(info);
+        profile.versions.clone_from(&self.0);
+        Arc::new(profile)
     }
 
     fn call(&self, _: Exchange) -> BoxFuture<'static, Reply> {

@@ -141,7 +141,10 @@ fn close(schema: &mut Value, name: &str) {
     // Each part of `allOf` names some members.
     for key in ["anyOf", "oneOf"] {
         let inner = object.get_mut(key).and_then(Value::as_array_mut);
-        inner.into_iter().flatten().for_each(|it| close(it, ""));
+        inner
+            .into_iter()
+            .flatten()
+            .for_each(|schema| close(schema, ""));
     }
 }
 

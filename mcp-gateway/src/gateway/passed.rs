@@ -122,7 +122,7 @@ async fn pass_notification(
     let _in_use = upstream.usage.begin();
     let capabilities = upstream.capabilities(&request.caller.facts, true);
     let key = upstream.key(&request.caller, capabilities).await?;
-    let session = if key.caller.is_anonymous() && key.credentials.is_none() {
+    let session = if key.caller.principal().is_none() && key.credentials.is_none() {
         CallSession::Shared {
             client: upstream.client().await?,
             turn: None,

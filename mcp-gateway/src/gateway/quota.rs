@@ -24,7 +24,7 @@ pub(super) struct Owner {
 impl Owner {
     /// The owner of a client's calls. Anonymous clients without a known address are one owner.
     pub(super) fn new(caller: CallerKey, address: Option<ClientAddress>) -> Self {
-        let address = address.filter(|_| caller.is_anonymous());
+        let address = address.filter(|_| caller.principal().is_none());
         Self {
             address: address.and_then(ClientAddress::block),
             caller,

@@ -179,7 +179,7 @@ impl Sessions {
         let caller = Arc::new(CallerSessions {
             permits: Arc::new(Semaphore::new(self.0.max_of_caller)),
             // The shared session belongs to the anonymous caller.
-            speaker: match broadcast.filter(|_| key.is_anonymous()) {
+            speaker: match broadcast.filter(|_| key.principal().is_none()) {
                 Some(broadcast) => broadcast.speaker().clone(),
                 None => Speaker::default(),
             },
@@ -229,7 +229,7 @@ impl Sessions {
         caller: Arc<CallerSessions>,
     ) -> Result<OpenSession, Error> {
         let pool = &*self.0;
-        let is_anonymous = key.caller.is_anonymous();
+        let is_anonymous = key.caller.principal().is_none();
         let broadcast = pool.broadcast.as_ref().map(|all| {
             if is_anonymous {
                 all.clone()

@@ -105,7 +105,7 @@ impl Upstream {
             *capabilities != ClientCapabilities::default() || extensions.next().is_some()
         };
         let is_of_caller =
-            !key.caller.is_anonymous() || key.credentials.is_some() || key.client.is_some();
+            key.caller.principal().is_some() || key.credentials.is_some() || key.client.is_some();
         let waits_for_turn = self.has_one_session || (is_modern && declares_tasks);
         let has_own = (is_of_caller && !is_modern) || (needs_turn && !waits_for_turn);
         if !has_own && !needs_turn {

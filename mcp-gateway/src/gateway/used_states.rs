@@ -21,7 +21,7 @@ pub(super) struct UsedStates(pub(super) Arc<dyn UsedStateStore>);
 
 impl Default for UsedStates {
     fn default() -> Self {
-        Self(Arc::new(MemoryUsedStates::new()))
+        Self(Arc::new(MemoryUsedStates::default()))
     }
 }
 

@@ -126,7 +126,7 @@ async fn state_that_is_sent_a_hundred_times_runs_one_call_of_a_limited_tool() {
         limited(&server, None, true).await,
     ];
     assert_eq!(repeat(&nodes).await, 2, "one at each node");
-    let store = MemoryUsedStates::new();
+    let store = MemoryUsedStates::default();
     let nodes = [
         limited(&server, Some(&store), true).await,
         limited(&server, Some(&store), true).await,
@@ -159,7 +159,7 @@ async fn state_without_an_answer_is_replaced_and_its_call_runs_once() {
 #[tokio::test]
 async fn state_of_a_parked_call_is_not_used_up_by_another_node() {
     let server = http_shop().await;
-    let store = MemoryUsedStates::new();
+    let store = MemoryUsedStates::default();
     let node = || limited_in(ConnectMode::Legacy, &server, Some(&store), true);
     let (first, second) = (node().await, node().await);
     let (required, answers) = question(&first).await;

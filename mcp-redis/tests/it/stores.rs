@@ -54,8 +54,8 @@ async fn session_contract(store: &dyn SessionStore) {
 }
 
 async fn append(store: &dyn EventStore, stream: (&str, &str), text: &str) -> u64 {
-    let event = StoredEvent::new(Bytes::copy_from_slice(text.as_bytes()));
-    let event = if text == "end" { event.last() } else { event };
+    let mut event = StoredEvent::new(Bytes::copy_from_slice(text.as_bytes()));
+    event.is_last = text == "end";
     let id = StreamId::new(stream.0, stream.1);
     store.append(id, event).await.unwrap()
 }

@@ -42,7 +42,8 @@ async fn send(server: &Server, call: Call) -> Reply {
     let declared = ClientCapabilities::default()
         .with_elicitation()
         .with_extension(keys::TASKS_EXTENSION, &json!({}));
-    let facts = ClientContext::new(ProtocolVersion::LATEST).capabilities(declared);
+    let mut facts = ClientContext::new(ProtocolVersion::LATEST);
+    facts.capabilities = declared;
     let mut exchange = Exchange::new(call, Arc::new(facts));
     exchange.notifications = NotificationSender::none();
     server.call(exchange).await

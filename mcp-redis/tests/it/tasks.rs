@@ -25,7 +25,7 @@ fn record(id: &str, owner: Option<&str>) -> TaskRecord {
 fn next(record: &TaskRecord, message: &str) -> TaskRecord {
     let mut next = record.clone();
     next.revision += 1;
-    next.task = next.task.message(message);
+    next.task.status_message = Some(message.to_owned());
     next
 }
 

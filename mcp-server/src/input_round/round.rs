@@ -423,8 +423,9 @@ impl InputRound {
         };
         let state = recorded.seal(binding, sealer)?;
         let required = InputRequired::new(open);
-        let required = required.map_err(|error| Fault::internal(error.to_string()))?;
-        Ok(required.request_state(state))
+        let mut required = required.map_err(|error| Fault::internal(error.to_string()))?;
+        required.request_state = Some(state);
+        Ok(required)
     }
 
     /// Warns in debug builds when the finished run did not repeat a question of the previous run:

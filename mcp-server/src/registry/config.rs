@@ -64,7 +64,7 @@ impl ServerConfig {
             prompts: RouteList::default(),
             completions: Vec::new(),
             handle_kinds: ChangeKinds::default(),
-            changes: Changes::from(Arc::new(MemoryBus::new())),
+            changes: Changes::from(Arc::new(MemoryBus::default())),
             lints_logged: Once::new(),
         }
     }
@@ -133,11 +133,12 @@ impl ServerConfig {
     }
 
     pub(super) fn profile(&self, capabilities: ServerCapabilities) -> ServerProfile {
-        ServerProfile::new(self.info.clone())
-            .capabilities(capabilities)
-            .instructions(self.instructions.clone())
-            .versions(ProtocolVersion::ALL)
-            .cache(self.discover_cache)
+        let mut profile = ServerProfile::new(self.info.clone());
+        profile.capabilities = capabilities;
+        profile.instructions.clone_from(&self.instructions);
+        profile.versions = ProtocolVersion::ALL.into();
+        profile.cache = self.discover_cache;
+        profile
     }
 
     /// Returns the capabilities that follow from the routes. A kind without routes is declared as

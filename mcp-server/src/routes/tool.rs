@@ -202,7 +202,7 @@ impl ToolRoute {
         if self.param_headers.is_some()
             && let Some(mismatch) = call.extensions().get::<HeaderMismatch>()
         {
-            return Box::pin(ready(mismatch.fault().clone().into()));
+            return Box::pin(ready(mismatch.0.clone().into()));
         }
         self.scope.run(call, self, Self::call_checked)
     }

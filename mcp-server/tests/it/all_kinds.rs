@@ -47,7 +47,7 @@ struct Files {
 impl Files {
     /// The configuration.
     #[resource("config://app", title = "Configuration", mime_type = "application/toml", cache = "5m public",
-        annotations = Annotations::new().audience(Role::User))]
+        annotations = Annotations::default().audience(Role::User))]
     async fn config(&self) -> &'static str {
         "a = 1"
     }

@@ -184,7 +184,7 @@ fn handle_taken_after_first_use_works() {
 
 #[test]
 fn change_of_undeclared_kind_is_not_announced() {
-    let bus = Arc::new(MemoryBus::new());
+    let bus = Arc::new(MemoryBus::default());
     let server = server(
         Server::new("s", "1")
             .change_bus(bus.clone())

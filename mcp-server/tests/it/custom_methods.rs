@@ -108,7 +108,8 @@ fn declared() -> ClientCapabilities {
 }
 
 fn exchange(call: Call, capabilities: ClientCapabilities) -> Exchange {
-    let facts = ClientContext::new(ProtocolVersion::LATEST).capabilities(capabilities);
+    let mut facts = ClientContext::new(ProtocolVersion::LATEST);
+    facts.capabilities = capabilities;
     Exchange::new(call, Arc::new(facts))
 }
 

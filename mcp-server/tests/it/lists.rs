@@ -244,7 +244,7 @@ fn mismatch_of_headers_is_reported_to_callers_that_see_the_tool() {
         assert!(admitted.unwrap().is_some());
         exchange
             .extensions
-            .insert(HeaderMismatch::new(mismatch.clone()));
+            .insert(HeaderMismatch(mismatch.clone()));
         block_on(server.call(exchange))
     };
     let seen = call(&["admin"]);

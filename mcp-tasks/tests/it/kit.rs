@@ -136,7 +136,9 @@ impl Caller {
         if self.declares {
             declared = declared.with_extension(keys::TASKS_EXTENSION, &json!({}));
         }
-        Arc::new(ClientContext::new(ProtocolVersion::LATEST).capabilities(declared))
+        let mut facts = ClientContext::new(ProtocolVersion::LATEST);
+        facts.capabilities = declared;
+        Arc::new(facts)
     }
 
     pub(crate) async fn send(&self, server: &impl Service, call: Call) -> Reply {

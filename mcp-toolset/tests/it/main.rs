@@ -1,6 +1,10 @@
 //! Tests of tool sets, over the catalogs of real servers.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "test helpers, and figures for the guide")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "test helpers, and figures for the guide"
+)]
 
 mod kit;
 mod ranking;

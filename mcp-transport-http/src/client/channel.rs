@@ -303,8 +303,9 @@ impl Channel for HttpChannel {
     }
 
     fn connection(&self) -> Option<Connection> {
-        let state = Arc::clone(&self.http.state);
-        Some(self.http.server_url.connection().state(state))
+        let mut connection = self.http.server_url.connection();
+        connection.state = Some(Arc::clone(&self.http.state));
+        Some(connection)
     }
 
     // spec: XHDR-02

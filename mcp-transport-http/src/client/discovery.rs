@@ -8,14 +8,15 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, StatusCode, Uri};
 use mcp_core::ChannelError;
-use mcp_types::ext::server_card::{
-    CARD_MIME_TYPE, CATALOG_PATH, CardCatalog, CatalogEntry, InvalidCard, ServerCard,
-};
+use mcp_types::ext::server_card::{InvalidCard, ServerCard};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use tower_service::Service;
 
 use super::body;
 use super::http_client::{HttpClient, is_loopback};
+use crate::server_card::{CARD_MIME_TYPE, CATALOG_PATH};
 
 /// Path of the catalog in an older text of the draft.
 const OLDER_CATALOG_PATH: &str = "/.well-known/mcp/catalog.json";
@@ -29,6 +30,27 @@ const MAX_CARD: usize = 256 * 1024;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout of a whole discovery.
 const TOTAL_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The catalog of a domain.
+#[derive(Deserialize)]
+struct Catalog {
+    #[serde(default)]
+    entries: Vec<CatalogEntry>,
+}
+
+/// A service in a catalog, possibly of another protocol.
+#[derive(Deserialize)]
+struct CatalogEntry {
+    #[serde(default)]
+    identifier: String,
+    /// MIME type of the description.
+    #[serde(rename = "type", default)]
+    mime_type: String,
+    /// URL of the description.
+    url: Option<String>,
+    /// The description itself.
+    data: Option<Box<RawValue>>,
+}
 
 /// A server in the catalog of a domain. See [`discover_domain`].
 #[derive(Debug)]
@@ -47,7 +69,7 @@ pub struct DiscoveredServer {
 #[non_exhaustive]
 pub enum DiscoveryError {
     /// The domain or URL cannot be used.
-    #[error("`{0}` is no domain such as `example.com`, and no https URL")]
+    #[error("`{0}` is not a domain such as `example.com`, and not an https URL")]
     InvalidDomain(String),
     /// The card is on another host than the catalog, and was not requested.
     #[error(
@@ -73,7 +95,7 @@ pub enum DiscoveryError {
         /// The status.
         status: u16,
     },
-    /// The document is no JSON of the expected type.
+    /// The document is not JSON of the expected type.
     #[error("the document at `{url}` is malformed: {reason}")]
     Malformed {
         /// The URL.
@@ -151,7 +173,7 @@ async fn read_catalog(
     client: &HttpClient,
     domain: &str,
     path: &str,
-) -> Result<(Uri, CardCatalog), DiscoveryError> {
+) -> Result<(Uri, Catalog), DiscoveryError> {
     let uri = catalog_uri(domain, path)?;
     let accept = HeaderValue::from_static("application/ai-catalog+json, application/json");
     let body = get(client, &uri, accept, MAX_CATALOG).await?;
@@ -162,7 +184,7 @@ async fn read_catalog(
 async fn read_entry(client: &HttpClient, catalog: &Uri, entry: CatalogEntry) -> DiscoveredServer {
     let card = match (&entry.data, &entry.url) {
         (Some(data), _) => {
-            parse(catalog, data.to_string().as_bytes()).and_then(|card| checked(catalog, card))
+            parse(catalog, data.get().as_bytes()).and_then(|card| checked(catalog, card))
         }
         (None, Some(url)) => match allowed(url) {
             Ok(uri) if is_same_host(catalog, &uri) => read_card(client, &uri).await,

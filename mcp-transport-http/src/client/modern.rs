@@ -83,7 +83,7 @@ fn message(
         SseItem::Event(event)
             if event.name == response::MESSAGE_EVENT && !event.data.is_empty() =>
         {
-            Ok(Some(Frame::new(event.data).status(status)))
+            Ok(Some(response::frame(event.data, status)))
         }
         SseItem::Event(_) | SseItem::Retry(_) => Ok(None),
     }

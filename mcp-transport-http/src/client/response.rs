@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use http_body_util::BodyDataStream;
@@ -84,7 +85,7 @@ pub(super) async fn read(
     outcome?;
     match content_type {
         _ if bytes.is_empty() => Ok(ResponseBody::Empty),
-        ContentType::Json => Ok(ResponseBody::Message(Frame::new(bytes).status(status))),
+        ContentType::Json => Ok(ResponseBody::Message(frame(bytes, status))),
         ContentType::EventStream | ContentType::Other => {
             Err(content_type_error(&head.headers, &bytes))
         }
@@ -166,6 +167,13 @@ const ERROR_ID_READ: usize = 64 << 10;
 /// Bytes of a body that are read for an excerpt.
 const EXCERPT_READ: usize = 4096;
 
+/// Creates the frame of a message in a response with this status.
+pub(super) fn frame(message: impl Into<Bytes>, status: StatusCode) -> Frame {
+    let mut frame = Frame::new(message);
+    frame.status = Some(status);
+    frame
+}
+
 /// Reads a response with an error status. A body that is a JSON-RPC response is returned like any
 /// other message.
 async fn read_error_response(
@@ -183,9 +191,10 @@ async fn read_error_response(
     // An incomplete body is still useful in the excerpt.
     let (bytes, _) = body::read(body, limit).await;
     if matches!(Message::parse(&bytes), Ok(Message::Response(_))) {
-        let frame = Frame::new(bytes).status(status);
-        let frame = frame.challenge(challenge(status, headers));
-        return Ok(frame.retry_after(retry_after(headers)));
+        let mut frame = frame(bytes, status);
+        frame.challenge = challenge(status, headers);
+        frame.retry_after = retry_after(headers);
+        return Ok(frame);
     }
     Err(ChannelError::Status {
         status,

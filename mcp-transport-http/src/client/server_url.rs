@@ -65,7 +65,9 @@ impl ServerUrl {
         });
         let host = self.uri.host().unwrap_or_default();
         let host = host.trim_start_matches('[').trim_end_matches(']');
-        Connection::new(Transport::Http).address(host, port)
+        let mut connection = Connection::new(Transport::Http);
+        (connection.host, connection.port) = (Some(host.into()), port);
+        connection
     }
 
     /// Resolves the URL that the `endpoint` event of HTTP+SSE names. It must have the origin of

@@ -114,7 +114,7 @@ fn call_sends_post_with_mirrored_headers() {
     // spec: XHDR-10
     assert!(channel.mirrors_arguments());
     let mut call = out();
-    call.mirrored = call.mirrored.params(vec![("Region".into(), "eu".into())]);
+    call.mirrored.params = vec![("Region".into(), "eu".into())];
     for (name, value) in [
         ("x-tenant", "a"),
         ("x-tenant", "b"),

@@ -307,13 +307,14 @@ mod tests {
             let value = argument.value.as_ref()?.text()?;
             Some((argument.header.into(), value.into()))
         });
-        let mirrored = MirroredHeaders::new(
+        let mut mirrored = MirroredHeaders::new(
             ProtocolVersion::LATEST,
             Method::CallTool.as_str(),
             Some("t"),
         );
         let mut headers = HeaderMap::new();
-        headers::emit(&mirrored.params(params.collect()), &mut headers);
+        mirrored.params = params.collect();
+        headers::emit(&mirrored, &mut headers);
         headers
     }
 

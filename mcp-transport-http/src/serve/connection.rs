@@ -474,8 +474,9 @@ mod tests {
             (AnswerMode::Auto, "application/json"),
             (AnswerMode::AlwaysSse, "text/event-stream"),
         ] {
-            let profile = ServerProfile::new(Implementation::new("server", "1"));
-            let profile = Arc::new(profile.versions(ProtocolVersion::ALL));
+            let mut profile = ServerProfile::new(Implementation::new("server", "1"));
+            profile.versions = ProtocolVersion::ALL.into();
+            let profile = Arc::new(profile);
             let endpoint =
                 StreamableHttp::new(Greeter(profile)).sessions(Sessions::in_memory().answer(mode));
             let (mut client, writes) = connect(endpoint, "/mcp", 1 << 16);

@@ -11,11 +11,11 @@ use http::header::X_CONTENT_TYPE_OPTIONS;
 use http::{HeaderValue, Request, Response, StatusCode, request::Parts};
 use http_body_util::Full;
 use mcp_core::public_document::PublicDocument;
-use mcp_types::ext::server_card::{
-    CARD_MIME_TYPE, CARD_SEGMENT, CATALOG_MIME_TYPE, CATALOG_PATH, CardCatalog, CatalogEntry,
-    InvalidCard, ServerCard,
-};
+use mcp_types::ext::server_card::{InvalidCard, ServerCard};
+use serde_json::json;
 use tower_service::Service;
+
+use crate::server_card::{CARD_MIME_TYPE, CATALOG_PATH};
 
 /// The card of a server as HTTP documents: `<path of the endpoint>/server-card`, and the catalog of the
 /// domain at `/.well-known/ai-catalog.json`.
@@ -84,15 +84,20 @@ impl CardService {
     /// Returns an [`InvalidCard`] that names the field.
     pub fn new(card: &ServerCard, path: &str) -> Result<Self, InvalidCard> {
         card.check()?;
-        let catalog = CardCatalog::new(vec![CatalogEntry::with_card(card)]);
+        let entry = json!({"identifier": identifier(card), "type": CARD_MIME_TYPE, "data": card});
+        let catalog = json!({"specVersion": "1.0", "entries": [entry]});
         // The serialization of strings and lists cannot fail.
         let card = serde_json::to_vec(card).unwrap_or_default();
         let catalog = serde_json::to_vec(&catalog).unwrap_or_default();
-        let card_path = format!("{}/{CARD_SEGMENT}", path.trim_end_matches('/'));
+        let card_path = format!("{}/server-card", path.trim_end_matches('/'));
         Ok(Self {
             documents: Arc::new([
                 Document::new(card_path, CARD_MIME_TYPE, card),
-                Document::new(CATALOG_PATH.to_owned(), CATALOG_MIME_TYPE, catalog),
+                Document::new(
+                    CATALOG_PATH.to_owned(),
+                    "application/ai-catalog+json",
+                    catalog,
+                ),
             ]),
         })
     }
@@ -111,6 +116,13 @@ impl CardService {
             .find(|it| it.path == head.uri.path())?;
         Some(document.respond(head).map(Full::new))
     }
+}
+
+/// Returns the identifier in the catalog: the domain and the name of the card.
+fn identifier(card: &ServerCard) -> String {
+    let (domain, name) = card.name.split_once('/').unwrap_or(("", &card.name));
+    let publisher: Vec<_> = domain.rsplit('.').collect();
+    format!("urn:air:{}:mcp:{name}", publisher.join("."))
 }
 
 impl<B> Service<Request<B>> for CardService {

@@ -52,7 +52,7 @@ impl EndpointState {
     // spec: GAP-07
     pub(super) fn profile(&self, service: &dyn Service) -> Arc<ServerProfile> {
         let profile = service.profile();
-        if self.config.sessions.mode == SessionMode::Off && profile.has_legacy_versions() {
+        if self.config.sessions.mode == SessionMode::Off && has_legacy_versions(&profile) {
             return self.modern_profiles.get(&profile);
         }
         profile
@@ -61,7 +61,7 @@ impl EndpointState {
     /// Returns true when the endpoint serves legacy clients of a service with this profile.
     // spec: COMPAT-01
     pub(super) fn serves_legacy(&self, profile: &ServerProfile) -> bool {
-        self.config.sessions.mode != SessionMode::Off && profile.has_legacy_versions()
+        self.config.sessions.mode != SessionMode::Off && has_legacy_versions(profile)
     }
 
     pub(super) fn session_context<'a>(
@@ -80,4 +80,8 @@ impl EndpointState {
         self.sessions.end_all();
         self.sse_connections.end_all();
     }
+}
+
+fn has_legacy_versions(profile: &ServerProfile) -> bool {
+    profile.versions.iter().any(|version| !version.is_modern())
 }

@@ -219,7 +219,7 @@ fn header_mismatch(
     };
     let headers = &extensions.parts()?.headers;
     let compared = headers::verify_arguments(headers, plan, params.arguments.as_ref());
-    compared.err().map(HeaderMismatch::new)
+    compared.err().map(HeaderMismatch)
 }
 
 /// Responds to a GET. Its stream ends when the authorization of the caller expires.

@@ -17,7 +17,9 @@ struct Changing(Changes);
 impl Service for Changing {
     fn profile(&self) -> Arc<ServerProfile> {
         let offers = ServerCapabilities::default().with_tools(true);
-        Arc::new(ServerProfile::new(Implementation::new("test", "1")).capabilities(offers))
+        let mut profile = ServerProfile::new(Implementation::new("test", "1"));
+        profile.capabilities = offers;
+        Arc::new(profile)
     }
 
     fn call(&self, _: Exchange) -> BoxFuture<'static, Reply> {
@@ -31,7 +33,7 @@ impl Service for Changing {
 
 #[tokio::test]
 async fn disconnected_subscriptions_are_removed_and_others_complete_on_drain() {
-    let bus = Arc::new(MemoryBus::new());
+    let bus = Arc::new(MemoryBus::default());
     let changes = Changes::from(bus.clone());
     let endpoint = StreamableHttp::new(Changing(changes.clone()));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

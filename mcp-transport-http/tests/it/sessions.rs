@@ -27,8 +27,10 @@ impl Service for Changing {
         let offers = ServerCapabilities::default()
             .with_tools(true)
             .with_resources(true, true);
-        let profile = ServerProfile::new(Implementation::new("test", "1")).capabilities(offers);
-        Arc::new(profile.versions(ProtocolVersion::ALL))
+        let mut profile = ServerProfile::new(Implementation::new("test", "1"));
+        profile.capabilities = offers;
+        profile.versions = ProtocolVersion::ALL.into();
+        Arc::new(profile)
     }
 
     fn call(&self, _: Exchange) -> BoxFuture<'static, Reply> {
@@ -81,7 +83,7 @@ impl Proxy {
 }
 
 async fn subscribe_during_interruption(version: ProtocolVersion, stores_events: bool) {
-    let changes = Changes::from(Arc::new(MemoryBus::new()));
+    let changes = Changes::from(Arc::new(MemoryBus::default()));
     let mut endpoint = StreamableHttp::new(Changing(changes.clone()));
     if stores_events {
         endpoint = endpoint.events(Arc::new(MemoryEventStore::new()));

@@ -58,8 +58,9 @@ where
     F: Fn(Exchange) -> R + Send + Sync + 'static,
     R: Future<Output = Reply> + Send + 'static,
 {
-    let profile = ServerProfile::new(Implementation::new(server, "1.0.0"));
-    endpoint_of(profile.versions(ProtocolVersion::ALL), script)
+    let mut profile = ServerProfile::new(Implementation::new(server, "1.0.0"));
+    profile.versions = ProtocolVersion::ALL.into();
+    endpoint_of(profile, script)
 }
 
 fn endpoint_of<F, R>(profile: ServerProfile, script: F) -> StreamableHttp

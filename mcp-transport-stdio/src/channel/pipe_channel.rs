@@ -8,7 +8,6 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::Stream;
-use mcp_core::pending::{InsertError, RequestTimeouts};
 use mcp_core::{
     BoxFuture, CancelHook, Channel, ChannelError, CloseReason, Connection, Frame, Frames,
     MirroredHeaders, OneWayMessage, OutgoingRequest, Transport,
@@ -16,7 +15,7 @@ use mcp_core::{
 use mcp_types::{Meta, Method, ProtocolVersion, RequestId};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::AbortHandle;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 use super::mailbox::{Mailbox, MailboxReader};
 use super::router;
@@ -129,18 +128,8 @@ impl Channel for PipeChannel {
             mailbox: mailbox.clone(),
             is_subscription: &*out.mirrored.method == Method::Listen.as_str(),
         };
-        let now = Instant::now().into_std();
-        let inserted = shared.pending.lock().insert_with_id(
-            out.id.clone(),
-            now,
-            RequestTimeouts::none(),
-            call,
-        );
-        if let Err(error) = inserted {
-            mailbox.fail(match error {
-                InsertError::Closed => ChannelError::Closed(shared.close_reason()),
-                error => ChannelError::NotSendable(error.to_string()),
-            });
+        if let Err(error) = shared.add_call(out.id.clone(), call) {
+            mailbox.fail(error);
             return Box::pin(MailboxReader(mailbox));
         }
         if let RequestId::Number(number) = out.id {
@@ -248,7 +237,7 @@ impl CallStream {
         // spec: CAN-02
         let is_opening = Method::from_name(&self.mirrored.method) == Some(Method::Initialize);
         let hook = self.on_cancel.as_ref().filter(|_| !is_opening);
-        hook.and_then(CancelHook::run)
+        hook.and_then(|hook| hook())
     }
 }
 

@@ -1,5 +1,6 @@
 //! The task that assigns received messages to requests.
 
+use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -203,7 +204,7 @@ impl ChannelState {
         };
         if is_of_call {
             let pending = self.pending.lock();
-            let (_, call) = pending.single(|call| !call.is_subscription)?;
+            let (_, call) = only_call(&pending)?;
             return Some(NotificationTarget::Call(call.clone()));
         }
         None
@@ -225,10 +226,16 @@ impl ChannelState {
     /// to it.
     fn remove_only_call(&self) -> Option<PendingCall> {
         let mut pending = self.pending.lock();
-        let (id, _) = pending.single(|call| !call.is_subscription)?;
-        let id = id.clone();
+        let id = only_call(&pending)?.0.clone();
         pending.remove(&id)
     }
+}
+
+/// Returns the pending call if there is exactly one. Subscriptions are not calls.
+fn only_call(pending: &HashMap<RequestId, PendingCall>) -> Option<(&RequestId, &PendingCall)> {
+    let mut calls = pending.iter().filter(|(_, call)| !call.is_subscription);
+    let only = calls.next()?;
+    calls.next().is_none().then_some(only)
 }
 
 /// The request that a notification belongs to.

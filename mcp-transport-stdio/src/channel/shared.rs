@@ -1,11 +1,12 @@
 //! State that the channel, its calls and the router share.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64};
 
-use mcp_core::pending::PendingRequests;
 use mcp_core::{BoxFuture, ChannelError, CloseReason};
-use mcp_types::ProtocolVersion;
+use mcp_types::{ProtocolVersion, RequestId};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
@@ -24,7 +25,7 @@ pub(super) struct ChannelState {
     pub(super) peer: Box<str>,
     pub(super) line_limit: usize,
     pub(super) write_queue: Arc<WriteQueue>,
-    pub(super) pending: Mutex<PendingRequests<PendingCall>>,
+    pub(super) pending: Mutex<HashMap<RequestId, PendingCall>>,
     /// Messages that belong to no request.
     pub(super) inbound: Arc<Mailbox>,
     pub(super) inbound_claimed: AtomicBool,
@@ -50,13 +51,41 @@ impl ChannelState {
             peer: peer.into(),
             line_limit,
             write_queue,
-            pending: Mutex::new(PendingRequests::new(MAX_PENDING)),
+            pending: Mutex::default(),
             inbound: Arc::default(),
             inbound_claimed: AtomicBool::new(false),
             latest_id: AtomicI64::new(0),
             version: Mutex::new(None),
             closed: watch::Sender::new(None),
             written: watch::Sender::new(false),
+        }
+    }
+
+    /// Adds a request that waits for its response.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ChannelError`] when the channel is closed, when a request with this id waits already, and
+    /// when 10,000 requests wait.
+    // spec: BASE-04
+    pub(super) fn add_call(&self, id: RequestId, call: PendingCall) -> Result<(), ChannelError> {
+        let mut pending = self.pending.lock();
+        // `close` sets the reason before it takes the pending calls.
+        if let Some(reason) = &*self.closed.borrow() {
+            return Err(ChannelError::Closed(reason.clone()));
+        }
+        let is_full = pending.len() >= MAX_PENDING;
+        match pending.entry(id) {
+            Entry::Occupied(_) => Err(ChannelError::NotSendable(
+                "a request with this id waits for an answer already".to_owned(),
+            )),
+            Entry::Vacant(_) if is_full => Err(ChannelError::NotSendable(format!(
+                "{MAX_PENDING} requests wait for an answer already; let some of them end first"
+            ))),
+            Entry::Vacant(entry) => {
+                entry.insert(call);
+                Ok(())
+            }
         }
     }
 
@@ -74,8 +103,8 @@ impl ChannelState {
             return;
         }
         self.write_queue.close();
-        let pending = self.pending.lock().close();
-        for (_, call) in pending {
+        let pending = std::mem::take(&mut *self.pending.lock());
+        for call in pending.into_values() {
             call.mailbox.fail(ChannelError::Closed(reason.clone()));
         }
         self.inbound.finish(None);
@@ -83,5 +112,39 @@ impl ChannelState {
 
     pub(super) fn close_reason(&self) -> CloseReason {
         self.closed.borrow().clone().unwrap_or(CloseReason::Remote)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use mcp_core::{ChannelError, CloseReason};
+
+    use super::{ChannelState, MAX_PENDING, PendingCall};
+    use crate::write_queue::WriteQueue;
+
+    #[test]
+    fn full_or_closed_channel_refuses_requests() {
+        let channel = ChannelState::new("test", 1024, Arc::new(WriteQueue::new(1024)));
+        let call = PendingCall {
+            mailbox: Arc::default(),
+            is_subscription: false,
+        };
+        for id in 0..MAX_PENDING as i64 {
+            channel.add_call(id.into(), call.clone()).unwrap();
+        }
+        let refused = channel.add_call((-1).into(), call.clone()).unwrap_err();
+        assert!(matches!(refused, ChannelError::NotSendable(_)), "{refused}");
+        channel.pending.lock().remove(&7.into()).unwrap();
+        channel.add_call((-1).into(), call.clone()).unwrap();
+
+        channel.close(&CloseReason::Remote);
+        assert!(channel.pending.lock().is_empty());
+        let refused = channel.add_call(7.into(), call).unwrap_err();
+        assert!(
+            matches!(refused, ChannelError::Closed(CloseReason::Remote)),
+            "{refused}"
+        );
     }
 }

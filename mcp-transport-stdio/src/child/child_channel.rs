@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use mcp_core::{
     BoxFuture, Channel, ChannelError, CloseReason, Connection, Frames, OneWayMessage,
-    OutgoingRequest, ServerIdentity,
+    OutgoingRequest, ServerIdentity, Transport,
 };
 use mcp_types::ProtocolVersion;
 use parking_lot::Mutex;
@@ -203,7 +203,7 @@ impl Channel for ChildChannel {
     }
 
     fn connection(&self) -> Option<Connection> {
-        Some(Connection::PIPE)
+        Some(Connection::new(Transport::Pipe))
     }
 
     fn peer(&self) -> Cow<'_, str> {

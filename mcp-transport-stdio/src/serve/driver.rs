@@ -415,10 +415,10 @@ impl Driver {
             return;
         };
         let meta = notification.params.object("_meta").ok().flatten();
-        let connection = self.settings.extensions.transport().map(Connection::of);
-        let message = ObservedMessage::received(&notification.method, MODERN.version())
-            .meta(meta.as_ref())
-            .connection(connection);
+        let transport = self.settings.extensions.transport();
+        let mut message = ObservedMessage::received(&notification.method, MODERN.version());
+        message.meta = meta.as_ref();
+        message.connection = transport.map(Connection::of);
         observer.message(&message).end(Ok(()));
     }
 

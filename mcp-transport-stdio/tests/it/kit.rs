@@ -12,8 +12,8 @@ use mcp_core::{
 };
 use mcp_transport_stdio::StdioServer;
 use mcp_types::{
-    CallToolResult, ContentBlock, ElicitParams, FormSchema, Implementation, InputRequest,
-    ProgressUpdate, ProtocolVersion, RawObject, ServerCapabilities,
+    CallToolResult, ContentBlock, ElicitParams, ExtraFields, FormSchema, Implementation,
+    InputRequest, ProgressUpdate, ProtocolVersion, RawObject, ServerCapabilities,
 };
 use serde_json::{Value, json};
 use tokio::io::{
@@ -45,18 +45,18 @@ impl Drop for RunningGuard {
 
 impl Service for ToolNameService {
     fn profile(&self) -> Arc<ServerProfile> {
-        let offers = ServerCapabilities::default()
-            .with_logging()
+        let mut offers = ServerCapabilities::default()
             .with_tools(true)
             .with_resources(false, true);
+        offers.logging = Some(ExtraFields::default());
         let offers = match self.has_extension {
             true => offers.with_extension("com.example/x", &()),
             false => offers,
         };
         let info = Implementation::new("tool-name", "1.0.0");
-        let profile = ServerProfile::new(info)
-            .capabilities(offers)
-            .versions(ProtocolVersion::ALL);
+        let mut profile = ServerProfile::new(info);
+        profile.capabilities = offers;
+        profile.versions = ProtocolVersion::ALL.into();
         Arc::new(profile)
     }
 

@@ -152,7 +152,11 @@ impl ClientCapabilities {
     /// Declares `elicitation` with URLs. Forms stay declared if they were.
     #[must_use]
     pub fn with_url_elicitation(mut self) -> Self {
-        if let Some(declared) = self.elicitation.as_mut().filter(|it| it.allows_form()) {
+        if let Some(declared) = self
+            .elicitation
+            .as_mut()
+            .filter(|declared| declared.allows_form())
+        {
             declared.form.get_or_insert_default();
         }
         let elicitation = self.elicitation.get_or_insert_default();

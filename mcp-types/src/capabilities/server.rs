@@ -107,20 +107,6 @@ impl ServerCapabilities {
         resources.subscribe = subscribe.then_some(true);
         self
     }
-
-    /// Declares `completions`.
-    #[must_use]
-    pub fn with_completions(mut self) -> Self {
-        self.completions.get_or_insert_default();
-        self
-    }
-
-    /// Declares `logging`.
-    #[must_use]
-    pub fn with_logging(mut self) -> Self {
-        self.logging.get_or_insert_default();
-        self
-    }
 }
 
 #[cfg(test)]

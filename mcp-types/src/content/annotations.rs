@@ -24,9 +24,9 @@ text_enum! {
 /// ```
 /// use mcp::types::{Annotations, Role};
 ///
-/// let hints = Annotations::new().audience(Role::User).priority(0.8);
+/// let hints = Annotations::default().audience(Role::User).priority(0.8);
 /// assert!(hints.check().is_ok());
-/// assert!(Annotations::new().priority(8.0).check().is_err());
+/// assert!(Annotations::default().priority(8.0).check().is_err());
 /// ```
 // spec: RSRC-11
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -68,11 +68,6 @@ pub enum InvalidAnnotations {
 }
 
 impl Annotations {
-    /// Creates annotations without any hint.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Adds a role to the audience.
     #[must_use]
     pub fn audience(mut self, role: Role) -> Self {
@@ -131,18 +126,21 @@ mod tests {
 
     #[test]
     fn check_of_value_out_of_range_fails() {
-        let fine = Annotations::new()
+        let fine = Annotations::default()
             .audience(Role::Assistant)
             .priority(1.0)
             .last_modified("2025-05-03T14:30:00Z");
         assert_eq!(fine.check(), Ok(()));
         for priority in [-0.1, 1.1, f64::NAN] {
-            let error = Annotations::new().priority(priority).check().unwrap_err();
+            let error = Annotations::default()
+                .priority(priority)
+                .check()
+                .unwrap_err();
             assert!(matches!(error, InvalidAnnotations::Priority(_)), "{error}");
         }
-        let error = Annotations::new().last_modified("yesterday").check();
+        let error = Annotations::default().last_modified("yesterday").check();
         assert!(matches!(error, Err(InvalidAnnotations::LastModified(_))));
-        let plain = Annotations::new().audience(Role::User).priority(0.0);
+        let plain = Annotations::default().audience(Role::User).priority(0.0);
         assert_eq!(
             serde_json::to_value(plain).unwrap(),
             json!({"audience": ["user"], "priority": Value::from(0)})

@@ -4,7 +4,6 @@ use serde::de::{Deserialize, Deserializer, MapAccess};
 use serde_json::Value;
 
 use super::{Annotations, Blob, EmbeddedResource, ResourceContents, ResourceLink, ToolUseContent};
-use crate::setters::setters;
 use crate::tagged::{self, Tagged};
 use crate::{JsonObject, Meta, de};
 
@@ -104,35 +103,11 @@ impl TextContent {
             ..Self::default()
         }
     }
-
-    setters! { annotations, meta }
 }
 
-impl ImageContent {
-    /// Creates image content from the bytes of a file and its MIME type.
-    pub fn new(data: impl Into<Blob>, mime_type: impl Into<String>) -> Self {
-        Self {
-            data: data.into(),
-            mime_type: mime_type.into(),
-            ..Self::default()
-        }
-    }
+impl ImageContent {}
 
-    setters! { annotations, meta }
-}
-
-impl AudioContent {
-    /// Creates audio content from the bytes of a file and its MIME type.
-    pub fn new(data: impl Into<Blob>, mime_type: impl Into<String>) -> Self {
-        Self {
-            data: data.into(),
-            mime_type: mime_type.into(),
-            ..Self::default()
-        }
-    }
-
-    setters! { annotations, meta }
-}
+impl AudioContent {}
 
 impl ContentBlock {
     /// Creates a text block.
@@ -142,17 +117,29 @@ impl ContentBlock {
 
     /// Creates an image block from the bytes of a file and its MIME type.
     pub fn image(data: impl Into<Blob>, mime_type: impl Into<String>) -> Self {
-        Self::Image(ImageContent::new(data, mime_type))
+        Self::Image(ImageContent {
+            data: data.into(),
+            mime_type: mime_type.into(),
+            ..ImageContent::default()
+        })
     }
 
     /// Creates an audio block from the bytes of a file and its MIME type.
     pub fn audio(data: impl Into<Blob>, mime_type: impl Into<String>) -> Self {
-        Self::Audio(AudioContent::new(data, mime_type))
+        Self::Audio(AudioContent {
+            data: data.into(),
+            mime_type: mime_type.into(),
+            ..AudioContent::default()
+        })
     }
 
     /// Creates a block with the contents of a resource.
     pub fn resource(contents: ResourceContents) -> Self {
-        Self::Resource(EmbeddedResource::new(contents))
+        Self::Resource(EmbeddedResource {
+            resource: contents,
+            annotations: None,
+            meta: None,
+        })
     }
 
     /// Creates a block with a link to a resource, from its URI and its programmatic name.
@@ -253,8 +240,6 @@ fn result_blocks<'de, D: Deserializer<'de>>(
 }
 
 impl ToolResultContent {
-    setters! { meta }
-
     /// Creates the result of the call `tool_use_id`.
     pub fn new(tool_use_id: impl Into<String>, content: Vec<ContentBlock>) -> Self {
         Self {
@@ -262,20 +247,6 @@ impl ToolResultContent {
             content,
             ..Self::default()
         }
-    }
-
-    /// Marks the call as failed. The content describes the failure.
-    #[must_use]
-    pub fn failed(mut self) -> Self {
-        self.is_error = Some(true);
-        self
-    }
-
-    /// Sets the structured result.
-    #[must_use]
-    pub fn structured(mut self, value: impl Into<Value>) -> Self {
-        self.structured_content = Some(value.into());
-        self
     }
 }
 

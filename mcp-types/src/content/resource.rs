@@ -171,19 +171,6 @@ pub struct EmbeddedResource {
     pub meta: Option<Meta>,
 }
 
-impl EmbeddedResource {
-    setters! { annotations, meta }
-
-    /// Embeds the contents of a resource.
-    pub fn new(resource: ResourceContents) -> Self {
-        Self {
-            resource,
-            annotations: None,
-            meta: None,
-        }
-    }
-}
-
 /// A link to a resource that the client can read from the server.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#resource-links>

@@ -4,7 +4,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::setters::setters;
 use crate::{Meta, RawObject};
 
 /// A tool call by a language model (2025-11-25 and later, only in sampling).
@@ -25,8 +24,6 @@ pub struct ToolUseContent {
 }
 
 impl ToolUseContent {
-    setters! { meta }
-
     /// Creates a tool call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, input: RawObject) -> Self {
         Self {

@@ -60,7 +60,7 @@ enum ObjectType {
 
 impl FormSchema {
     /// Maximum number of form fields: 256.
-    pub const MAX_FIELDS: usize = 256;
+    const MAX_FIELDS: usize = 256;
 
     /// Creates a form without fields.
     pub fn new() -> Self {
@@ -106,7 +106,7 @@ impl FormSchema {
     }
 
     /// Returns `true` if the field is required.
-    pub fn is_required(&self, name: &str) -> bool {
+    fn is_required(&self, name: &str) -> bool {
         self.required.iter().any(|required| required == name)
     }
 }

@@ -8,16 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::setters::setters;
 use crate::{Icon, Meta};
-
-/// MIME type of a server card.
-pub const CARD_MIME_TYPE: &str = "application/mcp-server-card+json";
-/// MIME type of the catalog of a domain.
-pub const CATALOG_MIME_TYPE: &str = "application/ai-catalog+json";
-/// Path of the catalog of a domain.
-pub const CATALOG_PATH: &str = "/.well-known/ai-catalog.json";
-/// Last segment of the default path of a card, below the path of the endpoint.
-pub const CARD_SEGMENT: &str = "server-card";
-
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/v2/server-card.schema.json";
 
 /// A description of a server: its name, and the addresses and headers with which to connect.
@@ -33,7 +23,7 @@ pub struct ServerCard {
     pub schema: String,
     /// Name with a domain in reverse order, such as `com.example/docs`: 3 to 200 characters.
     pub name: String,
-    /// Version of the server, no range: up to 255 characters.
+    /// One version of the server, not a range: up to 255 characters.
     pub version: String,
     /// Description: 1 to 100 characters.
     pub description: String,
@@ -81,20 +71,6 @@ impl ServerCard {
 
     setters!(title, icon, meta);
 
-    /// Sets the website.
-    #[must_use]
-    pub fn website_url(mut self, url: impl Into<String>) -> Self {
-        self.website_url = Some(url.into());
-        self
-    }
-
-    /// Sets the repository of the source code.
-    #[must_use]
-    pub fn repository(mut self, repository: CardRepository) -> Self {
-        self.repository = Some(repository);
-        self
-    }
-
     /// Adds an address of the server.
     #[must_use]
     pub fn remote(mut self, remote: CardRemote) -> Self {
@@ -121,16 +97,16 @@ impl ServerCard {
             || self.version.contains([' ', '*', '|']);
         if is_range || !(1..=255).contains(&length(&self.version)) {
             return Err(InvalidCard(
-                "`version` must be one version of up to 255 characters, no range",
+                "`version` must be one version of up to 255 characters, not a range",
             ));
         }
         if !(1..=100).contains(&length(&self.description)) {
             return Err(InvalidCard("`description` must have 1 to 100 characters"));
         }
-        match self.remotes.iter().any(|remote| remote.url.is_empty()) {
-            true => Err(InvalidCard("a `url` of `remotes` is empty")),
-            false => Ok(()),
+        if self.remotes.iter().any(|remote| remote.url.is_empty()) {
+            return Err(InvalidCard("a `url` of `remotes` is empty"));
         }
+        Ok(())
     }
 }
 
@@ -151,7 +127,7 @@ fn is_valid_name(name: &str) -> bool {
 pub struct InvalidCard(&'static str);
 
 /// Repository of the server's source code.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CardRepository {
     /// URL of the repository.
@@ -164,18 +140,6 @@ pub struct CardRepository {
     /// Id of the repository at the hosting service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-}
-
-impl CardRepository {
-    /// Creates a repository from its URL and its hosting service, such as `github`.
-    pub fn new(url: impl Into<String>, source: impl Into<String>) -> Self {
-        Self {
-            url: url.into(),
-            source: source.into(),
-            subfolder: None,
-            id: None,
-        }
-    }
 }
 
 /// An address of a server.
@@ -215,13 +179,6 @@ impl CardRemote {
     #[must_use]
     pub fn header(mut self, header: CardHeader) -> Self {
         self.headers.push(header);
-        self
-    }
-
-    /// Adds a variable of the URL.
-    #[must_use]
-    pub fn variable(mut self, name: impl Into<String>, input: CardInput) -> Self {
-        self.variables.insert(name.into(), input);
         self
     }
 }
@@ -306,78 +263,22 @@ impl CardHeader {
     }
 }
 
-/// Catalog of a domain: the AI services that it offers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct CardCatalog {
-    /// Version of the format: `1.0`.
-    pub spec_version: String,
-    /// Services, also of other protocols.
-    #[serde(default)]
-    pub entries: Vec<CatalogEntry>,
-}
-
-impl CardCatalog {
-    /// Creates a catalog.
-    pub fn new(entries: Vec<CatalogEntry>) -> Self {
-        Self {
-            spec_version: "1.0".to_owned(),
-            entries,
-        }
-    }
-}
-
-/// A service of [`CardCatalog`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct CatalogEntry {
-    /// Identifier, such as `urn:air:example.com:mcp:docs`.
-    #[serde(default)]
-    pub identifier: String,
-    /// MIME type of the description; [`CARD_MIME_TYPE`] for servers of this protocol.
-    #[serde(rename = "type", default)]
-    pub mime_type: String,
-    /// URL of the description.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
-    /// The description itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data: Option<serde_json::Value>,
-}
-
-impl CatalogEntry {
-    /// Creates an entry that contains a card. Its identifier has the domain and the name of the card.
-    pub fn with_card(card: &ServerCard) -> Self {
-        let (domain, name) = card.name.split_once('/').unwrap_or(("", &card.name));
-        let publisher: Vec<_> = domain.rsplit('.').collect();
-        Self {
-            identifier: format!("urn:air:{}:mcp:{name}", publisher.join(".")),
-            mime_type: CARD_MIME_TYPE.to_owned(),
-            url: None,
-            data: serde_json::to_value(card).ok(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::{CardHeader, CardInput, CardRemote, CatalogEntry, ServerCard};
+    use super::{CardHeader, CardInput, CardRemote, ServerCard};
 
     #[test]
     fn card_is_read_and_written_without_loss() {
+        let key = CardInput::new("A key").required().secret();
+        let mut remote = CardRemote::streamable_http("https://{tenant}.example.com/mcp")
+            .header(CardHeader::new("X-Key", key));
+        let tenant = CardInput::new("Tenant");
+        remote.variables.insert("tenant".to_owned(), tenant);
         let card = ServerCard::new("com.example/docs", "1.0.0", "Documents")
             .title("Docs")
-            .remote(
-                CardRemote::streamable_http("https://{tenant}.example.com/mcp")
-                    .header(CardHeader::new(
-                        "X-Key",
-                        CardInput::new("A key").required().secret(),
-                    ))
-                    .variable("tenant", CardInput::new("Tenant")),
-            );
+            .remote(remote);
         card.check().unwrap();
         let json = serde_json::to_value(&card).unwrap();
         assert_eq!(
@@ -390,8 +291,6 @@ mod tests {
             })
         );
         assert_eq!(serde_json::from_value::<ServerCard>(json).unwrap(), card);
-        let entry = CatalogEntry::with_card(&card);
-        assert_eq!(entry.identifier, "urn:air:example.com:mcp:docs");
     }
 
     #[test]

@@ -5,10 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 pub use crate::task_status::{TaskParams, TaskStatus};
-use crate::{
-    CallToolResult, ErrorObject, InputRequests, InputResponses, Meta, Method, RawJson, RawObject,
-    RawObjectError,
-};
+use crate::{ErrorObject, InputRequests, InputResponses, Meta, Method, RawObject};
 
 /// The `resultType` of a result that is a task.
 // spec: TASK-06
@@ -36,13 +33,11 @@ pub struct TasksSettings {}
 /// # Examples
 ///
 /// ```
-/// use mcp::CallToolResult;
 /// use mcp::types::ext::tasks::{Task, TaskStatus};
 ///
-/// let task = Task::new("t-1", "2026-07-28T12:00:00Z").poll_interval_ms(500);
-/// let done = task.complete(&CallToolResult::from_text("done"), "2026-07-28T12:01:00Z")?;
-/// assert_eq!(done.status, TaskStatus::Completed);
-/// # Ok::<(), mcp::types::RawObjectError>(())
+/// let mut task = Task::new("t-1", "2026-07-28T12:00:00Z");
+/// task.poll_interval_ms = Some(500);
+/// assert_eq!(task.status, TaskStatus::Working);
 /// ```
 // spec: TASK-06, TASK-11, TASK-19
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -100,95 +95,6 @@ impl Task {
             meta: None,
         }
     }
-
-    /// Sets the retention after creation.
-    #[must_use]
-    pub fn ttl_ms(mut self, milliseconds: u64) -> Self {
-        self.ttl_ms = Some(milliseconds);
-        self
-    }
-
-    /// Sets the suggested polling interval.
-    #[must_use]
-    pub fn poll_interval_ms(mut self, milliseconds: u64) -> Self {
-        self.poll_interval_ms = Some(milliseconds);
-        self
-    }
-
-    /// Sets the description of the status.
-    #[must_use]
-    pub fn message(mut self, message: impl Into<String>) -> Self {
-        self.status_message = Some(message.into());
-        self
-    }
-
-    fn with_status(mut self, status: TaskStatus, now: impl Into<String>) -> Self {
-        self.status = status;
-        self.last_updated_at = now.into();
-        self.input_requests = None;
-        self.result = None;
-        self.error = None;
-        self
-    }
-
-    /// Changes the status to [`TaskStatus::Working`].
-    #[must_use]
-    pub fn work(self, now: impl Into<String>) -> Self {
-        self.with_status(TaskStatus::Working, now)
-    }
-
-    /// Changes the status to [`TaskStatus::InputRequired`] with the requested input.
-    // spec: TASK-11, TASK-14
-    #[must_use]
-    pub fn ask(self, requests: InputRequests, now: impl Into<String>) -> Self {
-        let mut task = self.with_status(TaskStatus::InputRequired, now);
-        task.input_requests = Some(requests);
-        task
-    }
-
-    /// Changes the status to [`TaskStatus::Completed`] with the result. A result that reports a failure
-    /// of the tool completes the task as well.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`RawObjectError`] if the result cannot be serialized.
-    // spec: TASK-08
-    pub fn complete(
-        self,
-        result: &CallToolResult,
-        now: impl Into<String>,
-    ) -> Result<Self, RawObjectError> {
-        Ok(self.complete_raw(RawObject::from_value(result)?, now))
-    }
-
-    /// Changes the status to [`TaskStatus::Completed`] with a result that is JSON already.
-    #[must_use]
-    pub fn complete_raw(self, result: RawObject, now: impl Into<String>) -> Self {
-        let mut task = self.with_status(TaskStatus::Completed, now);
-        task.result = Some(result);
-        task
-    }
-
-    /// Changes the status to [`TaskStatus::Failed`] with a protocol error.
-    // spec: TASK-08
-    #[must_use]
-    pub fn fail(self, error: ErrorObject, now: impl Into<String>) -> Self {
-        let message = error.message.clone();
-        let mut task = self.with_status(TaskStatus::Failed, now).message(message);
-        task.error = Some(error);
-        task
-    }
-
-    /// Changes the status to [`TaskStatus::Cancelled`].
-    #[must_use]
-    pub fn cancel(self, now: impl Into<String>) -> Self {
-        self.with_status(TaskStatus::Cancelled, now)
-    }
-
-    /// Returns the result of a completed task as raw JSON.
-    pub fn raw_result(&self) -> Option<RawJson<'_>> {
-        self.result.as_ref().map(RawObject::as_raw)
-    }
 }
 
 /// Parameters of `tasks/update`.
@@ -219,10 +125,9 @@ mod tests {
 
     use super::{Task, TaskStatus, UpdateTaskParams};
     use crate::{CallToolResult, ElicitResult, ErrorObject, InputRequest, InputRequests, codes};
-    use crate::{InputResponse, InputResponses};
+    use crate::{InputResponse, InputResponses, RawObject};
 
     const NOW: &str = "2026-07-28T12:00:00Z";
-    const LATER: &str = "2026-07-28T12:00:05Z";
 
     fn round_trip(task: &Task) {
         let text = serde_json::to_string(task).unwrap();
@@ -231,31 +136,37 @@ mod tests {
             task,
             "{text}"
         );
-        assert_eq!(
-            task.last_updated_at,
-            if task.status == TaskStatus::Working {
-                NOW
-            } else {
-                LATER
-            }
-        );
     }
 
     #[test]
     fn task_round_trips_in_every_status() {
-        let task = || Task::new("t", NOW).ttl_ms(60_000).poll_interval_ms(500);
-        round_trip(&task().message("half"));
+        let task = Task {
+            status_message: Some("half".to_owned()),
+            ttl_ms: Some(60_000),
+            poll_interval_ms: Some(500),
+            ..Task::new("t", NOW)
+        };
+        round_trip(&task);
         let roots = InputRequests::from([("r".to_owned(), InputRequest::ListRoots)]);
-        let asks = task().ask(roots, LATER);
-        round_trip(&asks);
-        let done = asks.complete(&CallToolResult::error("no"), LATER).unwrap();
-        round_trip(&done);
-        assert_eq!(done.input_requests, None);
-        assert!(done.raw_result().unwrap().as_str().contains("isError"));
-        let failed = task().fail(ErrorObject::new(codes::INTERNAL_ERROR, "broken"), LATER);
-        round_trip(&failed);
-        assert_eq!(failed.status_message.as_deref(), Some("broken"));
-        round_trip(&task().cancel(LATER));
+        round_trip(&Task {
+            status: TaskStatus::InputRequired,
+            input_requests: Some(roots),
+            ..task.clone()
+        });
+        round_trip(&Task {
+            status: TaskStatus::Completed,
+            result: RawObject::from_value(&CallToolResult::error("no")).ok(),
+            ..task.clone()
+        });
+        round_trip(&Task {
+            status: TaskStatus::Failed,
+            error: Some(ErrorObject::new(codes::INTERNAL_ERROR, "broken")),
+            ..task.clone()
+        });
+        round_trip(&Task {
+            status: TaskStatus::Cancelled,
+            ..task
+        });
     }
 
     #[test]

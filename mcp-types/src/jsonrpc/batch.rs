@@ -14,7 +14,7 @@ use super::{Message, ParseError};
 
 impl<'a> Message<'a> {
     /// Maximum number of messages in a batch: 128.
-    pub const MAX_BATCH: usize = 128;
+    const MAX_BATCH: usize = 128;
 
     /// Parses a batch: a JSON array of messages.
     ///
@@ -27,7 +27,7 @@ impl<'a> Message<'a> {
     /// # Errors
     ///
     /// Returns [`ParseError`] if the bytes are not valid JSON or not an array, or if the array is empty or
-    /// has more than [`MAX_BATCH`](Self::MAX_BATCH) elements.
+    /// has more than 128 elements.
     ///
     /// # Examples
     ///
@@ -112,7 +112,9 @@ mod tests {
             {"jsonrpc":"2.0","id":1.5,"method":"m"} ] "#;
         let batch = Message::parse_batch(text).unwrap();
         assert_eq!(batch.len(), 7);
-        assert!(matches!(&batch[0], Ok(Message::Request(request)) if request.params.len() == 1));
+        assert!(
+            matches!(&batch[0], Ok(Message::Request(request)) if request.params.iter().len() == 1)
+        );
         assert!(matches!(&batch[1], Ok(Message::Notification(note)) if note.method == "n"));
         assert!(matches!(&batch[2], Ok(Message::Response(_))));
         let error = batch[3].as_ref().unwrap_err();

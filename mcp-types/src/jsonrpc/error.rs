@@ -40,13 +40,6 @@ impl ErrorObject {
         self
     }
 
-    /// Replaces the code.
-    #[must_use]
-    pub fn with_code(mut self, code: i64) -> Self {
-        self.code = code;
-        self
-    }
-
     /// Reads the data as `T`. Returns `None` if there is no data or it is not a valid `T`.
     pub fn data_as<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
         serde_json::from_str(self.data.as_deref()?.get()).ok()

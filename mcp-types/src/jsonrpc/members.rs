@@ -30,10 +30,6 @@ impl<'a> Members<'a> {
         self.0.iter().map(|(key, value)| (key.as_ref(), *value))
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// Adds a member. Returns `None` if its name occurs already, or if there are too many members.
     pub(super) fn add_new(&mut self, name: &'a str, value: RawJson<'a>) -> Option<()> {
         if self.0.len() == MAX_MEMBERS || self.get(name).is_some() {

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::members::{self, Members};
+use super::members::Members;
 use crate::{RawJson, RawObject, RawObjectError};
 
 /// Members of a `params` object, each as raw JSON.
 ///
 /// [`Message::parse`](crate::Message::parse) finds the members while it validates the message. The
-/// members of `_meta` are found as well.
+/// members of `_meta` are found as well. Each of the two has at most 64 members.
 #[derive(Debug, Clone, Default)]
 pub struct Params<'a> {
     members: Members<'a>,
@@ -35,10 +35,6 @@ pub enum ParamError {
 }
 
 impl<'a> Params<'a> {
-    /// Maximum number of members of `params`, and of its `_meta`: 64. No method and no extension comes
-    /// near it.
-    pub const MAX_MEMBERS: usize = members::MAX_MEMBERS;
-
     pub(super) fn new(members: Members<'a>, meta: Members<'a>) -> Self {
         Self { members, meta }
     }
@@ -61,16 +57,6 @@ impl<'a> Params<'a> {
     /// Returns the members in their order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, RawJson<'a>)> {
         self.members.iter()
-    }
-
-    /// Returns the number of members.
-    pub fn len(&self) -> usize {
-        self.members.len()
-    }
-
-    /// Returns `true` if there are no members.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Reads the required member `key` as `T`.

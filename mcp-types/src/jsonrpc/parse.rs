@@ -90,7 +90,7 @@ mod tests {
                 panic!("{text}")
             };
             assert_eq!(request.id, id);
-            assert!(request.params.is_empty());
+            assert!(request.params.iter().len() == 0);
         }
     }
 
@@ -114,7 +114,9 @@ mod tests {
     #[test]
     fn notification_and_response_are_recognized() {
         let text = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":null}"#;
-        assert!(matches!(parse(text), Ok(Message::Notification(note)) if note.params.is_empty()));
+        assert!(
+            matches!(parse(text), Ok(Message::Notification(note)) if note.params.iter().len() == 0)
+        );
 
         let text = r#"{"jsonrpc":"2.0","id":"a","result":{"x":1}}"#;
         let Ok(Message::Response(response)) = parse(text) else {

@@ -91,12 +91,12 @@ impl<'a> Reader<'a> {
     fn name(&mut self) -> Option<&'a str> {
         self.expect(b'"')?;
         let start = self.position;
-        let end = self.end_of_plain(start);
+        let end = end_of_plain(self.text, start);
         self.position = end;
-        match self.skip_byte(b'"') {
-            true => self.text.get(start..end),
-            false => None,
+        if !self.skip_byte(b'"') {
+            return None;
         }
+        self.text.get(start..end)
     }
 
     /// Skips a value that begins with `first` and contains at most `depth` levels of values.
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
     /// Skips the rest of a string. Its escapes must have the right form, but may stand for invalid characters.
     fn skip_string(&mut self) -> Option<()> {
         loop {
-            self.position = self.end_of_plain(self.position) + 1;
+            self.position = end_of_plain(self.text, self.position) + 1;
             match self.text.as_bytes().get(self.position - 1)? {
                 b'"' => return Some(()),
                 b'\\' => self.skip_escape()?,
@@ -169,33 +169,6 @@ impl<'a> Reader<'a> {
             _ => return None,
         };
         Some(())
-    }
-
-    /// Returns the position of the first quote, backslash or control character from `start` on, or the
-    /// length of the message.
-    fn end_of_plain(&self, start: usize) -> usize {
-        let bytes = self.text.as_bytes();
-        let is_plain = |byte: &u8| !matches!(byte, b'"' | b'\\' | ..b' ');
-        let mut at = start;
-        while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-            match special_bytes(u64::from_le_bytes(*word)) {
-                0 => at += size_of::<u64>(),
-                special => return at + special.trailing_zeros() as usize / 8,
-            }
-            if at - start < LONG_STRING {
-                continue;
-            }
-            // Without a branch for each byte: the compiler turns it into vector instructions.
-            while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<64>)
-                && chunk.iter().fold(true, |all, byte| all & is_plain(byte))
-            {
-                at += chunk.len();
-            }
-        }
-        while bytes.get(at).is_some_and(is_plain) {
-            at += 1;
-        }
-        at
     }
 
     fn skip_literal(&mut self, literal: &str) -> Option<()> {
@@ -267,6 +240,33 @@ impl<'a> Reader<'a> {
             .get(self.position..)
             .unwrap_or_default()
     }
+}
+
+/// Returns the position of the first quote, backslash or control character from `start` on, or the
+/// length of the text.
+pub(crate) fn end_of_plain(text: &str, start: usize) -> usize {
+    let bytes = text.as_bytes();
+    let is_plain = |byte: &u8| !matches!(byte, b'"' | b'\\' | ..b' ');
+    let mut at = start;
+    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        match special_bytes(u64::from_le_bytes(*word)) {
+            0 => at += size_of::<u64>(),
+            special => return at + special.trailing_zeros() as usize / 8,
+        }
+        if at - start < LONG_STRING {
+            continue;
+        }
+        // Without a branch for each byte: the compiler turns it into vector instructions.
+        while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<64>)
+            && chunk.iter().fold(true, |all, byte| all & is_plain(byte))
+        {
+            at += chunk.len();
+        }
+    }
+    while bytes.get(at).is_some_and(is_plain) {
+        at += 1;
+    }
+    at
 }
 
 /// Sets the highest bit of the first byte that is a quote, a backslash or a control character. Bytes behind

@@ -41,13 +41,6 @@ impl TraceContext {
             state: None,
         }
     }
-
-    /// Sets the state of the tracing systems.
-    #[must_use]
-    pub fn state(mut self, state: TraceState) -> Self {
-        self.state = Some(state);
-        self
-    }
 }
 
 /// `traceparent`: trace and span of the sender.
@@ -70,13 +63,6 @@ impl TraceParent {
             parent_id,
             flags: 0,
         })
-    }
-
-    /// Sets the flag for a recorded trace.
-    #[must_use]
-    pub fn sampled(mut self) -> Self {
-        self.flags |= 1;
-        self
     }
 
     /// Returns `true` if the trace is recorded.
@@ -142,16 +128,11 @@ pub struct TraceState(Box<str>);
 
 impl TraceState {
     /// Maximum number of entries: 32.
-    pub const MAX_ENTRIES: usize = 32;
+    const MAX_ENTRIES: usize = 32;
 
     /// Returns the value as a string.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-
-    /// Returns the entries as pairs of key and value, newest first.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        entries(&self.0).filter_map(|entry| entry.split_once('='))
     }
 }
 
@@ -211,7 +192,7 @@ pub struct Baggage(Box<str>);
 
 impl Baggage {
     /// Maximum size: 8192 bytes, which every system has to propagate.
-    pub const MAX_BYTES: usize = 8192;
+    const MAX_BYTES: usize = 8192;
 
     /// Returns the value as a string.
     pub fn as_str(&self) -> &str {
@@ -363,7 +344,7 @@ impl Meta {
 
 #[cfg(test)]
 mod tests {
-    use super::{Baggage, InvalidTrace, TraceContext, TraceParent, TraceState};
+    use super::{Baggage, InvalidTrace, TraceContext, TraceParent, TraceState, entries};
     use crate::Meta;
 
     const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -374,7 +355,7 @@ mod tests {
         assert_eq!(parent.trace_id, 0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c);
         assert_eq!((parent.parent_id, parent.flags), (0xb7ad_6b71_6920_3331, 1));
         let made = TraceParent::new(parent.trace_id, parent.parent_id).unwrap();
-        assert_eq!(made.sampled().to_string(), PARENT);
+        assert_eq!(TraceParent { flags: 1, ..made }.to_string(), PARENT);
         assert!(!made.is_sampled() && TraceParent::new(0, 1).is_none());
 
         let later = PARENT.replacen("00", "cc", 1);
@@ -404,8 +385,8 @@ mod tests {
     #[test]
     fn trace_state_is_parsed_strictly() {
         let state: TraceState = "rojo=00f067aa0ba902b7, a@b=t61 x,".parse().unwrap();
-        let entries: Vec<_> = state.iter().collect();
-        assert_eq!(entries, [("rojo", "00f067aa0ba902b7"), ("a@b", "t61 x")]);
+        let found: Vec<_> = entries(state.as_str()).collect();
+        assert_eq!(found, ["rojo=00f067aa0ba902b7", "a@b=t61 x"]);
         let most: Vec<_> = (0..33).map(|n| format!("k{n}=v")).collect();
         assert!(most[..32].join(",").parse::<TraceState>().is_ok());
         let long = format!("k={}", "v".repeat(257));
@@ -454,7 +435,8 @@ mod tests {
 
     #[test]
     fn trace_context_round_trips_through_meta() {
-        let trace = TraceContext::new(PARENT.parse().unwrap()).state("a=b".parse().unwrap());
+        let mut trace = TraceContext::new(PARENT.parse().unwrap());
+        trace.state = Some("a=b".parse().unwrap());
         let meta = Meta::default()
             .with_trace(&trace)
             .with_baggage(&"user=x".parse().unwrap());

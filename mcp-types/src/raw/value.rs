@@ -67,10 +67,10 @@ impl<'a> RawJson<'a> {
     /// Returns `None` for other values and for a string with an invalid escape.
     pub fn text(self) -> Option<Cow<'a, str>> {
         let inner = self.as_str().strip_prefix('"')?.strip_suffix('"')?;
-        match inner.as_bytes().contains(&b'\\') {
-            false => Some(Cow::Borrowed(inner)),
-            true => self.read().ok().map(Cow::Owned),
+        if inner.as_bytes().contains(&b'\\') {
+            return self.read().ok().map(Cow::Owned);
         }
+        Some(Cow::Borrowed(inner))
     }
 
     /// Returns the members of an object in the order of the message.
@@ -79,7 +79,9 @@ impl<'a> RawJson<'a> {
     /// name with an invalid escape is returned undecoded.
     pub fn members(self) -> impl Iterator<Item = (Cow<'a, str>, RawJson<'a>)> + Clone {
         let members = self.read::<ObjectMembers<'a>>();
-        members.map_or_else(|_| Vec::new(), |it| it.0).into_iter()
+        members
+            .map_or_else(|_| Vec::new(), |object| object.0)
+            .into_iter()
     }
 }
 

@@ -6,7 +6,6 @@ use std::slice;
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
 
 use crate::{ContentBlock, Meta, Role, ToolResultContent, ToolUseContent};
 
@@ -51,13 +50,6 @@ impl SamplingMessage {
     pub fn tool_results(results: impl IntoIterator<Item = ToolResultContent>) -> Self {
         let blocks: Vec<_> = results.into_iter().map(ContentBlock::ToolResult).collect();
         Self::user(blocks)
-    }
-
-    /// Adds a key to `_meta`, or replaces its value.
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
-        self
     }
 }
 
@@ -112,7 +104,7 @@ impl SamplingContent {
     }
 
     /// Returns the tool results among the blocks.
-    pub fn tool_results(&self) -> impl Iterator<Item = &ToolResultContent> {
+    pub(crate) fn tool_results(&self) -> impl Iterator<Item = &ToolResultContent> {
         self.blocks().iter().filter_map(|block| match block {
             ContentBlock::ToolResult(result) => Some(result),
             _ => None,

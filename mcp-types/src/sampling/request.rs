@@ -1,7 +1,6 @@
 //! Parameters of sampling requests.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::message::{self, BrokenConversation, SamplingContent, SamplingMessage};
 use crate::legacy_tasks::TaskMetadata;
@@ -77,9 +76,6 @@ pub struct CreateMessageParams {
 }
 
 impl CreateMessageParams {
-    /// Default maximum number of tokens of [`user`](Self::user): 1000.
-    pub const MAX_TOKENS: u64 = 1000;
-
     /// Requests the next message of a conversation, with at most `max_tokens` tokens.
     pub fn new(messages: impl IntoIterator<Item = SamplingMessage>, max_tokens: u64) -> Self {
         Self {
@@ -89,10 +85,9 @@ impl CreateMessageParams {
         }
     }
 
-    /// Requests the response to one message of the user, with at most
-    /// [`MAX_TOKENS`](Self::MAX_TOKENS) tokens.
+    /// Requests the response to one message of the user, with at most 1000 tokens.
     pub fn user(content: impl Into<SamplingContent>) -> Self {
-        Self::new([SamplingMessage::user(content)], Self::MAX_TOKENS)
+        Self::new([SamplingMessage::user(content)], 1000)
     }
 
     /// Adds a message to the conversation.
@@ -123,32 +118,10 @@ impl CreateMessageParams {
         self
     }
 
-    /// Sets the servers whose context is included.
-    #[must_use]
-    pub fn include_context(mut self, include: IncludeContext) -> Self {
-        self.include_context = Some(include);
-        self
-    }
-
     /// Sets the sampling temperature.
     #[must_use]
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.temperature = Some(temperature);
-        self
-    }
-
-    /// Adds a sequence that stops the generation.
-    #[must_use]
-    pub fn stop_sequence(mut self, text: impl Into<String>) -> Self {
-        self.stop_sequences.push(text.into());
-        self
-    }
-
-    /// Adds provider-specific metadata.
-    #[must_use]
-    pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        let metadata = self.metadata.get_or_insert_default();
-        metadata.insert(key.into(), value.into());
         self
     }
 
@@ -163,13 +136,6 @@ impl CreateMessageParams {
     #[must_use]
     pub fn tool_choice(mut self, mode: ToolChoiceMode) -> Self {
         self.tool_choice = Some(ToolChoice { mode: Some(mode) });
-        self
-    }
-
-    /// Requests to run the request as an experimental task (only 2025-11-25).
-    #[must_use]
-    pub fn task(mut self, task: TaskMetadata) -> Self {
-        self.task = Some(task);
         self
     }
 
@@ -238,15 +204,12 @@ pub struct ModelPreferences {
 }
 
 impl ModelPreferences {
-    /// Creates preferences without any value.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Adds the name of a language model or a part of it, best first.
     #[must_use]
     pub fn hint(mut self, name: impl Into<String>) -> Self {
-        self.hints.push(ModelHint::new(name));
+        self.hints.push(ModelHint {
+            name: Some(name.into()),
+        });
         self
     }
 
@@ -279,15 +242,6 @@ pub struct ModelHint {
     /// Name of the language model or a part of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-}
-
-impl ModelHint {
-    /// Creates a hint from the name of a language model or a part of it.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            name: Some(name.into()),
-        }
-    }
 }
 
 /// Use of tools by a language model.

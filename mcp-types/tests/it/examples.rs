@@ -180,27 +180,27 @@ fn envelope(value: &Value) -> Value {
         (
             keys::PROTOCOL_VERSION,
             meta.get::<ProtocolVersion>(keys::PROTOCOL_VERSION)
-                .map(|it| write(&it)),
+                .map(|value| write(&value)),
         ),
         (
             keys::CLIENT_INFO,
             meta.get::<Implementation>(keys::CLIENT_INFO)
-                .map(|it| write(&it)),
+                .map(|value| write(&value)),
         ),
         (
             keys::CLIENT_CAPABILITIES,
             meta.get::<ClientCapabilities>(keys::CLIENT_CAPABILITIES)
-                .map(|it| write(&it)),
+                .map(|value| write(&value)),
         ),
         (
             keys::PROGRESS_TOKEN,
             meta.get::<ProgressToken>(keys::PROGRESS_TOKEN)
-                .map(|it| write(&it)),
+                .map(|value| write(&value)),
         ),
         (
             keys::LOG_LEVEL,
             meta.get::<LoggingLevel>(keys::LOG_LEVEL)
-                .map(|it| write(&it)),
+                .map(|value| write(&value)),
         ),
     ];
     for (key, value) in typed {

@@ -127,27 +127,23 @@ fn repeated_member_of_error_data_and_extension_type_is_refused() {
         }
     }
 
-    check(&codes::MissingResource::new("u"));
+    check(&codes::MissingResource::default());
     check(&codes::MissingCapabilities::default());
-    check(&codes::UnsupportedVersion::new("1", &[]));
+    check(&codes::UnsupportedVersion::default());
     let url = ElicitUrlParams::new("m", "https://example.com");
-    check(&codes::RequiredElicitations::new([url]));
+    let mut required = codes::RequiredElicitations::default();
+    required.elicitations.push(url);
+    check(&required);
 
-    let task = tasks::Task::new("t", "2026-07-28T12:00:00Z")
-        .ttl_ms(1)
-        .poll_interval_ms(1)
-        .message("m");
-    let now = "2026-07-28T12:00:01Z";
-    let roots = InputRequests::from([("r".to_owned(), InputRequest::ListRoots)]);
+    let mut task = tasks::Task::new("t", "2026-07-28T12:00:00Z");
+    (task.ttl_ms, task.poll_interval_ms) = (Some(1), Some(1));
+    task.status_message = Some("m".to_owned());
     let responses = InputResponses::from([("r".to_owned(), RawObject::empty())]);
-    check(&task.clone().ask(roots, now));
-    check(
-        &task
-            .clone()
-            .complete(&CallToolResult::default(), now)
-            .unwrap(),
-    );
-    check(&task.fail(ErrorObject::new(1, "e"), now));
+    let roots = InputRequests::from([("r".to_owned(), InputRequest::ListRoots)]);
+    task.input_requests = Some(roots);
+    task.result = RawObject::from_value(&CallToolResult::default()).ok();
+    task.error = Some(ErrorObject::new(1, "e"));
+    check(&task);
     check(&tasks::TaskParams::new("t"));
     check(&tasks::UpdateTaskParams::new("t", responses));
 

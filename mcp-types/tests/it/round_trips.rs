@@ -7,12 +7,12 @@ use mcp_types::meta::TraceParent;
 use mcp_types::{
     Annotations, AudioContent, Blob, BooleanSchema, CacheScope, CallToolResult, Choice, Choices,
     ClientCapabilities, ContentBlock, CreateMessageParams, ElicitFormParams, ElicitParams,
-    ElicitUrlParams, ElicitationCapability, EmbeddedResource, EnumSchema, ExtraFields, FormSchema,
-    ImageContent, InputRequest, InputRequests, InputRequired, JsonObject, Meta, MultiSelectSchema,
-    NumberSchema, PrimitiveSchema, ProgressParams, ProgressUpdate, RawObject, RequestId,
-    ResourceContents, ResourceLink, Role, RootsCapability, SamplingCapability, SamplingContent,
-    SamplingMessage, StopReason, StringFormat, StringSchema, SubscriptionFilter, TextContent,
-    ToolResultContent, ToolUseContent,
+    ElicitUrlParams, ElicitationCapability, EnumSchema, ExtraFields, FormSchema, ImageContent,
+    InputRequest, InputRequests, InputRequired, JsonObject, Meta, MultiSelectSchema, NumberSchema,
+    PrimitiveSchema, ProgressParams, ProgressUpdate, RawObject, RequestId, ResourceContents,
+    ResourceLink, Role, RootsCapability, SamplingCapability, SamplingContent, SamplingMessage,
+    StopReason, StringFormat, StringSchema, SubscriptionFilter, TextContent, ToolResultContent,
+    ToolUseContent,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -99,7 +99,7 @@ fn hints() -> BoxedStrategy<Option<Annotations>> {
         unknown(),
     );
     let made = made.prop_map(|(audience, priority, last_modified, extra)| {
-        let mut hints = Annotations::new();
+        let mut hints = Annotations::default();
         hints.audience = audience;
         hints.priority = priority;
         hints.last_modified = last_modified;
@@ -139,19 +139,23 @@ fn plain_block() -> BoxedStrategy<ContentBlock> {
             block.into()
         }),
         (bytes(), text(), hints()).prop_map(|(bytes, kind, hints)| {
-            let mut block = ImageContent::new(bytes, kind);
+            let mut block = ImageContent::default();
+            (block.data, block.mime_type) = (bytes.into(), kind);
             block.annotations = hints;
             block.into()
         }),
         (bytes(), text(), meta()).prop_map(|(bytes, kind, meta)| {
-            let mut block = AudioContent::new(bytes, kind);
+            let mut block = AudioContent::default();
+            (block.data, block.mime_type) = (bytes.into(), kind);
             block.meta = meta;
             block.into()
         }),
         (resource(), hints(), meta()).prop_map(|(resource, hints, meta)| {
-            let mut block = EmbeddedResource::new(resource);
-            (block.annotations, block.meta) = (hints, meta);
-            block.into()
+            let mut block = ContentBlock::resource(resource);
+            if let ContentBlock::Resource(embedded) = &mut block {
+                (embedded.annotations, embedded.meta) = (hints, meta);
+            }
+            block
         }),
         (text(), text(), option::of(any::<u64>()), meta()).prop_map(|(uri, name, size, meta)| {
             let mut block = ResourceLink::new(uri, name).title("T");
@@ -258,9 +262,10 @@ fn field() -> BoxedStrategy<PrimitiveSchema> {
         ),
         (any::<bool>(), option::of(number()), option::of(number())).prop_map(
             |(whole, least, default)| {
-                let mut field = match whole {
-                    true => NumberSchema::integer(),
-                    false => NumberSchema::number(),
+                let mut field = if whole {
+                    NumberSchema::integer()
+                } else {
+                    NumberSchema::number()
                 };
                 (field.minimum, field.default) = (least, default);
                 field.into()
@@ -289,13 +294,15 @@ fn field() -> BoxedStrategy<PrimitiveSchema> {
 
 fn form() -> impl Strategy<Value = FormSchema> {
     vec((text(), field(), any::<bool>()), 0..4).prop_map(|fields| {
-        fields.into_iter().fold(
-            FormSchema::new(),
-            |form, (name, field, needed)| match needed {
-                true => form.required(name, field),
-                false => form.optional(name, field),
-            },
-        )
+        fields
+            .into_iter()
+            .fold(FormSchema::new(), |form, (name, field, needed)| {
+                if needed {
+                    form.required(name, field)
+                } else {
+                    form.optional(name, field)
+                }
+            })
     })
 }
 

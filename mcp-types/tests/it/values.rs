@@ -12,15 +12,15 @@ use mcp_types::ext;
 use mcp_types::legacy_tasks::{TaskMetadata, TaskSupport};
 use mcp_types::meta::{self, keys};
 use mcp_types::{
-    Annotations, AudioContent, CallToolParams, CallToolResult, Cancelled, ClientCapabilities,
-    CompleteParams, CompleteResult, Completion, CompletionReference, ContentBlock, Cursor,
-    EmbeddedResource, ExtraFields, GetPromptParams, GetPromptResult, Icon, IconTheme, ImageContent,
-    Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, LogMessage, LoggingLevel, Meta, Method, Page,
-    ProgressParams, ProgressToken, ProgressUpdate, Prompt, PromptArgument, PromptMessage,
-    RawObject, ReadResourceParams, ReadResourceResult, RequestId, Resource, ResourceContents,
-    ResourceLink, ResourceTemplate, Role, ServerCapabilities, SetLevelParams, SubscribeParams,
-    TextContent, Tool, ToolAnnotations, ToolResultContent, ToolUseContent,
+    Annotations, CallToolParams, CallToolResult, Cancelled, ClientCapabilities, CompleteParams,
+    CompleteResult, Completion, CompletionReference, ContentBlock, Cursor, ExtraFields,
+    GetPromptParams, GetPromptResult, Icon, IconTheme, Implementation, JsonObject,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    LogMessage, LoggingLevel, Meta, Method, Page, ProgressParams, ProgressToken, ProgressUpdate,
+    Prompt, PromptArgument, PromptMessage, RawObject, ReadResourceParams, ReadResourceResult,
+    RequestId, Resource, ResourceContents, ResourceLink, ResourceTemplate, Role,
+    ServerCapabilities, SetLevelParams, SubscribeParams, TextContent, Tool, ToolAnnotations,
+    ToolResultContent, ToolUseContent,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -170,7 +170,7 @@ fn icon() -> Icon {
 }
 
 fn hints() -> Annotations {
-    Annotations::new()
+    Annotations::default()
         .audience(Role::User)
         .audience(Role::Assistant)
         .priority(0.5)
@@ -212,7 +212,7 @@ fn basics(cases: &mut Cases) {
     }
     cases
         .span(R2, R5)
-        .plain("Annotations", &Annotations::new())
+        .plain("Annotations", &Annotations::default())
         .plain("Annotations", &hints());
     cases
         .span(R4, R5)
@@ -224,7 +224,7 @@ fn basics(cases: &mut Cases) {
     let request = Meta::from(object(crate::spec::request_meta()))
         .with_trace(&meta::TraceContext::new(trace))
         .with(keys::LOG_LEVEL, "info");
-    let subscribed = extra().for_subscription(&RequestId::from(1));
+    let subscribed = extra().with(keys::SUBSCRIPTION_ID, RequestId::from(1));
     cases
         .span(R5, R5)
         .plain("MetaObject", &extra())
@@ -238,10 +238,9 @@ fn basics(cases: &mut Cases) {
 }
 
 fn text() -> ContentBlock {
-    TextContent::new("hi")
-        .annotations(hints())
-        .meta("com.example/x", 1)
-        .into()
+    let mut text = TextContent::new("hi");
+    (text.annotations, text.meta) = (Some(hints()), x());
+    text.into()
 }
 
 fn link() -> ContentBlock {
@@ -257,10 +256,15 @@ fn link() -> ContentBlock {
 }
 
 fn embedded() -> ContentBlock {
-    EmbeddedResource::new(text_contents())
-        .annotations(hints())
-        .meta("com.example/x", 1)
-        .into()
+    let mut block = ContentBlock::resource(text_contents()).annotations(hints());
+    if let ContentBlock::Resource(embedded) = &mut block {
+        embedded.meta = x();
+    }
+    block
+}
+
+fn x() -> Option<Meta> {
+    Some(Meta::default().with("com.example/x", 1))
 }
 
 fn text_contents() -> ResourceContents {
@@ -277,24 +281,26 @@ fn blob_contents() -> ResourceContents {
 
 fn tool_use() -> ContentBlock {
     let input = RawObject::from_text(r#"{"city": "Rome"}"#).unwrap();
-    ToolUseContent::new("c", "weather", input)
-        .meta("com.example/x", 1)
-        .into()
+    let mut call = ToolUseContent::new("c", "weather", input);
+    call.meta = x();
+    call.into()
 }
 
 fn tool_result(structured: Value) -> ContentBlock {
-    ToolResultContent::new("c", vec![text(), link(), embedded()])
-        .structured(structured)
-        .failed()
-        .meta("com.example/x", 1)
-        .into()
+    let mut result = ToolResultContent::new("c", vec![text(), link(), embedded()]);
+    (result.structured_content, result.is_error, result.meta) = (Some(structured), Some(true), x());
+    result.into()
 }
 
 fn contents(cases: &mut Cases) {
-    let image = ImageContent::new(b"png", "image/png").annotations(hints());
-    let sound = AudioContent::new(b"wav", "audio/wav").annotations(hints());
-    let picture: ContentBlock = image.meta("com.example/x", 1).into();
-    let sound: ContentBlock = sound.meta("com.example/x", 1).into();
+    let mut picture = ContentBlock::image(b"png", "image/png").annotations(hints());
+    let mut sound = ContentBlock::audio(b"wav", "audio/wav").annotations(hints());
+    if let ContentBlock::Image(content) = &mut picture {
+        content.meta = x();
+    }
+    if let ContentBlock::Audio(content) = &mut sound {
+        content.meta = x();
+    }
     cases
         .span(R1, R5)
         .plain("TextContent", &ContentBlock::text(""))
@@ -456,10 +462,10 @@ fn server() -> ServerCapabilities {
         .with_tools(true)
         .with_prompts(true)
         .with_resources(true, true)
-        .with_completions()
-        .with_logging()
         .with_extension(keys::TASKS_EXTENSION, &ext::tasks::TasksSettings::default())
         .with_extension(keys::SKILLS_EXTENSION, &json!({"directoryRead": true}));
+    server.completions = Some(ExtraFields::default());
+    server.logging = Some(ExtraFields::default());
     server
         .experimental
         .insert("com.example/x".to_owned(), json!({"a": 1}));

@@ -128,7 +128,7 @@ impl Session {
         };
         let id = inserted.map_err(|error| match error {
             InsertError::Closed => BackChannelError::Closed,
-            _ => BackChannelError::Busy,
+            InsertError::Full => BackChannelError::Busy,
         })?;
         let token = id.clone().into();
         let facts = self.facts();
@@ -137,7 +137,9 @@ impl Session {
         context.progress_token = Some(&token);
         let observer = self.observer.as_ref();
         let observation = observer.map(|observer| observer.send(&id, &request));
-        let meta = observation.as_ref().map(|it| it.inject(Meta::default()));
+        let meta = observation
+            .as_ref()
+            .map(|observation| observation.inject(Meta::default()));
         context.meta = meta.as_ref();
         let message = match self.wire.encode_server_request(&request, &context) {
             Ok(message) => message,
@@ -189,7 +191,8 @@ impl Session {
     /// Sends `notifications/cancelled` for a request to the client.
     // spec: CAN-01
     fn send_cancellation(&self, sent: &SentRequest, id: &RequestId, reason: &str) {
-        let cancelled = Cancelled::new(id.clone()).reason(reason);
+        let mut cancelled = Cancelled::new(id.clone());
+        cancelled.reason = Some(reason.to_owned());
         let notification = ServerNotification::Cancelled(cancelled);
         let mut message = Vec::new();
         if self.encode_notification(&notification, &mut message) {

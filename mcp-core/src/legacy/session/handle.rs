@@ -7,8 +7,8 @@ use mcp_types::{Cancelled, Method, Notification, Request, Response};
 
 use super::Session;
 use crate::{
-    BackChannelError, ClientContext, ClientNotification, ClientRequest, Fault, InboundRequest,
-    Reply, ResultBody, SessionRequest, Subscriber,
+    BackChannelError, ClientNotification, ClientRequest, Fault, InboundRequest, Reply, ResultBody,
+    SessionRequest, Subscriber,
 };
 
 /// The outcome of a client's request.
@@ -92,8 +92,7 @@ impl Session {
             }
             SessionRequest::SetLevel(level) => {
                 let mut state = self.state.lock();
-                let facts = ClientContext::clone(&state.facts).log_level(Some(*level));
-                state.facts = Arc::new(facts);
+                Arc::make_mut(&mut state.facts).log_level = Some(*level);
                 Ok(())
             }
             SessionRequest::Subscribe(params) => self.subscribe(&params.uri, &subscriber()),

@@ -57,8 +57,8 @@ impl SessionObserver {
 
     /// Starts the observation of `initialize`. The revision is that of the session.
     pub(super) fn initialize(&self, id: Option<&RequestId>, meta: Option<&RawObject>) {
-        let mut message = self.received(Method::Initialize.as_str()).meta(meta);
-        message.id = id;
+        let mut message = self.received(Method::Initialize.as_str());
+        (message.id, message.meta) = (id, meta);
         self.observer.message(&message).end(Ok(()));
     }
 
@@ -76,8 +76,9 @@ impl SessionObserver {
             }
             _ => None,
         };
-        let message = self.received(request.method().as_str());
-        let observation = self.observer.message(&message.id(id).uri(uri).meta(meta));
+        let mut message = self.received(request.method().as_str());
+        (message.id, message.uri, message.meta) = (Some(id), uri, meta);
+        let observation = self.observer.message(&message);
         let span = observation.span();
         let result = span.in_scope(handle);
         observation.end(result.as_ref().map(|_| ()));
@@ -87,15 +88,17 @@ impl SessionObserver {
     /// Observes a request that the session refuses.
     pub(super) fn refused(&self, request: &Request<'_>, fault: &Fault) {
         let meta = request.params.object("_meta").ok().flatten();
-        let message = self.received(&request.method).id(&request.id);
-        let observation = self.observer.message(&message.meta(meta.as_ref()));
+        let mut message = self.received(&request.method);
+        (message.id, message.meta) = (Some(&request.id), meta.as_ref());
+        let observation = self.observer.message(&message);
         observation.end(Err(fault));
     }
 
     /// Observes a notification that the session handles at once.
     pub(super) fn notification(&self, notification: &Notification<'_>) {
         let meta = notification.params.object("_meta").ok().flatten();
-        let message = self.received(&notification.method).meta(meta.as_ref());
+        let mut message = self.received(&notification.method);
+        message.meta = meta.as_ref();
         self.observer.message(&message).end(Ok(()));
     }
 
@@ -116,16 +119,15 @@ impl SessionObserver {
 
     /// Starts the observation of a request to the client.
     pub(super) fn send(&self, id: &RequestId, request: &ServerRequest) -> Box<dyn Observation> {
-        let message = ObservedMessage::sent(request.method_name(), self.version)
-            .id(id)
-            .session(self.id.get())
-            .connection(self.connection);
+        let mut message = ObservedMessage::sent(request.method_name(), self.version);
+        (message.id, message.session) = (Some(id), self.id.get());
+        message.connection = self.connection;
         self.observer.message(&message)
     }
 
     fn received<'a>(&'a self, method: &'a str) -> ObservedMessage<'a> {
-        ObservedMessage::received(method, self.version)
-            .session(self.id.get())
-            .connection(self.connection)
+        let mut message = ObservedMessage::received(method, self.version);
+        (message.session, message.connection) = (self.id.get(), self.connection);
+        message
     }
 }

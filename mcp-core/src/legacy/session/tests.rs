@@ -12,8 +12,8 @@ use std::task::{Context, Poll, Waker};
 
 use mcp_types::ProtocolVersion::V2025_11_25;
 use mcp_types::{
-    ClientCapabilities, Implementation, InitializeParams, Message, Notification, ProtocolVersion,
-    Request, ServerCapabilities,
+    ClientCapabilities, ExtraFields, Implementation, InitializeParams, Message, Notification,
+    ProtocolVersion, Request, ServerCapabilities,
 };
 
 use crate::legacy::session::{Session, SessionLimits};
@@ -43,17 +43,17 @@ impl Service for Server {
 }
 
 fn server() -> Server {
-    let offers = ServerCapabilities::default()
-        .with_logging()
+    let mut offers = ServerCapabilities::default()
         .with_tools(true)
         .with_resources(false, true);
+    offers.logging = Some(ExtraFields::default());
     server_with(offers)
 }
 
 fn server_with(offers: ServerCapabilities) -> Server {
-    let profile = ServerProfile::new(Implementation::new("server", "1"))
-        .capabilities(offers)
-        .versions(ProtocolVersion::ALL);
+    let mut profile = ServerProfile::new(Implementation::new("server", "1"));
+    profile.capabilities = offers;
+    profile.versions = ProtocolVersion::ALL.into();
     Server {
         profile: Arc::new(profile),
         bus: Arc::default(),

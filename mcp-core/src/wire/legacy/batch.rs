@@ -19,16 +19,12 @@ use crate::Fault;
 ///
 /// ```
 /// use mcp::ProtocolVersion;
-/// use mcp::core::wire::batch::{self, Answers};
+/// use mcp::core::wire::batch;
 /// use mcp::types::Message;
 ///
 /// let body = br#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#;
 /// let messages = batch::read(body, ProtocolVersion::V2025_03_26)?;
 /// assert!(matches!(messages[..], [Ok(Message::Request(_))]));
-///
-/// let mut answers = Answers::new();
-/// answers.push(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
-/// assert_eq!(answers.into_text().unwrap(), br#"[{"jsonrpc":"2.0","id":1,"result":{}}]"#);
 /// # Ok::<(), mcp::core::Fault>(())
 /// ```
 // spec: BASE-14, BASE-15, BASE-16
@@ -66,39 +62,11 @@ fn is_modern(message: &Message<'_>) -> bool {
     }
 }
 
-/// The responses to a batch, in the order of their completion.
-#[derive(Debug, Clone, Default)]
-pub struct Answers(Vec<u8>);
-
-impl Answers {
-    /// Creates an empty list.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Adds a response.
-    pub fn push(&mut self, answer: &[u8]) {
-        self.0.push(if self.0.is_empty() { b'[' } else { b',' });
-        self.0.extend_from_slice(answer);
-    }
-
-    /// Returns the responses as one JSON array. `None` when there are none, as for a batch of
-    /// notifications.
-    // spec: BASE-12
-    pub fn into_text(mut self) -> Option<Vec<u8>> {
-        if self.0.is_empty() {
-            return None;
-        }
-        self.0.push(b']');
-        Some(self.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use mcp_types::{Message, ProtocolVersion};
 
-    use super::{Answers, read};
+    use super::read;
     use crate::wire::{self, Wire};
 
     const R2: ProtocolVersion = ProtocolVersion::V2025_03_26;
@@ -114,7 +82,10 @@ mod tests {
     #[test]
     fn invalid_batch_has_one_error() {
         let one = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#;
-        for version in ProtocolVersion::ALL.into_iter().filter(|it| *it != R2) {
+        for version in ProtocolVersion::ALL
+            .into_iter()
+            .filter(|version| *version != R2)
+        {
             assert!(error(one, version).contains("-32600"), "{version}");
         }
         let modern = r#"[{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{
@@ -142,14 +113,5 @@ mod tests {
         assert!(matches!(messages[2], Ok(Message::Notification(_))));
         assert!(matches!(messages[3], Ok(Message::Response(_))));
         assert!(messages[4].is_err());
-    }
-
-    #[test]
-    fn answers_are_joined_to_one_array() {
-        assert_eq!(Answers::new().into_text(), None);
-        let mut answers = Answers::new();
-        answers.push(b"{}");
-        answers.push(b"{\"a\":1}");
-        assert_eq!(answers.into_text().unwrap(), b"[{},{\"a\":1}]");
     }
 }

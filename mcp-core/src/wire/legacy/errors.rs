@@ -2,7 +2,7 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic>
 
-use mcp_types::codes::{self, MissingResource, RequiredElicitations};
+use mcp_types::codes::{self, RequiredElicitations};
 use mcp_types::{ElicitUrlParams, ErrorObject, Method, ProtocolVersion};
 
 use crate::wire::modern;
@@ -15,8 +15,10 @@ pub(super) fn to_error(fault: &Fault, version: ProtocolVersion) -> ErrorObject {
         Fault::NoSuchItem {
             kind: ItemKind::Resource,
             id,
-        } => ErrorObject::new(codes::RESOURCE_NOT_FOUND, fault.to_string())
-            .with_data(&MissingResource::new(&**id)),
+        } => {
+            let error = ErrorObject::new(codes::RESOURCE_NOT_FOUND, fault.to_string());
+            modern::with_uri(error, id)
+        }
         // A URL with a scheme that clients must not open is not sent.
         Fault::UrlElicitationRequired { elicitations }
             if version.has_url_elicitation_error()
@@ -24,14 +26,17 @@ pub(super) fn to_error(fault: &Fault, version: ProtocolVersion) -> ErrorObject {
                     .iter()
                     .all(|elicitation| elicitation.check_own_url().is_ok()) =>
         {
-            let named = elicitations.iter().cloned().map(with_id);
-            ErrorObject::new(codes::URL_ELICITATION_REQUIRED, fault.to_string())
-                .with_data(&RequiredElicitations::new(named))
+            let mut data = RequiredElicitations::default();
+            data.elicitations = elicitations.iter().cloned().map(with_id).collect();
+            ErrorObject::new(codes::URL_ELICITATION_REQUIRED, fault.to_string()).with_data(&data)
         }
-        Fault::Protocol(error) if !is_known(error.code, version) => {
-            error.clone().with_code(codes::INTERNAL_ERROR)
+        Fault::Protocol(error) => {
+            let mut error = error.clone();
+            if !is_known(error.code, version) {
+                error.code = codes::INTERNAL_ERROR;
+            }
+            error
         }
-        Fault::Protocol(error) => error.clone(),
         _ => {
             let mut error = modern::to_error(fault);
             if !is_known(error.code, version) {

@@ -72,9 +72,10 @@ pub(super) fn reply(
             let cache = method
                 .is_some_and(|method| method.spec().cacheable)
                 .then(|| hint(&stamp));
-            let body = match is_raw {
-                true => raw::read(method, json, constants::VERSION, cache)?,
-                false => results::read(method, json)?,
+            let body = if is_raw {
+                raw::read(method, json, constants::VERSION, cache)?
+            } else {
+                results::read(method, json)?
             };
             let body = match body {
                 ResultBody::Other(body) => ResultBody::Other(without_result_type(body)),

@@ -108,7 +108,8 @@ fn complete(
         ResultBody::ListPrompts(list) => listed(&list, cached, context, out),
         // spec: SUB-09
         ResultBody::Listen(body) => {
-            let meta = body.meta.unwrap_or_default().for_subscription(context.id);
+            let meta = body.meta.unwrap_or_default();
+            let meta = meta.with(keys::SUBSCRIPTION_ID, context.id.clone());
             whole(head, Some(meta), &JsonObject::new(), None, context);
         }
         ResultBody::Raw(raw) => {

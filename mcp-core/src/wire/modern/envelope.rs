@@ -94,9 +94,10 @@ impl<'a> Envelope<'a> {
     /// Returns the whole `_meta` object.
     pub(crate) fn meta(&self) -> RequestMetaObject {
         let object = RawObject::from_raw(self.meta).ok();
-        match self.is_complete_meta {
-            true => RequestMetaObject::envelope(object),
-            false => object.into(),
+        if self.is_complete_meta {
+            RequestMetaObject::envelope(object)
+        } else {
+            object.into()
         }
     }
 }

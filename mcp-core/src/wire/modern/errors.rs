@@ -29,15 +29,19 @@ pub(in crate::wire) fn to_error(fault: &Fault) -> ErrorObject {
         Fault::NoSuchItem {
             kind: ItemKind::Resource,
             id,
-        } => plain(codes::INVALID_PARAMS).with_data(&MissingResource::new(&**id)),
+        } => with_uri(plain(codes::INVALID_PARAMS), id),
         Fault::NoSuchItem { .. } => plain(codes::INVALID_PARAMS),
-        Fault::MissingCapability { required } => plain(codes::MISSING_CLIENT_CAPABILITY)
-            .with_data(&MissingCapabilities::new((**required).clone())),
+        Fault::MissingCapability { required } => {
+            let mut data = MissingCapabilities::default();
+            data.required_capabilities = (**required).clone();
+            plain(codes::MISSING_CLIENT_CAPABILITY).with_data(&data)
+        }
         Fault::UnsupportedVersion {
             requested,
             supported,
         } => {
-            let mut data = UnsupportedVersion::new(&**requested, &[]);
+            let mut data = UnsupportedVersion::default();
+            data.requested = requested.to_string();
             data.supported.clone_from(supported);
             plain(codes::UNSUPPORTED_PROTOCOL_VERSION).with_data(&data)
         }
@@ -49,22 +53,34 @@ pub(in crate::wire) fn to_error(fault: &Fault) -> ErrorObject {
         Fault::RateLimited { .. } => with_retry(plain(codes::RATE_LIMITED), fault),
         Fault::Overloaded { .. } => with_retry(plain(codes::OVERLOADED), fault),
         Fault::Deadline | Fault::Internal(_) => plain(codes::INTERNAL_ERROR),
-        Fault::Protocol(error) => match error.code {
-            codes::RESOURCE_NOT_FOUND => error.clone().with_code(codes::INVALID_PARAMS),
-            code if is_defined(code) => error.clone(),
-            _ => error.clone().with_code(codes::INTERNAL_ERROR),
-        },
+        Fault::Protocol(error) => {
+            let mut error = error.clone();
+            error.code = match error.code {
+                codes::RESOURCE_NOT_FOUND => codes::INVALID_PARAMS,
+                code if is_defined(code) => code,
+                _ => codes::INTERNAL_ERROR,
+            };
+            error
+        }
     }
+}
+
+/// Adds the URI of a missing resource.
+pub(in crate::wire) fn with_uri(error: ErrorObject, uri: &str) -> ErrorObject {
+    let mut data = MissingResource::default();
+    data.uri = uri.to_owned();
+    error.with_data(&data)
 }
 
 /// Adds the time to wait.
 fn with_retry(error: ErrorObject, fault: &Fault) -> ErrorObject {
-    let seconds = fault.retry_after().map_or(1, |wait| wait.as_secs());
-    error.with_data(&RetryAfter::new(seconds))
+    let mut data = RetryAfter::default();
+    data.retry_after = fault.retry_after().map_or(1, |wait| wait.as_secs());
+    error.with_data(&data)
 }
 
 /// Returns false for reserved codes that this revision does not define.
-// spec: ERR-04, ERR-06
+// spec: ERR-03, ERR-04, ERR-06
 fn is_defined(code: i64) -> bool {
     match code {
         // The codes of the events extension.
@@ -77,8 +93,10 @@ fn is_defined(code: i64) -> bool {
         | codes::HEADER_MISMATCH
         | codes::MISSING_CLIENT_CAPABILITY
         | codes::UNSUPPORTED_PROTOCOL_VERSION => true,
-        // Codes in the implementation-defined range have no protocol meaning.
-        _ => !codes::RESERVED.contains(&code) || !codes::has_meaning(code),
+        codes::RESOURCE_NOT_FOUND => false,
+        // Servers used this range for purposes of their own: its codes have no protocol meaning.
+        -32019..=-32000 => true,
+        _ => !codes::RESERVED.contains(&code),
     }
 }
 

@@ -22,8 +22,9 @@ fn server() -> ServerProfile {
 }
 
 fn client() -> ClientProfile {
-    ClientProfile::new(Implementation::new("agent", "2.0.0"))
-        .capabilities(ClientCapabilities::default().with_sampling())
+    let mut profile = ClientProfile::new(Implementation::new("agent", "2.0.0"));
+    profile.capabilities = ClientCapabilities::default().with_sampling();
+    profile
 }
 
 fn encode(reply: impl Into<Reply>) -> EncodedReply {
@@ -395,6 +396,8 @@ fn error_becomes_the_fault_it_was() {
 
 #[test]
 fn notifications_read_back() {
+    let mut log = LogMessage::new(LoggingLevel::Alert, json!({"a": 1}));
+    log.logger = Some("db".to_owned());
     for note in [
         ServerNotification::Progress {
             token: 3.into(),
@@ -404,7 +407,7 @@ fn notifications_read_back() {
             token: "t".into(),
             progress: ProgressUpdate::new(0.5),
         },
-        ServerNotification::Log(LogMessage::new(LoggingLevel::Alert, json!({"a": 1})).logger("db")),
+        ServerNotification::Log(log),
     ] {
         let mut text = Vec::new();
         assert!(MODERN.encode_server_notification(&note, None, None, &mut text));
@@ -429,6 +432,8 @@ fn encoded_message_has_no_line_break() {
 fn plain_tool_result_is_written_like_its_type() {
     let plain = || CallToolResult::from_text("a \"b\"\n\u{1}é");
     let several = CallToolResult::new(vec![ContentBlock::text("a"), ContentBlock::text("b")]);
+    let mut with_meta = TextContent::new("a");
+    with_meta.meta = Some(Meta::default().with("com.example/b", 2));
     let mut success = plain();
     success.is_error = Some(false);
     for result in [
@@ -439,7 +444,7 @@ fn plain_tool_result_is_written_like_its_type() {
         CallToolResult::error("no"),
         plain().meta("com.example/a", 1),
         CallToolResult::from_json(&json!({"a": [1]})).unwrap(),
-        CallToolResult::new(vec![TextContent::new("a").meta("com.example/b", 2).into()]),
+        CallToolResult::new(vec![with_meta.into()]),
         CallToolResult::new(vec![ContentBlock::image(&b"x"[..], "image/png")]),
     ] {
         let said = serde_json::to_value(&result).unwrap();

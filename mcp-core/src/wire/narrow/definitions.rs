@@ -75,7 +75,7 @@ fn boolean_schemas_to_objects(schema: &mut Arc<JsonObject>) {
     for property in properties
         .and_then(Value::as_object_mut)
         .into_iter()
-        .flat_map(|it| it.values_mut())
+        .flat_map(|properties| properties.values_mut())
     {
         match property {
             Value::Bool(true) => *property = JsonObject::new().into(),

@@ -42,7 +42,8 @@ fn narrow(request: &mut Value) -> Option<bool> {
             remove_fields(params, &["_meta", "task", "elicitationId"])
         }
         (Some(Method::CreateMessage), _) => {
-            let messages = elements(params, "messages").filter_map(|it| it.get_mut("content"));
+            let messages =
+                elements(params, "messages").filter_map(|message| message.get_mut("content"));
             let replaced = any(messages, |content| replace_content(content, NOT_SAMPLED));
             let tools = elements(params, "tools").filter_map(Value::as_object_mut);
             let removed = any(tools, |tool| remove_fields(tool, &["execution"]));

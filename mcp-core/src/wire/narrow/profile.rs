@@ -39,7 +39,7 @@ impl Narrow for ClientCapabilities {
         if !to.has_url_elicitation() {
             // These revisions have forms only, without a name for the mode.
             self.elicitation
-                .take_if(|it| !it.allows_form() || !to.has_elicitation());
+                .take_if(|declared| !declared.allows_form() || !to.has_elicitation());
             if let Some(elicitation) = &mut self.elicitation {
                 elicitation.form = None;
                 elicitation.url = None;

@@ -64,17 +64,17 @@ pub(super) fn object() -> BoxedStrategy<JsonObject> {
 
 pub(super) fn raw_object() -> BoxedStrategy<RawObject> {
     object()
-        .prop_map(|it| RawObject::from_value(&it).unwrap())
+        .prop_map(|value| RawObject::from_value(&value).unwrap())
         .boxed()
 }
 
 pub(super) fn meta() -> BoxedStrategy<Option<Meta>> {
-    of(value().prop_map(|it| Meta::default().with("com.example/x", it))).boxed()
+    of(value().prop_map(|value| Meta::default().with("com.example/x", value))).boxed()
 }
 
 /// Generates a `_meta` that only sessions have.
 pub(super) fn session_meta(range: Range) -> BoxedStrategy<Option<Meta>> {
-    range.apart(value().prop_map(|it| Meta::default().with("com.example/x", it)))
+    range.apart(value().prop_map(|value| Meta::default().with("com.example/x", value)))
 }
 
 /// A number that JSON and `f64` represent exactly.

@@ -22,18 +22,15 @@ use super::profile::{client_capabilities, implementation};
 pub(crate) fn call(range: Range) -> BoxedStrategy<Call> {
     let page = || cursor().prop_map(|cursor| cursor.map_or_else(Page::first, Page::at));
     let task = range.apart(of(0_u64..9).prop_map(|ttl| {
-        let task = TaskMetadata::new();
-        match ttl {
-            Some(ttl) => task.ttl(ttl),
-            None => task,
-        }
+        let mut task = TaskMetadata::default();
+        task.ttl = ttl;
+        task
     }));
     let complete = (text(), any::<bool>(), of(text())).prop_map(|(text, prompt, known)| {
-        let reference = match prompt {
-            true => CompletionReference::Prompt { name: text.clone() },
-            false => CompletionReference::Resource {
-                uri: "file:///{a}".to_owned(),
-            },
+        let reference = if prompt {
+            CompletionReference::prompt(&text)
+        } else {
+            CompletionReference::template("file:///{a}")
         };
         let params = CompleteParams::new(reference, "a", text);
         match known {

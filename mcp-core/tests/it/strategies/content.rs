@@ -1,8 +1,8 @@
 //! Content blocks.
 
 use mcp_types::{
-    Annotations, AudioContent, ContentBlock, EmbeddedResource, Icon, IconTheme, ImageContent,
-    ResourceContents, ResourceLink, TextContent, ToolResultContent, ToolUseContent,
+    Annotations, AudioContent, ContentBlock, Icon, IconTheme, ImageContent, ResourceContents,
+    ResourceLink, TextContent, ToolResultContent, ToolUseContent,
 };
 use proptest::collection::vec;
 use proptest::option::of;
@@ -14,7 +14,7 @@ use super::basics::{Range, meta, object, raw_object, role, share, text, uri, val
 pub(super) fn annotations() -> BoxedStrategy<Option<Annotations>> {
     let hints = (vec(role(), 0..3), of(share()), any::<bool>());
     let hints = hints.prop_map(|(audience, priority, dated)| {
-        let mut hints = Annotations::new();
+        let mut hints = Annotations::default();
         hints.audience = audience;
         hints.priority = priority;
         hints.last_modified = dated.then(|| "2025-01-12T15:00:58Z".to_owned());
@@ -80,9 +80,11 @@ pub(super) fn simple_block() -> BoxedStrategy<ContentBlock> {
 /// Content of tools and prompts.
 pub(super) fn block(range: Range) -> BoxedStrategy<ContentBlock> {
     let embedded = (contents(), annotations(), meta()).prop_map(|(contents, annotations, meta)| {
-        let mut block = EmbeddedResource::new(contents);
-        (block.annotations, block.meta) = (annotations, meta);
-        block.into()
+        let mut block = ContentBlock::resource(contents);
+        if let ContentBlock::Resource(embedded) = &mut block {
+            (embedded.annotations, embedded.meta) = (annotations, meta);
+        }
+        block
     });
     let link = (
         uri(),

@@ -27,7 +27,7 @@ fn schema() -> BoxedStrategy<JsonObject> {
                "$defs": {"n": {"type": "number"}}, "additionalProperties": false})
     });
     schema
-        .prop_map(|it| it.as_object().unwrap().clone())
+        .prop_map(|schema| schema.as_object().unwrap().clone())
         .boxed()
 }
 
@@ -37,7 +37,7 @@ pub(super) fn tool(range: Range) -> BoxedStrategy<Tool> {
         Just(json!({"type": "object", "properties": {"a": true, "b": false}})),
         Just(json!({})),
     ];
-    let free = range.apart(free.prop_map(|it| it.as_object().unwrap().clone()));
+    let free = range.apart(free.prop_map(|schema| schema.as_object().unwrap().clone()));
     let hints = of((any::<bool>(), of(text())).prop_map(|(flag, title)| {
         let mut hints = ToolAnnotations::default();
         (hints.title, hints.read_only_hint, hints.open_world_hint) =

@@ -73,14 +73,15 @@ fn field(range: Range) -> BoxedStrategy<PrimitiveSchema> {
 /// A request for input.
 pub(crate) fn input_request(range: Range) -> BoxedStrategy<InputRequest> {
     let form = vec(("[a-z]{1,3}", field(range), any::<bool>()), 0..4);
-    let task = || range.apart(Just(TaskMetadata::new()));
+    let task = || range.apart(Just(TaskMetadata::default()));
     let form = (form, text(), any::<bool>(), task(), session_meta(range));
     let form = form.prop_map(|(fields, message, named, task, meta)| {
         let mut schema = FormSchema::new();
         for (name, field, required) in fields {
-            schema = match required {
-                true => schema.required(name, field),
-                false => schema.optional(name, field),
+            schema = if required {
+                schema.required(name, field)
+            } else {
+                schema.optional(name, field)
             };
         }
         let mut form = ElicitFormParams::new(message, schema);
@@ -120,21 +121,24 @@ fn create_message(range: Range) -> BoxedStrategy<InputRequest> {
         message
     });
     let preferences = of((text(), of(share())).prop_map(|(name, cost)| {
-        let mut it = ModelPreferences::new().hint(name);
+        let mut it = ModelPreferences::default().hint(name);
         it.cost_priority = cost;
         it
     }));
     // The schema of 2026-07-28 does not allow `null` and fractions here.
     let metadata = vec(("[a-z]{1,3}", text().prop_map(Value::from)), 0..3);
-    let metadata = metadata.prop_map(|it| it.into_iter().collect::<JsonObject>());
+    let metadata = metadata.prop_map(|members| members.into_iter().collect::<JsonObject>());
     let options = (of(text()), of(number()), vec(text(), 0..2), of(metadata));
     let tools = (vec(tool(range), 0..2), of(Just(ToolChoiceMode::Required)));
-    let apart = (range.apart(Just(TaskMetadata::new())), session_meta(range));
+    let apart = (
+        range.apart(Just(TaskMetadata::default())),
+        session_meta(range),
+    );
     (vec(message, 0..3), preferences, options, tools, apart)
         .prop_map(
             |(messages, preferences, options, (tools, choice), (task, meta))| {
-                let mut it =
-                    CreateMessageParams::new(messages, 100).include_context(IncludeContext::None);
+                let mut it = CreateMessageParams::new(messages, 100);
+                it.include_context = Some(IncludeContext::None);
                 let (prompt, temperature, stop, metadata) = options;
                 (it.model_preferences, it.system_prompt) = (preferences, prompt);
                 (it.temperature, it.stop_sequences, it.metadata) = (temperature, stop, metadata);

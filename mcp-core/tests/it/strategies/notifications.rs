@@ -75,7 +75,7 @@ pub(crate) fn client_note(range: Range) -> BoxedStrategy<ClientNotification> {
             .prop_map(|(token, progress)| ClientNotification::Progress { token, progress }),
         of(raw_object()).prop_map(|params| ClientNotification::Other {
             method: "notifications/com.example/x".into(),
-            params: params.filter(|it| it.as_str() != "{}"),
+            params: params.filter(|params| params.as_str() != "{}"),
         }),
     ]
     .boxed()

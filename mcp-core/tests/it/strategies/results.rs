@@ -35,7 +35,7 @@ fn tool_result(range: Range) -> BoxedStrategy<CallToolResult> {
         .prop_map(|(content, structured, is_error, meta)| {
             let mut it = CallToolResult::new(content);
             it.structured_content =
-                structured.map(|it| RawValue::from_string(it.to_string()).unwrap());
+                structured.map(|value| RawValue::from_string(value.to_string()).unwrap());
             (it.is_error, it.meta) = (is_error, meta);
             it
         })
@@ -64,9 +64,10 @@ pub(super) fn body(
         ClientRequest::Call(call) => call_body(call, range),
         ClientRequest::Discover => (server_capabilities(range), of(text()), meta())
             .prop_map(|(capabilities, instructions, meta)| {
-                let mut it = DiscoverResult::new(&ProtocolVersion::ALL, capabilities)
-                    .instructions(instructions);
-                it.meta = meta;
+                let mut it = DiscoverResult::default();
+                it.supported_versions = vec![ProtocolVersion::LATEST.to_string()];
+                it.capabilities = capabilities;
+                (it.instructions, it.meta) = (instructions, meta);
                 ResultBody::Discover(Arc::new(it))
             })
             .boxed(),
@@ -78,9 +79,8 @@ pub(super) fn body(
             meta(),
         )
             .prop_map(move |(info, capabilities, instructions, meta)| {
-                let mut it =
-                    InitializeResult::new(version, capabilities, info).instructions(instructions);
-                it.meta = meta;
+                let mut it = InitializeResult::new(version, capabilities, info);
+                (it.instructions, it.meta) = (instructions, meta);
                 ResultBody::Initialize(Arc::new(it))
             })
             .boxed(),
@@ -178,6 +178,7 @@ pub(crate) fn reply(
         return prop_oneof![8 => complete, 1 => failed].boxed();
     }
     let tool = || ClientRequest::Call(Call::CallTool(CallToolParams::new("add", None)));
-    let first = input_required(range).prop_map(move |it| (tool(), Reply::InputRequired(it)));
+    let first =
+        input_required(range).prop_map(move |required| (tool(), Reply::InputRequired(required)));
     prop_oneof![6 => complete, 2 => first, 1 => failed].boxed()
 }

@@ -50,7 +50,8 @@ impl Client {
     }
 
     pub(crate) fn exchange(&self, call: &Call, input: impl Into<Input>) -> Exchange {
-        let facts = ClientContext::new(self.version).capabilities(self.capabilities.clone());
+        let mut facts = ClientContext::new(self.version);
+        facts.capabilities = self.capabilities.clone();
         let mut exchange = Exchange::new(call.clone(), Arc::new(facts));
         exchange.input = input.into();
         if let Some(who) = &self.principal {

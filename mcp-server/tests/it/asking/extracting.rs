@@ -107,7 +107,7 @@ fn client_info_and_meta_come_from_request() {
         );
     let mut exchange = Client::new().exchange(&tool("t"), InputState::default());
     let info = RawObject::from_value(&Implementation::new("probe", "1")).unwrap();
-    exchange.facts = Arc::new((*exchange.facts).clone().info(Some(info)));
+    Arc::make_mut(&mut exchange.facts).info = Some(info);
     let meta = r#"{"region": "eu",
         "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}"#;
     exchange.meta = RawObject::from_text(meta).unwrap().into();

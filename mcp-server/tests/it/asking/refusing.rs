@@ -64,7 +64,8 @@ fn asking(name: &str) -> Server {
             Ok::<_, ToolError>(answer.content.text())
         }),
         "context" => tool.handler(|ask: Ask| async move {
-            let sampling = Sampling::user("Hi").include_context(IncludeContext::AllServers);
+            let mut sampling = Sampling::user("Hi");
+            sampling.include_context = Some(IncludeContext::AllServers);
             let answer = ask.sample("key", sampling).await?;
             Ok::<_, ToolError>(answer.content.text())
         }),

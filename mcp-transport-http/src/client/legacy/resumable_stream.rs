@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use http::{HeaderMap, StatusCode};
+use mcp_core::ChannelError;
 use mcp_core::backoff::random_fraction;
-use mcp_core::{ChannelError, Frame};
 use tokio::time::{Instant, sleep};
 
 use super::resume_policy::{Decision, Outcome, ResumePolicy};
@@ -164,7 +164,7 @@ impl ResumableStream {
                         event.name == response::MESSAGE_EVENT && !event.data.is_empty();
                     if is_message && !repeated {
                         had_message = true;
-                        let frame = Frame::new(event.data).status(StatusCode::OK);
+                        let frame = response::frame(event.data, StatusCode::OK);
                         self.session.deliver(self.call.as_deref(), frame).await;
                     }
                 }

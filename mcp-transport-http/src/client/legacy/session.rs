@@ -282,11 +282,12 @@ impl Session {
         let Some(version) = self.version() else {
             return;
         };
-        let cancelled = Cancelled::new(call.id.clone()).reason("the caller dropped the call");
+        let mut cancelled = Cancelled::new(call.id.clone());
+        cancelled.reason = Some("the caller dropped the call".to_owned());
         let mut body = Vec::new();
         let wire = wire::client_for_version(version);
         let notification = ClientNotification::Cancelled(cancelled);
-        let meta = hook.and_then(CancelHook::run);
+        let meta = hook.and_then(|hook| hook());
         if wire.encode_client_notification(&notification, meta.as_ref(), &mut body) {
             let _ = self.cancellations.try_send(body.into());
         }

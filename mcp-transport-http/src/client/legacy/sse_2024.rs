@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use http::{HeaderMap, Method, StatusCode, Uri};
-use mcp_core::{ChannelError, CloseReason, Frame};
+use mcp_core::{ChannelError, CloseReason};
 use tokio::time::timeout;
 
 use super::session::Session;
@@ -70,7 +70,7 @@ pub(super) async fn read(session: &Session, mut events: ResponseEvents) {
         match events.next().await {
             Some(Ok(SseItem::Event(event))) => {
                 if event.name == response::MESSAGE_EVENT && !event.data.is_empty() {
-                    let frame = Frame::new(event.data).status(StatusCode::OK);
+                    let frame = response::frame(event.data, StatusCode::OK);
                     session.deliver(None, frame).await;
                 }
             }

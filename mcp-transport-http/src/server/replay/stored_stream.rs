@@ -150,10 +150,9 @@ impl StoredStream {
     pub(super) async fn append_all(&self, events: Bytes, is_complete: bool) {
         let mut messages = event_id::messages(events).peekable();
         while let Some(message) = messages.next() {
-            let event = StoredEvent::new(message);
-            let is_last = is_complete && messages.peek().is_none();
-            self.append(if is_last { event.last() } else { event })
-                .await;
+            let mut event = StoredEvent::new(message);
+            event.is_last = is_complete && messages.peek().is_none();
+            self.append(event).await;
         }
     }
 
@@ -165,7 +164,9 @@ impl StoredStream {
         }
         if !self.progress().is_complete {
             // The call was cancelled and has no reply.
-            self.append(StoredEvent::new(Bytes::new()).last()).await;
+            let mut last = StoredEvent::new(Bytes::new());
+            last.is_last = true;
+            self.append(last).await;
         }
     }
 

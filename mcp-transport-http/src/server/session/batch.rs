@@ -10,7 +10,6 @@ use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt, select_all};
 use http::request::Parts;
 use http::{Response, StatusCode};
-use mcp_core::wire::batch::Answers;
 use mcp_core::wire::{EncodedReply, Wire};
 use mcp_core::{BoxFuture, Call, ClientContext, Extensions, Fault, Service};
 use mcp_types::{Message, ParseError, Request};
@@ -98,16 +97,33 @@ pub(super) async fn join(responses: Vec<BatchResponse<'_>>) -> Response<Body> {
         let events = events.filter(|frame| std::future::ready(!frame.is_empty()));
         return response::events(events);
     }
-    let mut answers = Answers::new();
-    for message in &messages {
-        answers.push(message);
+    if messages.is_empty() {
+        return response::accepted();
     }
-    match answers.into_text() {
-        Some(json) => {
-            let mut message = EncodedReply::default();
-            message.head = json;
-            response::json(StatusCode::OK, message)
+    let mut array = EncodedReply::default();
+    array.head = to_array(&messages);
+    response::json(StatusCode::OK, array)
+}
+
+/// Returns the responses as one JSON array.
+// spec: BASE-12
+fn to_array(messages: &[impl AsRef<[u8]>]) -> Vec<u8> {
+    let mut array = vec![b'['];
+    for (index, message) in messages.iter().enumerate() {
+        if index > 0 {
+            array.push(b',');
         }
-        None => response::accepted(),
+        array.extend_from_slice(message.as_ref());
+    }
+    array.push(b']');
+    array
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn responses_are_joined_to_one_array() {
+        assert_eq!(super::to_array(&["{}"]), b"[{}]");
+        assert_eq!(super::to_array(&["{}", "{\"a\":1}"]), b"[{},{\"a\":1}]");
     }
 }

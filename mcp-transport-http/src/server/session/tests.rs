@@ -29,8 +29,8 @@ use mcp_core::{
     ServerProfile, Service, StreamControl,
 };
 use mcp_types::{
-    CallToolResult, ContentBlock, Implementation, LogMessage, LoggingLevel, ProgressUpdate,
-    ProtocolVersion, RawObject, ServerCapabilities,
+    CallToolResult, ContentBlock, ExtraFields, Implementation, LogMessage, LoggingLevel,
+    ProgressUpdate, ProtocolVersion, RawObject, ServerCapabilities,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -53,13 +53,13 @@ pub(super) struct Tools {
 
 impl Tools {
     pub(super) fn new() -> Arc<Self> {
-        let offers = ServerCapabilities::default()
-            .with_logging()
+        let mut offers = ServerCapabilities::default()
             .with_tools(true)
             .with_resources(true, true);
-        let profile = ServerProfile::new(Implementation::new("test", "1.0.0"))
-            .capabilities(offers)
-            .versions(ProtocolVersion::ALL);
+        offers.logging = Some(ExtraFields::default());
+        let mut profile = ServerProfile::new(Implementation::new("test", "1.0.0"));
+        profile.capabilities = offers;
+        profile.versions = ProtocolVersion::ALL.into();
         Arc::new(Self {
             profile: Arc::new(profile),
             bus: Arc::default(),
@@ -74,7 +74,8 @@ impl Tools {
         let tools = Self::new();
         let offers = tools.profile.capabilities.clone();
         let offers = offers.with_extension("com.example/x", &());
-        let profile = ServerProfile::clone(&tools.profile).capabilities(offers);
+        let mut profile = ServerProfile::clone(&tools.profile);
+        profile.capabilities = offers;
         Arc::new(Self {
             profile: Arc::new(profile),
             bus: Arc::default(),

@@ -17,7 +17,7 @@ impl Service for Mirrored {
         let mismatch = exchange.extensions.get::<HeaderMismatch>();
         let reply = match (is_hidden, mismatch) {
             (true, _) => Fault::no_such_tool("t").into(),
-            (false, Some(mismatch)) => mismatch.fault().clone().into(),
+            (false, Some(mismatch)) => mismatch.0.clone().into(),
             (false, None) => text("called"),
         };
         Box::pin(std::future::ready(reply))

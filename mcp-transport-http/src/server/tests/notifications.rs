@@ -21,7 +21,7 @@ fn endpoint(extensions: bool, log: &Log) -> StreamableHttp {
     let mut profile = ServerProfile::new(Implementation::new("test", "1.0.0"));
     if extensions {
         let capabilities = ServerCapabilities::default();
-        profile = profile.capabilities(capabilities.with_extension("com.example/own", &()));
+        profile.capabilities = capabilities.with_extension("com.example/own", &());
     }
     let log = log.clone();
     let script = move |exchange: Exchange| -> mcp_core::BoxFuture<'static, Reply> {
@@ -119,7 +119,7 @@ fn gate_refuses_a_notification() {
 fn panic_of_a_handler_does_not_refuse_its_notification() {
     let mut profile = ServerProfile::new(Implementation::new("test", "1.0.0"));
     let capabilities = ServerCapabilities::default();
-    profile = profile.capabilities(capabilities.with_extension("com.example/own", &()));
+    profile.capabilities = capabilities.with_extension("com.example/own", &());
     let endpoint = StreamableHttp::new(Scripted {
         profile: Arc::new(profile),
         script: Box::new(|_| panic!("hunter2")),

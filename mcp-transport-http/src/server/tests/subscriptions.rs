@@ -39,10 +39,11 @@ impl Service for Changing {
 }
 
 fn changing() -> (StreamableHttp, Changes, Arc<MemoryBus>) {
-    let bus = Arc::new(MemoryBus::new());
+    let bus = Arc::new(MemoryBus::default());
     let changes = Changes::from(bus.clone()).max_subscriptions(1);
     let offers = ServerCapabilities::default().with_tools(true);
-    let profile = ServerProfile::new(Implementation::new("test", "1.0.0")).capabilities(offers);
+    let mut profile = ServerProfile::new(Implementation::new("test", "1.0.0"));
+    profile.capabilities = offers;
     let service = Changing {
         profile: Arc::new(profile),
         changes: changes.clone(),
@@ -113,7 +114,8 @@ async fn subscription_lasts_until_its_client_disconnects() {
     assert!(is_change(&events(&frame(&mut body).await.unwrap())[0]));
 
     let rejected = listen(&endpoint).await;
-    assert_eq!(rejected.status(), StatusCode::OK);
+    assert_eq!(rejected.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(rejected.headers()[http::header::RETRY_AFTER], "10");
     let rejected = rejected.into_body().collect().await.unwrap().to_bytes();
     let refused: Value = serde_json::from_slice(&rejected).unwrap();
     let text = refused["error"]["message"].as_str().unwrap();

@@ -61,7 +61,7 @@ impl Choices {
     }
 
     /// Returns `true` if `value` is one of the values.
-    pub fn contains(&self, value: &str) -> bool {
+    pub(super) fn contains(&self, value: &str) -> bool {
         self.iter().any(|(known, _)| known == value)
     }
 
@@ -105,7 +105,8 @@ impl From<Vec<Choice>> for Choices {
 ///
 /// let plain = EnumSchema::new(["red", "green"]).default_value("red");
 /// let titled = EnumSchema::new(vec![Choice::new("#f00", "Red"), Choice::new("#0f0", "Green")]);
-/// assert!(titled.choices.contains("#f00") && !plain.choices.contains("#f00"));
+/// assert_eq!(titled.choices.iter().next(), Some(("#f00", "Red")));
+/// assert_eq!(plain.choices.iter().next(), Some(("red", "red")));
 /// ```
 // spec: ELIC-05, ELIC-06
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

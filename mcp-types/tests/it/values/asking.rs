@@ -22,7 +22,7 @@ pub(super) fn add(cases: &mut Cases) {
 }
 
 fn preferences() -> ModelPreferences {
-    ModelPreferences::new()
+    ModelPreferences::default()
         .hint("small")
         .cost_priority(0.0)
         .speed_priority(1.0)
@@ -34,26 +34,29 @@ fn create_message() -> CreateMessageParams {
         SamplingMessage::user(text()),
         SamplingMessage::assistant("ok"),
     ];
-    CreateMessageParams::new(messages, 100)
+    let mut params = CreateMessageParams::new(messages, 100)
         .model_preferences(preferences())
         .system_prompt("Be brief.")
-        .include_context(IncludeContext::ThisServer)
-        .temperature(0.5)
-        .stop_sequence("END")
-        .metadata("provider", json!({"x": 1}))
+        .temperature(0.5);
+    params.include_context = Some(IncludeContext::ThisServer);
+    params.stop_sequences.push("END".to_owned());
+    params.metadata = json!({"provider": {"x": 1}}).as_object().cloned();
+    params
 }
 
 fn sampling(cases: &mut Cases) {
     let ask = Method::CreateMessage;
     let mut result = CreateMessageResult::new("small", text()).stop_reason(StopReason::MaxTokens);
     result.meta = Some(extra());
+    let mut message = SamplingMessage::user("hi");
+    message.meta = Some(extra());
     cases
         .span(R1, R5)
-        .plain("ModelPreferences", &ModelPreferences::new())
+        .plain("ModelPreferences", &ModelPreferences::default())
         .plain("ModelPreferences", &preferences())
         .plain("ModelHint", &ModelHint::default())
-        .plain("ModelHint", &ModelHint::new("small"))
-        .plain("SamplingMessage", &SamplingMessage::user("hi").meta("a", 1))
+        .plain("ModelHint", &preferences().hints[0])
+        .plain("SamplingMessage", &message)
         .asked(
             "CreateMessageRequest",
             ask,
@@ -68,7 +71,7 @@ fn sampling(cases: &mut Cases) {
         .plain("CreateMessageResult", &result);
     let called = SamplingMessage::assistant(vec![text(), tool_use()]);
     let answered = SamplingMessage::user(vec![tool_result(json!({}))]);
-    let with_tools = CreateMessageParams::new([called.clone(), answered.clone()], 1)
+    let mut with_tools = CreateMessageParams::new([called.clone(), answered.clone()], 1)
         .tool(tool())
         .tool_choice(ToolChoiceMode::Required);
     cases
@@ -83,8 +86,10 @@ fn sampling(cases: &mut Cases) {
             "CreateMessageResult",
             &CreateMessageResult::new("m", vec![text(), tool_use()]),
         );
-    let task = with_tools.task(TaskMetadata::new());
-    cases.span(R4, R4).asked("CreateMessageRequest", ask, &task);
+    with_tools.task = Some(TaskMetadata::default());
+    cases
+        .span(R4, R4)
+        .asked("CreateMessageRequest", ask, &with_tools);
 }
 
 fn colours() -> Vec<Choice> {
@@ -211,7 +216,9 @@ fn elicitation(cases: &mut Cases) {
         .plain("ElicitRequestParams", &ElicitParams::from(url.clone()))
         .asked("ElicitRequest", ask, &ElicitParams::from(url.clone()));
     let mut named = url.elicitation_id("e");
-    named.task = Some(TaskMetadata::new().ttl(60_000));
+    let mut task = TaskMetadata::default();
+    task.ttl = Some(60_000);
+    named.task = Some(task);
     named.meta = Some(extra());
     cases
         .span(R4, R4)
@@ -225,9 +232,8 @@ fn elicitation(cases: &mut Cases) {
 }
 
 fn roots(cases: &mut Cases) {
-    let root = Root::new("file:///home")
-        .name("Home")
-        .meta("com.example/x", 1);
+    let mut root = Root::new("file:///home").name("Home");
+    root.meta = Some(extra());
     cases
         .span(R1, R5)
         .plain("Root", &Root::new("file:///"))
@@ -276,9 +282,8 @@ fn input(cases: &mut Cases) {
     for answer in &answers {
         cases.write_only("InputResponse", Shape::Plain, answer);
     }
-    let mut asked = InputRequired::new(&requests)
-        .unwrap()
-        .request_state("sealed");
+    let mut asked = InputRequired::new(&requests).unwrap();
+    asked.request_state = Some("sealed".to_owned());
     asked.meta = Some(extra());
     cases
         .result("InputRequiredResult", &InputRequired::again("sealed"))

@@ -10,7 +10,7 @@ pub(super) fn add(cases: &mut Cases) {
 
 fn tools(cases: &mut Cases) {
     let arguments = RawObject::from_text(r#"{"a": 1}"#).unwrap();
-    let call = CallToolParams::new("add", Some(arguments));
+    let mut call = CallToolParams::new("add", Some(arguments));
     let mut list = ListToolsResult::new(vec![tool(), Tool::new("b")]);
     list.next_cursor = Some(Cursor::new("2"));
     list.meta = Some(extra());
@@ -41,11 +41,12 @@ fn tools(cases: &mut Cases) {
         .span(R3, R5)
         .result("CallToolResult", &CallToolResult::new(vec![link()]))
         .result("CallToolResult", &structured(json!({"sum": 3})));
-    cases.span(R4, R4).request(
-        "CallToolRequest",
-        Method::CallTool,
-        &call.task(TaskMetadata::new().ttl(1)),
-    );
+    let mut task = TaskMetadata::default();
+    task.ttl = Some(1);
+    call.task = Some(task);
+    cases
+        .span(R4, R4)
+        .request("CallToolRequest", Method::CallTool, &call);
     cases.span(R5, R5);
     for value in [json!(null), json!([1]), json!("x"), json!(0.5)] {
         cases.result("CallToolResult", &structured(value));
@@ -128,13 +129,15 @@ fn utilities(cases: &mut Cases) {
     };
     let mut completed = CompleteResult::new(Completion::new(["a", "b"]).total(7));
     completed.meta = Some(extra());
-    let mut message = LogMessage::new(LoggingLevel::Notice, json!({"a": 1})).logger("db");
+    let mut message = LogMessage::new(LoggingLevel::Notice, json!({"a": 1}));
+    message.logger = Some("db".to_owned());
     message.meta = Some(extra());
     let progress = ProgressUpdate::new(1.0).of(2.5).message("half");
     let token = ProgressToken::from("t");
     let mut told = ProgressParams::new(token.clone(), progress);
     told.meta = Some(extra());
-    let cancelled = Cancelled::new(7).reason("enough");
+    let mut cancelled = Cancelled::new(7);
+    cancelled.reason = Some("enough".to_owned());
     cases
         .span(R1, R5)
         .plain("PromptReference", &prompt)

@@ -1,18 +1,18 @@
 //! Values of sessions, subscriptions, tasks and errors.
 
 use super::{Cases, R1, R4, R5, Shape, client, extra, info, server};
-use mcp_types::codes::{
-    self, MissingCapabilities, MissingResource, RequiredElicitations, UnsupportedVersion,
-};
+use mcp_types::codes::{self, MissingCapabilities, RequiredElicitations, UnsupportedVersion};
 use mcp_types::legacy_tasks::{
     CreateTaskResult, LegacyTask, ListTasksResult, RelatedTask, TaskMetadata, TaskParams,
     TaskStatus,
 };
+use mcp_types::meta::keys;
 use mcp_types::{
     Cursor, DiscoverResult, ElicitUrlParams, ErrorObject, InitializeParams, InitializeResult,
     ListenParams, ListenResult, Meta, Method, Page, PlainNotification, ProtocolVersion, RequestId,
     ResourceUpdated, SubscriptionAcknowledged, SubscriptionFilter,
 };
+use serde_json::json;
 
 pub(super) fn add(cases: &mut Cases) {
     lifecycle(cases);
@@ -25,33 +25,32 @@ fn lifecycle(cases: &mut Cases) {
     let version = ProtocolVersion::LATEST_LEGACY;
     let mut params = InitializeParams::new(version, client(), info());
     params.meta = Some(extra());
-    let result = InitializeResult::new(version, server(), info());
+    let mut result = InitializeResult::new(version, server(), info());
+    result.instructions = Some("Be kind.".to_owned());
     let nothing = PlainNotification::default();
     cases
         .span(R1, R4)
         .request("InitializeRequest", Method::Initialize, &params)
-        .result(
-            "InitializeResult",
-            &result.instructions(Some("Be kind.".to_owned())),
-        )
+        .result("InitializeResult", &result)
         .note("InitializedNotification", Method::Initialized, &nothing)
         .request("PingRequest", Method::Ping, &nothing)
         .result("EmptyResult", &nothing);
-    let discovered = DiscoverResult::new(&ProtocolVersion::ALL, server());
+    let mut discovered = DiscoverResult::default();
+    discovered.supported_versions = vec![ProtocolVersion::LATEST.to_string()];
+    discovered.capabilities = server();
+    discovered.instructions = Some("Be kind.".to_owned());
     cases
         .span(R5, R5)
         .request("DiscoverRequest", Method::Discover, &nothing)
         .result("DiscoverResult", &DiscoverResult::default())
-        .result(
-            "DiscoverResult",
-            &discovered.instructions(Some("Be kind.".to_owned())),
-        )
+        .result("DiscoverResult", &discovered)
         .result("EmptyResult", &nothing);
 }
 
 fn subscriptions(cases: &mut Cases) {
     let id = RequestId::from("listen");
-    let tagged = PlainNotification::of(Meta::default().for_subscription(&id));
+    let mut tagged = PlainNotification::default();
+    tagged.meta = Some(Meta::default().with(keys::SUBSCRIPTION_ID, id.clone()));
     let filter = SubscriptionFilter::new()
         .tools_changed()
         .prompts_changed()
@@ -78,7 +77,12 @@ fn subscriptions(cases: &mut Cases) {
             Method::ResourceUpdated,
             &updated,
         );
-    let acknowledged = SubscriptionAcknowledged::new(&id, filter.clone());
+    let subscription = Meta::default().with(keys::SUBSCRIPTION_ID, id.clone());
+    let mut acknowledged = SubscriptionAcknowledged::default();
+    acknowledged.notifications = filter.clone();
+    acknowledged.meta = Some(subscription.clone());
+    let mut end = ListenResult::default();
+    end.meta = Some(subscription);
     cases
         .span(R5, R5)
         .plain("SubscriptionFilter", &SubscriptionFilter::new())
@@ -93,10 +97,7 @@ fn subscriptions(cases: &mut Cases) {
             Method::Listen,
             &ListenParams::new(filter),
         )
-        .result(
-            "SubscriptionsListenResult",
-            &ListenResult::new(&RequestId::from(7)),
-        )
+        .result("SubscriptionsListenResult", &end)
         .note(
             "SubscriptionsAcknowledgedNotification",
             Method::SubscriptionAcknowledged,
@@ -106,7 +107,7 @@ fn subscriptions(cases: &mut Cases) {
 
 fn errors(cases: &mut Cases) {
     let plain = |code| ErrorObject::new(code, "No.");
-    let missing = plain(codes::INVALID_PARAMS).with_data(&MissingResource::new("a:b"));
+    let missing = plain(codes::INVALID_PARAMS).with_data(&json!({"uri": "a:b"}));
     cases
         .span(R5, R5)
         .plain("Error", &missing)
@@ -116,9 +117,14 @@ fn errors(cases: &mut Cases) {
         .plain("MethodNotFoundError", &plain(codes::METHOD_NOT_FOUND))
         .plain("InternalError", &plain(codes::INTERNAL_ERROR));
     let capability = plain(codes::MISSING_CLIENT_CAPABILITY);
-    let capability = capability.with_data(&MissingCapabilities::new(client()));
+    let mut data = MissingCapabilities::default();
+    data.required_capabilities = client();
+    let capability = capability.with_data(&data);
     let version = plain(codes::UNSUPPORTED_PROTOCOL_VERSION);
-    let version = version.with_data(&UnsupportedVersion::new("1", &ProtocolVersion::ALL));
+    let mut data = UnsupportedVersion::default();
+    data.supported = vec![ProtocolVersion::LATEST.to_string()];
+    data.requested = "1".to_owned();
+    let version = version.with_data(&data);
     let header = plain(codes::HEADER_MISMATCH);
     cases
         .add(
@@ -129,29 +135,43 @@ fn errors(cases: &mut Cases) {
         .add("UnsupportedProtocolVersionError", Shape::Error, &version)
         .add("HeaderMismatchError", Shape::Error, &header);
     let url = ElicitUrlParams::new("m", "https://example.com").elicitation_id("e");
-    let error = plain(codes::URL_ELICITATION_REQUIRED).with_data(&RequiredElicitations::new([url]));
+    let mut data = RequiredElicitations::default();
+    data.elicitations.push(url);
+    let error = plain(codes::URL_ELICITATION_REQUIRED).with_data(&data);
     cases
         .span(R4, R4)
         .add("URLElicitationRequiredError", Shape::Error, &error);
 }
 
 fn tasks(cases: &mut Cases) {
-    let task = LegacyTask::new("t", "2025-11-25T10:00:00Z", Some(60_000))
-        .status(TaskStatus::InputRequired)
-        .message("Waits.")
-        .poll_interval(500);
-    let mut created = CreateTaskResult::new(task.clone());
-    created.meta = Some(extra());
-    let mut list = ListTasksResult::new(vec![task.clone()]);
+    let plain = json!({
+        "taskId": "t",
+        "status": "working",
+        "createdAt": "2025-11-25T10:00:00Z",
+        "lastUpdatedAt": "2025-11-25T10:00:00Z",
+        "ttl": null,
+    });
+    let plain: LegacyTask = serde_json::from_value(plain).unwrap();
+    let mut task = plain.clone();
+    task.status = TaskStatus::InputRequired;
+    task.status_message = Some("Waits.".to_owned());
+    (task.ttl, task.poll_interval) = (Some(60_000), Some(500));
+    let created = json!({"task": &task, "_meta": extra()});
+    let created: CreateTaskResult = serde_json::from_value(created).unwrap();
+    let mut list = ListTasksResult::default();
+    list.tasks.push(task.clone());
     list.next_cursor = Some(Cursor::new("2"));
+    let mut metadata = TaskMetadata::default();
+    metadata.ttl = Some(1);
+    let related: RelatedTask = serde_json::from_value(json!({"taskId": "t"})).unwrap();
     let id = TaskParams::new("t");
     cases
         .span(R4, R4)
-        .plain("Task", &LegacyTask::new("t", "2025-11-25T10:00:00Z", None))
+        .plain("Task", &plain)
         .plain("Task", &task)
-        .plain("TaskMetadata", &TaskMetadata::new())
-        .plain("TaskMetadata", &TaskMetadata::new().ttl(1))
-        .plain("RelatedTaskMetadata", &RelatedTask::new("t"))
+        .plain("TaskMetadata", &TaskMetadata::default())
+        .plain("TaskMetadata", &metadata)
+        .plain("RelatedTaskMetadata", &related)
         .result("CreateTaskResult", &created)
         .request("GetTaskRequest", Method::GetTask, &id)
         .result("GetTaskResult", &task)

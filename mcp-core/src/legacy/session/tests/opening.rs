@@ -8,7 +8,7 @@ use mcp_types::{InitializeParams, RawObject};
 use super::{initialize, server};
 use crate::legacy::SessionRecord;
 use crate::legacy::session::{Session, SessionLimits};
-use crate::{ClientContext, Fault, Reply, ResultBody, ServerProfile};
+use crate::{ClientContext, Fault, Reply, ResultBody};
 
 #[test]
 fn session_has_the_requested_or_the_newest_revision() {
@@ -34,7 +34,7 @@ fn session_has_the_requested_or_the_newest_revision() {
         else {
             panic!("{reply:?}")
         };
-        assert_eq!(result.version(), Some(expected));
+        assert_eq!(result.protocol_version, expected.as_str());
         assert_eq!(session.facts().client_info().unwrap().name, "client");
     }
 }
@@ -42,8 +42,7 @@ fn session_has_the_requested_or_the_newest_revision() {
 #[test]
 fn modern_server_refuses_initialize_with_its_revisions() {
     let mut server = server();
-    let profile = ServerProfile::clone(&server.profile).versions([V2026_07_28]);
-    server.profile = Arc::new(profile);
+    Arc::make_mut(&mut server.profile).versions = vec![V2026_07_28];
     let params = initialize("2025-11-25");
     let fault = Session::open(&params, &server, None, SessionLimits::default()).unwrap_err();
     assert!(matches!(fault, Fault::UnsupportedVersion { .. }), "{fault}");

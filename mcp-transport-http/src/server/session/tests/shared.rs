@@ -28,7 +28,7 @@ fn nodes() -> Nodes {
 
 /// Returns servers that pass messages to each other.
 fn related_nodes() -> Nodes {
-    nodes_with(MemorySessionStore::new().with_relay(MemoryRelay::new()))
+    nodes_with(MemorySessionStore::new().with_relay(MemoryRelay::default()))
 }
 
 fn nodes_with(store: MemorySessionStore) -> Nodes {
@@ -207,7 +207,7 @@ async fn stream_of_a_silent_server_ends_and_can_be_resumed_again() {
 
 #[tokio::test(start_paused = true)]
 async fn stream_of_a_killed_server_ends_and_is_refused() {
-    let relay = MemoryRelay::new();
+    let relay = MemoryRelay::default();
     let writer = relay.join();
     let nodes = nodes_with(MemorySessionStore::new().with_relay(relay));
     let here = Peer::open(&nodes.endpoints[0]).await;
@@ -433,7 +433,7 @@ async fn stream_at_another_server_replaces_the_one_here() {
 
 #[tokio::test(start_paused = true)]
 async fn late_message_about_an_older_stream_ends_nothing() {
-    let relay = MemoryRelay::new();
+    let relay = MemoryRelay::default();
     let late = relay.join();
     let older = late.next_number().await.unwrap();
     let nodes = nodes_with(MemorySessionStore::new().with_relay(relay));

@@ -509,12 +509,8 @@ async fn long_replay_is_loaded_while_the_client_reads() {
         let mut last = 0;
         for number in 0..100 {
             let text = json!({ "id": number, "x": "x".repeat(50_000) }).to_string();
-            let event = StoredEvent::new(text.into());
-            let event = if is_call && number == 99 {
-                event.last()
-            } else {
-                event
-            };
+            let mut event = StoredEvent::new(text.into());
+            event.is_last = is_call && number == 99;
             last = store.append(id, event).await.unwrap();
         }
         let before = *store.loads.lock().unwrap();
