@@ -65,7 +65,7 @@ pub(crate) enum Command {
         after_help = "Example:\n  mcp prompt shop review pr=12"
     )]
     Prompt(ContentArgs),
-    /// Complete an argument of a prompt or of a resource template
+    /// Complete an argument of a prompt or resource template
     #[command(
         override_usage = "mcp complete [OPTIONS] <TARGET> <PROMPT|TEMPLATE> <KEY=PREFIX> [KEY=VALUE]...",
         after_help = "The first KEY is completed; the others are its context.\n\nExample:\n  mcp complete shop review language=ru"
@@ -107,7 +107,7 @@ pub(crate) enum Command {
         after_help = "The page is for this machine only. Its URL contains a token that lets one browser in. Ctrl-C ends.\n\nExamples:\n  mcp inspect https://mcp.example.com/mcp\n  mcp inspect -- npx -y @modelcontextprotocol/server-everything"
     )]
     Inspect(InspectArgs),
-    /// Examine each step of a connection, and name the cure of a failure
+    /// Examine each step of a connection, and name the cure for a failure
     #[command(
         override_usage = "mcp doctor [OPTIONS] <TARGET>\n       mcp doctor [OPTIONS] -- <COMMAND>...",
         after_help = "Steps: resolve, connect, tls, http, login, negotiation, tools, latency, headers, clock. The first\nfailed step decides the exit code. Nothing is changed on the server, and no secret is printed.\n\nExamples:\n  mcp doctor https://mcp.example.com/mcp\n  mcp doctor shop --json\n  mcp doctor -- npx -y @modelcontextprotocol/server-everything"
@@ -161,7 +161,7 @@ pub(crate) enum Command {
     Uninstall(UninstallArgs),
     /// List the servers of the configuration files on this machine
     #[command(
-        after_help = "Files of the current folder and of the user: mcp.json, and those of Claude Code, Claude Desktop, Cline,\nCodex, Copilot CLI, Cursor, Gemini CLI, opencode, Qwen Code, VS Code and Zed. Places without servers\nare listed at the end. Names of servers can be used as TARGET.\n\nExamples:\n  mcp servers\n  mcp servers --config ./mcp.json --json"
+        after_help = "Files in the current folder and the user's own: mcp.json, and those of Claude Code, Claude Desktop, Cline,\nCodex, Copilot CLI, Cursor, Gemini CLI, opencode, Qwen Code, VS Code and Zed. Places without servers\nare listed at the end. Server names can be used as TARGET.\n\nExamples:\n  mcp servers\n  mcp servers --config ./mcp.json --json"
     )]
     Servers {
         /// Read this file only
@@ -176,12 +176,12 @@ pub(crate) enum Command {
     /// Serve a server on standard streams over HTTP, for clients of every revision
     #[command(
         override_usage = "mcp serve [OPTIONS] <TARGET>\n       mcp serve [OPTIONS] -- <COMMAND>...",
-        after_help = "Client and server may be of different revisions. A call whose client can be asked has a process of\nits own while it runs, if the server is older than 2026-07-28; with --one-process all calls share one.\n\nExamples:\n  mcp serve -- npx -y @modelcontextprotocol/server-everything\n  mcp serve shop --listen 0.0.0.0:8000 --allow-host mcp.example.com"
+        after_help = "Client and server may use different revisions. A call whose client can be asked has its own process\nwhile it runs, if the server is older than 2026-07-28; with --one-process all calls share one.\n\nExamples:\n  mcp serve -- npx -y @modelcontextprotocol/server-everything\n  mcp serve shop --listen 0.0.0.0:8000 --allow-host mcp.example.com"
     )]
     Serve(ServeArgs),
     /// Serve all servers of a configuration file as one
     #[command(
-        after_help = "Tools and prompts are named `server__tool`. A server that ends is started again. The file is a TOML\nfile, with names, filters, limits and authorization, or an `mcp.json`; its commands are run without a\nquestion. Changes of the file are applied while the gateway runs. Servers with a stored login\n(`mcp login`) are called with it.\n\nExamples:\n  mcp gateway gateway.toml\n  mcp gateway mcp.json --stdio --hide-tool 'files__write_*'"
+        after_help = "Tools and prompts are named `server__tool`. A server that ends is started again. The file is a TOML\nfile, with names, filters, limits and authorization, or an `mcp.json`; its commands are run without a\nquestion. Changes in the file are applied while the gateway runs. Servers with a stored login\n(`mcp login`) are called with it.\n\nExamples:\n  mcp gateway gateway.toml\n  mcp gateway mcp.json --stdio --hide-tool 'files__write_*'"
     )]
     Gateway(GatewayArgs),
     /// Log in to a server, and keep the token
@@ -269,7 +269,7 @@ pub(crate) struct GenArgs {
     /// Compare the server with the file instead of writing it
     #[arg(long, requires = "output")]
     pub(crate) check: bool,
-    /// Name of the struct or trait; default: that of the file
+    /// Name of the struct or trait; default: the file's
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 }
