@@ -229,7 +229,7 @@ pub(super) struct CallResponse {
     session_id: Option<HeaderValue>,
     /// End of the caller's authorization.
     expiry: Option<SystemTime>,
-    /// Number of headers of the request.
+    /// Number of headers in the request.
     header_count: usize,
 }
 
@@ -326,11 +326,11 @@ impl CallResponse {
             };
             let message = target.encode(reply, new_message());
             let headers = HeaderMap::with_capacity(self.header_count);
-            let response = response::json_with_headers(headers, status, message);
-            return Either::Left(match &with_headers {
-                Some(fault) => response::with_fault_headers(response, fault),
-                None => response,
-            });
+            let mut response = response::json_with_headers(headers, status, message);
+            if let Some(fault) = &with_headers {
+                response = response::with_fault_headers(response, fault);
+            }
+            return Either::Left(response);
         }
         let events = encode_event(target, reply, events.into());
         match self.stored_stream.take() {
