@@ -44,12 +44,12 @@ pub(crate) struct ForeignOptions {
     pub(crate) rename_all: Option<RenameRule>,
     pub(crate) title: Option<LitStr>,
     pub(crate) description: Option<Expr>,
-    /// An expression of the type of the field.
+    /// An expression of the field's type.
     pub(crate) default: Option<TokenStream>,
     pub(crate) range: Option<Limits>,
     pub(crate) length: Option<Limits>,
     pub(crate) format: Option<LitStr>,
-    /// The field or value is no part of the form.
+    /// The field or value is not a part of the form.
     pub(crate) is_skipped: bool,
 }
 
@@ -66,7 +66,7 @@ impl ForeignOptions {
         let mut options = Self::default();
         for library in ["serde", "schemars"] {
             let attributes = attributes.iter();
-            for attribute in attributes.filter(|it| it.path().is_ident(library)) {
+            for attribute in attributes.filter(|attribute| attribute.path().is_ident(library)) {
                 let parsed = attribute.parse_nested_meta(|meta| options.set(&meta, library, place));
                 errors.ok(parsed);
             }

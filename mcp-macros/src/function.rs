@@ -27,9 +27,10 @@ pub(crate) fn expand(kind: RouteKind, options: TokenStream, item: TokenStream) -
     }
     let mut errors = Errors::default();
     let name = Ident::new(kind.noun(), Span::call_site());
-    let attribute: Attribute = match options.is_empty() {
-        true => syn::parse_quote!(#[#name]),
-        false => syn::parse_quote!(#[#name(#options)]),
+    let attribute: Attribute = if options.is_empty() {
+        syn::parse_quote!(#[#name])
+    } else {
+        syn::parse_quote!(#[#name(#options)])
     };
     function.attrs.insert(0, attribute);
     let original = function.sig.clone();
@@ -164,9 +165,10 @@ fn pointer(route: &RouteMethod, original: &Signature) -> TokenStream {
     let mut callee = ident.clone();
     callee.set_span(span);
     let call = quote_spanned!(span=> #callee(#(#values),*));
-    let call = match is_async {
-        true => quote_spanned!(span=> ::std::boxed::Box::pin(#call)),
-        false => call.into_token_stream(),
+    let call = if is_async {
+        quote_spanned!(span=> ::std::boxed::Box::pin(#call))
+    } else {
+        call.into_token_stream()
     };
     quote_spanned! {span=>
         #[automatically_derived]

@@ -37,7 +37,7 @@ pub(crate) struct RouteMethod {
 struct ListFunction {
     function: Expr,
     receiver: Option<PassSelf>,
-    /// Types of the parameters of a method of the block.
+    /// Parameter types of a method in the block.
     params: Vec<Type>,
     is_async: bool,
 }
@@ -338,7 +338,7 @@ fn check_single_args(noun: &str, params: &[Param], errors: &mut Errors) {
     }
 }
 
-/// Rejects two arguments of one name. A parameter with the type of an extractor is no argument.
+/// Rejects two arguments of one name. A parameter with the type of an extractor is not an argument.
 fn check_names(noun: &str, params: &[Param], errors: &mut Errors) {
     let arguments: Vec<_> = params.iter().filter(|param| param.is_argument()).collect();
     for (index, param) in arguments.iter().enumerate() {

@@ -54,9 +54,10 @@ impl Options {
             return (None, options);
         };
         let split = |input: ParseStream<'_>| {
-            let text = match accepts_text && input.peek(LitStr) {
-                true => Some(input.parse()?),
-                false => None,
+            let text = if accepts_text && input.peek(LitStr) {
+                Some(input.parse()?)
+            } else {
+                None
             };
             if text.is_some() && !input.is_empty() {
                 input.parse::<Token![,]>()?;

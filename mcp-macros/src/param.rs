@@ -61,7 +61,7 @@ enum Position {
     Named,
     /// A parameter with a pattern: an extractor.
     Unnamed,
-    /// A parameter of a resource whose name is no variable of the URI: an extractor.
+    /// A parameter of a resource whose name is not a variable of the URI: an extractor.
     WithoutVariable,
     /// A parameter of a completion: an extractor.
     InCompletion,
@@ -205,7 +205,7 @@ impl Param {
         last.is_some_and(|last| last.ident == "Args" || last.ident == "RawArgs")
     }
 
-    /// Marks a parameter of a resource whose name is no variable of the URI.
+    /// Marks a parameter of a resource whose name is not a variable of the URI.
     pub(crate) fn mark_without_variable(&mut self) {
         self.position = Position::WithoutVariable;
     }
@@ -387,7 +387,7 @@ fn type_name(ty: &Type) -> Option<String> {
     }
 }
 
-/// Rejects an expression that is no range, and `..`.
+/// Rejects an expression that is not a range, and `..`.
 fn check_range(option: &str, range: Expr, errors: &mut Errors) -> Option<ExprRange> {
     match range {
         Expr::Range(range) if range.start.is_some() || range.end.is_some() => Some(range),

@@ -35,7 +35,7 @@ pub(crate) enum RouteKind {
 impl RouteKind {
     const ALL: [Self; 4] = [Self::Tool, Self::Resource, Self::Prompt, Self::Completion];
 
-    /// Returns the name of the attribute and of the kind of route.
+    /// Returns the name of the attribute, which is that of the kind of route.
     pub(crate) fn noun(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -183,7 +183,7 @@ pub(crate) struct CompletionTarget<'a> {
     pub(crate) argument_expr: &'a Expr,
 }
 
-/// Options of one kind of route.
+/// Options that one kind of route has.
 enum OwnOptions {
     Tool {
         read_only: Option<bool>,
@@ -329,7 +329,7 @@ impl Route {
     }
 
     /// Returns the function of `__private` that creates the route. It has the span of the return type,
-    /// where the compiler reports a type that is no result.
+    /// where the compiler reports a type that is not a result.
     pub(crate) fn constructor(&self, output: &Type, crate_path: &CratePath) -> TokenStream {
         let span = hygienic(output.span());
         let (private, function) = (crate_path.private(span), self.add_method());
@@ -378,9 +378,10 @@ impl Route {
                 annotations,
                 ..
             } => {
-                let ty = match variables.is_empty() {
-                    true => quote!(Resource),
-                    false => quote!(ResourceTemplate),
+                let ty = if variables.is_empty() {
+                    quote!(Resource)
+                } else {
+                    quote!(ResourceTemplate)
                 };
                 let mime_type = mime_type
                     .as_ref()
@@ -396,9 +397,10 @@ impl Route {
                 owner,
                 argument,
             } => {
-                let of = match of_prompt {
-                    true => quote!(prompt),
-                    false => quote!(template),
+                let of = if *of_prompt {
+                    quote!(prompt)
+                } else {
+                    quote!(template)
                 };
                 quote!((#private::CompletionReference::#of(#owner), #argument))
             }
@@ -458,9 +460,10 @@ impl Route {
                 owner,
                 argument,
             } => Some(CompletionTarget {
-                kind: match of_prompt {
-                    true => RouteKind::Prompt,
-                    false => RouteKind::Resource,
+                kind: if *of_prompt {
+                    RouteKind::Prompt
+                } else {
+                    RouteKind::Resource
                 },
                 owner: literal(owner),
                 argument: literal(argument),

@@ -1,4 +1,4 @@
-//! Notifications of extensions and of finished elicitations, outside of calls.
+//! Notifications outside of calls: those of extensions, and finished elicitations.
 
 use std::fmt;
 use std::sync::{Arc, Weak};

@@ -91,7 +91,7 @@ impl<'a> Caller<'a> {
         self.extensions.get()
     }
 
-    /// The value of a header of the HTTP request. Returns `None` on other transports, and when the
+    /// The value of a header in the HTTP request. Returns `None` on other transports, and when the
     /// value is not visible ASCII.
     pub fn header(&self, name: &str) -> Option<&'a str> {
         let parts = self.extensions.parts()?;

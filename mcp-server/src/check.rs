@@ -120,9 +120,10 @@ impl<'a> SetupChecker<'a> {
                 self.report(format!("a {kind} has no name"));
             }
             if !keys.insert(key) {
-                let (relation, fix) = match kind.has_uri() {
-                    true => ("at", "move"),
-                    false => ("named", "rename"),
+                let (relation, fix) = if kind.has_uri() {
+                    ("at", "move")
+                } else {
+                    ("named", "rename")
                 };
                 self.report(format!("two {kind}s are {relation} `{key}`; {fix} one"));
             }
@@ -205,15 +206,18 @@ impl<'a> SetupChecker<'a> {
             let argument = route.argument();
             let (owner, has_argument, has_own) = match route.reference() {
                 CompletionReference::Prompt { name } => {
-                    let found = config.prompts.iter().find(|it| it.key() == name);
-                    let has_own = found.is_some_and(|it| completes(it, argument));
-                    let has_argument = found.map(|it| it.has_argument(argument));
+                    let found = config.prompts.iter().find(|prompt| prompt.key() == name);
+                    let has_own = found.is_some_and(|owner| completes(owner, argument));
+                    let has_argument = found.map(|owner| owner.has_argument(argument));
                     (format!("prompt `{name}`"), has_argument, has_own)
                 }
                 CompletionReference::Resource { uri } => {
-                    let found = config.templates.iter().find(|it| it.key() == uri);
-                    let has_own = found.is_some_and(|it| completes(it, argument));
-                    let has_argument = found.map(|it| it.has_argument(argument));
+                    let found = config
+                        .templates
+                        .iter()
+                        .find(|template| template.key() == uri);
+                    let has_own = found.is_some_and(|owner| completes(owner, argument));
+                    let has_argument = found.map(|owner| owner.has_argument(argument));
                     (format!("resource template `{uri}`"), has_argument, has_own)
                 }
                 _ => continue,
@@ -262,5 +266,5 @@ impl<'a> SetupChecker<'a> {
 /// Returns whether a prompt or template has a completion of its own for the argument.
 fn completes<R: Listed>(owner: &R, argument: &str) -> bool {
     let mut own = owner.completions().iter();
-    own.any(|it| it.argument() == argument)
+    own.any(|route| route.argument() == argument)
 }

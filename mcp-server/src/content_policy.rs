@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mcp_core::{Reply, ResultBody, wire};
 use mcp_types::{CallToolResult, ContentBlock};
 
-/// The content of results of tools that have structured content.
+/// The content of tool results that have structured content.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ContentPolicy {

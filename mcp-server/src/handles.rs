@@ -246,7 +246,7 @@ handles! {
     // spec: TOOL-03
     Tools of ToolRoute ("tool", "a") as names, tools;
 
-    /// A handle that changes the list of resources of a running server. Use
+    /// A handle that changes the resources while the server runs. Use
     /// [`Notify`](crate::Notify) to announce that the contents of a resource have changed.
     Resources of ResourceRoute ("resource", "a") as uris, resources;
 

@@ -52,7 +52,7 @@ impl Notify {
         self.publish(ChangeEvent::Prompts);
     }
 
-    /// Announces that the list of resources or of URI templates has changed, at least for some
+    /// Announces that the list of resources, or that of URI templates, has changed, at least for some
     /// callers.
     pub fn resources_changed(&self) {
         self.publish(ChangeEvent::Resources);

@@ -297,7 +297,7 @@ impl Server {
     }
 
     /// Hides resources from callers that `filter` does not accept; see
-    /// [`visible_tools`](Self::visible_tools). Callers are not notified of changes of hidden
+    /// [`visible_tools`](Self::visible_tools). Callers are not notified about changes of hidden
     /// resources.
     // spec: GAP-10
     #[must_use]

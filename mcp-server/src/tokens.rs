@@ -58,7 +58,8 @@ impl TokenSealer {
             return Err(TokenError("the server was dropped".to_owned()));
         };
         let binding = Binding::of_token(purpose, principal);
-        let sealed = registry.read(|it| it.context.sealer.seal_forever(value, &binding));
+        let sealed =
+            registry.read(|registry| registry.context.sealer.seal_forever(value, &binding));
         sealed.map_err(|error| TokenError(error.to_string()))
     }
 
@@ -72,7 +73,7 @@ impl TokenSealer {
     ) -> Option<Vec<u8>> {
         let registry = self.0.upgrade()?;
         let binding = Binding::of_token(purpose, principal);
-        registry.read(|it| it.context.sealer.open(token, &binding).ok())
+        registry.read(|registry| registry.context.sealer.open(token, &binding).ok())
     }
 }
 

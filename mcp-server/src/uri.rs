@@ -1,4 +1,4 @@
-//! Syntax of URIs (RFC 3986) and of the names of template variables (RFC 6570).
+//! Syntax of URIs (RFC 3986), and of names for template variables (RFC 6570).
 
 use std::net::Ipv6Addr;
 
@@ -73,7 +73,7 @@ fn has_only(text: &str, extra: &str) -> bool {
     true
 }
 
-/// Returns whether a string is the name of a variable of a URI template.
+/// Returns whether a string can be the name of a template's variable.
 pub(crate) fn is_variable(text: &str) -> bool {
     let is_part =
         |part: &str| !part.is_empty() && !part.contains(NOT_IN_NAMES) && has_only(part, "");

@@ -1,4 +1,4 @@
-//! The address of the client of a request.
+//! The address of a request's client.
 
 use std::net::IpAddr;
 
@@ -6,7 +6,7 @@ use http::request::Parts;
 
 use crate::connection_scope;
 
-/// Address of the client of a request, for limits per address
+/// Address of a request's client, for limits per address
 /// ([`Sessions::max_per_address`](crate::server::Sessions::max_per_address)) and for endpoints that serve
 /// only their own machine.
 ///
@@ -33,12 +33,12 @@ use crate::connection_scope;
 )]
 pub struct PeerAddr(pub IpAddr);
 
-/// Returns the address of the client that sent a request, if it is known.
+/// Returns the address of a request's client, if it is known.
 pub(crate) fn peer_of(head: &Parts) -> Option<IpAddr> {
     peer_with_port(head).map(|(address, _)| address)
 }
 
-/// Returns the address of the client that sent a request, with its port if that is known as well.
+/// Returns the address of a request's client, with its port if that is known as well.
 pub(crate) fn peer_with_port(head: &Parts) -> Option<(IpAddr, Option<u16>)> {
     let (address, port) = match head.extensions.get::<PeerAddr>() {
         Some(PeerAddr(address)) => (*address, None),

@@ -2,7 +2,7 @@
 //!
 //! | module | contents, lowest first |
 //! |---|---|
-//! | `mailbox` | bounded queue of the messages of one request |
+//! | `mailbox` | bounded queue of one request's messages |
 //! | `shared` | state that the channel, its calls and the router share |
 //! | `router` | the task that assigns received messages to requests |
 //! | `pipe_channel` | [`PipeChannel`] |

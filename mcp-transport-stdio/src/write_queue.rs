@@ -20,7 +20,7 @@ pub(crate) struct WriteQueue {
     has_bytes: Notify,
     /// Wakes the first waiting sender.
     has_space: Notify,
-    /// Number of writes of the writer. It grows while the other side reads.
+    /// Number of the writer's writes. It grows while the other side reads.
     writes: AtomicUsize,
 }
 

@@ -88,37 +88,41 @@ async fn report_tasks() {
 }
 
 async fn http(server: Server, port: u16, flags: &[&str]) -> mcp::Result<()> {
-    let sessions = match flags.contains(&"--stateless") {
-        true => Sessions::stateless(),
-        false => Sessions::in_memory().max(100_000),
+    let sessions = if flags.contains(&"--stateless") {
+        Sessions::stateless()
+    } else {
+        Sessions::in_memory().max(100_000)
     };
-    let sessions = match flags.contains(&"--short") {
-        true => sessions.idle_timeout(bench::SHORT_SESSION),
-        false => sessions,
+    let sessions = if flags.contains(&"--short") {
+        sessions.idle_timeout(bench::SHORT_SESSION)
+    } else {
+        sessions
     };
     let is_faulty = flags.contains(&"--faulty");
-    let sessions = match is_faulty {
-        true => sessions.store(FaultyStore::new(MemorySessionStore::new())),
-        false => sessions,
+    let sessions = if is_faulty {
+        sessions.store(FaultyStore::new(MemorySessionStore::new()))
+    } else {
+        sessions
     };
-    let (sessions, connections) = match flags.contains(&"--many") {
-        true => (sessions.max(2_000_000).idle_timeout(NEVER), 200_000),
-        false => (sessions, 10_000),
+    let (sessions, connections) = if flags.contains(&"--many") {
+        (sessions.max(2_000_000).idle_timeout(NEVER), 200_000)
+    } else {
+        (sessions, 10_000)
     };
-    let mode = match flags.contains(&"--sse") {
-        true => AnswerMode::AlwaysSse,
-        false => AnswerMode::Auto,
+    let mode = if flags.contains(&"--sse") {
+        AnswerMode::AlwaysSse
+    } else {
+        AnswerMode::Auto
     };
     let endpoint = StreamableHttp::new(server)
         .body_limit(64 << 20)
         .sessions(sessions.answer(mode));
-    let endpoint = match is_faulty {
+    let endpoint = if is_faulty {
         // Small limits, because the events of a session stay when the store fails to forget them.
-        true => {
-            let events = MemoryEventStore::new().max_bytes(2 << 20);
-            endpoint.events(FaultyStore::new(events.max_age(bench::SHORT_SESSION)))
-        }
-        false => endpoint,
+        let events = MemoryEventStore::new().max_bytes(2 << 20);
+        endpoint.events(FaultyStore::new(events.max_age(bench::SHORT_SESSION)))
+    } else {
+        endpoint
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);

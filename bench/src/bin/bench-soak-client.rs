@@ -113,14 +113,16 @@ impl Kind {
     }
 
     async fn run(self, turn: u64, url: &str, server: &str, done: &mut u64) -> Result<(), Failure> {
-        let mode = match self.is_legacy {
-            true => ConnectMode::Legacy,
-            false => ConnectMode::Auto,
+        let mode = if self.is_legacy {
+            ConnectMode::Legacy
+        } else {
+            ConnectMode::Auto
         };
         let builder = Client::builder().mode(mode);
-        let client = match self.is_child {
-            true => builder.connect(self.command(turn, server)).await?,
-            false => builder.connect(url).await?,
+        let client = if self.is_child {
+            builder.connect(self.command(turn, server)).await?
+        } else {
+            builder.connect(url).await?
         };
         for call in 0..CALLS {
             let message = format!("message {turn}.{call}");
@@ -144,12 +146,11 @@ impl Kind {
 
     fn command(self, turn: u64, server: &str) -> ServerCommand {
         let command = ServerCommand::new(server).arg("stdio");
-        match self.dies {
-            true => {
-                let milliseconds = turn * 7919 % MAX_LIFE;
-                command.env(bench::EXIT_AFTER_MS, milliseconds.to_string())
-            }
-            false => command,
+        if self.dies {
+            let milliseconds = turn * 7919 % MAX_LIFE;
+            command.env(bench::EXIT_AFTER_MS, milliseconds.to_string())
+        } else {
+            command
         }
     }
 }

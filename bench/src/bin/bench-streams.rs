@@ -96,9 +96,10 @@ impl Streams {
             self.open().await?;
         }
         let open = self.endpoint.metrics().streams;
-        match usize::try_from(open)? == count {
-            true => Ok(()),
-            false => Err(format!("{open} streams of {count} are open").into()),
+        if usize::try_from(open)? == count {
+            Ok(())
+        } else {
+            Err(format!("{open} streams of {count} are open").into())
         }
     }
 

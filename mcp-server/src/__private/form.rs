@@ -10,13 +10,14 @@ use crate::ask::{ElicitChoice, ElicitField};
 
 /// Adds a field of type `T`.
 pub fn field<T: ElicitField>(form: FormSchema, name: &str, field: T::Schema) -> FormSchema {
-    match T::OPTIONAL {
-        true => form.optional(name, field),
-        false => form.required(name, field),
+    if T::OPTIONAL {
+        form.optional(name, field)
+    } else {
+        form.required(name, field)
     }
 }
 
-/// Removes and decodes the answer of a field of type `T`.
+/// Removes and decodes the answer in a field of type `T`.
 ///
 /// # Errors
 ///

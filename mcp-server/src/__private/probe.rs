@@ -222,7 +222,7 @@ pub trait RouteParameter {}
 /// A bound without implementations: its message says why a parameter of a resource has no value.
 #[diagnostic::on_unimplemented(
     message = "nothing gives this parameter of a resource a value",
-    label = "`{Self}` is no extractor, and no variable of the URI has the parameter's name",
+    label = "`{Self}` is not an extractor, and no variable of the URI has the parameter's name",
     note = "name the parameter like a variable of the URI template, such as `id` for `users://{{id}}`",
     note = "for a value of the server: take `State<{Self}>`, or implement `FromCall` for the type"
 )]
@@ -231,7 +231,7 @@ pub trait ResourceParameter {}
 /// A bound without implementations: its message says which parameters a completion can have.
 #[diagnostic::on_unimplemented(
     message = "nothing gives this parameter of a completion a value",
-    label = "`{Self}` is no extractor",
+    label = "`{Self}` is not an extractor",
     note = "take the typed text as `&str` or `String`",
     note = "take arguments that already have values as `Args<T>`, values of the server as `State<T>`"
 )]

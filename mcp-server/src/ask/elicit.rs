@@ -43,7 +43,7 @@ use serde_json::Value;
 /// | `Option` of any of these | the same, optional |
 // spec: ELIC-04, ELIC-05, ELIC-06
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no form",
+    message = "`{Self}` is not a form",
     note = "put `#[derive(mcp::Elicit)]` on a struct of texts, numbers, `bool`s and enums, or ask with `Ask::raw_form`"
 )]
 pub trait Elicit: Sized {
@@ -249,7 +249,7 @@ impl<C: ElicitChoice> ElicitField for Vec<C> {
 /// Decodes one value of an enum.
 pub(crate) fn read_choice<C: ElicitChoice>(answer: &Value) -> Result<C, String> {
     let text = answer.as_str().ok_or("must be a text")?;
-    C::from_text(text).ok_or_else(|| format!("is {text:?}, which is no choice"))
+    C::from_text(text).ok_or_else(|| format!("is {text:?}, which is not a choice"))
 }
 
 impl<T: ElicitField> ElicitField for Option<T> {

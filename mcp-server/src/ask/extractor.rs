@@ -245,7 +245,7 @@ impl Ask {
                 return Err(wrong_kind());
             };
             match list.roots.iter().find(|root| !root.is_file()) {
-                Some(root) => Err(format!("the root {:?} is no `file://` URI", root.uri)),
+                Some(root) => Err(format!("the root {:?} is not a `file://` URI", root.uri)),
                 None => Ok(list.roots),
             }
         })
@@ -263,9 +263,10 @@ impl Ask {
         params: &R::Params,
     ) -> Asking<R::Result> {
         let id = <R::Extension as Extension>::ID;
-        let request = match self.capabilities().has_extension(id) {
-            true => custom_request::<R>(params),
-            false => Err(QuestionError::Capability(required_extension(id).into())),
+        let request = if self.capabilities().has_extension(id) {
+            custom_request::<R>(params)
+        } else {
+            Err(QuestionError::Capability(required_extension(id).into()))
         };
         Asking::try_new(self.0.clone(), key.into(), request, |_, response| {
             let InputResponse::Other(members) = response else {
@@ -389,7 +390,7 @@ impl Ask {
     ///
     /// # Errors
     ///
-    /// Returns [`AskError::NotSerializable`] when the value is no JSON or too large.
+    /// Returns [`AskError::NotSerializable`] when the value is not JSON or too large.
     pub fn keep<T: Serialize>(&self, value: &T) -> Result<(), AskError> {
         self.0.keep(value)
     }

@@ -66,7 +66,7 @@ struct Inner {
 pub(crate) struct RouteContext {
     server: Arc<ServerContext>,
     router_states: RouterStates,
-    /// Values of the variables of a URI template.
+    /// Values of the template's variables.
     variables: Option<RawObject>,
 }
 
@@ -153,7 +153,7 @@ impl CallContext {
         arguments.unwrap_or_else(RawObject::empty)
     }
 
-    /// Takes the parameters of a message of an extension.
+    /// Takes the parameters of an extension's message.
     pub(crate) fn take_custom_params(&mut self) -> Option<RawObject> {
         match &mut self.0.exchange.call {
             Call::Other { params, .. } | Call::Notification { params, .. } => params.take(),

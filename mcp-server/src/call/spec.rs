@@ -64,7 +64,7 @@ impl RouteSpec {
         self.sends_logs = true;
     }
 
-    /// Adds the requirements of an optional extractor. Missing state and schemas are no mistakes
+    /// Adds the requirements of an optional extractor. Missing state and schemas are not mistakes
     /// there.
     pub(crate) fn add_optional(&mut self, optional: &Self) {
         self.sends_logs |= optional.sends_logs;

@@ -128,7 +128,7 @@ impl<'a> ValueChecker<'a> {
         let value = self.decode_string(node, value);
         match &*value {
             Value::Number(number) => {
-                if let Some(Err(reason)) = node.number.as_ref().map(|it| it.check(number)) {
+                if let Some(Err(reason)) = node.number.as_ref().map(|range| range.check(number)) {
                     self.report(path, reason);
                 }
             }
@@ -173,7 +173,10 @@ impl<'a> ValueChecker<'a> {
     }
 
     fn check_array(&mut self, node: &Node, elements: &[Value], path: Path<'_>) {
-        if let Some(Err(reason)) = node.elements.map(|it| it.check(elements.len(), "element")) {
+        if let Some(Err(reason)) = node
+            .elements
+            .map(|limit| limit.check(elements.len(), "element"))
+        {
             self.report(path, reason);
         }
         if node.unique && elements.iter().all(|element| self.spend_on_hash(element)) {
@@ -207,7 +210,10 @@ impl<'a> ValueChecker<'a> {
     }
 
     fn check_object(&mut self, node: &Node, members: &JsonObject, path: Path<'_>) {
-        if let Some(Err(reason)) = node.members.map(|it| it.check(members.len(), "member")) {
+        if let Some(Err(reason)) = node
+            .members
+            .map(|limit| limit.check(members.len(), "member"))
+        {
             self.report(path, reason);
         }
         if node.properties.is_empty() && node.additional.is_none() {
@@ -226,7 +232,10 @@ impl<'a> ValueChecker<'a> {
     /// value that selects none.
     fn check_alternatives(&mut self, node: &'a Node, value: &Value, path: Path<'_>, hops: usize) {
         let mut first = None;
-        let selected = node.any.iter().filter(|it| it.is_selected_by(value));
+        let selected = node
+            .any
+            .iter()
+            .filter(|alternative| alternative.is_selected_by(value));
         for alternative in selected {
             let before = std::mem::take(&mut self.violations);
             self.check(alternative.node, value, path, hops + 1);

@@ -21,14 +21,14 @@ impl NumberLimits {
         self.range.check(number)?;
         match self.step {
             Some(step) if !number.is_multiple_of(step) => {
-                Err(format!("{number} is no multiple of {step}"))
+                Err(format!("{number} is not a multiple of {step}"))
             }
             _ => Ok(()),
         }
     }
 }
 
-/// Limits of a number of characters, elements or members.
+/// Limits for a number of characters, elements or members.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CountLimits {
     pub(super) min: u64,
@@ -62,7 +62,7 @@ impl CountLimits {
 pub(super) struct Pattern {
     source: Box<str>,
     regex: Regex,
-    /// Upper bound of the size of the compiled pattern, in bytes.
+    /// Maximum size of the compiled pattern, in bytes.
     size: usize,
 }
 

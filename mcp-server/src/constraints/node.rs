@@ -24,13 +24,13 @@ impl Constraints {
 #[derive(Debug, Default)]
 pub(super) struct Node {
     pub(super) number: Option<NumberLimits>,
-    /// Number of characters of a string.
+    /// Number of characters in a string.
     pub(super) length: Option<CountLimits>,
     pub(super) pattern: Option<Pattern>,
-    /// Number of elements of an array.
+    /// Number of elements in an array.
     pub(super) elements: Option<CountLimits>,
     pub(super) unique: bool,
-    /// Number of members of an object.
+    /// Number of members in an object.
     pub(super) members: Option<CountLimits>,
     /// The schema excludes strings, so a string argument contains a value as JSON.
     pub(super) excludes_strings: bool,

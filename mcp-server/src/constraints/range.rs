@@ -169,14 +169,16 @@ impl Range {
         let max_is_exclusive = exclusive_maximum
             .is_some_and(|below| maximum.is_none_or(|maximum| !maximum.less_than(below)));
         Self {
-            min: match min_is_exclusive {
-                true => exclusive_minimum,
-                false => minimum,
+            min: if min_is_exclusive {
+                exclusive_minimum
+            } else {
+                minimum
             },
             min_is_exclusive,
-            max: match max_is_exclusive {
-                true => exclusive_maximum,
-                false => maximum,
+            max: if max_is_exclusive {
+                exclusive_maximum
+            } else {
+                maximum
             },
             max_is_exclusive,
         }
@@ -188,13 +190,19 @@ impl Range {
     ///
     /// Returns a message with the number and the range.
     pub(crate) fn check(&self, number: Limit) -> Result<(), String> {
-        let is_below = self.min.is_some_and(|min| match self.min_is_exclusive {
-            true => !min.less_than(number),
-            false => number.less_than(min),
+        let is_below = self.min.is_some_and(|min| {
+            if self.min_is_exclusive {
+                !min.less_than(number)
+            } else {
+                number.less_than(min)
+            }
         });
-        let is_above = self.max.is_some_and(|max| match self.max_is_exclusive {
-            true => !number.less_than(max),
-            false => max.less_than(number),
+        let is_above = self.max.is_some_and(|max| {
+            if self.max_is_exclusive {
+                !number.less_than(max)
+            } else {
+                max.less_than(number)
+            }
         });
         if is_below || is_above {
             return Err(format!("{number} is out of range, expected {self}"));
@@ -208,9 +216,10 @@ impl Range {
             schema.insert("minimum".to_owned(), min.to_json());
         }
         if let Some(max) = self.max {
-            let (keyword, other) = match self.max_is_exclusive {
-                true => ("exclusiveMaximum", "maximum"),
-                false => ("maximum", "exclusiveMaximum"),
+            let (keyword, other) = if self.max_is_exclusive {
+                ("exclusiveMaximum", "maximum")
+            } else {
+                ("maximum", "exclusiveMaximum")
             };
             schema.shift_remove(other);
             schema.insert(keyword.to_owned(), max.to_json());

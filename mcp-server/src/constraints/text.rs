@@ -14,7 +14,7 @@ pub struct Length {
 }
 
 impl Length {
-    /// The length of a value of type `T`.
+    /// The length of a value with the type `T`.
     pub fn of<T: Measured>(min: Option<u64>, max: Option<u64>) -> Self {
         let is_list = T::IS_LIST;
         Self { is_list, min, max }
@@ -22,9 +22,10 @@ impl Length {
 
     /// Writes the length into the schema of a string or a list.
     pub(crate) fn publish(self, schema: &mut JsonObject) {
-        let (min, max) = match self.is_list {
-            true => ("minItems", "maxItems"),
-            false => ("minLength", "maxLength"),
+        let (min, max) = if self.is_list {
+            ("minItems", "maxItems")
+        } else {
+            ("minLength", "maxLength")
         };
         for (keyword, limit) in [(min, self.min), (max, self.max)] {
             if let Some(limit) = limit {

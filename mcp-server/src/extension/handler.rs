@@ -7,7 +7,7 @@ use crate::call::{CallContext, RouteSpec};
 use crate::extract::FromCall;
 use crate::result::RequestError;
 
-/// A return value of a handler of a custom method: the result, or a `Result` of it.
+/// A value that the handler of a custom method returns: the result, or a `Result` of it.
 pub trait IntoMethodResult<T> {
     /// Converts the value.
     ///

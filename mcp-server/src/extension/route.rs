@@ -135,9 +135,10 @@ fn without_input(params: RawObject) -> RawObject {
         return params;
     };
     let removed = INPUT_MEMBERS.map(|name| members.shift_remove(name));
-    match removed.iter().all(Option::is_none) {
-        true => params,
-        false => RawObject::from_value(&members).unwrap_or(params),
+    if removed.iter().all(Option::is_none) {
+        params
+    } else {
+        RawObject::from_value(&members).unwrap_or(params)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The parts of an extension of a server.
+//! The parts of a server extension.
 
 use std::fmt;
 use std::marker::PhantomData;

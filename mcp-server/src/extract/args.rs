@@ -45,15 +45,14 @@ pub struct Args<T>(pub T);
 impl<T: DeserializeOwned + JsonSchema> FromCall for Args<T> {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         let arguments = call.take_arguments();
-        Ok(Self(match call.has_string_arguments() {
-            true => string_arguments::parse(&arguments).map_err(|error| {
+        Ok(Self(if call.has_string_arguments() {
+            string_arguments::parse(&arguments).map_err(|error| {
                 let schema = schema::of_arguments::<T>().schema;
                 let format = ArgumentFormat::Strings;
                 error.merge(schema::explain(&schema, &arguments, format))
-            })?,
-            false => {
-                json_arguments::parse_described(&arguments, || schema::of_arguments::<T>().schema)?
-            }
+            })?
+        } else {
+            json_arguments::parse_described(&arguments, || schema::of_arguments::<T>().schema)?
         }))
     }
 
@@ -74,17 +73,19 @@ impl CallContext {
         value: RawJson<'_>,
         schema: Option<&JsonObject>,
     ) -> Result<T, ArgumentError> {
-        match self.has_string_arguments() {
-            true => string_arguments::parse_one(name, value),
-            false => json_arguments::parse_one(name, value, schema),
+        if self.has_string_arguments() {
+            string_arguments::parse_one(name, value)
+        } else {
+            json_arguments::parse_one(name, value, schema)
         }
     }
 
     /// Returns the representation of the arguments.
     pub(crate) fn argument_format(&self) -> ArgumentFormat {
-        match self.has_string_arguments() {
-            true => ArgumentFormat::Strings,
-            false => ArgumentFormat::Json,
+        if self.has_string_arguments() {
+            ArgumentFormat::Strings
+        } else {
+            ArgumentFormat::Json
         }
     }
 

@@ -8,7 +8,7 @@ use super::from_call::FromCall;
 use crate::call::CallContext;
 use crate::rejection::Rejection;
 
-/// A clone of the value of type `T` that a layer inserted into the request's extensions. A missing
+/// A clone of the value with the type `T` that a layer inserted into the request's extensions. A missing
 /// value is an internal error.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "parameters destructure it")]

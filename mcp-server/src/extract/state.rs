@@ -8,7 +8,7 @@ use super::from_call::FromCall;
 use crate::call::{CallContext, RouteSpec};
 use crate::rejection::Rejection;
 
-/// A clone of the value of type `T` that was passed to [`Server::state`](crate::Server::state) or
+/// A clone of the value with the type `T` that was passed to [`Server::state`](crate::Server::state) or
 /// [`Routes::state`](crate::Routes::state). Wrap values that are expensive to clone in an `Arc`.
 ///
 /// [`Server::check`](crate::Server::check) reports routes whose state is missing, before the first

@@ -57,7 +57,7 @@ pub enum AskError {
         /// The error of the decoder.
         reason: String,
     },
-    /// A value cannot be stored for the next run: it is no JSON, or it is too large.
+    /// A value cannot be stored for the next run: it is not JSON, or it is too large.
     NotSerializable {
         /// Key of the value.
         key: Cow<'static, str>,

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::error::{invalid_state, seal_failed};
 use crate::request_state::{Binding, Sealer};
 
-/// Answers and results of earlier runs of a handler.
+/// Answers and results from a handler's earlier runs.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct RecordedAnswers {
     /// Keys of questions that the handler asked.

@@ -563,7 +563,7 @@ impl Drop for WorkGuard {
     }
 }
 
-/// Guard of one poll of work; see [`InputRound::poll_work`].
+/// Guard while work is polled; see [`InputRound::poll_work`].
 struct PollGuard<'a> {
     round: &'a InputRound,
     thread: ThreadId,

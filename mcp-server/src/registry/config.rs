@@ -88,11 +88,13 @@ impl ServerConfig {
 
     /// Removes the extensions with these identifiers, and adds others.
     pub(crate) fn replace_raw_extensions(&mut self, removed: &[String], added: Vec<RawExtension>) {
-        let is_removed = |id: &str| removed.iter().any(|it| it == id);
+        let is_removed = |id: &str| removed.iter().any(|other| other == id);
         self.extensions
             .retain(|extension| !is_removed(extension.id()));
         self.methods.retain(|method| !is_removed(&method.extension));
-        added.into_iter().for_each(|it| self.add_raw_extension(it));
+        added
+            .into_iter()
+            .for_each(|extension| self.add_raw_extension(extension));
     }
 
     /// Returns the capabilities as they are published now.

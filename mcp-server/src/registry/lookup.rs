@@ -1,4 +1,4 @@
-//! Lookup of the route of a URI and of the source of a completion.
+//! Lookup: the route of a URI, the source of a completion.
 
 use std::sync::Arc;
 
@@ -171,12 +171,14 @@ impl Registry {
         let (argument, reference) = (&params.argument, &params.reference);
         let own = self.find_suggestions(reference, caller)?;
         let mut routes = self.completions.iter();
-        let route = routes.find(|it| it.reference() == reference && it.argument() == argument.name);
+        let route = routes
+            .find(|route| route.reference() == reference && route.argument() == argument.name);
         let Some((choices, completions)) = own else {
             return Ok(CompletionSource::Values(Completion::default()));
         };
         let mut completions = completions.iter();
-        let route = route.or_else(|| completions.find(|it| it.argument() == argument.name));
+        let route =
+            route.or_else(|| completions.find(|completion| completion.argument() == argument.name));
         Ok(match route {
             Some(route) => CompletionSource::Route(route),
             None => CompletionSource::Values(choices.complete(&argument.name, &argument.value)),

@@ -27,14 +27,15 @@ pub(crate) struct IndexedMethod {
 }
 
 impl MethodIndex {
-    /// The index of the methods of a server. Of several methods with one name it keeps the first;
+    /// The index of a server's methods. Of several methods with one name it keeps the first;
     /// `Server::check` reports the others.
     pub(super) fn new(config: &ServerConfig, capabilities: &ServerCapabilities) -> Self {
         let (mut exact, mut matching) = (HashMap::new(), Vec::new());
         for route in &config.methods {
             let mut registrations = config.extensions.iter();
             let registration = registrations.find(|extension| extension.id() == &*route.extension);
-            let unmet = registration.and_then(|it| it.unmet_requirement(capabilities));
+            let unmet =
+                registration.and_then(|registration| registration.unmet_requirement(capabilities));
             let indexed = IndexedMethod {
                 route: route.clone(),
                 unmet: unmet.map(Into::into),

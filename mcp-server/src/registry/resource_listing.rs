@@ -9,7 +9,7 @@ use super::snapshot::Registry;
 use crate::caller::Caller;
 use crate::routes::{ListPosition, ListTarget, TemplateRoute};
 
-/// A page of the list of resources.
+/// A page of the resource list.
 pub(crate) enum ResourcePage<'a> {
     Ready(Reply),
     /// A page that the template computes.
@@ -17,7 +17,7 @@ pub(crate) enum ResourcePage<'a> {
 }
 
 impl Registry {
-    /// Returns a page of the list of resources, or the template that computes it.
+    /// Returns a page of the resource list, or the template that computes it.
     // spec: RSRC-02, PAG-01, CACHE-12
     pub(crate) fn list_resources(&self, page: &Page, caller: &Caller<'_>) -> ResourcePage<'_> {
         if !self.templates.iter().any(TemplateRoute::has_list) {

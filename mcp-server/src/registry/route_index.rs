@@ -118,9 +118,10 @@ impl<R: Listed> RouteIndex<R> {
             Ok(start) => start,
             Err(fault) => return fault.into(),
         };
-        let listing = match self.is_list_filtered() {
-            true => Arc::new(Listing::new(self.page(start, caller))),
-            false => self.cached_page(start, caller),
+        let listing = if self.is_list_filtered() {
+            Arc::new(Listing::new(self.page(start, caller)))
+        } else {
+            self.cached_page(start, caller)
         };
         Reply::Complete {
             body: R::body(listing),

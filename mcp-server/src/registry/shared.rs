@@ -37,7 +37,7 @@ impl SharedRegistry {
             config.changes = config.changes.visibility(move |uri, facts, extensions| {
                 let caller = Caller::new(facts, extensions);
                 let registry = registry.upgrade();
-                registry.is_some_and(|it| it.current().is_uri_visible(uri, &caller))
+                registry.is_some_and(|registry| registry.current().is_uri_visible(uri, &caller))
             });
             Self {
                 config: Mutex::new(config),
@@ -94,7 +94,7 @@ impl SharedRegistry {
         let current = self.current.load();
         if current
             .as_ref()
-            .is_some_and(|it| it.change_kinds.contains(kinds))
+            .is_some_and(|registry| registry.change_kinds.contains(kinds))
         {
             return;
         }
@@ -129,7 +129,9 @@ impl SharedRegistry {
                 return Ok(value);
             }
             let previous = self.current.load_full();
-            let next = previous.as_ref().map(|it| it.with_list(R::KIND, &config));
+            let next = previous
+                .as_ref()
+                .map(|registry| registry.with_list(R::KIND, &config));
             self.current.store(next.map(Arc::new));
             (value, previous)
         };

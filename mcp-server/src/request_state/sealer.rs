@@ -1,4 +1,4 @@
-//! Encryption of the states of one server.
+//! Encryption of one server's states.
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use crate::schema::items_of;
 /// Name of a schema in `$defs` that referred to itself as a whole.
 const WHOLE: &str = "Whole";
 
-/// Returns the schema of a list of values.
+/// Returns the schema of a value list.
 pub(super) fn array(element: JsonObject) -> JsonObject {
     let mut definitions = JsonObject::new();
     let element = inner(element, &mut definitions);
@@ -32,7 +32,9 @@ pub(super) fn tuple(elements: Vec<Option<JsonObject>>) -> Option<JsonObject> {
     let mut definitions = JsonObject::new();
     let length = elements.len();
     let elements = elements.into_iter();
-    let elements: Vec<_> = elements.map(|it| inner(it, &mut definitions)).collect();
+    let elements: Vec<_> = elements
+        .map(|element| inner(element, &mut definitions))
+        .collect();
     let schema = json!({
         "type": "array",
         "prefixItems": elements,

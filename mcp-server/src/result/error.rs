@@ -61,7 +61,7 @@ impl ErrorRepr {
         self.into_fault_of(&item.kind, item.id, masks_errors, || item.not_found())
     }
 
-    /// Converts the error of the handler of `id`, an item or a method of the kind `kind`.
+    /// Converts the error that the handler returns of `id`, an item or a method of the kind `kind`.
     fn into_fault_of(
         self,
         kind: &dyn fmt::Display,
@@ -205,7 +205,7 @@ errors! {
     /// receives the message, and the sources go to the log only.
     CompletionError;
 
-    /// The error of a request of an extension. Use [`invalid_params`](Self::invalid_params) for
+    /// The error of an extension's request. Use [`invalid_params`](Self::invalid_params) for
     /// parameters that are not acceptable, and [`protocol`](Self::protocol) for a code of the extension.
     /// The `?` operator converts every other error into an internal error: the client receives its
     /// message, and its sources go to the log only.
@@ -238,7 +238,7 @@ macro_rules! errors_of_items {
 errors_of_items!(ResourceError, PromptError, CompletionError);
 
 impl RequestError {
-    /// Converts the error of the handler of a method.
+    /// Converts the error that a method's handler returns.
     pub(crate) fn into_request_fault(self, method: &str, masks_errors: bool) -> Fault {
         let not_found = || Fault::bad_params("not found");
         self.0

@@ -3,15 +3,16 @@
 use mcp_core::{Fault, ResultBody};
 use mcp_types::Method;
 
-/// Returns the body of a result of `method`.
+/// Returns the body of a result from `method`.
 ///
 /// # Errors
 ///
 /// Returns [`Fault::Internal`] for the result of another method.
 pub(super) fn check_method(body: ResultBody, method: Method) -> Result<ResultBody, Fault> {
-    match body.forwarded_method() == Some(method) {
-        true => Ok(body),
-        false => Err(foreign_result(method)),
+    if body.forwarded_method() == Some(method) {
+        Ok(body)
+    } else {
+        Err(foreign_result(method))
     }
 }
 

@@ -28,7 +28,7 @@ use crate::schema;
 /// | [`CallToolResult`] | itself |
 /// | [`ResultBody`] of `tools/call` | itself, without decoding it |
 /// | `Vec<T>` | the content of all elements, for numbers and `bool` with an array as structured content; for other structured `T` one array of them |
-/// | `Option<T>` | the value; `None` is no content, or `null` for structured `T` |
+/// | `Option<T>` | the value; `None` means no content, or `null` for structured `T` |
 /// | `(A, B)`, up to four elements | the content of all elements; the structured content of the one that has some, or an array if several have; numbers have none here |
 /// | `Result<T, E>` with `E: Into<ToolError>` | the value, or the error |
 ///
@@ -134,13 +134,15 @@ impl<T: IntoToolResult> IntoToolResult for Vec<T> {
         }
         let is_structured = |part: &CallToolResult| part.structured_content.is_some();
         // Only an empty list needs the schema, which is expensive to make.
-        let is_array = match is_empty {
-            true => T::output_schema().is_some(),
-            false => parts.iter().all(is_structured),
+        let is_array = if is_empty {
+            T::output_schema().is_some()
+        } else {
+            parts.iter().all(is_structured)
         };
-        match is_array {
-            true => structured(&structured_parts(&parts)),
-            false => Ok(concatenate(parts)),
+        if is_array {
+            structured(&structured_parts(&parts))
+        } else {
+            Ok(concatenate(parts))
         }
     }
 
@@ -227,7 +229,7 @@ fn concatenate(parts: Vec<CallToolResult>) -> CallToolResult {
     let structured = match structured_parts(&parts).as_slice() {
         [] => None,
         [single] => Some((*single).to_owned()),
-        // The serialization of an array of JSON values cannot fail.
+        // Serializing an array of JSON values cannot fail.
         several => serde_json::value::to_raw_value(several).ok(),
     };
     let is_error = parts.iter().any(CallToolResult::is_error);

@@ -1,4 +1,4 @@
-//! Completions of the arguments of prompts and of the variables of URI templates.
+//! Completions for the arguments of prompts and the variables of URI templates.
 //!
 //! Specification: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion>
 
@@ -13,7 +13,7 @@ use crate::call::{CallContext, CallTarget, RouteSpec, run_handler, with_preparat
 use crate::handler::CompletionHandler;
 use crate::result::{CompletionError, IntoCompletion, ItemRef};
 
-/// A completion of one argument of a prompt or one variable of a URI template.
+/// A completion for one argument of a prompt, or for one variable of a URI template.
 ///
 /// The handler receives the text that the user has typed as [`Prefix`](crate::Prefix), and the
 /// arguments that already have values as [`Args`](crate::Args). Arguments whose type is an enum need

@@ -98,9 +98,10 @@ impl PromptRoute {
         let preparations = std::mem::take(&mut spec.preparations);
         let handler = with_preparations(preparations, handler, PromptError::from_rejection);
         let handler: RouteHandler<Arc<Prompt>> = Arc::new(move |call, prompt| {
-            let mut checked = match is_declared {
-                true => check_required(&prompt, call.call()),
-                false => Ok(()),
+            let mut checked = if is_declared {
+                check_required(&prompt, call.call())
+            } else {
+                Ok(())
             };
             if let (Ok(()), Some(constraints)) = (&checked, &constraints) {
                 checked = constraints.check_strings(call.arguments());

@@ -73,9 +73,10 @@ impl RequiredScopes {
         if let Some(for_call) = &self.for_call {
             extend(&mut required, further(for_call, call, caller)?);
         }
-        match required.iter().all(|scope| caller.has_scope(scope)) {
-            true => Ok(()),
-            false => Err(Fault::InsufficientScope { required }),
+        if required.iter().all(|scope| caller.has_scope(scope)) {
+            Ok(())
+        } else {
+            Err(Fault::InsufficientScope { required })
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::handler::ListHandler;
 use crate::rejection::Rejection;
 use crate::result::{IntoResourceList, ItemRef, ResourceError, ResourceList};
 
-/// First letter of the cursor of a computed list; lists of routes have others.
+/// First letter of a computed list's cursor; lists of routes have others.
 const LETTER: char = 'l';
 
 /// The cursor that the previous page of a computed list returned with [`ResourceList::next_page`]. `None`
@@ -39,7 +39,7 @@ impl FromCall for PageCursor {
 pub(crate) struct ListPosition {
     /// Number of the template whose list it is.
     pub(crate) template: usize,
-    /// Number of items of this page of the list that the client has.
+    /// Number of items on this page that the client has.
     pub(crate) offset: usize,
     /// Cursor of the function; empty for its first page.
     pub(crate) cursor: String,

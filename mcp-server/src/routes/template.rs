@@ -196,7 +196,7 @@ impl TemplateRoute {
             .into_iter()
             .map(|(name, value)| (name.into_string(), value.into()))
             .collect();
-        // The serialization of an object of strings cannot fail.
+        // Serializing an object of strings cannot fail.
         let variables = RawObject::from_value(&variables).unwrap_or_else(|_| RawObject::empty());
         call.set_variables(variables);
         self.scope.run(call, self, |route, call| {
@@ -205,7 +205,7 @@ impl TemplateRoute {
     }
 }
 
-/// Reports required arguments that are no variables: they would never have a value.
+/// Reports required arguments that are not variables: they would never have a value.
 fn check_arguments(spec: &mut RouteSpec, pattern: &UriTemplate) {
     let required = spec
         .input_schema
@@ -216,7 +216,7 @@ fn check_arguments(spec: &mut RouteSpec, pattern: &UriTemplate) {
         .flatten()
         .filter_map(|name| name.as_str())
         .filter(|name| !pattern.variables().any(|variable| variable == *name))
-        .map(|name| format!("the argument `{name}` is no variable of the template"))
+        .map(|name| format!("the argument `{name}` is not a variable of the template"))
         .collect();
     spec.problems.extend(unknown);
 }

@@ -80,9 +80,10 @@ impl ToolRoute {
         let (generated, constraints) = (spec.input_schema.take(), spec.constraints.take());
         let is_raw = tool.input_schema != Tool::new("").input_schema;
         let has_no_arguments = generated.is_none() && !is_raw;
-        let constraints = match is_raw {
-            true => Constraints::from_schema(&tool.input_schema),
-            false => constraints,
+        let constraints = if is_raw {
+            Constraints::from_schema(&tool.input_schema)
+        } else {
+            constraints
         };
         if let (Some(schema), false) = (generated, is_raw) {
             tool.input_schema = schema;
@@ -296,7 +297,9 @@ fn missing_capability_as_result(reply: Reply) -> Reply {
 /// Returns whether a second run of the tool has no further effects, as its hints say.
 fn is_repeatable(tool: &Tool) -> bool {
     let hints = tool.annotations.as_ref();
-    hints.is_some_and(|it| it.read_only_hint == Some(true) || it.idempotent_hint == Some(true))
+    hints.is_some_and(|hints| {
+        hints.read_only_hint == Some(true) || hints.idempotent_hint == Some(true)
+    })
 }
 
 impl<R: Into<ResultBody>> CallTarget<Result<R, ToolError>> for Arc<Tool> {

@@ -23,7 +23,7 @@ pub(super) struct ToolChecks {
     /// The tool takes no arguments, as its schema says.
     has_no_arguments: bool,
     constraints: Option<Arc<Constraints>>,
-    /// The check of the arguments that the route has instead of the validator of its server.
+    /// The route's own check of the arguments, instead of the server's validator.
     own: Option<Arc<dyn Check>>,
     /// Compiled at the first use, for the validator of the tool's server.
     compiled: Arc<OnceLock<CompiledSchemas>>,
@@ -79,9 +79,10 @@ impl ToolChecks {
         let compile = || CompiledSchemas::new(validator, tool, has_raw_input);
         let compiled = self.compiled.get_or_init(compile);
         // A second server that has the same route may have another validator.
-        Some(match Arc::ptr_eq(&compiled.validator, validator) {
-            true => compiled.clone(),
-            false => compile(),
+        Some(if Arc::ptr_eq(&compiled.validator, validator) {
+            compiled.clone()
+        } else {
+            compile()
         })
     }
 
@@ -203,7 +204,9 @@ fn is_restrictive(schema: &JsonObject) -> bool {
 
 /// Checks that a call of a tool without parameters has no arguments.
 fn check_absent(arguments: Option<&RawObject>) -> Result<(), ArgumentError> {
-    let mut members = arguments.into_iter().flat_map(|it| it.as_raw().members());
+    let mut members = arguments
+        .into_iter()
+        .flat_map(|object| object.as_raw().members());
     match members.next() {
         Some((name, _)) => Err(ArgumentError::new("", format!("unknown `{name}`"))),
         None => Ok(()),

@@ -124,9 +124,10 @@ impl<'a> Explainer<'a> {
             if !unknown.is_empty() {
                 let known = properties.into_iter().flatten();
                 let known: Vec<_> = known.map(|(name, _)| quoted(name)).collect();
-                let expected = match known.is_empty() {
-                    true => "no arguments".to_owned(),
-                    false => join(&known),
+                let expected = if known.is_empty() {
+                    "no arguments".to_owned()
+                } else {
+                    join(&known)
                 };
                 let unknown = join(&unknown);
                 self.report(path, format!("unknown {unknown}, expected {expected}"));
@@ -263,7 +264,7 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// Names the type of a value, or the value itself where its type is no help.
+    /// Names the type of a value, or the value itself where its type does not help.
     fn describe(&self, value: &Value, expected: &str) -> String {
         let shows_value = self.format == ArgumentFormat::Strings || expected.contains('"');
         match value {

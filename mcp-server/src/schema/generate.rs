@@ -128,7 +128,7 @@ fn clean_object(schema: &mut JsonObject) {
     }
     for (key, value) in schema.iter_mut() {
         match (key.as_str(), value) {
-            // Member names of these objects are chosen by the user; they are no keywords.
+            // Member names of these objects are chosen by the user; they are not keywords.
             (
                 "properties" | "$defs" | "patternProperties" | "dependentSchemas",
                 Value::Object(named),

@@ -25,7 +25,7 @@ impl Server {
         self.configure(|config| config.tools.cache = Some(cache))
     }
 
-    /// Sets how long clients may cache the lists of resources and of templates. Use
+    /// Sets how long clients may cache the lists of resources and templates. Use
     /// [`ResourceRoute::cache`](crate::ResourceRoute::cache) for the contents of a single resource.
     #[must_use]
     pub fn resources_cache(self, cache: CacheHint) -> Self {
@@ -133,7 +133,7 @@ impl Server {
         self.configure(|config| config.context.masks_errors = true)
     }
 
-    /// Sets the content of results of tools that have structured content; [`ContentPolicy::Both`] by
+    /// Sets the content of tool results that have structured content; [`ContentPolicy::Both`] by
     /// default.
     // spec: TOOL-15
     #[must_use]

@@ -63,7 +63,12 @@ fn pages(server: &Server) -> Vec<Vec<String>> {
         else {
             panic!("no list")
         };
-        pages.push(list.resources.iter().map(|it| it.uri.clone()).collect());
+        pages.push(
+            list.resources
+                .iter()
+                .map(|resource| resource.uri.clone())
+                .collect(),
+        );
         match list.next_cursor.clone() {
             Some(next) => page = Page::at(next),
             None => return pages,

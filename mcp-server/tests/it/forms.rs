@@ -249,7 +249,7 @@ fn mismatched_answer_names_field() {
         (json!({"big": -1}), "`big` is -1, which is out of range"),
         (
             json!({"big": 1, "table": "Roof"}),
-            "`table` is \"Roof\", which is no choice",
+            "`table` is \"Roof\", which is not a choice",
         ),
         (json!({"big": 1, "table": 3}), "`table` must be a text"),
     ] {

@@ -29,9 +29,10 @@ async fn hello(
     progress: Progress,
 ) -> Result<String, ToolError> {
     progress.report(1.0, 1.0, "").await;
-    match name.is_empty() {
-        true => Err(ToolError::new("no name")),
-        false => Ok(format!("{} {name}", greeting.0)),
+    if name.is_empty() {
+        Err(ToolError::new("no name"))
+    } else {
+        Ok(format!("{} {name}", greeting.0))
     }
 }
 

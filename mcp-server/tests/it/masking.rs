@@ -60,7 +60,7 @@ impl Desk {
 fn without_number(message: &str) -> String {
     let (start, rest) = message.split_once("(error ").unwrap();
     let (number, end) = rest.split_once(')').unwrap();
-    assert!(number.len() == 16 && number.bytes().all(|it| it.is_ascii_hexdigit()));
+    assert!(number.len() == 16 && number.bytes().all(|byte| byte.is_ascii_hexdigit()));
     format!("{start}(error N){end}")
 }
 

@@ -323,8 +323,8 @@ fn check_reports_mistakes_of_resources() {
         a resource has no name
         the resource ``: it needs a scheme, such as `notes:` or `https:`
         the resource `no scheme`: it needs a scheme, such as `notes:` or `https:`
-        the resource `t:a b`: it is no URI of RFC 3986: percent-encode what a URI cannot have
-        the resource template `users://{user}/profile`: the argument `id` is no variable of the template
+        the resource `t:a b`: it is not a URI of RFC 3986: percent-encode what a URI cannot have
+        the resource template `users://{user}/profile`: the argument `id` is not a variable of the template
         the resource template `users://{id}{part}`: the start of `part` is ambiguous: put a literal before it
         two resource templates are at `users://{id}`; move one"]]
     .assert_eq(&server.check().unwrap_err().problems().join("\n"));

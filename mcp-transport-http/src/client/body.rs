@@ -77,7 +77,7 @@ fn join(first: Bytes, whole: Vec<u8>) -> Bytes {
     }
 }
 
-/// Number of characters of a body that an error message shows.
+/// Number of a body's characters that an error message shows.
 const EXCERPT: usize = 200;
 
 /// Returns the beginning of a body on one line.

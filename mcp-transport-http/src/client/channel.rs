@@ -81,7 +81,7 @@ impl HttpChannel {
     ///
     /// # Errors
     ///
-    /// Returns [`ChannelError::NotSendable`] when `url` is no `http:` or `https:` URL.
+    /// Returns [`ChannelError::NotSendable`] when `url` is not an `http:` or `https:` URL.
     pub fn new(url: impl AsRef<str>) -> Result<Self, ChannelError> {
         let mut channel = Self::with_service(url, HttpClient::new()?)?;
         let uri = channel.http.server_url.uri.to_string();
@@ -97,7 +97,7 @@ impl HttpChannel {
     ///
     /// # Errors
     ///
-    /// Returns [`ChannelError::NotSendable`] when `url` is no `http:` or `https:` URL.
+    /// Returns [`ChannelError::NotSendable`] when `url` is not an `http:` or `https:` URL.
     ///
     /// # Examples
     ///

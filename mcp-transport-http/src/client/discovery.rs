@@ -243,11 +243,12 @@ fn catalog_uri(domain: &str, path: &str) -> Result<Uri, DiscoveryError> {
     if secure.host().is_none_or(str::is_empty) {
         return Err(invalid());
     }
-    match is_loopback(&secure) {
-        true => format!("http://{domain}{path}")
+    if is_loopback(&secure) {
+        format!("http://{domain}{path}")
             .parse()
-            .map_err(|_| invalid()),
-        false => Ok(secure),
+            .map_err(|_| invalid())
+    } else {
+        Ok(secure)
     }
 }
 
@@ -261,9 +262,10 @@ fn allowed(url: &str) -> Result<Uri, DiscoveryError> {
         _ => false,
     };
     let authority = uri.authority().map_or("", http::uri::Authority::as_str);
-    match is_allowed && !authority.is_empty() && !authority.contains('@') {
-        true => Ok(uri),
-        false => Err(invalid()),
+    if is_allowed && !authority.is_empty() && !authority.contains('@') {
+        Ok(uri)
+    } else {
+        Err(invalid())
     }
 }
 
@@ -287,12 +289,15 @@ async fn get(
     accept: HeaderValue,
     limit: usize,
 ) -> Result<Bytes, DiscoveryError> {
-    let failed = |source| match is_timeout(&source) {
-        true => DiscoveryError::Timeout(uri.to_string()),
-        false => DiscoveryError::Request {
-            url: uri.to_string(),
-            source,
-        },
+    let failed = |source| {
+        if is_timeout(&source) {
+            DiscoveryError::Timeout(uri.to_string())
+        } else {
+            DiscoveryError::Request {
+                url: uri.to_string(),
+                source,
+            }
+        }
     };
     let mut request = Request::new(Bytes::new());
     *request.method_mut() = Method::GET;

@@ -127,7 +127,7 @@ pub(super) async fn status_error(
     }
 }
 
-/// Reads the id of the JSON-RPC error in a response with an error status. `None`: the body is no such
+/// Reads the id of the JSON-RPC error in a response with an error status. `None`: the body is not such an
 /// error, or its id is `null`.
 ///
 /// # Errors
@@ -204,7 +204,7 @@ async fn read_error_response(
     })
 }
 
-/// Returns the start of the body of an error. Empty for HTML: the page of a proxy repeats the status.
+/// Returns the start of an error's body. Empty for HTML: the page of a proxy repeats the status.
 fn excerpt_of_error(headers: &HeaderMap, body: &[u8]) -> String {
     let is_html = |value: &HeaderValue| {
         let value = value.as_bytes().trim_ascii_start();
@@ -224,7 +224,7 @@ const HTML_TYPE: &[u8] = b"text/html";
 const MAX_CHALLENGE: usize = 8 << 10;
 
 /// Returns the `WWW-Authenticate` headers of a response with status 401 or 403, joined by commas.
-/// Headers that are no text, and those above the limit, are left out.
+/// Headers that are not text, and those above the limit, are left out.
 fn challenge(status: StatusCode, headers: &HeaderMap) -> Option<Box<str>> {
     if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
         return None;

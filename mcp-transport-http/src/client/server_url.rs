@@ -15,7 +15,7 @@ pub(super) struct ServerUrl {
     pub(super) uri: Uri,
     /// The URL for error messages: without userinfo, query and fragment, which may be secrets.
     pub(super) shown: Box<str>,
-    /// An `Authorization: Basic` header made of the userinfo of the URL.
+    /// An `Authorization: Basic` header made from the URL's userinfo.
     pub(super) authorization: Option<HeaderValue>,
 }
 

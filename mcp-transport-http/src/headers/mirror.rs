@@ -162,9 +162,10 @@ impl<'a> McpHeaders<'a> {
     /// Returns [`Fault::HeaderMismatch`] when it has one of them.
     #[cfg(feature = "server")]
     pub(crate) fn verify_legacy_batch(&self) -> Result<(), Fault> {
-        match self.names_no_message() {
-            true => Ok(()),
-            false => Err(not_one_message("a batch has several messages")),
+        if self.names_no_message() {
+            Ok(())
+        } else {
+            Err(not_one_message("a batch has several messages"))
         }
     }
 

@@ -18,7 +18,7 @@ pub const MCP_PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protoc
 pub const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
 /// Tool, prompt, resource or task that the method acts upon.
 pub const MCP_NAME: HeaderName = HeaderName::from_static("mcp-name");
-/// Prefix of all headers of the protocol, in lower case.
+/// Prefix of all protocol headers, in lower case.
 pub(crate) const MCP_PREFIX: &str = "mcp-";
 /// Prefix of the headers that carry arguments of a tool, in lower case.
 pub const MCP_PARAM_PREFIX: &str = "mcp-param-";

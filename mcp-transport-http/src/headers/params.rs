@@ -99,7 +99,7 @@ fn compare(headers: &HeaderMap, argument: &MirroredArgument<'_>) -> Result<(), F
                 "the header {name} says {header:?}, but the argument `{path}` says {expected:?}"
             ),
             None => format!(
-                "the header {name} says {header:?}, but the argument `{path}` is no single value"
+                "the header {name} says {header:?}, but the argument `{path}` is not a single value"
             ),
         })),
     }
@@ -244,7 +244,7 @@ mod tests {
             (
                 json!({"text": ["x"]}),
                 &[("mcp-param-text", b"x")],
-                "is no single value",
+                "is not a single value",
             ),
         ];
         for (arguments, pairs, expected) in refused {
@@ -336,7 +336,7 @@ mod tests {
             assert_eq!(headers["mcp-param-text"], header, "{text:?}");
             if let Some(encoded) = header
                 .strip_prefix("=?base64?")
-                .and_then(|it| it.strip_suffix("?="))
+                .and_then(|rest| rest.strip_suffix("?="))
             {
                 assert_eq!(STANDARD.decode(encoded).unwrap(), text.as_bytes());
             }

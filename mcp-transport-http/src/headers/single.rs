@@ -36,9 +36,10 @@ impl<'a> SingleHeader<'a> {
     ///
     /// Returns [`RepeatedHeader`] when the header occurs several times.
     pub(crate) fn value(self) -> Result<Option<&'a HeaderValue>, RepeatedHeader> {
-        match self.is_repeated {
-            false => Ok(self.first),
-            true => Err(RepeatedHeader),
+        if self.is_repeated {
+            Err(RepeatedHeader)
+        } else {
+            Ok(self.first)
         }
     }
 }

@@ -92,7 +92,10 @@ impl Activity {
                 continue;
             }
             unchanged = unchanged.saturating_add(interval);
-            if state.timeout(timeouts).is_some_and(|it| unchanged >= it) {
+            if state
+                .timeout(timeouts)
+                .is_some_and(|timeout| unchanged >= timeout)
+            {
                 return;
             }
         }
@@ -189,7 +192,7 @@ mod tests {
         let read = async {
             tokio::time::sleep(HEAD * 2 - Duration::from_millis(1)).await;
             activity.record_read();
-            // Further bytes of the same head are no activity.
+            // Further bytes of the same head are not activity.
             loop {
                 tokio::time::sleep(HEAD / 4).await;
                 activity.record_read();

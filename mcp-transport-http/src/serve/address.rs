@@ -94,9 +94,11 @@ fn is_address(text: &str) -> bool {
 
 fn not_an_address(text: &str) -> io::Error {
     let message = match suggestion(text) {
-        _ if has_large_port(text) => format!("\"{text}\" is no address: a port is 65535 at most"),
-        Some(address) => format!("\"{text}\" is no address; did you mean \"{address}\"?"),
-        None => format!("\"{text}\" is no address; write it as \"127.0.0.1:8000\""),
+        _ if has_large_port(text) => {
+            format!("\"{text}\" is not an address: a port is 65535 at most")
+        }
+        Some(address) => format!("\"{text}\" is not an address; did you mean \"{address}\"?"),
+        None => format!("\"{text}\" is not an address; write it as \"127.0.0.1:8000\""),
     };
     io::Error::new(io::ErrorKind::InvalidInput, message)
 }
@@ -145,7 +147,7 @@ mod tests {
         ] {
             assert!(!is_address(text), "{text}");
             let message = not_an_address(text).to_string();
-            let quoted = format!("\"{text}\" is no address; ");
+            let quoted = format!("\"{text}\" is not an address; ");
             assert!(message.starts_with(&quoted), "{message}");
             match suggestion {
                 Some(address) => {
@@ -157,7 +159,7 @@ mod tests {
         }
         for text in ["localhost:80000", "65536", ":99999"] {
             let message = not_an_address(text).to_string();
-            let expected = format!("\"{text}\" is no address: a port is 65535 at most");
+            let expected = format!("\"{text}\" is not an address: a port is 65535 at most");
             assert_eq!(message, expected);
         }
         assert!(is_address("127.0.0.1:8000") && is_address("[::1]:0"));

@@ -199,7 +199,7 @@ fn log_timeout() {
     tracing::debug!(reason = "timeout", "connection closed");
 }
 
-/// Maximum number of bytes of a body that are discarded.
+/// Maximum number of a body's bytes that are discarded.
 const MAX_DISCARDED: usize = 8 << 20;
 
 /// Responds to a request for another path: a health check, a document about the server, or 404.

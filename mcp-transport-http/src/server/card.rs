@@ -102,7 +102,7 @@ impl CardService {
         })
     }
 
-    /// Returns the paths of the documents: of the card, and of the catalog.
+    /// Returns the paths of the card and the catalog.
     pub fn paths(&self) -> [&str; 2] {
         let [card, catalog] = &*self.documents;
         [&card.path, &catalog.path]
@@ -113,7 +113,7 @@ impl CardService {
         let document = self
             .documents
             .iter()
-            .find(|it| it.path == head.uri.path())?;
+            .find(|card| card.path == head.uri.path())?;
         Some(document.respond(head).map(Full::new))
     }
 }

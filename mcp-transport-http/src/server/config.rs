@@ -33,7 +33,7 @@ pub(super) struct Config {
     pub(super) session_id: Option<Arc<MakeSessionId>>,
     pub(super) session_hook: Option<Arc<SessionHook>>,
     pub(super) events: Option<EventStorage>,
-    /// Maximum time of one operation of a store.
+    /// Maximum time that one operation of a store may take.
     pub(super) store_timeout: Duration,
     pub(super) gate: Option<Arc<dyn Gate>>,
     shutdown: Option<Shutdown>,
@@ -68,7 +68,7 @@ pub(super) struct EventStorage {
 }
 
 const DEFAULT_BODY_LIMIT: usize = 4 << 20;
-/// Number of tasks of an endpoint that repeat a deletion of events at the same time.
+/// Number of an endpoint's tasks that repeat deletions of events at the same time.
 const MAX_REPEATED_DELETIONS: usize = 64;
 
 impl Default for Config {

@@ -88,9 +88,10 @@ fn check_head(endpoint: &EndpointState, head: &Parts) -> Result<(), Rejection> {
         let is_wrong_method = rejection.status == StatusCode::METHOD_NOT_ALLOWED;
         let serves_sessions =
             || has_sessions && endpoint.serves_legacy(&endpoint.service(head, &mut None).profile());
-        match is_wrong_method && serves_sessions() {
-            true => rejection.with_header(names::ALLOW, names::ALLOW_ALL),
-            false => rejection,
+        if is_wrong_method && serves_sessions() {
+            rejection.with_header(names::ALLOW, names::ALLOW_ALL)
+        } else {
+            rejection
         }
     })
 }
@@ -105,9 +106,10 @@ fn unreadable(error: BodyError, endpoint: &EndpointState) -> Rejection {
 
 /// Returns the id of the HTTP+SSE connection that a POST belongs to.
 fn sse_connection<'a>(endpoint: &EndpointState, head: &'a Parts) -> Option<&'a str> {
-    match endpoint.config.sessions.http_sse {
-        true => sse_2024::connection_id(head),
-        false => None,
+    if endpoint.config.sessions.http_sse {
+        sse_2024::connection_id(head)
+    } else {
+        None
     }
 }
 

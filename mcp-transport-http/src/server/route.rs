@@ -19,9 +19,9 @@ pub(super) enum Route<'a> {
         id: RequestId,
         request: InboundRequest,
     },
-    /// A message of a legacy client.
+    /// A message from a legacy client.
     Legacy(Message<'a>),
-    /// A batch of messages of a legacy client.
+    /// A batch from a legacy client.
     LegacyBatch,
     /// A modern notification. It is `None` when it has no effect.
     Notification(Option<InboundNotification>),
@@ -44,9 +44,10 @@ pub(super) fn route<'a>(
         // spec: HTTP-S-07, HTTP-SM-21
         Ok(notification @ Message::Notification(_)) => {
             let is_modern = versioning::is_modern_version(mcp_headers.version());
-            return match serves_legacy && !is_modern {
-                true => legacy(mcp_headers, notification),
-                false => modern_notification(mcp_headers, &notification, profile),
+            return if serves_legacy && !is_modern {
+                legacy(mcp_headers, notification)
+            } else {
+                modern_notification(mcp_headers, &notification, profile)
             };
         }
         Ok(response @ Message::Response(_)) if serves_legacy => {
@@ -351,9 +352,12 @@ mod tests {
         let code = |headers: &HeaderMap, body: &str| {
             let (mcp_headers, profile) = (McpHeaders::collect(headers), profile());
             let route = route(&mcp_headers, body.as_bytes(), &profile, true);
-            route
-                .err()
-                .map(|it| (it.status.as_u16(), MODERN.error(&it.fault).code))
+            route.err().map(|rejection| {
+                (
+                    rejection.status.as_u16(),
+                    MODERN.error(&rejection.fault).code,
+                )
+            })
         };
         let call = request("tools/call", r#""name":"t""#);
         let list = request("tools/list", "");

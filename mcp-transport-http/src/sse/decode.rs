@@ -86,7 +86,7 @@ pub struct Decoder {
     position: Position,
     /// The last line ended in CR: an LF that follows belongs to the same line end.
     after_cr: bool,
-    /// Number of bytes of a byte order mark that were read.
+    /// Number of bytes that were read from a byte order mark.
     bom_bytes: usize,
     /// Lines of the current event, each terminated by LF.
     event: Vec<u8>,

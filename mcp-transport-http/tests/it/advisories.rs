@@ -338,7 +338,7 @@ async fn cve_2025_6515_session_ids_are_random() {
     }
     assert_eq!(ids.len(), 2 * IDS);
     // 32 hexadecimal digits. Only those of version and variant of a UUID are not random.
-    let digits = |id: &String| id.chars().filter(|it| *it != '-').collect::<Vec<_>>();
+    let digits = |id: &String| id.chars().filter(|char| *char != '-').collect::<Vec<_>>();
     let digits: Vec<_> = ids.iter().map(digits).collect();
     let random = (0..32).filter(|&position| {
         let values: HashSet<_> = digits.iter().map(|id| id[position]).collect();

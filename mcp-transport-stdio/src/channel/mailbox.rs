@@ -1,4 +1,4 @@
-//! A bounded queue of the messages of one request.
+//! A bounded queue of one request's messages.
 
 use std::collections::VecDeque;
 use std::pin::Pin;

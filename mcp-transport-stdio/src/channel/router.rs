@@ -100,7 +100,7 @@ impl ChannelState {
                     peer = &*self.peer,
                     %error,
                     line = excerpt(&message),
-                    "a line is no message"
+                    "a line is not a message"
                 );
                 // The caller parses the message again and reports the error.
                 if let Some(call) = error.id().and_then(|id| self.pending.lock().remove(id)) {
@@ -199,7 +199,7 @@ impl ChannelState {
         // spec: LOG-05
         let is_of_call = match &decoded {
             Some(ServerNotification::Log(_)) => true,
-            Some(ServerNotification::Other { .. }) => version.is_some_and(|it| !it.is_modern()),
+            Some(ServerNotification::Other { .. }) => version.is_some_and(|version| !version.is_modern()),
             _ => false,
         };
         if is_of_call {

@@ -177,7 +177,7 @@ impl ServerCommand {
         let folder = self
             .folder
             .as_ref()
-            .map_or(OsStr::new(""), |it| it.as_os_str());
+            .map_or(OsStr::new(""), |name| name.as_os_str());
         let count = self.args.len().to_le_bytes();
         let (program, folder) = (self.program.as_encoded_bytes(), folder.as_encoded_bytes());
         let mut parts = vec![inherits, program, folder, &count];

@@ -40,9 +40,12 @@ pub(super) fn inherited(
 }
 
 fn is_inherited(key: &OsStr) -> bool {
-    let is_same = |name: &&str| match cfg!(windows) {
-        true => key.eq_ignore_ascii_case(name),
-        false => key == *name,
+    let is_same = |name: &&str| {
+        if cfg!(windows) {
+            key.eq_ignore_ascii_case(name)
+        } else {
+            key == *name
+        }
     };
     INHERITED.iter().any(is_same)
 }

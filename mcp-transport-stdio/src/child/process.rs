@@ -18,7 +18,7 @@ pub(super) fn running() -> watch::Sender<ProcessState> {
     watch::Sender::new(ProcessState::Running)
 }
 
-/// The parent's ends of the pipes of a process.
+/// The parent's ends of a process's pipes.
 pub(super) struct ProcessPipes {
     pub(super) stdin: ChildStdin,
     pub(super) stdout: ChildStdout,
@@ -29,7 +29,7 @@ pub(super) struct ProcessPipes {
 impl ProcessPipes {
     /// # Errors
     ///
-    /// Returns an error when standard input or output is no pipe.
+    /// Returns an error when standard input or output is not a pipe.
     pub(super) fn new(
         stdin: Option<ChildStdin>,
         stdout: Option<ChildStdout>,

@@ -14,7 +14,10 @@ pub(super) fn find(
     is_file: impl Fn(&Path) -> bool,
 ) -> Option<PathBuf> {
     let extensions = extensions.map_or(DEFAULT_EXTENSIONS.into(), OsStr::to_string_lossy);
-    let extensions: Vec<&str> = extensions.split(';').filter(|it| !it.is_empty()).collect();
+    let extensions: Vec<&str> = extensions
+        .split(';')
+        .filter(|extension| !extension.is_empty())
+        .collect();
     let with_extensions = |file: PathBuf| {
         let has_extension = file.extension().is_some_and(|found| {
             let found = found.to_string_lossy();
@@ -52,7 +55,7 @@ mod tests {
     fn find_tries_extensions_in_path_order() {
         let path = std::env::join_paths(["one", "two"]).unwrap();
         let files = ["one/tool.exe", "two/npx.cmd", "two/tool.cmd", "here/x.bat"];
-        let is_file = |file: &Path| files.iter().any(|it| Path::new(it) == file);
+        let is_file = |file: &Path| files.iter().any(|known| Path::new(known) == file);
         for (program, expected) in [
             ("npx", Some("two/npx.cmd")),
             ("npx.cmd", Some("two/npx.cmd")),

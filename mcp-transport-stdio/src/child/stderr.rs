@@ -36,7 +36,7 @@ struct TailLines {
     process: u64,
 }
 
-/// Standard error of one process of a server. Clones share it.
+/// Standard error of one server process. Clones share it.
 #[derive(Debug, Clone)]
 pub(super) struct StderrCapture {
     tail: StderrTail,

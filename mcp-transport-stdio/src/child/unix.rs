@@ -46,7 +46,7 @@ impl Process {
         let process = Arc::new(Self {
             group,
             is_reaped: Mutex::new(false),
-            watchdog_pipe: Mutex::new(watchdog.as_mut().and_then(|it| it.stdin.take())),
+            watchdog_pipe: Mutex::new(watchdog.as_mut().and_then(|watchdog| watchdog.stdin.take())),
             state: running(),
         });
         let pipes = ProcessPipes::new(child.stdin.take(), child.stdout.take(), child.stderr.take());

@@ -232,7 +232,7 @@ impl Driver {
     /// otherwise send errors to each other forever.
     // spec: STDIO-17
     fn handle_invalid(&self, message: &[u8], error: ParseError) {
-        tracing::warn!(%error, line = excerpt(message), "a line is no message");
+        tracing::warn!(%error, line = excerpt(message), "a line is not a message");
         if !may_be_response(message) {
             let id = error.id().cloned();
             self.refuse(MODERN, id.as_ref(), &error.into());
@@ -422,7 +422,7 @@ impl Driver {
         observer.message(&message).end(Ok(()));
     }
 
-    /// Starts the handler of a notification of an extension. A refused notification is ignored.
+    /// Starts the handler of an extension's notification. A refused notification is ignored.
     fn start_notification(&mut self, notification: &Notification<'_>) {
         let started = catch_panic_sync(|| self.try_start_notification(notification));
         let reason = match started {

@@ -49,9 +49,10 @@ impl Service for ToolNameService {
             .with_tools(true)
             .with_resources(false, true);
         offers.logging = Some(ExtraFields::default());
-        let offers = match self.has_extension {
-            true => offers.with_extension("com.example/x", &()),
-            false => offers,
+        let offers = if self.has_extension {
+            offers.with_extension("com.example/x", &())
+        } else {
+            offers
         };
         let info = Implementation::new("tool-name", "1.0.0");
         let mut profile = ServerProfile::new(info);

@@ -192,7 +192,7 @@ async fn second_initialize_opens_a_new_session() {
     bus.publish(ChangeEvent::Tools);
     let note = peer.expect().await;
     assert_eq!(note["method"], "notifications/tools/list_changed");
-    // A late response to the first session is no response to the second one.
+    // A late response to the first session is not a response to the second one.
     call(&mut peer, 5, "ask").await;
     let second = peer.expect().await;
     assert_eq!(second["method"], "elicitation/create");

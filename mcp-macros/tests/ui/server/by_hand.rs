@@ -1,4 +1,4 @@
-//! Handlers without macros: parameters that are no extractors, results that are none.
+//! Handlers without macros: parameters that are not extractors, results that are not results of tools.
 
 use mcp_server::{Args, PromptExt, ResourceExt, ToolExt};
 use mcp_types::{Prompt, Resource, Tool};

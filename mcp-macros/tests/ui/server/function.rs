@@ -1,4 +1,4 @@
-//! Free functions that are no routes.
+//! Free functions that are not routes.
 
 use mcp_macros::{resource, tool};
 use mcp_server::Server;

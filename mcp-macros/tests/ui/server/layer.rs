@@ -1,4 +1,4 @@
-//! Functions that are no middleware.
+//! Functions that are not middleware.
 
 use mcp_server::Server;
 use mcp_server::middleware::{Exchange, Next, Reply, from_fn};

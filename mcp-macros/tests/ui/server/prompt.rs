@@ -1,4 +1,4 @@
-//! Prompts with results that are no messages, with invalid parameters, and with options of tools.
+//! Prompts with results that are not messages, with invalid parameters, and with options of tools.
 
 struct Reviews;
 

@@ -1,4 +1,4 @@
-//! Variables without a parameter, parameters without a variable, results that are no contents.
+//! Variables without a parameter, parameters without a variable, results that are not contents.
 
 struct Files;
 

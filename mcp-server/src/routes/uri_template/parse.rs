@@ -94,7 +94,7 @@ impl UriTemplate {
         let names: Vec<&str> = list.split(',').collect();
         if let Some(name) = names.iter().find(|name| !is_variable(name)) {
             return Err(format!(
-                "`{name}` in `{{{text}}}` is no variable: a name has letters, digits, `_` and `.`"
+                "`{name}` in `{{{text}}}` is not a variable: a name has letters, digits, `_` and `.`"
             ));
         }
         match (operator, names.as_slice()) {
@@ -163,9 +163,10 @@ pub(crate) fn check_uri(text: &str) -> Result<(), String> {
     if is_uri(text) {
         return Ok(());
     }
-    let problem = match text.contains(':') {
-        true => "it is no URI of RFC 3986: percent-encode what a URI cannot have",
-        false => "it needs a scheme, such as `notes:` or `https:`",
+    let problem = if text.contains(':') {
+        "it is not a URI of RFC 3986: percent-encode what a URI cannot have"
+    } else {
+        "it needs a scheme, such as `notes:` or `https:`"
     };
     Err(problem.to_owned())
 }

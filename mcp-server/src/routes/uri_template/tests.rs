@@ -111,7 +111,7 @@ fn uri_matches_template_with_expected_values() {
             "x://a{b}aa",
             &[("x://abaa", "b=b"), ("x://aaaa", "b=a"), ("x://aaa", "no")],
         ),
-        // The digits of an escape are no literal.
+        // The digits of an escape are not a literal.
         (
             "x://{a}2{b}",
             &[
@@ -190,8 +190,8 @@ fn ambiguous_or_malformed_template_is_rejected() {
     for (template, expected) in [
         ("x://{id", "the `{` before `id` has no `}`"),
         ("x://id}", "the `}` in `x://id}` has no `{`"),
-        ("x://{}", "`` in `{}` is no variable"),
-        ("x://{a b}", "`a b` in `{a b}` is no variable"),
+        ("x://{}", "`` in `{}` is not a variable"),
+        ("x://{a b}", "`a b` in `{a b}` is not a variable"),
         ("x://{#id}", "cannot be matched"),
         ("x://a{.id}", "cannot be matched"),
         ("x://a{;id}", "cannot be matched"),

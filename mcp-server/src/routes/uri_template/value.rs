@@ -1,4 +1,4 @@
-//! Decoding of the values of variables.
+//! Decoding of variable values.
 
 use percent_encoding::percent_decode_str;
 

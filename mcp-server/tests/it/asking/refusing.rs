@@ -43,7 +43,11 @@ fn asking(name: &str) -> Server {
     server.tool(match name {
         "form" => tool.handler(|ask: Ask| async move {
             let answer = ask.form::<Name>("key", "Who?").await?;
-            Ok::<_, ToolError>(answer.accepted().map_or("nobody".to_owned(), |it| it.name))
+            Ok::<_, ToolError>(
+                answer
+                    .accepted()
+                    .map_or("nobody".to_owned(), |form| form.name),
+            )
         }),
         "raw" => tool.handler(|ask: Ask| async move {
             let form = FormSchema::new().required("name", StringSchema::new());

@@ -132,7 +132,7 @@ fn concurrent_questions_are_asked_in_one_round() {
         let questions = ["a", "b", "c"].map(|key| ask.form::<Name>(key, "Who?"));
         let answers = ask.all(Vec::from(questions)).await?;
         let names = answers.into_iter().filter_map(Answer::accepted);
-        Ok::<_, ToolError>(names.map(|it| it.name).collect::<Vec<_>>().join(" "))
+        Ok::<_, ToolError>(names.map(|name| name.name).collect::<Vec<_>>().join(" "))
     };
     let joined = |ask: Ask| async move {
         let questions = ["a", "b"].map(|key| ask.form::<Name>(key, "Who?"));

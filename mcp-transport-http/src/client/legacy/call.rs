@@ -121,9 +121,10 @@ async fn exchange(
         }
         let response = session.post(out.body.clone(), &out.headers).await?;
         if let Err(expired) = session.check_expired(response.status()) {
-            return Err(match was_accepted(response, &out.id, &session).await {
-                true => after_acceptance(expired),
-                false => expired,
+            return Err(if was_accepted(response, &out.id, &session).await {
+                after_acceptance(expired)
+            } else {
+                expired
             });
         }
         let received = receive(&session, &call, &out.headers, response);

@@ -94,7 +94,7 @@ impl ReceivedRequest {
         self.request
             .headers()
             .get(name)
-            .map(|it| it.to_str().unwrap())
+            .map(|value| value.to_str().unwrap())
     }
 
     fn body(&self) -> &str {

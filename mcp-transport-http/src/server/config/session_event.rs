@@ -1,4 +1,4 @@
-//! Events of the life of a session, for [`StreamableHttp::on_session`].
+//! Events in the life of a session, for [`StreamableHttp::on_session`].
 //!
 //! [`StreamableHttp::on_session`]: crate::server::StreamableHttp::on_session
 

@@ -73,7 +73,7 @@ pub enum AnswerMode {
     Auto,
     /// Always an event stream.
     AlwaysSse,
-    /// Always JSON, regardless of the duration of the call. Handlers cannot send requests to the
+    /// Always JSON, however long the call takes. Handlers cannot send requests to the
     /// client, and notifications about progress and log messages are discarded.
     AlwaysJson,
 }

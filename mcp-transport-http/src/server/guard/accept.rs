@@ -10,7 +10,9 @@ pub(super) fn is_json(value: &[u8]) -> bool {
         return true;
     }
     let media_type = value.split(|&byte| byte == b';').next();
-    media_type.is_some_and(|it| trim_blanks(it).eq_ignore_ascii_case(JSON_TYPE.as_bytes()))
+    media_type.is_some_and(|media_type| {
+        trim_blanks(media_type).eq_ignore_ascii_case(JSON_TYPE.as_bytes())
+    })
 }
 
 /// Values of `Accept` that most clients send. They are not parsed.

@@ -16,7 +16,7 @@ pub(in crate::server) const STANDALONE_STREAM: &str = "0";
 pub(in crate::server) struct MissedEvents {
     /// The events, encoded.
     pub(in crate::server) events: Vec<u8>,
-    /// Number of the last of them, when the store has more.
+    /// Number of the last one, when the store has more.
     pub(in crate::server) more_after: Option<u64>,
 }
 

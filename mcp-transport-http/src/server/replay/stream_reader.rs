@@ -205,9 +205,10 @@ impl StreamReader {
                 has_more,
                 follower,
             } => {
-                let delay = match *has_more {
-                    true => Some(Duration::ZERO),
-                    false => follower.next_delay(cx),
+                let delay = if *has_more {
+                    Some(Duration::ZERO)
+                } else {
+                    follower.next_delay(cx)
                 };
                 let (store, session) = (Arc::clone(store), Arc::clone(session));
                 let writer = writer.clone();
@@ -245,9 +246,10 @@ impl StreamReader {
         } else if is_released {
             self.end_and_retry();
         }
-        match self.out.is_empty() && !self.is_done {
-            true => Poll::Pending,
-            false => Poll::Ready(()),
+        if self.out.is_empty() && !self.is_done {
+            Poll::Pending
+        } else {
+            Poll::Ready(())
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::sse::encode as sse;
 /// Response to one message of a batch.
 pub(super) type BatchResponse<'a> = BoxFuture<'a, Response<Body>>;
 
-/// Checks the scopes of all calls of a batch. One call that its caller may not make refuses the batch,
+/// Checks the scopes of all calls in a batch. One call that its caller may not make refuses the batch,
 /// because the response to a batch has one status. `read` returns the call of a request.
 ///
 /// # Errors

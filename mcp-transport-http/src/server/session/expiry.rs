@@ -19,7 +19,7 @@ use super::http_session::HttpSession;
 use super::store;
 use super::table::SessionTable;
 
-/// Number of concurrent operations of the session store.
+/// Number of the session store's concurrent operations.
 const CONCURRENT_SAVES: usize = 8;
 
 /// Starts the task. There is one task for all sessions, and it ends when there are none.

@@ -159,9 +159,10 @@ impl StandaloneStream {
 /// Checks that a session has not ended while its request waited. A stream that was opened after the
 /// end of its session would never end.
 fn check_open(session: &HttpSession) -> Result<(), Rejection> {
-    match session.is_ended() {
-        true => Err(Rejection::session_not_found()),
-        false => Ok(()),
+    if session.is_ended() {
+        Err(Rejection::session_not_found())
+    } else {
+        Ok(())
     }
 }
 

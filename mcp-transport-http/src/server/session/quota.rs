@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 use super::super::config::Sessions;
 
-/// Number of sessions of an endpoint, in total and per owner.
+/// Number of an endpoint's sessions, in total and per owner.
 #[derive(Default)]
 pub(super) struct SessionQuota(Arc<Mutex<Counts>>);
 
@@ -22,7 +22,7 @@ struct Counts {
     by_owner: HashMap<SessionOwner, usize>,
 }
 
-/// Holder of a share of the sessions.
+/// Holder of a share in the sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::server) enum SessionOwner {
     /// Verified principal.

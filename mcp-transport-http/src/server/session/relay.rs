@@ -107,7 +107,7 @@ pub(super) async fn stream_number(session: &HttpSession) -> Option<u64> {
     number.ok()
 }
 
-/// Notifies the other servers of an event of a session. Does nothing without a relay.
+/// Notifies the other servers about a session's event. Does nothing without a relay.
 pub(super) async fn notify(session: &HttpSession, event: RelayEvent) {
     if let Some(relay) = &session.settings().relay {
         // The error is in the log. The other servers learn about changes and ends from the store.

@@ -1,4 +1,4 @@
-//! Table of the sessions of an endpoint.
+//! Table of an endpoint's sessions.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -127,9 +127,10 @@ impl SessionTable {
         };
         session.protocol.share_context(&mut state.facts);
         state.enqueue(session);
-        Ok(match std::mem::replace(&mut state.has_expiry_task, true) {
-            true => Inserted::WithExpiryTask,
-            false => Inserted::StartExpiryTask,
+        Ok(if std::mem::replace(&mut state.has_expiry_task, true) {
+            Inserted::WithExpiryTask
+        } else {
+            Inserted::StartExpiryTask
         })
     }
 

@@ -135,7 +135,7 @@ impl Tools {
             "echo" => text("echo"),
             "who" => {
                 let principal = exchange.extensions.get::<Principal>();
-                text(&principal.map_or("nobody".to_owned(), |it| it.subject.clone()))
+                text(&principal.map_or("nobody".to_owned(), |principal| principal.subject.clone()))
             }
             "steps" => {
                 for step in 1..4 {

@@ -1,4 +1,4 @@
-//! The stream of a connection of HTTP+SSE.
+//! The stream of an HTTP+SSE connection.
 
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
@@ -59,9 +59,10 @@ impl SseConnectionStream {
     pub(super) fn into_events(self, first: Bytes) -> impl Stream<Item = Bytes> + Send + 'static {
         // Boxed, because `unfold` stores its state twice.
         stream::unfold((first, Box::new(self)), |(first, mut stream)| async move {
-            let events = match first.is_empty() {
-                true => stream.next().await?,
-                false => first,
+            let events = if first.is_empty() {
+                stream.next().await?
+            } else {
+                first
             };
             Some((events, (Bytes::new(), stream)))
         })

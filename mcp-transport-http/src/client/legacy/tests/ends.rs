@@ -145,9 +145,10 @@ async fn status_404_with_id_of_call_fails_it_as_accepted() {
         let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
         request.reply(whole(404, Some("application/json"), &body));
         let error = failure(&mut frames).await;
-        match accepted {
-            true => assert!(matches!(error, ChannelError::Broken { .. }), "{body}"),
-            false => assert!(matches!(error, ChannelError::SessionExpired), "{body}"),
+        if accepted {
+            assert!(matches!(error, ChannelError::Broken { .. }), "{body}")
+        } else {
+            assert!(matches!(error, ChannelError::SessionExpired), "{body}")
         }
         // The next call needs another session in any case.
         let error = failure(&mut channel.call(call(3))).await;

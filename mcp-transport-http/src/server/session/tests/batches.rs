@@ -26,7 +26,7 @@ async fn batch_of_ready_calls_is_answered_with_an_array() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|it| &it["id"])
+        .map(|message| &message["id"])
         .collect();
     assert_eq!(
         ids,
@@ -58,12 +58,15 @@ async fn batch_with_notifications_is_answered_with_one_stream() {
     let answer = json!({ "jsonrpc": "2.0", "id": question, "result": { "roots": [] } });
     assert_eq!(peer.send(json!([answer])).await.status, 202);
     seen.extend(got.messages().await);
-    let mut answered: Vec<_> = seen.iter().filter_map(|it| it["id"].as_i64()).collect();
+    let mut answered: Vec<_> = seen
+        .iter()
+        .filter_map(|message| message["id"].as_i64())
+        .collect();
     answered.sort_unstable();
     assert_eq!(answered, [1, 2, 3]);
     let progress = seen
         .iter()
-        .filter(|it| it["method"] == "notifications/progress");
+        .filter(|message| message["method"] == "notifications/progress");
     assert_eq!(progress.count(), 3);
 }
 

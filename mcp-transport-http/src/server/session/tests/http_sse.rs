@@ -166,7 +166,7 @@ async fn second_initialize_replaces_the_session_of_a_connection() {
     mcp_core::ChangeBus::publish(&*tools.bus, ChangeEvent::Tools);
     let change = old.message().await;
     assert_eq!(change["method"], "notifications/tools/list_changed");
-    // A late response to the first session is no response to the second one.
+    // A late response to the first session is not a response to the second one.
     assert_eq!(old.send(tool(4, "roots")).await.status, 202);
     let second = old.message().await;
     assert_ne!(second["id"], question["id"]);

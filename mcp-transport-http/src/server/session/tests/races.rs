@@ -218,9 +218,10 @@ async fn stream_resumed_while_its_session_is_deleted_ends() {
     let endpoint = endpoint.events(store.clone());
     for is_call in [false, true] {
         let peer = Peer::open(&endpoint).await;
-        let mut got = match is_call {
-            true => peer.tool(1, "wait").await,
-            false => peer.get().await,
+        let mut got = if is_call {
+            peer.tool(1, "wait").await
+        } else {
+            peer.get().await
         };
         let id = got.event().await.id.unwrap();
         drop(got);

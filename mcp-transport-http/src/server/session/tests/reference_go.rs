@@ -9,7 +9,10 @@ async fn per_request_service_is_kept_by_its_session() {
     let (one, two) = (Tools::new(), Tools::new());
     let servers = [one.clone(), two.clone()];
     let endpoint = StreamableHttp::per_request(move |parts| {
-        let tenant = parts.headers.get("tenant").map(|it| it.to_str().unwrap());
+        let tenant = parts
+            .headers
+            .get("tenant")
+            .map(|tenant| tenant.to_str().unwrap());
         seen.lock().unwrap().push(tenant.map(str::to_owned));
         Served(servers[usize::from(tenant == Some("two"))].clone())
     });

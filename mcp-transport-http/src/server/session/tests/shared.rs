@@ -177,7 +177,7 @@ async fn stream_resumed_at_another_server_continues_to_its_end() {
     assert_eq!(seen.len(), 7);
     let numbers = seen
         .iter()
-        .filter_map(|it| it["params"]["progress"].as_f64());
+        .filter_map(|message| message["params"]["progress"].as_f64());
     assert!(numbers.is_sorted());
     assert_eq!(seen[6]["id"], 1);
     // No events are left.

@@ -288,9 +288,10 @@ async fn event_that_is_stored_while_its_session_is_deleted_is_deleted_as_well() 
     let (endpoint, tools, store) = serving();
     for is_call in [true, false] {
         let peer = Peer::open(&endpoint).await;
-        let mut stream = match is_call {
-            true => peer.tool(1, "wait").await,
-            false => peer.get().await,
+        let mut stream = if is_call {
+            peer.tool(1, "wait").await
+        } else {
+            peer.get().await
         };
         assert!(stream.event().await.id.is_some());
         *store.append_time.lock().unwrap() = SECOND;
@@ -525,12 +526,11 @@ async fn long_replay_is_loaded_while_the_client_reads() {
         }
         assert_eq!(seen, (1..100).collect::<Vec<_>>());
         assert!(*store.loads.lock().unwrap() > before + 10);
-        match is_call {
-            true => assert_eq!(got.rest().await, []),
-            false => {
-                tools.bus.publish(ChangeEvent::Tools);
-                while got.event().await.data.is_none() {}
-            }
+        if is_call {
+            assert_eq!(got.rest().await, [])
+        } else {
+            tools.bus.publish(ChangeEvent::Tools);
+            while got.event().await.data.is_none() {}
         }
     }
 }

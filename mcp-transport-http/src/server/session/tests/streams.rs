@@ -40,7 +40,8 @@ async fn stored_stream_starts_with_an_id_and_every_event_has_one() {
         if primed > 0 {
             assert_eq!((events[0].retry, &events[0].data), (Some(1000), &None));
         }
-        let ids: std::collections::HashSet<_> = events.iter().map(|it| it.id.clone()).collect();
+        let ids: std::collections::HashSet<_> =
+            events.iter().map(|event| event.id.clone()).collect();
         assert_eq!(ids.len(), events.len());
         let streams = ids
             .iter()
