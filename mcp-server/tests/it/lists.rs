@@ -242,9 +242,7 @@ fn mismatch_of_headers_is_reported_to_callers_that_see_the_tool() {
         let mut exchange = by(scopes, Call::CallTool(CallToolParams::new("shred", None)));
         let admitted = server.admit(&exchange.call, &exchange.facts, &exchange.extensions);
         assert!(admitted.unwrap().is_some());
-        exchange
-            .extensions
-            .insert(HeaderMismatch(mismatch.clone()));
+        exchange.extensions.insert(HeaderMismatch(mismatch.clone()));
         block_on(server.call(exchange))
     };
     let seen = call(&["admin"]);

@@ -199,7 +199,9 @@ impl ChannelState {
         // spec: LOG-05
         let is_of_call = match &decoded {
             Some(ServerNotification::Log(_)) => true,
-            Some(ServerNotification::Other { .. }) => version.is_some_and(|version| !version.is_modern()),
+            Some(ServerNotification::Other { .. }) => {
+                version.is_some_and(|version| !version.is_modern())
+            }
             _ => false,
         };
         if is_of_call {
