@@ -147,7 +147,7 @@ pub(super) fn find(
 // spec: SESS-06
 fn session_id<'a>(headers: &McpHeaders<'a>) -> Result<&'a str, Rejection> {
     match headers.session_id.value() {
-        Ok(Some(id)) => str::from_utf8(id.as_bytes()).map_err(|_| Rejection::session_not_found()),
+        Ok(Some(id)) => id.to_str().map_err(|_| Rejection::session_not_found()),
         Ok(None) => Err(Rejection::bad_session_request(
             "the request names no session: open one with `initialize`, and send the \
              Mcp-Session-Id header of its answer with every other request",
