@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `lifecycle` | commands around a server's life: `new`, `install`, `uninstall` |
+//! | `lifecycle` | commands around a server's life: `new`, `install`, `uninstall`, `pack` |
 
 mod lifecycle;
 
@@ -11,7 +11,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-pub(crate) use self::lifecycle::{EntryArgs, InstallArgs, NewArgs, Template, UninstallArgs};
+pub(crate) use self::lifecycle::{
+    EntryArgs, InstallArgs, NewArgs, PackArgs, Template, UninstallArgs,
+};
 
 /// Calls, lists and inspects servers of the Model Context Protocol
 #[derive(Debug, Parser)]
@@ -159,6 +161,12 @@ pub(crate) enum Command {
         after_help = "Hosts: claude-code, claude-desktop, cline, codex, copilot-cli, cursor, gemini-cli, goose, opencode,\nqwen-code, vscode, windsurf, zed.\n\nExamples:\n  mcp uninstall shop --host claude-code\n  mcp uninstall shop --host cursor --project --dry-run"
     )]
     Uninstall(UninstallArgs),
+    /// Pack a program as an MCPB bundle, and describe it for the MCP registry
+    #[command(
+        override_usage = "mcp pack [OPTIONS] -- <COMMAND>...",
+        after_help = "The program is started once: name, version and tools are those of the server. `--env NAME` is a value\nthat the user is asked for when the bundle is installed, `--env NAME=value` a fixed one.\n\nExamples:\n  mcp pack --author Ada -- target/release/shop\n  mcp pack --env SHOP_KEY --registry-name io.github.ada/shop --url https://example.com/shop.mcpb -- ./shop"
+    )]
+    Pack(PackArgs),
     /// List the servers of the configuration files on this machine
     #[command(
         after_help = "Files in the current folder and the user's own: mcp.json, and those of Claude Code, Claude Desktop, Cline,\nCodex, Copilot CLI, Cursor, Gemini CLI, opencode, Qwen Code, VS Code and Zed. Places without servers\nare listed at the end. Server names can be used as TARGET.\n\nExamples:\n  mcp servers\n  mcp servers --config ./mcp.json --json"

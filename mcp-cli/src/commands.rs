@@ -16,6 +16,7 @@ mod list;
 mod listen;
 mod login;
 mod new;
+mod pack;
 mod ping;
 mod prompt;
 mod proxy;
@@ -57,6 +58,7 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::New(args) => new::run(args, output),
         Command::Install(args) => install::install(args, output).await,
         Command::Uninstall(args) => install::uninstall(args, output).await,
+        Command::Pack(args) => pack::run(args, output).await,
         Command::Servers { config } => {
             servers::run(config.as_deref(), output);
             Ok(())

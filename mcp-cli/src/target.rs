@@ -342,9 +342,11 @@ fn with_env(mut command: ServerCommand, args: &ServerArgs) -> Result<Server, Fai
     for variable in &args.env {
         match variable.split_once('=') {
             Some((name, value)) if !name.is_empty() => command = command.env(name, value),
+            // The server inherits the variable of this process.
+            None if !variable.is_empty() => {}
             _ => {
                 return Err(Failure::usage(
-                    "a value of --env is not a variable; write NAME=value",
+                    "--env needs a name: NAME=value, or NAME for the value of this environment",
                 ));
             }
         }

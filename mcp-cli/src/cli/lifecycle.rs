@@ -1,10 +1,10 @@
-//! The definitions of commands around a server's life: `new`, `install`, `uninstall`.
+//! The definitions of commands around a server's life: `new`, `install`, `uninstall`, `pack`.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::ServerArgs;
+use super::{ServerArgs, TargetArgs};
 use crate::hosts::Host;
 
 /// What a new crate is.
@@ -77,4 +77,29 @@ pub(crate) struct UninstallArgs {
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) entry: EntryArgs,
+}
+
+/// Arguments of `pack`.
+#[derive(Debug, Args)]
+pub(crate) struct PackArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Write this file [default: NAME-VERSION.mcpb]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Author of the bundle [default: the first of Cargo.toml]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) author: Option<String>,
+    /// Description [default: that of the server, or of Cargo.toml]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
+    /// Also write server.json, with this name in the registry
+    #[arg(long, value_name = "NAME", requires = "url")]
+    pub(crate) registry_name: Option<String>,
+    /// The URL at which the bundle will be published
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// Print the manifest, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }

@@ -231,3 +231,83 @@ fn programs_that_a_host_could_not_start_are_refused() {
         assert!(run.code == 1 && run.err.contains(problem), "{run:?}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn bundle_contains_the_program_and_what_its_server_says() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = folder("pack");
+    // A small program: compressing a large one takes half a minute without optimization.
+    let program = folder.join("shop");
+    fs::write(&program, format!("#!/bin/sh\nexec '{}'\n", stdio_shop())).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let program = program.to_str().unwrap().to_owned();
+    let pack = |more: &[&str]| {
+        let words = [
+            "pack",
+            "--author",
+            "Ada",
+            "--description",
+            "A shop.",
+            "-e",
+            "SHOP_KEY",
+        ];
+        let words = [words.as_slice(), more, &["--", &program, "--fast"]].concat();
+        mcp_in(&folder, &words, "")
+    };
+    let registry = [
+        "--registry-name",
+        "io.github.ada/shop",
+        "--url",
+        "https://example.com/shop.mcpb",
+    ];
+    let printed = pack(&[&["--json", "-o", "shop.mcpb"], registry.as_slice()].concat()).json();
+    let file = fs::read(folder.join("shop.mcpb")).unwrap();
+    let mut bundle = zip::ZipArchive::new(std::io::Cursor::new(file)).unwrap();
+    let manifest: serde_json::Value =
+        serde_json::from_reader(bundle.by_name("manifest.json").unwrap()).unwrap();
+    assert_eq!(manifest, printed["manifest"]);
+    let entry_point = manifest["server"]["entry_point"].as_str().unwrap();
+    let packed = bundle.by_name(entry_point).unwrap();
+    assert_eq!(packed.size(), fs::metadata(&program).unwrap().len());
+    assert_eq!(packed.unix_mode().map(|mode| mode & 0o777), Some(0o755));
+    drop(packed);
+    assert_eq!(manifest["server"]["mcp_config"]["args"], json!(["--fast"]));
+    assert_eq!(manifest["user_config"]["SHOP_KEY"]["sensitive"], true);
+    let tools = manifest["tools"].as_array().unwrap();
+    assert!(tools.iter().any(|tool| tool["name"] == "add"), "{tools:?}");
+
+    let entry = fs::read_to_string(folder.join("server.json")).unwrap();
+    let entry: serde_json::Value = serde_json::from_str(&entry).unwrap();
+    assert_eq!(entry["packages"][0]["fileSha256"], printed["sha256"]);
+    assert_eq!(
+        entry["packages"][0]["environmentVariables"][0]["name"],
+        "SHOP_KEY"
+    );
+
+    let again = pack(&["--json", "-o", "again.mcpb"]).json();
+    assert_eq!(again["sha256"], printed["sha256"]);
+    for (words, problem) in [
+        (
+            ["--registry-name", "shop", "--url", "https://example.com/a"],
+            "backwards",
+        ),
+        (
+            [
+                "--registry-name",
+                "io.github.ada/shop",
+                "--url",
+                "http://example.com/a",
+            ],
+            "https",
+        ),
+    ] {
+        let refused = pack(&words);
+        assert!(
+            refused.code == 1 && refused.err.contains(problem),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(pack(&["--dry-run"]).json(), manifest);
+}

@@ -2,6 +2,7 @@
 //! language model on loopback.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -42,30 +43,62 @@ struct Host {
     name: &'static str,
     program: InstalledProgram,
     launch: Launch,
+    settings: Option<Settings>,
 }
 
+/// The settings file of a host, into which `mcp install` enters the server.
+#[derive(Clone, Copy)]
+struct Settings {
+    /// The host's name for `mcp install`.
+    host: &'static str,
+    /// The file in the home folder.
+    file: &'static str,
+    /// A line after the entry of the server.
+    addition: &'static str,
+}
+
+const GEMINI: Settings = Settings {
+    host: "gemini-cli",
+    file: ".gemini/settings.json",
+    addition: "",
+};
+const CODEX: Settings = Settings {
+    host: "codex",
+    file: "config.toml",
+    addition: "default_tools_approval_mode = \"approve\"\n",
+};
+
 fn hosts(peers: &Peers) -> [Host; 4] {
-    let host = |name, program, launch| Host {
+    let host = |name, program, launch, settings| Host {
         name,
         program,
         launch,
+        settings,
     };
     [
         host(
             "Gemini CLI",
             peers.package("@google/gemini-cli", "bundle/gemini.js"),
             gemini as Launch,
+            Some(GEMINI),
         ),
         host(
             "Codex",
             peers.package("@openai/codex", "bin/codex.js"),
             codex,
+            Some(CODEX),
         ),
-        host("LangChain JS", peers.node("host_langchain.mjs"), langchain),
+        host(
+            "LangChain JS",
+            peers.node("host_langchain.mjs"),
+            langchain,
+            None,
+        ),
         host(
             "LangChain",
             peers.python("python-langchain", "host_langchain.py"),
             langchain,
+            None,
         ),
     ]
 }
@@ -95,6 +128,9 @@ pub(super) fn cases(
                         &log_file(out, &format!("{name} model")),
                     )?;
                     let command = (host.launch)(program, &home, model.url(), words)?;
+                    if let Some(settings) = &host.settings {
+                        install(workspace, settings, &home, words)?;
+                    }
                     models.push(model);
                     Start::Run(command)
                 }
@@ -156,16 +192,38 @@ fn langchain(program: &PeerCommand, _: &Path, model: &str, server: &[PathBuf]) -
     Ok(command)
 }
 
-fn gemini(program: &PeerCommand, home: &Path, model: &str, server: &[PathBuf]) -> Result<Command> {
-    let (command, arguments) = split(server)?;
+/// Enters the server into the settings of a host, as its user would.
+fn install(
+    workspace: &Workspace,
+    settings: &Settings,
+    home: &Path,
+    server: &[PathBuf],
+) -> Result<()> {
+    let file = home.join(settings.file);
+    let mut install = Command::new(workspace.binary("debug", COMMAND));
+    install.args([
+        "install",
+        "--quiet",
+        "--name",
+        "shop",
+        "--host",
+        settings.host,
+        "--file",
+    ]);
+    process::run(install.arg(&file).arg("--").args(server))?;
+    let mut file = fs::OpenOptions::new().append(true).open(file)?;
+    file.write_all(settings.addition.as_bytes())?;
+    Ok(())
+}
+
+fn gemini(program: &PeerCommand, home: &Path, model: &str, _: &[PathBuf]) -> Result<Command> {
     let settings = json!({
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "privacy": {"usageStatisticsEnabled": false},
         "general": {"disableAutoUpdate": true, "disableUpdateNag": true},
-        "mcpServers": {"shop": {"command": command, "args": arguments, "trust": true}},
     });
     fs::create_dir_all(home.join(".gemini"))?;
-    fs::write(home.join(".gemini/settings.json"), settings.to_string())?;
+    fs::write(home.join(GEMINI.file), settings.to_string())?;
     let mut gemini = program.command();
     gemini
         .args(["--prompt", "Call the tool.", "--approval-mode", "yolo"])
@@ -177,26 +235,19 @@ fn gemini(program: &PeerCommand, home: &Path, model: &str, server: &[PathBuf]) -
     Ok(gemini)
 }
 
-fn codex(program: &PeerCommand, home: &Path, model: &str, server: &[PathBuf]) -> Result<Command> {
-    let (command, arguments) = split(server)?;
+fn codex(program: &PeerCommand, home: &Path, model: &str, _: &[PathBuf]) -> Result<Command> {
     let settings = format!(
         "model = \"scripted\"\nmodel_provider = \"scripted\"\napproval_policy = \"never\"\n\
          [model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{model}/v1\"\n\
-         wire_api = \"responses\"\n\
-         [mcp_servers.shop]\ncommand = {command:?}\nargs = {arguments:?}\n\
-         default_tools_approval_mode = \"approve\"\n"
+         wire_api = \"responses\"\n"
     );
-    fs::write(home.join("config.toml"), settings)?;
+    fs::write(home.join(CODEX.file), settings)?;
     let mut codex = program.command();
     codex
         .args(["exec", "--skip-git-repo-check", "--json", "Call the tool."])
         .current_dir(home)
         .env("CODEX_HOME", home);
     Ok(codex)
-}
-
-fn split(words: &[PathBuf]) -> Result<(&PathBuf, &[PathBuf])> {
-    words.split_first().ok_or_else(|| "no command".into())
 }
 
 #[cfg(test)]

@@ -1,0 +1,411 @@
+//! `mcp pack`.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use mcp::Client;
+use mcp::types::escape_json;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::support::close;
+use crate::cli::PackArgs;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::target;
+
+/// Largest program in bytes.
+const MAX_PROGRAM: u64 = 1 << 30;
+/// Longest description that the registry accepts, in characters.
+const MAX_DESCRIPTION: usize = 100;
+/// The schema of `server.json`.
+const REGISTRY_SCHEMA: &str =
+    "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
+
+pub(super) async fn run(args: &PackArgs, output: &Output) -> Result<(), Failure> {
+    let Some(program) = args.target.server.command.first() else {
+        return Err(Failure::usage(
+            "pass the program after `--`: mcp pack -- target/release/shop",
+        ));
+    };
+    let (program, size) = open_program(Path::new(program))?;
+    let package = Package::of_folder();
+    let client = target::connect_only(&args.target, output).await?;
+    let described = describe(&client).await;
+    close(&client).await;
+    let server = described?;
+
+    let manifest = manifest(args, &server, &package, &program)?;
+    let registry = args
+        .registry_name
+        .as_deref()
+        .map(|name| check_registry(name, args, &manifest));
+    let registry = registry.transpose()?;
+    if args.dry_run {
+        output.document(&manifest);
+        return Ok(());
+    }
+    let path = args
+        .output
+        .clone()
+        .unwrap_or_else(|| bundle_name(&manifest));
+    let written = write_bundle(&path, &manifest, &program, size);
+    written.map_err(|error| unwritable(&path, &error))?;
+    let digest = digest(&path).map_err(|error| unwritable(&path, &error))?;
+    let entry = match registry {
+        Some(name) => Some(write_entry(&path, name, &digest, args, &manifest)?),
+        None => None,
+    };
+    print(&path, &digest, &manifest, entry.as_deref(), output);
+    Ok(())
+}
+
+/// What the server says about itself.
+struct Described {
+    info: mcp::Implementation,
+    tools: Vec<mcp::Tool>,
+}
+
+async fn describe(client: &Client) -> Result<Described, Failure> {
+    if client.server_info().is_none() {
+        client.discover().await?;
+    }
+    let Some(info) = client.server_info() else {
+        return Err(Failure::usage("the server has no name; a bundle needs one"));
+    };
+    let has_tools = client
+        .server_capabilities()
+        .is_some_and(|has| has.tools.is_some());
+    let tools = if has_tools {
+        client.list_tools().await?
+    } else {
+        Vec::new()
+    };
+    Ok(Described { info, tools })
+}
+
+/// The package in the current folder, for what the server does not say.
+#[derive(Debug, Default, Deserialize)]
+struct Package {
+    description: Option<String>,
+    license: Option<String>,
+    #[serde(default)]
+    authors: Vec<String>,
+}
+
+impl Package {
+    fn of_folder() -> Self {
+        #[derive(Deserialize)]
+        struct Manifest {
+            package: Package,
+        }
+        let text = std::fs::read_to_string("Cargo.toml").unwrap_or_default();
+        let manifest = toml::from_str(&text);
+        manifest.map_or_else(|_| Self::default(), |manifest: Manifest| manifest.package)
+    }
+}
+
+fn open_program(path: &Path) -> Result<(PathBuf, u64), Failure> {
+    let found = std::fs::metadata(path)
+        .ok()
+        .filter(std::fs::Metadata::is_file);
+    let Some(found) = found else {
+        return Err(Failure::usage(format!(
+            "{} is not a file; a bundle contains the program itself",
+            path.display()
+        )));
+    };
+    if found.len() > MAX_PROGRAM {
+        return Err(Failure::usage(format!(
+            "{} has more than 1 GiB",
+            path.display()
+        )));
+    }
+    Ok((path.to_owned(), found.len()))
+}
+
+fn manifest(
+    args: &PackArgs,
+    server: &Described,
+    package: &Package,
+    program: &Path,
+) -> Result<Value, Failure> {
+    let Described { info, tools } = server;
+    let author = args.author.as_ref().or(package.authors.first());
+    let author = author.ok_or_else(|| {
+        Failure::usage(
+            "a bundle names its author: pass --author, or write `authors` into Cargo.toml",
+        )
+    })?;
+    let description = [&args.description, &info.description, &package.description];
+    let description = description
+        .into_iter()
+        .find_map(Clone::clone)
+        .ok_or_else(|| {
+            Failure::usage(
+                "a bundle has a description: pass --description, or write one into Cargo.toml",
+            )
+        })?;
+    let file = program.file_name().unwrap_or_default().to_string_lossy();
+    let entry_point = format!("server/{file}");
+    let (env, asked) = environment(&args.target.server.env);
+    let tools = tools.iter().map(|tool| {
+        let mut listed = Map::new();
+        listed.insert("name".to_owned(), tool.name.as_str().into());
+        if let Some(description) = &tool.description {
+            listed.insert("description".to_owned(), description.as_str().into());
+        }
+        Value::Object(listed)
+    });
+    let mut manifest = json!({
+        "manifest_version": "0.3",
+        "name": info.name,
+        "version": info.version,
+        "description": description,
+        "author": author_of(author),
+        "server": {
+            "type": "binary",
+            "entry_point": entry_point,
+            "mcp_config": {
+                "command": format!("${{__dirname}}/{entry_point}"),
+                "args": args.target.server.command[1..],
+                "env": env,
+            },
+        },
+        "tools": tools.collect::<Vec<_>>(),
+        "compatibility": {"platforms": [platform()]},
+    });
+    let optional = [
+        ("display_name", info.title.as_ref()),
+        ("homepage", info.website_url.as_ref()),
+        ("license", package.license.as_ref()),
+    ];
+    for (member, value) in optional {
+        if let Some(value) = value {
+            manifest[member] = value.as_str().into();
+        }
+    }
+    if !asked.is_empty() {
+        manifest["user_config"] = asked.into();
+    }
+    Ok(manifest)
+}
+
+/// Splits `Name <mail>`.
+fn author_of(text: &str) -> Value {
+    match text.split_once('<') {
+        Some((name, mail)) => {
+            json!({"name": name.trim(), "email": mail.trim_end_matches('>').trim()})
+        }
+        None => json!({"name": text.trim()}),
+    }
+}
+
+/// The variables of the program: with values, and those that the user is asked for when the bundle is installed.
+fn environment(list: &[String]) -> (Map<String, Value>, Map<String, Value>) {
+    let (mut env, mut asked) = (Map::new(), Map::new());
+    for text in list {
+        if let Some((name, value)) = text.split_once('=') {
+            env.insert(name.to_owned(), value.into());
+            continue;
+        }
+        env.insert(text.clone(), format!("${{user_config.{text}}}").into());
+        let question = json!({
+            "type": "string",
+            "title": text,
+            "description": format!("Value of the variable {text}"),
+            "required": true,
+            "sensitive": true,
+        });
+        asked.insert(text.clone(), question);
+    }
+    (env, asked)
+}
+
+const fn platform() -> &'static str {
+    if cfg!(windows) {
+        "win32"
+    } else if cfg!(target_os = "macos") {
+        "darwin"
+    } else {
+        "linux"
+    }
+}
+
+fn member<'a>(manifest: &'a Value, name: &str) -> &'a str {
+    manifest[name].as_str().unwrap_or_default()
+}
+
+/// The default file: characters that file names cannot have are replaced.
+fn bundle_name(manifest: &Value) -> PathBuf {
+    let name = format!(
+        "{}-{}",
+        member(manifest, "name"),
+        member(manifest, "version")
+    );
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let name: String = name
+        .chars()
+        .map(|c| if is_plain(c) { c } else { '-' })
+        .collect();
+    format!("{}.mcpb", name.trim_start_matches('.')).into()
+}
+
+/// Writes the bundle. The same inputs give the same bytes.
+fn write_bundle(path: &Path, manifest: &Value, program: &Path, size: u64) -> io::Result<()> {
+    let mut bundle = ZipWriter::new(File::create(path)?);
+    let options = SimpleFileOptions::default();
+    bundle.start_file("manifest.json", options)?;
+    bundle.write_all(format!("{manifest:#}\n").as_bytes())?;
+    let entry_point = manifest["server"]["entry_point"]
+        .as_str()
+        .unwrap_or_default();
+    bundle.start_file(entry_point, options.unix_permissions(0o755))?;
+    let mut program = io::Read::take(File::open(program)?, size);
+    io::copy(&mut program, &mut bundle)?;
+    bundle.finish()?.sync_all()
+}
+
+fn digest(path: &Path) -> io::Result<String> {
+    struct Hasher(hmac_sha256::Hash);
+    impl io::Write for Hasher {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.update(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut hasher = Hasher(hmac_sha256::Hash::new());
+    io::copy(&mut File::open(path)?, &mut hasher)?;
+    let digest = hasher.0.finalize();
+    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Checks what the registry demands of an entry, before the bundle is written.
+fn check_registry<'a>(
+    name: &'a str,
+    args: &PackArgs,
+    manifest: &Value,
+) -> Result<&'a str, Failure> {
+    let is_plain = |part: &str| {
+        !part.is_empty()
+            && part
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))
+    };
+    let is_valid = name
+        .split_once('/')
+        .is_some_and(|(space, server)| space.contains('.') && is_plain(space) && is_plain(server));
+    if !is_valid {
+        return Err(Failure::usage(format!(
+            "{name:?} is not a name of the registry: a domain backwards and a name, such as io.github.ada/shop"
+        )));
+    }
+    if args
+        .url
+        .as_deref()
+        .is_none_or(|url| !url.starts_with("https://"))
+    {
+        return Err(Failure::usage(
+            "the registry needs the https URL of the bundle: pass --url",
+        ));
+    }
+    let length = member(manifest, "description").chars().count();
+    if length > MAX_DESCRIPTION {
+        return Err(Failure::usage(format!(
+            "the registry accepts descriptions of {MAX_DESCRIPTION} characters, this one has {length}: pass --description"
+        )));
+    }
+    Ok(name)
+}
+
+/// Writes `server.json` beside the bundle.
+fn write_entry(
+    bundle: &Path,
+    name: &str,
+    digest: &str,
+    args: &PackArgs,
+    manifest: &Value,
+) -> Result<PathBuf, Failure> {
+    let asked = manifest["user_config"].as_object().into_iter().flatten();
+    let variables =
+        asked.map(|(name, _)| json!({"name": name, "isRequired": true, "isSecret": true}));
+    let entry = json!({
+        "$schema": REGISTRY_SCHEMA,
+        "name": name,
+        "description": manifest["description"],
+        "version": manifest["version"],
+        "packages": [{
+            "registryType": "mcpb",
+            "identifier": args.url,
+            "version": manifest["version"],
+            "fileSha256": digest,
+            "transport": {"type": "stdio"},
+            "environmentVariables": variables.collect::<Vec<_>>(),
+        }],
+    });
+    let path = bundle.with_file_name("server.json");
+    let written = std::fs::write(&path, &*escape_json(&format!("{entry:#}\n")));
+    written.map_err(|error| unwritable(&path, &error))?;
+    Ok(path)
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::usage(format!("cannot write {}: {error}", path.display()))
+}
+
+fn print(path: &Path, digest: &str, manifest: &Value, entry: Option<&Path>, output: &Output) {
+    if output.json {
+        return output.document(&json!({
+            "bundle": path,
+            "sha256": digest,
+            "manifest": manifest,
+            "serverJson": entry,
+        }));
+    }
+    let tools = manifest["tools"].as_array().map_or(0, Vec::len);
+    output.line(&format!(
+        "{} ({tools} tools, {})",
+        path.display(),
+        platform()
+    ));
+    output.line(&format!("sha256 {digest}"));
+    if let Some(entry) = entry {
+        output.line(&entry.display().to_string());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::json;
+
+    use super::{author_of, bundle_name, environment};
+
+    #[test]
+    fn variables_without_a_value_are_asked_for() {
+        let (env, asked) = environment(&["LEVEL=debug".to_owned(), "SHOP_KEY".to_owned()]);
+        assert_eq!(
+            json!(env),
+            json!({"LEVEL": "debug", "SHOP_KEY": "${user_config.SHOP_KEY}"})
+        );
+        assert_eq!(asked["SHOP_KEY"]["sensitive"], true);
+        assert_eq!(asked.len(), 1);
+    }
+
+    #[test]
+    fn names_of_servers_make_names_of_files() {
+        let manifest = json!({"name": "../my shop", "version": "1.0.0"});
+        assert_eq!(bundle_name(&manifest), Path::new("-my-shop-1.0.0.mcpb"));
+        assert_eq!(
+            author_of("Ada <ada@example.com>"),
+            json!({"name": "Ada", "email": "ada@example.com"})
+        );
+    }
+}
