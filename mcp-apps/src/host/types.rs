@@ -52,6 +52,7 @@ pub enum Platform {
 // spec: APP-22
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::exhaustive_structs, reason = "hosts write it as a literal")]
 pub struct ContainerSize {
     /// The fixed width.
     #[serde(skip_serializing_if = "Option::is_none")]
