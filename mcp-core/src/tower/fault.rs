@@ -12,7 +12,7 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 
 /// The time that clients wait after a call that was shed.
 const SHED_WAIT: Duration = Duration::from_secs(1);
-/// How many sources of an error are examined.
+/// The number of error sources that are examined.
 const MAX_SOURCES: usize = 8;
 
 /// Converts an error of a layer by the first known type among it and its sources.

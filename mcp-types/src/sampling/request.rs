@@ -255,7 +255,7 @@ pub struct ToolChoice {
 }
 
 text_enum! {
-    /// Whether a language model calls tools.
+    /// The use of tools: free, required or forbidden.
     pub enum ToolChoiceMode {
         /// The language model decides.
         Auto = "auto",

@@ -82,7 +82,7 @@ struct Compilation<'g, 'a> {
     /// The references whose targets are or will be compiled: another spelling compiles them again.
     targets: HashSet<(&'a str, usize, Scope)>,
     waiting: Vec<(usize, Scope)>,
-    /// How often the current path visits each schema, by [`Kind`].
+    /// The visits of each schema on the current path, by [`Kind`].
     open: [Vec<u32>; 2],
 }
 

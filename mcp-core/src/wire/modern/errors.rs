@@ -94,9 +94,12 @@ fn is_defined(code: i64) -> bool {
         | codes::MISSING_CLIENT_CAPABILITY
         | codes::UNSUPPORTED_PROTOCOL_VERSION => true,
         codes::RESOURCE_NOT_FOUND => false,
-        // Servers used this range for purposes of their own: its codes have no protocol meaning.
-        -32019..=-32000 => true,
-        _ => !codes::RESERVED.contains(&code),
+        // Servers used the codes behind `HEADER_MISMATCH` for purposes of their own: they have no protocol
+        // meaning.
+        _ => {
+            !codes::RESERVED.contains(&code)
+                || (codes::HEADER_MISMATCH..=codes::BAD_REQUEST).contains(&code)
+        }
     }
 }
 
