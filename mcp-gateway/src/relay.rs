@@ -1,4 +1,4 @@
-//! The loop that passes messages on.
+//! [`Relay`]: passes messages between one client and one server.
 
 mod calls;
 mod message;

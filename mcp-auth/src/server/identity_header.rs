@@ -43,8 +43,7 @@ const RESERVED: [&str; 12] = [
 /// | `client_id` | the OAuth client of the caller, if it is known |
 /// | `iat`, `exp`, `jti` | the time, its end, a random id |
 ///
-/// The service checks the signature, `iss`, `aud` and `exp`. Its network must be closed to everybody else who could record
-/// the header.
+/// The service checks the signature, `iss`, `aud` and `exp`. Nobody else may be able to record the header in its network.
 ///
 /// # Examples
 ///

@@ -10,8 +10,8 @@ use super::counters::{CallOutcome, Counters};
 /// The target of the events.
 const TARGET: &str = "mcp_gateway::audit";
 
-/// One call of a server. The event is written, and the call counted, when this is dropped: then the call has ended, was cancelled,
-/// or waits for input of its client.
+/// One call of a server. When this is dropped, the event is written and the call counted: the call has ended, was
+/// cancelled, or waits for its client's input.
 #[derive(Debug)]
 pub(super) struct AuditEntry {
     caller: CallerKey,

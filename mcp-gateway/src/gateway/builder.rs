@@ -176,9 +176,10 @@ impl Gateway {
         self
     }
 
-    /// Lets all calls of a caller share one session or process of a server, also those whose client can be asked: they
-    /// run one after the other then. For servers that keep a state in their process, such as a browser page. Each caller with an identity has a session or process of its own, unless the server
-    /// [shares sessions](GatewayServer::share_sessions). Has no effect on a server of 2026-07-28, which has no sessions.
+    /// Lets all calls of a caller share one session or process of a server. Calls whose client can be asked then run one
+    /// after the other. For servers that keep a state in their process, such as a browser page. Each caller with an
+    /// identity has its own session or process, unless the server [shares sessions](GatewayServer::share_sessions). Has no
+    /// effect on a server of 2026-07-28, which has no sessions.
     pub fn one_session(self, server: &str) -> Self {
         self.configure(server, GatewayServer::one_session)
     }
@@ -213,7 +214,7 @@ impl Gateway {
         self
     }
 
-    /// Sets the store that counts used request states for several nodes. Clients may send a state more than once; a tool
+    /// Sets the store that counts used request states for several nodes. Clients may send a state more than once. A tool
     /// with a [`rate`](super::CallLimits::rate) accepts each state once. Default: each node counts the states that
     /// it receives, in memory. A reload does not change the store.
     pub fn used_states(mut self, store: impl UsedStateStore) -> Self {
@@ -221,12 +222,12 @@ impl Gateway {
         self
     }
 
-    /// Sets the time that [`connect`](Self::connect) waits until all servers are listed. Default: 30 seconds. Servers that are
-    /// slower follow later, and clients are notified.
+    /// Sets the time that [`connect`](Self::connect) waits until all servers are listed. Default: 30 seconds. Slower servers
+    /// follow later, and clients are notified.
     ///
-    /// With zero, `open` returns at once, so that clients can connect while the servers start. Their first lists and
+    /// With zero, `connect` returns at once, so that clients can connect while the servers start. Their first lists and
     /// calls then wait until all servers have answered: for half a second after the last answer, and for up to
-    /// 2 seconds. A later call of a server that still starts waits for it; if it does not start, the error names it.
+    /// 2 seconds. A later call of a server that still starts waits for it. If the server does not start, the error names it.
     pub fn start_limit(mut self, time: Duration) -> Self {
         self.start_limit = time;
         self

@@ -1,4 +1,4 @@
-//! Callers of a gateway, and their credentials for the servers behind it.
+//! Callers of a gateway, and what their calls show to servers: credentials, an identity.
 
 use std::sync::Arc;
 

@@ -189,7 +189,7 @@ type OpenCall<R> = (
 );
 
 impl Upstream {
-    /// Passes a call on. `prepare` makes the call; it is made again after each round of input.
+    /// Passes on a call. `prepare` makes it, once more after each round of input.
     pub(super) async fn call<R, F>(&self, request: &Request, prepare: F) -> Result<R, Fault>
     where
         R: Send + 'static,
@@ -205,7 +205,7 @@ impl Upstream {
         }
     }
 
-    /// Passes a call on that may become a task.
+    /// Passes on a call that may become a task.
     pub(super) async fn forward<R, F>(
         &self,
         request: &Request,
@@ -312,7 +312,7 @@ where
         is_refused && !self.declares_tasks && self.round == 0
     }
 
-    /// Starts the call, or continues it with what the client has sent along. Breaks for a task that the gateway follows.
+    /// Starts the call, or continues it with the input of the client. Breaks with a task that the gateway follows.
     async fn begin_or_resume(
         &mut self,
     ) -> Result<ControlFlow<FollowedTask, UpstreamCall<R>>, Fault> {
@@ -450,8 +450,8 @@ where
         keep(self.request.asker()?, waiting)
     }
 
-    /// Returns the key of a server and the key for the client, which is another one if an earlier round
-    /// had the same: an answer counts for all rounds.
+    /// Returns the server's key and the key for the client. They differ if an earlier round had the same key, because an
+    /// answer counts for all rounds.
     fn rename(&self, key: String) -> (String, String) {
         let own = if self.former.contains(&key) {
             format!("{}/{key}", self.round)
@@ -480,7 +480,7 @@ where
         self.start(|call| call.resume(required, responses)).await
     }
 
-    /// Passes a question of a server on that waits for its answer.
+    /// Passes on a question of a server, which waits for the answer.
     async fn pass_question(
         &self,
         mut running: UpstreamCall<R>,
@@ -505,8 +505,8 @@ where
         self.answer_parked((running, response), key, request).await
     }
 
-    /// Passes the answer of a client on that answers with its next request. Until then the call is parked,
-    /// also if the next request has no answer.
+    /// Asks a client that answers with its next request, and passes the answer on. The call is parked meanwhile, and again
+    /// if the next request has no answer.
     async fn answer_parked(
         &self,
         call: OpenCall<R>,
@@ -535,7 +535,7 @@ where
     }
 }
 
-/// The fault for a question without an answer.
+/// Returns the fault for a question without an answer.
 pub(super) fn to_fault(error: AskError) -> Fault {
     match error {
         AskError::NoAnswer(BackChannelError::Refused(fault)) => fault,

@@ -174,7 +174,7 @@ impl GatewayServer {
         self
     }
 
-    /// Calls the server with the name and version of the client that makes the call, as the client claims them. Default:
+    /// Calls the server with the name and version that the calling client claims. Default:
     /// those of the gateway. A legacy server has sessions for each name and version.
     pub fn forward_client_name(mut self) -> Self {
         self.settings.forwards_client_name = true;
@@ -295,12 +295,12 @@ impl GatewayServer {
         self
     }
 
-    /// Names the caller to the server: each call in the name of a verified [`Principal`](mcp_core::Principal) has a header
-    /// with a short-lived signed token. Calls of anonymous clients, lists and subscriptions do not have it. For servers in
-    /// the own network; others need a [`token_exchange`](Self::token_exchange).
+    /// Names the caller to the server: each call of a verified [`Principal`](mcp_core::Principal) has a header with a
+    /// short-lived signed token. Calls of anonymous clients, lists and subscriptions do not have it. For servers in the own
+    /// network; others need a [`token_exchange`](Self::token_exchange).
     ///
-    /// Redirects are not followed, so the header reaches the URL of the server only. A server on a pipe does not receive
-    /// it. The server of an [`OpenApi`](crate::openapi::OpenApi) document passes it on if
+    /// Redirects are not followed, so the header reaches the server's URL only. A server on a pipe does not receive it. The
+    /// server of an [`OpenApi`](crate::openapi::OpenApi) document passes it on if
     /// [`forward_header`](crate::openapi::OpenApi::forward_header) names it.
     ///
     /// # Examples
@@ -324,9 +324,8 @@ impl GatewayServer {
         self
     }
 
-    /// Passes the messages of an extension on that the gateway does not know: requests and notifications of clients
-    /// whose method matches one of the patterns (`*` stands for any characters, `?` for one), and those of the server.
-    /// `budget/*` also covers notifications whose method begins with `notifications/budget/`.
+    /// Passes on the messages of an extension that the gateway does not know: the server's, and those of clients whose
+    /// method matches one of the patterns (`*` stands for any characters, `?` for one). `budget/*` also covers notifications whose method begins with `notifications/budget/`.
     ///
     /// Parameters, results and errors pass as they are. The gateway publishes the extension with the settings that the
     /// server publishes when the gateway opens, and the server receives the settings of the client: with each call
@@ -334,8 +333,8 @@ impl GatewayServer {
     /// clients reach all clients of the gateway that declare the extension; those in a session of an older revision
     /// reach the clients of its caller.
     ///
-    /// [`Gateway::connect`](super::Gateway::connect) fails when two servers claim the same extension or method, and when a
-    /// pattern matches a method of the protocol or of an extension that this library knows. Extensions stay as they
+    /// [`Gateway::connect`](super::Gateway::connect) fails when two servers claim the same extension or method. It also
+    /// fails when a pattern matches a method that the protocol or a known extension defines. Extensions stay as they
     /// were when the gateway opened; a reload changes their servers' connections only.
     ///
     /// # Examples

@@ -1,4 +1,4 @@
-//! Requests of a legacy server while a call runs: elicitation, sampling, roots.
+//! Requests and notifications of a legacy server: elicitation, sampling, roots, extensions.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -36,7 +36,7 @@ pub(super) struct Question {
     pub(super) response: oneshot::Sender<Result<InputResponse, Fault>>,
 }
 
-/// The requests of one session. They belong to the call that has its turn.
+/// The server's requests in one session. They belong to the call that has its turn.
 #[derive(Clone)]
 pub(super) struct Questions(Arc<SharedQuestions>);
 
@@ -46,7 +46,7 @@ struct SharedQuestions {
     current: Mutex<Option<mpsc::Sender<UpstreamEvent>>>,
     /// Sends notifications that belong to no call. `None`: they are dropped.
     broadcast: Option<Broadcast>,
-    /// Each call has a stream, as over HTTP: a notification outside of it does not belong to the call.
+    /// Each call has its own stream, as over HTTP. Notifications on other streams do not belong to it.
     has_streams: AtomicBool,
 }
 
@@ -61,8 +61,8 @@ pub(super) struct Broadcast {
     speaker: Speaker,
 }
 
-/// The session that passes on what a server sends to all its clients, and so in each session of a caller. Clones are
-/// for the sessions of the same caller. The notifications of the other sessions are dropped while it is open.
+/// The session that passes on what a server sends to all its clients. The server sends it in each session of a caller, so
+/// the notifications of the other sessions are dropped. The sessions of one caller share this value.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Speaker(Arc<Mutex<Weak<SharedQuestions>>>);
 

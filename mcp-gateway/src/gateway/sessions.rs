@@ -1,8 +1,8 @@
 //! Sessions of a legacy server, separated by caller.
 //!
-//! A server may keep a state in a session, which must not reach another caller. And a session does not say which call
-//! a question belongs to. So a call of a caller with an identity, or whose client can be asked, has a session of its
-//! caller for itself while it runs, and a question of the session belongs to it.
+//! A server may keep a state in a session; the state must not reach another caller. A session does not say which call asks
+//! a question. So two kinds of calls have a session for themselves while they run: those of a caller with an identity,
+//! and those whose client can be asked. The questions of the session then belong to the call.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};

@@ -27,7 +27,7 @@ use super::sessions::{SessionKey, Sessions};
 use super::usage::Usage;
 use super::used_states::UsedStates;
 
-/// A client as a server sees it in requests for tasks.
+/// A client, as the server of a task sees it.
 #[derive(Clone)]
 pub(super) struct TaskClient {
     /// The capabilities, with the tasks extension.
@@ -83,11 +83,13 @@ impl Upstream {
         })
     }
 
-    /// Returns the session for a call. A legacy server may keep a state in a session, so that a caller with an identity
-    /// has sessions of its own. Such a server also asks in a session: a call whose client can
-    /// be asked needs one of its own, or its turn. The same holds for notifications of extensions: on a pipe they do
-    /// not say which call they belong to. A call that declares tasks stays in the session that all requests for the
-    /// task use. A legacy session belongs to the caller whose credentials it was opened with.
+    /// Returns the session for a call:
+    ///
+    /// - A legacy server may keep a state in a session, so a caller with an identity has its own sessions. A session that
+    ///   was opened with a caller's credentials belongs to the caller.
+    /// - A legacy server asks in a session. A call whose client can be asked needs its own session, or its turn in the
+    ///   shared one. So does a call with extensions: on a pipe, a notification does not say which call it belongs to.
+    /// - A call that declares tasks stays in the session that all requests for the task use.
     pub(super) async fn session(
         &self,
         caller: &Caller,
@@ -177,8 +179,8 @@ impl Upstream {
         client.map_err(|error| self.unreachable(&error))
     }
 
-    /// The fault for a client whose call fails. Only the log has the details of a connection, which may
-    /// be those of an inner network.
+    /// Returns the fault for the client of a failed call. Only the log has details of the connection: they may name hosts
+    /// of an inner network.
     pub(super) fn fault(&self, error: &Error) -> Fault {
         match error.fault() {
             Some(fault) => {
@@ -219,7 +221,7 @@ impl Upstream {
             .map_err(|error| self.fault(&error))
     }
 
-    /// Returns a client as the server sees it in requests for tasks.
+    /// Returns a client for requests about tasks.
     pub(super) fn task_client(
         &self,
         facts: &ClientContext,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// The number of running calls of one server, and the time of the last end.
+/// How many calls of one server run, and when the last one has ended.
 #[derive(Debug, Clone)]
 pub(super) struct Usage(Arc<Mutex<UsageState>>);
 

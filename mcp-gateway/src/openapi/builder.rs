@@ -137,10 +137,10 @@ impl OpenApi {
         self
     }
 
-    /// Passes a header of each call on to the service, such as that of
-    /// [`GatewayServer::forward_identity`](crate::gateway::GatewayServer::forward_identity). Only a client in the same
-    /// process sets it, as that of a gateway; requests over HTTP cannot. A parameter of the document with this name is not
-    /// an argument.
+    /// Passes a header of each call on to the service, such as the header of
+    /// [`GatewayServer::forward_identity`](crate::gateway::GatewayServer::forward_identity). Only clients in the same
+    /// process, such as a gateway, can set it; requests over HTTP cannot. A parameter of the document with this name is
+    /// not an argument.
     ///
     /// # Errors
     ///
