@@ -97,7 +97,7 @@ pub(super) fn check_claims<'a>(
                 return Err(taken(id));
             }
             let mut patterns = claims.patterns();
-            let is_taken = |it: &&str| former.patterns().any(|other| overlaps(it, other));
+            let is_taken = |pattern: &&str| former.patterns().any(|other| overlaps(pattern, other));
             if let Some(pattern) = patterns.find(is_taken) {
                 return Err(taken(pattern));
             }
@@ -129,8 +129,12 @@ fn check_reserved(
 
 /// Returns whether a method may match both patterns.
 fn overlaps(first: &str, second: &str) -> bool {
-    let short = |it: &str| it.strip_prefix(NOTIFICATIONS).map(ToOwned::to_owned);
-    let all = |it: &str| [Some(it.to_owned()), short(it)].into_iter().flatten();
+    let short = |pattern: &str| pattern.strip_prefix(NOTIFICATIONS).map(ToOwned::to_owned);
+    let all = |pattern: &str| {
+        [Some(pattern.to_owned()), short(pattern)]
+            .into_iter()
+            .flatten()
+    };
     all(first).any(|first| all(second).any(|second| overlap(&first, &second)))
 }
 
@@ -142,7 +146,7 @@ mod tests {
 
     fn claims(id: &str, methods: &[&str]) -> ExtensionClaims {
         let mut claims = ExtensionClaims::default();
-        let methods = methods.iter().map(|&it| it.to_owned());
+        let methods = methods.iter().map(|&method| method.to_owned());
         claims.add(id.to_owned(), methods.collect());
         claims
     }

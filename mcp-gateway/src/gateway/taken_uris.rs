@@ -152,8 +152,8 @@ mod tests {
             }
         };
         let (first, second) = (pattern(first), pattern(second));
-        let found = first.overlaps(&second, &mut MAX_STEPS.clone());
-        assert_eq!(found, second.overlaps(&first, &mut MAX_STEPS.clone()));
+        let found = first.overlaps(&second, &mut { MAX_STEPS });
+        assert_eq!(found, second.overlaps(&first, &mut { MAX_STEPS }));
         found
     }
 

@@ -218,13 +218,14 @@ fn parameters(spec: &Spec, path: &str, operation: &Operation) -> Result<Vec<Para
         .components
         .as_ref()
         .map(|components| &components.parameters);
-    let resolve = |it: &ObjectOrReference<Parameter>| resolve(it, "parameters", components);
+    let resolve =
+        |parameter: &ObjectOrReference<Parameter>| resolve(parameter, "parameters", components);
     let own = operation.parameters.iter().map(resolve);
     let mut all = own.collect::<Result<Vec<_>, _>>()?;
     let item = spec.paths.as_ref().and_then(|paths| paths.get(path));
     for shared in item.iter().flat_map(|item| &item.parameters) {
         let shared = resolve(shared)?;
-        let is_same = |it: &Parameter| it.name == shared.name && it.location == shared.location;
+        let is_same = |own: &Parameter| own.name == shared.name && own.location == shared.location;
         if !all.iter().any(is_same) {
             all.push(shared);
         }

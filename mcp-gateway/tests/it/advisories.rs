@@ -6,8 +6,7 @@ use serde_json::json;
 use crate::callers::{Pipes, client, protected, text};
 use crate::openapi::{Log, connect, document_of, http};
 
-/// CVE-2026-32871: values of path parameters entered URLs unescaped, and led out of the API's path with the
-/// credentials of the server.
+/// CVE-2026-32871: path parameters entered URLs unescaped, and led out of the API's path with the server's credentials.
 #[tokio::test]
 async fn cve_2026_32871_requests_stay_below_the_base_url() {
     let parameters = json!([

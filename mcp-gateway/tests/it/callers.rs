@@ -455,7 +455,7 @@ async fn parked_call_belongs_to_its_caller() {
     let asked = async |name| {
         let client = builder(name);
         let client =
-            client.on_elicit(|it: ElicitRequest| async move { it.accept(json!({"count": 3})) });
+            client.on_elicit(|form: ElicitRequest| async move { form.accept(json!({"count": 3})) });
         client.connect(&url).await.unwrap()
     };
     let (ada, bob) = (asked("ada").await, asked("bob").await);

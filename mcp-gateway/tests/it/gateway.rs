@@ -1,4 +1,4 @@
-//! A gateway in front of servers of both eras, for clients of both eras.
+//! A gateway whose clients and servers are of both eras.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -115,7 +115,7 @@ fn asked_client(front: &ConnectMode) -> mcp::ClientBuilder {
         .roots([Root::new("file:///home/ada")])
 }
 
-/// Runs a test for each pair of the era of the client and the era of the server.
+/// Runs a test for each pair of eras: the client's and the server's.
 async fn for_all_eras<Fut: Future<Output = ()>>(
     test: impl Fn(ConnectMode, String, Arc<Seen>) -> Fut,
 ) {

@@ -219,7 +219,7 @@ async fn hidden_server_is_unknown_to_other_callers() {
             .server(shared);
         let opened = opened.connect().await.unwrap();
         let mut principal = Principal::new("https://login.example.com", "ada");
-        principal.scopes = scopes.iter().map(|&it| it.to_owned()).collect();
+        principal.scopes = scopes.iter().map(|&scope| scope.to_owned()).collect();
         let log_in = mcp::middleware::from_fn(
             move |mut exchange: mcp::core::Exchange, next: mcp::middleware::Next| {
                 exchange.extensions.insert(principal.clone());
