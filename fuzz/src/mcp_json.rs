@@ -30,7 +30,7 @@ fn run(text: &[u8]) {
     let variables = Variables::new()
         .env("A", "${B}")
         .env("HOME", "/home/ada")
-        .input("t", "secret-of-ada");
+        .set("input:t", "secret-of-ada");
     let config = GroupConfig::parse(text, &variables);
     if let Ok(config) = &config {
         assert!(

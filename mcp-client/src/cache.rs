@@ -40,7 +40,7 @@ impl Default for Cache {
 
 impl Cache {
     /// Largest number of entries.
-    pub const MAX_ENTRIES: usize = 1024;
+    pub(crate) const MAX_ENTRIES: usize = 1024;
 
     /// Creates a cache with a capacity in bytes of messages. The default is 8 MiB. A cache of 0
     /// bytes stores nothing.

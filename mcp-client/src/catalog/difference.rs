@@ -67,11 +67,6 @@ impl Diff {
     pub fn impact(&self) -> Option<Impact> {
         self.0.first().map(|difference| difference.impact)
     }
-
-    /// Returns true if a difference is breaking.
-    pub fn is_breaking(&self) -> bool {
-        self.impact() == Some(Impact::Breaking)
-    }
 }
 
 /// One difference per line.

@@ -23,12 +23,12 @@ pub(crate) const LISTS: [(&str, &str); 4] = [
 /// # Examples
 ///
 /// ```
-/// use mcp::catalog::Snapshot;
+/// use mcp::catalog::{Impact, Snapshot};
 ///
 /// let old: Snapshot = r#"{"tools": [{"name": "add", "inputSchema": {"type": "object"}}]}"#.parse()?;
 /// let new: Snapshot = r#"{"tools": []}"#.parse()?;
 /// let diff = old.diff(&new);
-/// assert!(diff.is_breaking());
+/// assert_eq!(diff.impact(), Some(Impact::Breaking));
 /// assert_eq!(diff.differences()[0].path, "/tools/add");
 /// # Ok::<(), mcp::catalog::SnapshotError>(())
 /// ```

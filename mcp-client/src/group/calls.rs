@@ -27,7 +27,7 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// Returns the error of [`route_prompt`](Self::route_prompt) or of the call.
+    /// Returns an error when no server has the prompt, when its server cannot be started, or when the call fails.
     pub async fn get_prompt(
         &self,
         prompt: &str,
@@ -44,7 +44,8 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// Returns the error of [`route_resource`](Self::route_resource) or of the call.
+    /// Returns an error when the name starts with no server of the group, when that server cannot be started, or when
+    /// the call fails.
     ///
     /// # Examples
     ///
@@ -112,13 +113,8 @@ impl Group {
         self.routed(&self.inner.tools, tool).await
     }
 
-    /// Returns the client of the server that has a prompt, and the prompt's name on that server,
-    /// like [`route_tool`](Self::route_tool).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error when no server has the prompt, or when its server cannot be started.
-    pub async fn route_prompt(&self, prompt: &str) -> Result<(Client, String), Error> {
+    /// Returns the client of the server that has a prompt, and the prompt's name on that server.
+    async fn route_prompt(&self, prompt: &str) -> Result<(Client, String), Error> {
         if self.inner.prompts.read().find(prompt).is_none() {
             self.list_prompts().await;
         }
@@ -127,22 +123,17 @@ impl Group {
 
     /// Returns the client of the server in a resource's name (`server__uri`), and the URI on that
     /// server. No list is requested, so the server may not have the resource.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error when the name starts with no server of the group, or when that server cannot
-    /// be started.
-    pub async fn route_resource(&self, resource: &str) -> Result<(Client, String), Error> {
+    async fn route_resource(&self, resource: &str) -> Result<(Client, String), Error> {
         let members = self.members();
-        let found = members.iter().filter_map(|it| {
-            let rest = resource.strip_prefix(&*it.prefix)?;
-            Some((it, rest.strip_prefix(SEPARATOR)?))
+        let found = members.iter().filter_map(|found| {
+            let rest = resource.strip_prefix(&*found.prefix)?;
+            Some((found, rest.strip_prefix(SEPARATOR)?))
         });
         // The longest prefix wins: `a__b__c:` is a URI of server `a__b`, because no URI starts with
         // `b__c:`.
-        let found = found.max_by_key(|(it, _)| it.prefix.len());
-        let (it, uri) = found.ok_or_else(|| ErrorKind::NotInGroup(resource.into()))?;
-        Ok((it.member.client().await?, uri.to_owned()))
+        let found = found.max_by_key(|(found, _)| found.prefix.len());
+        let (found, uri) = found.ok_or_else(|| ErrorKind::NotInGroup(resource.into()))?;
+        Ok((found.member.client().await?, uri.to_owned()))
     }
 
     async fn routed(

@@ -19,9 +19,9 @@ use crate::error::{Error, ErrorKind};
 /// Several servers behind one handle. Clones are cheap and share the servers.
 ///
 /// Lists combine the items of all servers under unique names ([`Naming`]). Calls accept such a name
-/// and are sent to the server that has the item. For calls with options, subscriptions and log
-/// messages, [`route_tool`](Self::route_tool) and its siblings return the [`Client`] of the server
-/// and the name on that server.
+/// and are sent to the server that has the item. For calls with options, [`route_tool`](Self::route_tool)
+/// returns the [`Client`] of the server and the tool's name on that server; for subscriptions and log
+/// messages, [`client`](Self::client) returns the client of a server.
 ///
 /// # Examples
 ///
@@ -102,8 +102,8 @@ impl Group {
     /// that names of tools may have.
     pub fn prefix(&self, server: &str) -> Option<String> {
         let members = self.members();
-        let found = members.iter().find(|it| &*it.member.name == server);
-        found.map(|it| it.prefix.clone())
+        let found = members.iter().find(|found| &*found.member.name == server);
+        found.map(|found| found.prefix.clone())
     }
 
     /// Returns the client of a server. Starts the server if it does not run.
@@ -114,7 +114,7 @@ impl Group {
     /// started, or when it has just ended and is not started again yet.
     pub async fn client(&self, server: &str) -> Result<Client, Error> {
         let members = self.members();
-        let found = members.iter().find(|it| &*it.member.name == server);
+        let found = members.iter().find(|found| &*found.member.name == server);
         let found = found.ok_or_else(|| ErrorKind::NoSuchServer(server.into()))?;
         found.member.client().await
     }
@@ -122,7 +122,7 @@ impl Group {
     /// Returns the health of all servers, in the order in which they were added.
     pub fn health(&self) -> Vec<(Arc<str>, Health)> {
         let members = self.members();
-        let members = members.iter().map(|it| &it.member);
+        let members = members.iter().map(|found| &found.member);
         members
             .map(|member| (member.name.clone(), member.health()))
             .collect()
@@ -142,7 +142,7 @@ impl Group {
 
     /// Closes all servers. They are not started again.
     pub async fn close(&self) {
-        join_all(self.members().iter().map(|it| it.member.close())).await;
+        join_all(self.members().iter().map(|found| found.member.close())).await;
     }
 }
 

@@ -29,7 +29,7 @@ pub enum InputKind {
 
 impl InputKind {
     /// Returns the kind of a request.
-    pub fn of(request: &InputRequest) -> Self {
+    pub(crate) fn of(request: &InputRequest) -> Self {
         match request {
             InputRequest::Elicit(params) => match &**params {
                 ElicitParams::Form(_) => Self::Form,

@@ -47,8 +47,7 @@ impl GroupConfig {
 
 impl Variables {
     /// Sets the variables of VS Code and Cursor that describe the project folder.
-    #[must_use]
-    pub fn workspace(self, folder: &Path) -> Self {
+    fn workspace(self, folder: &Path) -> Self {
         let separator = std::path::MAIN_SEPARATOR_STR;
         let name = folder.file_name().unwrap_or_default();
         self.set("workspaceFolder", folder.to_string_lossy())

@@ -9,7 +9,7 @@ fn variables() -> Variables {
         .env("TOKEN", "hunter2")
         .set("userHome", "/home/ada")
         .set("workspaceFolder", "/src")
-        .input("key", "k")
+        .set("input:key", "k")
 }
 
 fn command(name: &str, args: &[&str], env: &[(&str, &str)]) -> ServerSpec {

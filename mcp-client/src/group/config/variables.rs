@@ -41,13 +41,8 @@ impl Variables {
         self.set(format!("{ENV}{name}"), value)
     }
 
-    /// Sets the user's answer to an input of VS Code.
-    #[must_use]
-    pub fn input(self, id: &str, value: impl Into<String>) -> Self {
-        self.set(format!("input:{id}"), value)
-    }
-
-    /// Sets a variable by its full name, such as `workspaceFolder` or `userHome`.
+    /// Sets a variable by its full name, such as `workspaceFolder`, `userHome`, or `input:key` for the user's answer to
+    /// an input of VS Code.
     #[must_use]
     pub fn set(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.values.insert(name.into(), value.into());

@@ -286,5 +286,6 @@ fn deep_chain_of_references_ends() {
     };
     let old = chain(json!({"type": "string"}));
     let new = chain(json!({"type": "integer"}));
-    assert!(diff("inputSchema", &old, &new).is_breaking());
+    let diff = diff("inputSchema", &old, &new);
+    assert_eq!(diff.impact(), Some(Impact::Breaking));
 }
