@@ -161,12 +161,14 @@ impl Authorizer {
     /// Returns the identifier of the protocol extension that the grant uses: client credentials,
     /// enterprise-managed authorization or workload identity. `None` for the other grants, which are
     /// part of the protocol itself. Clients declare it in their capabilities.
+    #[doc(hidden)]
     pub fn extension_id(&self) -> Option<&'static str> {
         self.0.state.oauth.extension_id()
     }
 
     /// Waits for a login or refresh that is in progress. Returns its outcome, or `None` when there
     /// is none.
+    #[doc(hidden)]
     pub async fn wait_for_login(&self) -> Option<Result<(), AuthError>> {
         self.0.flight.wait().await
     }

@@ -139,7 +139,7 @@ impl PendingDevice {
                 form.set("resource", resource);
             }
             match endpoint.request(client, form).await {
-                Err(AuthError::TokenRejected(code)) => match code.code() {
+                Err(AuthError::TokenRejected(code)) => match &*code.code {
                     "authorization_pending" => {}
                     "slow_down" => interval = (interval + Duration::from_secs(5)).min(MAX_INTERVAL),
                     "access_denied" => return Err(AuthError::Denied(code)),

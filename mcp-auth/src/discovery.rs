@@ -159,9 +159,9 @@ impl Discovery<'_> {
             let Some(fetched) = self.document(DocumentKind::Server, url).await? else {
                 continue;
             };
-            let valid = fetched.json().and_then(|document: ServerDocument| {
-                document.validate(issuer, self.oauth.issuers, url, self.fetcher)
-            });
+            let valid = fetched
+                .json()
+                .and_then(|document: ServerDocument| document.validate(issuer, url, self.fetcher));
             match valid {
                 Ok(server) => return Ok(Some(server)),
                 Err(error) => first_error = first_error.or(Some(error)),

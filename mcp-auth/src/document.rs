@@ -66,14 +66,18 @@ pub enum DocumentKind {
 /// replaced by `(hidden)`: of a registration, all members but those that RFC 7591 defines as public.
 /// `Debug` prints the size of the contents only.
 #[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AuthDocument {
-    kind: DocumentKind,
-    url: String,
-    contents: String,
+    /// The subject of the document.
+    pub kind: DocumentKind,
+    /// The URL without user, query and fragment.
+    pub url: String,
+    /// The members as a JSON object of about 16 KiB at most. Members beyond the limit are replaced by their size.
+    pub contents: String,
 }
 
 impl AuthDocument {
-    /// Describes a response. Returns `None` if it is no JSON object.
+    /// Describes a response. Returns `None` if it is not a JSON object.
     pub(crate) fn new(kind: DocumentKind, fetched: &Fetched) -> Option<Self> {
         let members: Map<String, Value> = fetched.json().ok()?;
         Some(Self {
@@ -81,22 +85,6 @@ impl AuthDocument {
             url: shown(&fetched.url),
             contents: Value::Object(bounded(kind, members)).to_string(),
         })
-    }
-
-    /// Returns the subject of the document.
-    pub fn kind(&self) -> DocumentKind {
-        self.kind
-    }
-
-    /// Returns the URL without user, query and fragment.
-    pub fn url(&self) -> &str {
-        &self.url
-    }
-
-    /// Returns the members as a JSON object of about 16 KiB at most. Members beyond the limit are replaced
-    /// by their size.
-    pub fn contents(&self) -> &str {
-        &self.contents
     }
 }
 
@@ -158,9 +146,9 @@ mod tests {
         let text: &'static str = document.to_string().leak();
         let fetched = fetched("https://u:pw@h/a?secret=1", Response::new(text));
         let document = AuthDocument::new(kind, &fetched).unwrap();
-        assert_eq!(document.url(), "https://h/a");
-        assert!(document.contents().len() < 2 * MAX_BYTES);
-        serde_json::from_str(document.contents()).unwrap()
+        assert_eq!(document.url, "https://h/a");
+        assert!(document.contents.len() < 2 * MAX_BYTES);
+        serde_json::from_str(&document.contents).unwrap()
     }
 
     #[test]

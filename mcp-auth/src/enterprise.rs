@@ -32,8 +32,8 @@ const ID_TOKEN: &str = "urn:ietf:params:oauth:token-type:id_token";
 /// ```
 /// use mcp::auth::{EnterpriseIdp, OAuth, Secret};
 ///
-/// let idp = EnterpriseIdp::new("https://idp.example/token", "my-agent")
-///     .id_token(|| async { Ok::<_, std::io::Error>("the ID token of the user".to_owned()) });
+/// let id_token = || async { Ok::<_, std::io::Error>("the ID token of the user".to_owned()) };
+/// let idp = EnterpriseIdp::new("https://idp.example/token", "my-agent", id_token);
 /// let oauth = OAuth::enterprise(idp).client_secret("my-agent-at-mcp", Secret::new("…"));
 /// ```
 #[derive(Clone)]
@@ -41,17 +41,28 @@ pub struct EnterpriseIdp {
     token_endpoint: String,
     client_id: String,
     credential: Credential,
-    subject: Option<Source>,
+    subject: Source,
 }
 
 impl EnterpriseIdp {
-    /// Creates the settings from the token endpoint of the provider and the id of this client there.
-    pub fn new(token_endpoint: impl Into<String>, client_id: impl Into<String>) -> Self {
+    /// Creates the settings from the token endpoint of the provider, the id of this client there, and the function that
+    /// gives the current ID token of the user.
+    pub fn new<F, R, T, E>(
+        token_endpoint: impl Into<String>,
+        client_id: impl Into<String>,
+        id_token: F,
+    ) -> Self
+    where
+        F: Fn() -> R + Send + Sync + 'static,
+        R: Future<Output = Result<T, E>> + Send + 'static,
+        T: Into<Secret>,
+        E: fmt::Display,
+    {
         Self {
             token_endpoint: token_endpoint.into(),
             client_id: client_id.into(),
             credential: Credential::None,
-            subject: None,
+            subject: source(id_token),
         }
     }
 
@@ -59,19 +70,6 @@ impl EnterpriseIdp {
     #[must_use]
     pub fn client_secret(mut self, secret: impl Into<Secret>) -> Self {
         self.credential = Credential::Secret(secret.into());
-        self
-    }
-
-    /// Sets the function that gives the current ID token of the user.
-    #[must_use]
-    pub fn id_token<F, R, T, E>(mut self, token: F) -> Self
-    where
-        F: Fn() -> R + Send + Sync + 'static,
-        R: Future<Output = Result<T, E>> + Send + 'static,
-        T: Into<Secret>,
-        E: fmt::Display,
-    {
-        self.subject = Some(source(token));
         self
     }
 
@@ -95,10 +93,7 @@ impl EnterpriseIdp {
     ) -> Result<Secret, AuthError> {
         let setting = |text: &str| AuthError::Settings(text.to_owned());
         let url = Url::parse(&self.token_endpoint)
-            .map_err(|_| setting("the token endpoint of the identity provider is no URL"))?;
-        let Some(subject) = &self.subject else {
-            return Err(setting("the identity provider needs .id_token(…)"));
-        };
+            .map_err(|_| setting("the token endpoint of the identity provider is not a URL"))?;
         let mut provider = ServerMetadata::at_origin(&url);
         provider.token_endpoint = url.clone();
         let client = Client {
@@ -110,7 +105,7 @@ impl EnterpriseIdp {
         };
         let mut form = TokenForm::new(TOKEN_EXCHANGE);
         form.set("requested_token_type", ID_JAG);
-        form.set("subject_token", subject().await?);
+        form.set("subject_token", (self.subject)().await?);
         form.set("subject_token_type", ID_TOKEN);
         form.set("audience", server.issuer.as_str());
         if let Some(resource) = resource {

@@ -219,9 +219,12 @@ impl AuthError {
 
 /// An error code of OAuth with its description, both as the authorization server sent them, escaped.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OAuthCode {
-    code: String,
-    description: String,
+    /// The code, such as `invalid_grant`.
+    pub code: String,
+    /// The description, empty without one. It is text of the authorization server: show it as such.
+    pub description: String,
 }
 
 impl OAuthCode {
@@ -230,16 +233,6 @@ impl OAuthCode {
             code: printable(code),
             description: description.map(printable).unwrap_or_default(),
         }
-    }
-
-    /// The code, such as `invalid_grant`.
-    pub fn code(&self) -> &str {
-        &self.code
-    }
-
-    /// The description. It is text of the authorization server: show it as such.
-    pub fn description(&self) -> &str {
-        &self.description
     }
 }
 

@@ -191,7 +191,7 @@ impl LoginState {
             (None, Err(error)) => return Err(error),
             (None, Ok(_)) => return Err(AuthError::Interrupted),
         };
-        if client.kind != ClientKind::Dynamic || refused.code() != "invalid_client" {
+        if client.kind != ClientKind::Dynamic || refused.code != "invalid_client" {
             return Err(AuthError::TokenRejected(refused));
         }
         let key = self.registration_key(&request.server.issuer);

@@ -105,7 +105,6 @@ pub use egress::{Egress, Zone};
 pub use error::{AuthError, OAuthCode};
 pub use key::PrivateKey;
 pub use limits::Limits;
-pub use metadata::server::IssuerMatch;
 pub use scope::Scopes;
 pub use secret::Secret;
 

@@ -10,15 +10,22 @@ use std::time::Duration;
 /// use std::time::Duration;
 /// use mcp::auth::Limits;
 ///
-/// let limits = Limits::default().login(Duration::from_secs(120));
+/// let mut limits = Limits::default();
+/// limits.login = Duration::from_secs(120);
 /// ```
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Limits {
-    pub(crate) exchange: Duration,
-    pub(crate) discovery: Duration,
-    pub(crate) login: Duration,
-    pub(crate) lock: Duration,
-    pub(crate) body: usize,
+    /// The timeout of one HTTP request with its response. Default: 15 seconds.
+    pub exchange: Duration,
+    /// The timeout of finding all metadata. Default: 30 seconds.
+    pub discovery: Duration,
+    /// The time that a user has to log in. Default: 5 minutes.
+    pub login: Duration,
+    /// The time to wait for another process that refreshes the same token. Default: 30 seconds.
+    pub lock: Duration,
+    /// The largest size of a response in bytes. Default: 256 KiB.
+    pub body: usize,
 }
 
 impl Default for Limits {
@@ -30,43 +37,6 @@ impl Default for Limits {
             lock: Duration::from_secs(30),
             body: 256 << 10,
         }
-    }
-}
-
-impl Limits {
-    /// Sets the timeout of one HTTP request with its response. Default: 15 seconds.
-    #[must_use]
-    pub fn exchange(mut self, timeout: Duration) -> Self {
-        self.exchange = timeout;
-        self
-    }
-
-    /// Sets the timeout of finding all metadata. Default: 30 seconds.
-    #[must_use]
-    pub fn discovery(mut self, timeout: Duration) -> Self {
-        self.discovery = timeout;
-        self
-    }
-
-    /// Sets the time that a user has to log in. Default: 5 minutes.
-    #[must_use]
-    pub fn login(mut self, timeout: Duration) -> Self {
-        self.login = timeout;
-        self
-    }
-
-    /// Sets the time to wait for another process that refreshes the same token. Default: 30 seconds.
-    #[must_use]
-    pub fn lock(mut self, timeout: Duration) -> Self {
-        self.lock = timeout;
-        self
-    }
-
-    /// Sets the largest size of a response in bytes. Default: 256 KiB.
-    #[must_use]
-    pub fn body(mut self, bytes: usize) -> Self {
-        self.body = bytes;
-        self
     }
 }
 

@@ -17,7 +17,6 @@ use crate::error::AuthError;
 use crate::event::{AuthEvents, EventSender};
 use crate::key::PrivateKey;
 use crate::limits::Limits;
-use crate::metadata::server::IssuerMatch;
 use crate::redirect::{LoopbackRedirect, Redirect};
 use crate::scope::Scopes;
 use crate::secret::Secret;
@@ -84,7 +83,6 @@ pub struct OAuth {
     pub(crate) max_scopes: Option<Scopes>,
     pub(crate) offline_access: bool,
     pub(crate) resource: ResourceIndicator,
-    pub(crate) issuers: IssuerMatch,
     pub(crate) missing_pkce: Vec<String>,
     pub(crate) legacy: bool,
     pub(crate) dpop: Dpop,
@@ -109,7 +107,6 @@ impl OAuth {
             max_scopes: None,
             offline_access: true,
             resource: ResourceIndicator::FromMetadata,
-            issuers: IssuerMatch::default(),
             missing_pkce: Vec::new(),
             legacy: true,
             dpop: Dpop::default(),
@@ -308,20 +305,11 @@ impl OAuth {
         self
     }
 
-    /// Sets how the login page is shown and its response received. Default: [`LoopbackRedirect`].
+    /// Sets how the login page is shown and its response received. Default: [`LoopbackRedirect`], which opens the
+    /// browser; [`LoopbackRedirect::open_with`] shows the page with a function of the program.
     pub fn redirect(mut self, redirect: impl Redirect) -> Self {
         self.redirect = Arc::new(redirect);
         self
-    }
-
-    /// Shows the login page with a function of the program instead of the browser. The response is
-    /// received on this machine.
-    pub fn on_authorize<F, R>(self, open: F) -> Self
-    where
-        F: Fn(String) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<(), AuthError>> + Send + 'static,
-    {
-        self.redirect(LoopbackRedirect::new().open_with(open))
     }
 
     /// Lets the program confirm each login of a user before anything is shown or sent to the
@@ -370,12 +358,6 @@ impl OAuth {
     /// Sets the `resource` parameter. Default: the identifier in the metadata of the server.
     pub fn resource(mut self, resource: impl Into<String>) -> Self {
         self.resource = ResourceIndicator::Fixed(resource.into());
-        self
-    }
-
-    /// Sets how the issuer of metadata is compared. Default: [`IssuerMatch::RootSlash`].
-    pub fn issuer_match(mut self, rule: IssuerMatch) -> Self {
-        self.issuers = rule;
         self
     }
 

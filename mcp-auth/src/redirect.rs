@@ -47,17 +47,14 @@ pub trait RedirectSession: Send {
 
 /// The login page of an authorization server.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct LoginPage<'a> {
-    pub(crate) url: &'a str,
+    /// The URL of the page. It is `https:`, or `http:` on this machine.
+    pub url: &'a str,
     pub(crate) state: &'a str,
 }
 
-impl<'a> LoginPage<'a> {
-    /// The URL of the page. It is `https:`, or `http:` on this machine.
-    pub fn url(&self) -> &'a str {
-        self.url
-    }
-
+impl LoginPage<'_> {
     /// Returns whether a query is the response of this login.
     pub fn is_response(&self, query: &str) -> bool {
         let mut pairs = url::form_urlencoded::parse(query.as_bytes());

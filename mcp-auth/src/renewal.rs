@@ -268,7 +268,7 @@ impl LoginState {
                 if self.adopt_stored(Some(base)).await? {
                     return Ok(Refresh::Renewed);
                 }
-                if code.code() == "invalid_client" {
+                if code.code == "invalid_client" {
                     let registration = self.registration_key(&base.server.issuer);
                     self.oauth.store.remove(&registration).await?;
                 }

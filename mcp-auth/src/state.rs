@@ -154,7 +154,7 @@ impl LoginState {
             return Ok(());
         };
         match self.load_binding(given).await? {
-            Some(binding) => self.oauth.check_expected(&binding.issuer, issuer),
+            Some(binding) => OAuth::check_expected(&binding.issuer, issuer),
             None => Ok(()),
         }
     }

@@ -100,7 +100,7 @@ impl TokenEndpoint<'_> {
 
 fn is_nonce_demand(fetched: &Fetched) -> bool {
     let refused = fetched.oauth_code();
-    !fetched.status.is_success() && refused.is_some_and(|code| code.code() == "use_dpop_nonce")
+    !fetched.status.is_success() && refused.is_some_and(|code| code.code == "use_dpop_nonce")
 }
 
 /// The error of a response without success.
@@ -256,7 +256,7 @@ mod tests {
             r#"{"error":"invalid_grant","error_description":"a\nb"}"#,
         );
         assert!(
-            matches!(&rejected, AuthError::TokenRejected(code) if code.code() == "invalid_grant")
+            matches!(&rejected, AuthError::TokenRejected(code) if code.code == "invalid_grant")
         );
         assert!(rejected.to_string().contains("a\\nb"), "{rejected}");
         for status in [408, 425, 429, 500, 503] {

@@ -128,12 +128,12 @@ impl Serve {
     /// # Examples
     ///
     /// ```no_run
-    /// use mcp::auth::{Claims, ResourceServer};
+    /// use mcp::auth::ResourceServer;
     /// use mcp::http::Serve;
     /// use mcp::prelude::*;
     ///
-    /// fn whoami(Identity(claims): Identity<Claims>) -> String {
-    ///     claims.subject().to_owned()
+    /// fn whoami(Identity(who): Identity) -> String {
+    ///     who.subject.clone()
     /// }
     ///
     /// # async fn run() -> mcp::Result<()> {

@@ -7,7 +7,7 @@
 #![allow(clippy::print_stdout, reason = "example output")]
 
 use mcp::ScopedCall;
-use mcp::auth::{Claims, ResourceServer, StaticTokens};
+use mcp::auth::{ResourceServer, StaticTokens};
 use mcp::http::Serve;
 use mcp::prelude::*;
 use serde_json::json;
@@ -20,8 +20,8 @@ struct Files;
 impl Files {
     /// Returns the caller.
     #[tool(read_only)]
-    fn whoami(&self, Identity(claims): Identity<Claims>) -> String {
-        format!("{} of {}", claims.subject(), claims.issuer())
+    fn whoami(&self, Identity(who): Identity) -> String {
+        format!("{} of {}", who.subject, who.issuer)
     }
 
     /// Read a file.

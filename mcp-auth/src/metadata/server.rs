@@ -10,27 +10,15 @@ use crate::error::{AuthError, printable};
 use crate::fetch::Fetcher;
 use crate::scope::Scopes;
 
-/// Rule for comparing the issuer of a document with the expected one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum IssuerMatch {
-    /// Byte for byte, but an issuer without a path may have a trailing `/` on either side: several
-    /// large providers publish theirs so.
-    #[default]
-    RootSlash,
-    /// Byte for byte.
-    Exact,
-}
-
-impl IssuerMatch {
-    pub(crate) fn matches(self, expected: &str, found: &str) -> bool {
-        if expected == found {
-            return true;
-        }
-        let is_root = Url::parse(expected).is_ok_and(|url| url.path() == "/");
-        let bare = |text: &str| text.strip_suffix('/').unwrap_or(text).to_owned();
-        self == Self::RootSlash && is_root && bare(expected) == bare(found)
+/// Compares issuers byte for byte, but an issuer without a path may have a trailing `/` on either side: several large
+/// providers publish theirs so.
+pub(crate) fn is_same_issuer(expected: &str, found: &str) -> bool {
+    if expected == found {
+        return true;
     }
+    let is_root = Url::parse(expected).is_ok_and(|url| url.path() == "/");
+    let bare = |text: &str| text.strip_suffix('/').unwrap_or(text).to_owned();
+    is_root && bare(expected) == bare(found)
 }
 
 /// The metadata of an authorization server.
@@ -89,11 +77,10 @@ impl ServerDocument {
     pub(crate) fn validate(
         self,
         expected: &str,
-        issuers: IssuerMatch,
         source: &Url,
         fetcher: &Fetcher,
     ) -> Result<ServerMetadata, AuthError> {
-        if !issuers.matches(expected, &self.issuer) {
+        if !is_same_issuer(expected, &self.issuer) {
             return Err(AuthError::MetadataIssuer {
                 expected: printable(expected),
                 found: printable(&self.issuer),
@@ -190,7 +177,7 @@ pub(crate) fn candidates(issuer: &Url) -> Vec<Url> {
 
 #[cfg(test)]
 mod tests {
-    use super::{IssuerMatch, candidates};
+    use super::{candidates, is_same_issuer};
 
     #[test]
     fn candidates_of_a_path_never_include_the_root() {
@@ -218,26 +205,16 @@ mod tests {
 
     #[test]
     fn issuer_matches_with_root_slash_only() {
-        let cases = [
-            ("https://h", "https://h", true, true),
-            ("https://h", "https://h/", true, false),
-            ("https://h/", "https://h", true, false),
-            ("https://h/a", "https://h/a/", false, false),
-            ("https://h", "https://H", false, false),
-            ("https://h", "https://h:443", false, false),
-            ("https://h", "https://h//", false, false),
-        ];
-        for (expected, found, root_slash, exact) in cases {
-            assert_eq!(
-                IssuerMatch::RootSlash.matches(expected, found),
-                root_slash,
-                "{found}"
-            );
-            assert_eq!(
-                IssuerMatch::Exact.matches(expected, found),
-                exact,
-                "{found}"
-            );
+        for (expected, found, is_same) in [
+            ("https://h", "https://h", true),
+            ("https://h", "https://h/", true),
+            ("https://h/", "https://h", true),
+            ("https://h/a", "https://h/a/", false),
+            ("https://h", "https://H", false),
+            ("https://h", "https://h:443", false),
+            ("https://h", "https://h//", false),
+        ] {
+            assert_eq!(is_same_issuer(expected, found), is_same, "{found}");
         }
     }
 }

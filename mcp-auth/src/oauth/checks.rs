@@ -6,6 +6,7 @@ use super::{Grant, OAuth};
 use crate::client::Credential;
 use crate::dpop::Dpop;
 use crate::error::{AuthError, printable};
+use crate::metadata::server::is_same_issuer;
 use crate::scope::Scopes;
 
 impl OAuth {
@@ -81,14 +82,14 @@ impl OAuth {
     /// Returns [`AuthError::ClientIssuer`] for another one.
     pub(crate) fn check_pin(&self, issuer: &str) -> Result<(), AuthError> {
         let expected = self.issuer.as_deref();
-        expected.map_or(Ok(()), |expected| self.check_expected(expected, issuer))
+        expected.map_or(Ok(()), |expected| Self::check_expected(expected, issuer))
     }
 
     /// # Errors
     ///
     /// Returns [`AuthError::ClientIssuer`] when `issuer` is another one than `expected`.
-    pub(crate) fn check_expected(&self, expected: &str, issuer: &str) -> Result<(), AuthError> {
-        if self.issuers.matches(expected, issuer) {
+    pub(crate) fn check_expected(expected: &str, issuer: &str) -> Result<(), AuthError> {
+        if is_same_issuer(expected, issuer) {
             return Ok(());
         }
         Err(AuthError::ClientIssuer {

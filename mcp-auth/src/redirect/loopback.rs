@@ -169,7 +169,7 @@ impl RedirectSession for LoopbackSession {
     }
 
     async fn run(self: Box<Self>, login: LoginPage<'_>) -> Result<String, AuthError> {
-        let open = (self.open)(login.url().to_owned());
+        let open = (self.open)(login.url.to_owned());
         let receive = self.receive(login);
         let opened = async {
             match open.await {

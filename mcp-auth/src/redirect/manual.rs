@@ -62,7 +62,7 @@ impl RedirectSession for ManualRedirect {
     }
 
     async fn run(self: Box<Self>, login: LoginPage<'_>) -> Result<String, AuthError> {
-        (self.show)(login.url().to_owned()).await
+        (self.show)(login.url.to_owned()).await
     }
 }
 

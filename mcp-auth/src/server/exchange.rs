@@ -22,7 +22,7 @@ use crate::fetch::Fetcher;
 use crate::flight::Flight;
 use crate::limits::Limits;
 use crate::metadata::resource::at;
-use crate::metadata::server::{IssuerMatch, ServerDocument, ServerMetadata, candidates};
+use crate::metadata::server::{ServerDocument, ServerMetadata, candidates};
 use crate::secret::Secret;
 use crate::token::{TokenEndpoint, TokenType};
 
@@ -90,29 +90,16 @@ impl TokenExchange {
     ///
     /// # Errors
     ///
-    /// Returns [`AuthError::Settings`] when the issuer is no URL.
+    /// Returns [`AuthError::Settings`] when the issuer is not a URL.
     pub fn new(
         issuer: impl Into<String>,
         client_id: impl Into<String>,
         client_secret: impl Into<Secret>,
     ) -> Result<Self, AuthError> {
-        Self::with_egress(issuer, client_id, client_secret, &Egress::default())
-    }
-
-    /// Creates an exchange with rules for the URLs of the authorization server.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`AuthError::Settings`] when the issuer is no URL.
-    pub fn with_egress(
-        issuer: impl Into<String>,
-        client_id: impl Into<String>,
-        client_secret: impl Into<Secret>,
-        egress: &Egress,
-    ) -> Result<Self, AuthError> {
         let issuer = issuer.into();
-        let url = issuer_url(&issuer, egress)?;
-        let egress = egress.clone().allow_origin(url.as_str())?;
+        let egress = Egress::default();
+        let url = issuer_url(&issuer, &egress)?;
+        let egress = egress.allow_origin(url.as_str())?;
         let fetcher = Fetcher::new(EgressRules::new(&egress, &url), Limits::default())?;
         let client = Client {
             id: client_id.into(),
@@ -228,8 +215,7 @@ impl ExchangeState {
             let fetched = self.fetcher.get(&url).await?;
             if fetched.status.is_success() && fetched.is_json() {
                 let document: ServerDocument = fetched.json()?;
-                let rule = IssuerMatch::RootSlash;
-                return document.validate(&self.issuer, rule, &url, &self.fetcher);
+                return document.validate(&self.issuer, &url, &self.fetcher);
             }
             error.get_or_insert_with(|| fetched.transient_error());
         }

@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use super::cache::{Digest, digest};
 use crate::secret::Secret;
 
-/// The claims of the caller's token: the parameter `Identity<Claims>` of handlers. `Debug` shows issuer,
-/// subject and client only.
+/// The claims of the caller's token: the parameter `Identity<Claims>` of handlers. `Identity` without a type has the
+/// issuer, the subject and the client. `Debug` omits the claims.
 ///
 /// # Examples
 ///
@@ -18,63 +18,22 @@ use crate::secret::Secret;
 /// use mcp::Identity;
 /// use mcp::auth::Claims;
 ///
-/// fn whoami(Identity(claims): Identity<Claims>) -> String {
+/// fn whoami(Identity(who): Identity, Identity(claims): Identity<Claims>) -> String {
 ///     let tenant: Option<String> = claims.get("tenant");
-///     format!("{} of {}", claims.subject(), tenant.as_deref().unwrap_or("no tenant"))
+///     format!("{} of {}", who.subject, tenant.as_deref().unwrap_or("no tenant"))
 /// }
 /// ```
 #[derive(Clone)]
-pub struct Claims(Arc<ClaimsInner>);
-
-#[derive(Clone)]
-struct ClaimsInner {
-    issuer: String,
-    subject: String,
-    client: Option<String>,
-    members: Map<String, Value>,
-}
+pub struct Claims(Arc<Map<String, Value>>);
 
 impl Claims {
-    pub(super) fn new(issuer: String, subject: String) -> Self {
-        Self(Arc::new(ClaimsInner {
-            issuer,
-            subject,
-            client: None,
-            members: Map::new(),
-        }))
-    }
-
-    pub(super) fn set_client(&mut self, client: Option<&str>) {
-        Arc::make_mut(&mut self.0).client = client.map(str::to_owned);
-    }
-
-    pub(super) fn set_members(&mut self, members: Map<String, Value>) {
-        Arc::make_mut(&mut self.0).members = members;
-    }
-
-    pub(super) fn members(&self) -> &Map<String, Value> {
-        &self.0.members
-    }
-
-    /// The issuer of the token, as it is set for this server.
-    pub fn issuer(&self) -> &str {
-        &self.0.issuer
-    }
-
-    /// The person or program, as the issuer names it. `client:` and the client's id if the token has no
-    /// subject.
-    pub fn subject(&self) -> &str {
-        &self.0.subject
-    }
-
-    /// The client to which the token was issued.
-    pub fn client(&self) -> Option<&str> {
-        self.0.client.as_deref()
+    pub(super) fn new(members: Map<String, Value>) -> Self {
+        Self(Arc::new(members))
     }
 
     /// A claim. `None` when the token does not have it, or when it has another type.
     pub fn get<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
-        T::deserialize(self.0.members.get(name)?).ok()
+        T::deserialize(self.0.get(name)?).ok()
     }
 
     /// Reads all claims into a type of the program.
@@ -83,17 +42,13 @@ impl Claims {
     ///
     /// Returns the error of the deserialization. Its message may quote claims.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        T::deserialize(Value::Object(self.0.members.clone()))
+        T::deserialize(Value::Object((*self.0).clone()))
     }
 }
 
 impl fmt::Debug for Claims {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Claims")
-            .field("issuer", &self.0.issuer)
-            .field("subject", &self.0.subject)
-            .field("client", &self.0.client)
-            .finish_non_exhaustive()
+        f.write_str("Claims(..)")
     }
 }
 

@@ -18,7 +18,7 @@ use crate::client::basic;
 use crate::clock;
 use crate::error::AuthError;
 use crate::fetch::{Fetched, Fetcher};
-use crate::metadata::server::IssuerMatch;
+use crate::metadata::server::is_same_issuer;
 use crate::secret::Secret;
 
 /// Seconds for which the answer about a token that is not active is remembered.
@@ -143,7 +143,7 @@ impl Introspector {
         let issuer = self.issuer.name();
         let is_foreign = |found: &Value| {
             let found = found.as_str();
-            !found.is_some_and(|found| IssuerMatch::RootSlash.matches(issuer, found))
+            !found.is_some_and(|found| is_same_issuer(issuer, found))
         };
         if claims.get("iss").is_some_and(is_foreign) {
             return Err(VerifyError::Invalid("its issuer is another one"));

@@ -20,7 +20,7 @@ use super::verifier::VerifyError;
 use crate::error::{AuthError, printable};
 use crate::fetch::Fetcher;
 use crate::flight::Flight;
-use crate::metadata::server::{IssuerMatch, candidates};
+use crate::metadata::server::{candidates, is_same_issuer};
 
 /// Time between two fetches because of tokens that no known key fits.
 const MISS_INTERVAL: Duration = Duration::from_secs(30);
@@ -291,7 +291,7 @@ impl Issuer {
                 continue;
             }
             let document: IssuerDocument = fetched.json()?;
-            if !IssuerMatch::RootSlash.matches(&self.0.name, &document.issuer) {
+            if !is_same_issuer(&self.0.name, &document.issuer) {
                 return Err(AuthError::MetadataIssuer {
                     expected: printable(&self.0.name),
                     found: printable(&document.issuer),

@@ -27,7 +27,7 @@ use super::verifier::{TokenVerifier, VerifiedToken, VerifyError};
 use crate::clock;
 use crate::dpop::DPOP;
 use crate::limits::MAX_TOKEN;
-use crate::metadata::server::IssuerMatch;
+use crate::metadata::server::is_same_issuer;
 use crate::scope::Scopes;
 use crate::token::TokenType;
 
@@ -246,7 +246,7 @@ impl ProtectionState {
             (None, false) => return Err(VerifyError::Invalid("it has no expiry")),
             (expires_at, _) => expires_at,
         };
-        if !token.has_audience && !self.is_audience(&token.audiences) {
+        if !token.has_checked_audience && !self.is_audience(&token.audiences) {
             return Err(VerifyError::Invalid("it was issued for another resource"));
         }
         let caller = Arc::new(self.caller(token)?);
@@ -296,9 +296,8 @@ impl ProtectionState {
             return None;
         }
         let claimed = unverified_issuer(token)?;
-        let rule = IssuerMatch::RootSlash;
         let mut issuers = self.issuers.iter();
-        issuers.find(|issuer| rule.matches(issuer.name(), &claimed))
+        issuers.find(|issuer| is_same_issuer(issuer.name(), &claimed))
     }
 
     async fn read_jwt(&self, issuer: &Issuer, token: &str) -> Result<VerifiedToken, VerifyError> {
@@ -320,8 +319,7 @@ impl ProtectionState {
     /// Returns whether a token was issued for this resource.
     // spec: AUTH-S-05
     fn is_audience(&self, found: &[String]) -> bool {
-        let rule = IssuerMatch::RootSlash;
-        let is_own = |found: &String| self.audiences.iter().any(|own| rule.matches(own, found));
+        let is_own = |found: &String| self.audiences.iter().any(|own| is_same_issuer(own, found));
         found.iter().any(is_own)
     }
 
@@ -342,9 +340,9 @@ impl ProtectionState {
             }
             index += 1;
         }
-        let claims = token.claims;
-        let mut principal = Principal::new(claims.issuer(), claims.subject()).scopes(scopes);
-        principal.client = claims.client().map(str::to_owned);
+        let claims = Claims::new(token.claims);
+        let mut principal = Principal::new(token.issuer, token.subject).scopes(scopes);
+        principal.client = token.client;
         if let Some(seconds) = token.expires_at {
             let expires_at = UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
             principal.expires_at = expires_at;

@@ -43,10 +43,10 @@ impl StaticTokens {
         subject: impl Into<String>,
         scopes: impl IntoIterator<Item = impl Into<String>>,
     ) -> Self {
-        let verified = VerifiedToken::new("static", subject)
-            .scopes(scopes)
-            .audience_is_verified()
-            .never_expires();
+        let mut verified = VerifiedToken::new("static", subject);
+        verified.scopes = scopes.into_iter().map(Into::into).collect();
+        verified.has_checked_audience = true;
+        verified.is_permanent = true;
         self.tokens
             .push((digest(token.as_ref().as_bytes()), verified));
         self

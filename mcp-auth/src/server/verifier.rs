@@ -1,9 +1,11 @@
 //! [`TokenVerifier`]: the check of a token, and its result.
 
+use std::fmt;
+
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use super::identity::{AccessToken, Claims};
+use super::identity::AccessToken;
 
 /// Checks access tokens, for kinds of tokens that [`ResourceServer`](super::ResourceServer) does not know.
 ///
@@ -22,11 +24,12 @@ use super::identity::{AccessToken, Claims};
 /// impl TokenVerifier for Gateway {
 ///     async fn verify(&self, token: &AccessToken) -> Result<VerifiedToken, VerifyError> {
 ///         let user = token.expose().strip_prefix("user-");
-///         let user = user.ok_or(VerifyError::Invalid("it is no token of the gateway"))?;
-///         Ok(VerifiedToken::new("https://gateway.example.com", user)
-///             .scopes(["files:read"])
-///             .audiences(["https://mcp.example.com/mcp"])
-///             .expires_at(2_000_000_000))
+///         let user = user.ok_or(VerifyError::Invalid("it is not a token of the gateway"))?;
+///         let mut verified = VerifiedToken::new("https://gateway.example.com", user);
+///         verified.scopes = vec!["files:read".to_owned()];
+///         verified.audiences = vec!["https://mcp.example.com/mcp".to_owned()];
+///         verified.expires_at = Some(2_000_000_000);
+///         Ok(verified)
 ///     }
 /// }
 ///
@@ -57,102 +60,73 @@ pub enum VerifyError {
     Unavailable(String),
 }
 
-/// The contents of a token that a [`TokenVerifier`] has checked.
+/// The contents of a token that a [`TokenVerifier`] has checked. It needs an [audience](Self::audiences) and an
+/// [expiry](Self::expires_at).
 ///
 /// # Examples
 ///
 /// ```
 /// use mcp::auth::VerifiedToken;
 ///
-/// let token = VerifiedToken::new("https://login.example.com", "ada")
-///     .client("agent")
-///     .scopes(["files:read"])
-///     .audiences(["https://mcp.example.com/mcp"])
-///     .expires_at(2_000_000_000);
+/// let mut token = VerifiedToken::new("https://login.example.com", "ada");
+/// token.client = Some("agent".to_owned());
+/// token.scopes = vec!["files:read".to_owned()];
+/// token.audiences = vec!["https://mcp.example.com/mcp".to_owned()];
+/// token.expires_at = Some(2_000_000_000);
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
+#[non_exhaustive]
 pub struct VerifiedToken {
-    pub(super) claims: Claims,
-    pub(super) scopes: Vec<String>,
-    pub(super) audiences: Vec<String>,
-    /// Seconds since 1970.
-    pub(super) expires_at: Option<u64>,
-    pub(super) key_thumbprint: Option<String>,
-    /// The verifier has checked the audience.
-    pub(super) has_audience: bool,
+    /// The issuer of the token.
+    pub issuer: String,
+    /// The person or program, as the issuer names it.
+    pub subject: String,
+    /// The client to which the token was issued.
+    pub client: Option<String>,
+    /// The scopes.
+    pub scopes: Vec<String>,
+    /// The resources for which the token was issued. One of them must be this server.
+    pub audiences: Vec<String>,
+    /// The verifier has checked that the token was issued for this server, in another way than by an audience in the
+    /// token.
+    pub has_checked_audience: bool,
+    /// The end of the token in seconds since 1970.
+    pub expires_at: Option<u64>,
     /// The token never expires.
-    pub(super) is_permanent: bool,
+    pub is_permanent: bool,
+    /// The thumbprint of the key to which the token is bound (`cnf.jkt`).
+    pub key_thumbprint: Option<String>,
+    /// The claims that handlers read from [`Claims`](super::Claims).
+    pub claims: Map<String, Value>,
 }
 
 impl VerifiedToken {
-    /// A token of a person or program, as its issuer names it. It needs an
-    /// [audience](Self::audiences) and an [expiry](Self::expires_at).
+    /// A token of a person or program, as its issuer names it.
     pub fn new(issuer: impl Into<String>, subject: impl Into<String>) -> Self {
         Self {
-            claims: Claims::new(issuer.into(), subject.into()),
+            issuer: issuer.into(),
+            subject: subject.into(),
+            client: None,
             scopes: Vec::new(),
             audiences: Vec::new(),
+            has_checked_audience: false,
             expires_at: None,
-            key_thumbprint: None,
-            has_audience: false,
             is_permanent: false,
+            key_thumbprint: None,
+            claims: Map::new(),
         }
     }
+}
 
-    /// Sets the client to which the token was issued.
-    #[must_use]
-    pub fn client(mut self, id: impl AsRef<str>) -> Self {
-        self.claims.set_client(Some(id.as_ref()));
-        self
-    }
-
-    /// Sets the scopes.
-    #[must_use]
-    pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.scopes = scopes.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Sets the resources for which the token was issued. One of them must be this server.
-    #[must_use]
-    pub fn audiences(mut self, audiences: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.audiences = audiences.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Declares that the verifier has checked that the token was issued for this server, in another way
-    /// than by an audience in the token.
-    #[must_use]
-    pub fn audience_is_verified(mut self) -> Self {
-        self.has_audience = true;
-        self
-    }
-
-    /// Sets the end of the token in seconds since 1970.
-    #[must_use]
-    pub fn expires_at(mut self, seconds: u64) -> Self {
-        self.expires_at = Some(seconds);
-        self
-    }
-
-    /// Declares that the token never expires.
-    #[must_use]
-    pub fn never_expires(mut self) -> Self {
-        self.is_permanent = true;
-        self
-    }
-
-    /// Sets the thumbprint of the key to which the token is bound (`cnf.jkt`).
-    #[must_use]
-    pub fn key_thumbprint(mut self, thumbprint: impl Into<String>) -> Self {
-        self.key_thumbprint = Some(thumbprint.into());
-        self
-    }
-
-    /// Sets the claims that handlers read from [`Claims`].
-    #[must_use]
-    pub fn claims(mut self, claims: Map<String, Value>) -> Self {
-        self.claims.set_members(claims);
-        self
+/// Omits the values of claims, which may be personal data.
+impl fmt::Debug for VerifiedToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VerifiedToken")
+            .field("issuer", &self.issuer)
+            .field("subject", &self.subject)
+            .field("client", &self.client)
+            .field("scopes", &self.scopes)
+            .field("expires_at", &self.expires_at)
+            .finish_non_exhaustive()
     }
 }

@@ -269,9 +269,9 @@ async fn events_tell_the_steps() {
         let text = format!("{event:?}");
         assert!(!text.contains("canary"), "{text}");
         if let AuthEvent::Fetched { document } = &event {
-            let contents = document.contents();
+            let contents = &document.contents;
             assert!(!contents.contains("canary"), "{contents}");
-            let member = match document.kind() {
+            let member = match document.kind {
                 DocumentKind::Resource => "authorization_servers",
                 DocumentKind::Server => "token_endpoint",
                 _ => "client_id",

@@ -172,8 +172,8 @@ pub(crate) async fn identity_provider(claims: Value) -> String {
 }
 
 pub(crate) fn enterprise(idp: String) -> OAuth {
-    let idp = EnterpriseIdp::new(idp, "idp-client")
-        .id_token(|| async { Ok::<_, std::io::Error>("canary-id-token".to_owned()) });
+    let id_token = || async { Ok::<_, std::io::Error>("canary-id-token".to_owned()) };
+    let idp = EnterpriseIdp::new(idp, "idp-client", id_token);
     OAuth::enterprise(idp).client_secret("mcp-client", "canary-secret")
 }
 

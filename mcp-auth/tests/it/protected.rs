@@ -152,7 +152,7 @@ fn server(calls: &Arc<AtomicUsize>) -> Server {
             .filter(|name| headers.contains_key(*name))
             .count();
         json!({
-            "subject": who.subject, "scopes": who.scopes, "client": claims.client(),
+            "subject": who.subject, "scopes": who.scopes, "client": who.client,
             "tenant": claims.get::<String>("tenant"), "secrets": secrets,
         })
         .to_string()
@@ -989,9 +989,9 @@ async fn tenants_have_their_own_issuers_and_servers() {
         .build()
         .unwrap();
     let endpoint = StreamableHttp::per_request(|head| {
-        let claims = head.extensions.get::<Claims>().cloned();
-        let issuer = claims
-            .map(|claims| claims.issuer().to_owned())
+        let caller = head.extensions.get::<mcp::core::Principal>();
+        let issuer = caller
+            .map(|caller| caller.issuer.clone())
             .unwrap_or_default();
         Server::new("tenant", "1.0.0").tool(Tool::new("whoami").handler(move || issuer.clone()))
     });
@@ -1086,14 +1086,17 @@ struct Moody;
 #[async_trait::async_trait]
 impl TokenVerifier for Moody {
     async fn verify(&self, token: &AccessToken) -> Result<VerifiedToken, VerifyError> {
-        let verified = VerifiedToken::new("moody", "ada");
+        let mut verified = VerifiedToken::new("moody", "ada");
+        verified.audiences = vec![RESOURCE.to_owned()];
+        verified.expires_at = Some(now() + 60);
         match token.expose() {
             "panic" => panic!("test"),
             "hang" => std::future::pending().await,
-            "unchecked" => Ok(verified.expires_at(now() + 60)),
-            "eternal" => Ok(verified.audiences([RESOURCE])),
-            _ => Ok(verified.audiences([RESOURCE]).expires_at(now() + 60)),
+            "unchecked" => verified.audiences.clear(),
+            "eternal" => verified.expires_at = None,
+            _ => {}
         }
+        Ok(verified)
     }
 }
 

@@ -46,8 +46,8 @@ fn describe(event: AuthEvent) -> Value {
         AuthEvent::Fetched { document } => json!({
             "step": "fetched",
             "document": kind_of(&document),
-            "url": document.url(),
-            "contents": serde_json::from_str::<Value>(document.contents()).unwrap_or_default(),
+            "url": document.url,
+            "contents": serde_json::from_str::<Value>(&document.contents).unwrap_or_default(),
         }),
         AuthEvent::Discovered { issuer } => json!({"step": "discovered", "issuer": issuer}),
         AuthEvent::Registered { issuer } => json!({"step": "registered", "issuer": issuer}),
@@ -73,7 +73,7 @@ fn describe(event: AuthEvent) -> Value {
 }
 
 fn kind_of(document: &AuthDocument) -> &'static str {
-    match document.kind() {
+    match document.kind {
         DocumentKind::Resource => "resource",
         DocumentKind::Server => "server",
         DocumentKind::Registration => "registration",

@@ -18,7 +18,8 @@ use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use mcp::HttpClient;
 use mcp::auth::{
-    AuthError, AuthEvent, AuthEvents, AuthStatus, Dpop, MemoryStore, OAuth, PrivateKey,
+    AuthError, AuthEvent, AuthEvents, AuthStatus, Dpop, LoopbackRedirect, MemoryStore, OAuth,
+    PrivateKey,
 };
 use mcp::prelude::*;
 use serde_json::Value;
@@ -78,7 +79,7 @@ async fn run(server: &str, issuer: &str, flow: &str) -> CheckResult {
 
 /// A user with a browser. The redirect goes to the listener of the client.
 fn interactive(name: &str) -> OAuth {
-    OAuth::interactive(name).on_authorize(|page| {
+    OAuth::interactive(name).redirect(LoopbackRedirect::new().open_with(|page| {
         // The page is open until the redirect is answered.
         tokio::spawn(async move {
             if let Err(error) = pages::log_in(page).await {
@@ -86,7 +87,7 @@ fn interactive(name: &str) -> OAuth {
             }
         });
         std::future::ready(Ok::<_, AuthError>(()))
-    })
+    }))
 }
 
 /// Registration, PKCE, `iss` and `resource`: a second connection uses the same registration.

@@ -46,8 +46,8 @@ fn settings(scenario: &str) -> Result<OAuth> {
         "enterprise-managed-authorization" => {
             let token = context.text("idp_id_token");
             let endpoint = context.text("idp_token_endpoint");
-            let idp = EnterpriseIdp::new(endpoint, context.text("idp_client_id"))
-                .id_token(move || std::future::ready(Ok::<_, io::Error>(token.clone())));
+            let id_token = move || std::future::ready(Ok::<_, io::Error>(token.clone()));
+            let idp = EnterpriseIdp::new(endpoint, context.text("idp_client_id"), id_token);
             let secret = context.text("client_secret");
             OAuth::enterprise(idp).client_secret(context.text("client_id"), secret)
         }

@@ -5,7 +5,7 @@
 //! the caller. With `--introspect` the server asks the issuer about each token, as the client
 //! `resource-server` with the secret in the variable `INTROSPECTION_SECRET` (default: `interop-resource`).
 
-use mcp::auth::{AuthError, Claims, DpopPolicy, Introspection, ResourceServer};
+use mcp::auth::{AuthError, DpopPolicy, Introspection, ResourceServer};
 use mcp::core::Principal;
 use mcp::prelude::*;
 use serde_json::json;
@@ -85,11 +85,11 @@ pub(crate) fn protect_tools(server: Server) -> Server {
         })
 }
 
-fn whoami(Identity(who): Identity<Principal>, Identity(claims): Identity<Claims>) -> String {
+fn whoami(Identity(who): Identity<Principal>) -> String {
     let caller = json!({
         "subject": who.subject,
         "issuer": who.issuer,
-        "client": claims.client(),
+        "client": who.client,
         "scopes": who.scopes,
     });
     caller.to_string()

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::verifier::{VerifiedToken, VerifyError};
-use crate::metadata::server::IssuerMatch;
+use crate::metadata::server::is_same_issuer;
 
 /// Settings for the claims of tokens.
 #[derive(Debug, Clone)]
@@ -42,17 +42,14 @@ pub(in crate::server) fn check(
 ) -> Result<VerifiedToken, VerifyError> {
     check_type(header_type, &claims, rules)?;
     let found = text(&claims, "iss")?.ok_or(VerifyError::Invalid("it has no issuer"))?;
-    if !IssuerMatch::RootSlash.matches(issuer, found) {
+    if !is_same_issuer(issuer, found) {
         return Err(VerifyError::Invalid("its issuer is another one"));
     }
     let token = from_claims(issuer, claims, rules)?;
     if token.expires_at.is_none() {
         return Err(VerifyError::Invalid("it has no expiry"));
     }
-    let starts = [
-        time(token.claims.members(), "nbf")?,
-        time(token.claims.members(), "iat")?,
-    ];
+    let starts = [time(&token.claims, "nbf")?, time(&token.claims, "iat")?];
     if starts
         .into_iter()
         .flatten()
@@ -123,12 +120,12 @@ pub(in crate::server) fn from_claims(
     };
     let subject = subject.ok_or(VerifyError::Invalid("it names no subject"))?;
     let mut token = VerifiedToken::new(issuer, subject);
-    token.claims.set_client(client);
+    token.client = client.map(str::to_owned);
     token.scopes = scopes(&claims, rules);
     token.audiences = audiences(&claims)?;
     token.expires_at = time(&claims, "exp")?;
     token.key_thumbprint = thumbprint(&claims)?;
-    token.claims.set_members(claims);
+    token.claims = claims;
     Ok(token)
 }
 
@@ -268,8 +265,8 @@ mod tests {
         let claims = json!({"client_id": "ada"});
         let claims = claims.as_object().unwrap().clone();
         let token = super::from_claims(ISSUER, claims, &ClaimRules::default()).unwrap();
-        assert_eq!(token.claims.subject(), "client:ada");
-        assert_eq!(token.claims.client(), Some("ada"));
+        assert_eq!(token.subject, "client:ada");
+        assert_eq!(token.client.as_deref(), Some("ada"));
     }
 
     #[test]

@@ -93,7 +93,7 @@ fn received(events: &mut AuthEvents) -> Vec<AuthEvent> {
 fn describe(event: &AuthEvent) -> String {
     match event {
         AuthEvent::Challenged { status } => format!("the server demands a login (status {status})"),
-        AuthEvent::Fetched { document } => format!("read {}", document.url()),
+        AuthEvent::Fetched { document } => format!("read {}", document.url),
         AuthEvent::Discovered { issuer } => {
             format!("the metadata names the authorization server {issuer}")
         }
