@@ -7,6 +7,7 @@ use mcp::auth::{
     AuthError, Authorizer, FileStore, KeychainStore, LoginPrompt, LoopbackRedirect, OAuth,
     Redirect, RedirectSession,
 };
+use mcp::group::EntryOAuth;
 
 use crate::cli::LoginArgs;
 use crate::config;
@@ -25,10 +26,12 @@ pub(crate) fn stored(url: &str) -> Result<Option<Authorizer>, Failure> {
     authorizer(OAuth::interactive(SERVICE).redirect(NoLogin), url)
 }
 
-/// Creates the authorizer of commands whose user can log in. `is_open`: the server accepts calls without a token, so that
+/// Creates the authorizer of commands whose user can log in, with the client id of the command line or of the server's
+/// entry. `is_open`: the server accepts calls without a token, so that
 /// only its metadata can name an authorization server.
 pub(crate) fn interactive(
     url: &str,
+    registration: Option<EntryOAuth>,
     args: &LoginArgs,
     is_open: bool,
     output: &Output,
@@ -43,12 +46,22 @@ pub(crate) fn interactive(
         .redirect(redirect)
         .legacy_endpoints(!is_open)
         .confirm_login(move |login| confirm(login, output));
-    if !args.scope.is_empty() {
-        oauth = oauth.scopes(&args.scope);
-    }
-    if let Some(id) = &args.client_id {
-        oauth = oauth.client_id(id);
-    }
+    let registration = registration.unwrap_or_default();
+    let scopes = if args.scope.is_empty() {
+        &registration.scopes
+    } else {
+        &args.scope
+    };
+    oauth = oauth.scopes(scopes);
+    oauth = match (
+        &args.client_id,
+        registration.client_id,
+        registration.client_secret,
+    ) {
+        (Some(id), ..) | (None, Some(ref id), None) => oauth.client_id(id),
+        (None, Some(id), Some(secret)) => oauth.client_secret(id, secret),
+        (None, None, _) => oauth,
+    };
     authorizer(oauth, url)
 }
 

@@ -10,7 +10,7 @@ use mcp::auth::Authorizer;
 use mcp::client::{Error, Target};
 use mcp::core::{Channel, ChannelError, ServerIdentity};
 use mcp::gateway::Relay;
-use mcp::group::{ServerEntry, ServerSpec};
+use mcp::group::{EntryOAuth, ServerEntry, ServerSpec};
 use mcp::prelude::*;
 use mcp::stdio::ChildChannel;
 use mcp::{ClientBuilder, HttpChannel, ServerCommand};
@@ -45,6 +45,8 @@ pub(crate) struct Remote {
     pub(crate) has_token: bool,
     /// The login, which clones share. `None` also for servers that get no token.
     pub(crate) login: Option<Authorizer>,
+    /// The registration that a configuration file has for logins.
+    pub(crate) registration: Option<EntryOAuth>,
     /// The channel with the headers, and without the login.
     channel: HttpChannel,
 }
@@ -189,9 +191,15 @@ async fn named(name: &str, args: &ServerArgs, output: &Output) -> Result<Server,
             }
             with_env(server, args)
         }
-        ServerSpec::Url { url, headers, .. } => {
+        ServerSpec::Url {
+            url,
+            headers,
+            oauth,
+            ..
+        } => {
             let shown = connection(url, headers, &variables).map_err(unusable)?;
-            approve(&location, &shown, secrets(url, headers), args.yes, output).await?;
+            let values = secrets(url, headers, oauth.as_ref());
+            approve(&location, &shown, values, args.yes, output).await?;
             with_headers(url, headers, args)
         }
         _ => Err(unusable("its kind is unknown to this program".to_owned())),
@@ -217,7 +225,13 @@ pub(crate) async fn channel_with_login(
 ) -> Result<HttpChannel, Failure> {
     let mut remote = remote(&args.remote, output).await?;
     if !remote.has_token {
-        remote.login = credentials::interactive(&remote.url, args, false, output)?;
+        remote.login = credentials::interactive(
+            &remote.url,
+            remote.registration.clone(),
+            args,
+            false,
+            output,
+        )?;
     }
     Ok(remote.open(|channel| channel))
 }
@@ -231,11 +245,19 @@ pub(crate) async fn remote(args: &RemoteArgs, output: &Output) -> Result<Remote,
     let (location, entry) = config::find(target, args.config.as_deref())?;
     let variables = entry.variables.clone();
     match usable_spec(entry, &location)? {
-        ServerSpec::Url { url, headers, .. } => {
+        ServerSpec::Url {
+            url,
+            headers,
+            oauth,
+            ..
+        } => {
             let shown = connection(&url, &headers, &variables)
                 .map_err(|reason| unusable(target, &location, &reason))?;
-            approve(&location, &shown, secrets(&url, &headers), args.yes, output).await?;
-            Remote::new(&url, &headers, &args.header, credentials::stored)
+            let values = secrets(&url, &headers, oauth.as_ref());
+            approve(&location, &shown, values, args.yes, output).await?;
+            let mut remote = Remote::new(&url, &headers, &args.header, credentials::stored)?;
+            remote.registration = oauth;
+            Ok(remote)
         }
         _ => Err(Failure::usage(format!(
             "the server {target:?} is a command; this command needs one with a URL"
@@ -259,9 +281,17 @@ fn connection(
 }
 
 /// Returns what the description of a connection leaves out.
-fn secrets<'a>(url: &'a str, headers: &'a [(String, String)]) -> impl Iterator<Item = &'a str> {
+fn secrets<'a>(
+    url: &'a str,
+    headers: &'a [(String, String)],
+    oauth: Option<&'a EntryOAuth>,
+) -> impl Iterator<Item = &'a str> {
     let values = headers.iter().map(|(_, value)| value.as_str());
-    std::iter::once(url).chain(values)
+    let login = oauth.into_iter().flat_map(|oauth| {
+        let client = oauth.client_id.iter().chain(&oauth.client_secret);
+        client.chain(&oauth.scopes).map(String::as_str)
+    });
+    std::iter::once(url).chain(values).chain(login)
 }
 
 /// Names the variables of this environment whose values a server gets.
@@ -476,6 +506,7 @@ impl Remote {
             url: url.to_owned(),
             has_token,
             login: if has_token { None } else { login(url)? },
+            registration: None,
             channel,
         })
     }

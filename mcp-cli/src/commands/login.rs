@@ -17,6 +17,7 @@ pub(super) async fn login(args: &LoginArgs, output: &Output) -> Result<(), Failu
     let is_open = !remote.has_token && remote.accepts_calls_without_a_token().await;
     let authorizer = usable(credentials::interactive(
         &remote.url,
+        remote.registration.clone(),
         args,
         is_open,
         output,

@@ -212,6 +212,22 @@ fn stored_token_is_used_until_the_logout() {
     assert_eq!(run(&["list", &url]).code, 3);
 }
 
+#[test]
+fn login_uses_the_registration_of_the_configuration_file() {
+    let (url, _tokens) = protected_shop();
+    let folder = folder("registration");
+    let oauth = json!({"clientId": "my-agent", "scopes": ["notes"]});
+    let file = folder.join("servers.json");
+    let content = json!({"mcpServers": {"shop": {"url": url, "oauth": oauth}}});
+    std::fs::write(&file, content.to_string()).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcp"));
+    command.args(["login", "shop", "--no-browser", "--config"]);
+    command.arg(&file);
+    let printed = log_in_with(command, &folder.join("home"));
+    assert!(printed.contains("client_id=my-agent"), "{printed}");
+    assert!(printed.contains("scope=notes"), "{printed}");
+}
+
 /// A browser that ends at once, and shows nothing.
 #[cfg(target_os = "linux")]
 fn broken_browser(folder: &Path) -> std::path::PathBuf {
