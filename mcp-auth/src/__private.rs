@@ -1,4 +1,4 @@
-//! Functions for the tools of this repository. They are no part of the public interface.
+//! Functions for the tools of this repository. They are not part of the public interface.
 
 use http::HeaderMap;
 

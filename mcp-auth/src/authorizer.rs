@@ -383,9 +383,10 @@ impl Authorizer {
             since: now,
         });
         entry.count += 1;
-        match entry.count > MAX_STEP_UPS_PER_METHOD {
-            true => Err(limit),
-            false => Ok(()),
+        if entry.count > MAX_STEP_UPS_PER_METHOD {
+            Err(limit)
+        } else {
+            Ok(())
         }
     }
 }

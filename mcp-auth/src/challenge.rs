@@ -167,7 +167,7 @@ impl<'a> Input<'a> {
     }
 
     /// Reads the value after `=`. Returns `None` for the padding of a token68 value, for an
-    /// unterminated string, and for bytes that are no text.
+    /// unterminated string, and for bytes that are not text.
     fn value(&mut self) -> Option<String> {
         self.skip_blanks();
         let value = match self.rest {

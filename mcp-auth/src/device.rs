@@ -94,7 +94,7 @@ impl PendingDevice {
         }
         let response: DeviceResponse = fetched.json()?;
         let read = |text: &str| {
-            let invalid = |_| AuthError::malformed(endpoint, "verification_uri is no URL");
+            let invalid = |_| AuthError::malformed(endpoint, "verification_uri is not a URL");
             let url = Url::parse(text).map_err(invalid)?;
             fetcher.check(&url).map(|()| url)
         };

@@ -135,7 +135,7 @@ impl Discovery<'_> {
     }
 
     async fn server_metadata(&self, issuer: &str) -> Result<ServerMetadata, AuthError> {
-        let invalid = || AuthError::malformed(self.server, "the issuer is no URL without query");
+        let invalid = || AuthError::malformed(self.server, "the issuer is not a URL without query");
         let url = Url::parse(issuer).map_err(|_| invalid())?;
         if url.query().is_some() {
             return Err(invalid());

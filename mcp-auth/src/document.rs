@@ -123,9 +123,10 @@ fn hide_secrets(value: &mut Value) {
     match value {
         Value::Object(members) => {
             for (name, value) in members {
-                match SECRETS.contains(&&**name) {
-                    true => *value = HIDDEN.into(),
-                    false => hide_secrets(value),
+                if SECRETS.contains(&&**name) {
+                    *value = HIDDEN.into()
+                } else {
+                    hide_secrets(value)
                 }
             }
         }
@@ -178,12 +179,12 @@ mod tests {
 
     #[test]
     fn large_documents_are_bounded() {
-        let members = (0..1000).map(|it| (it.to_string(), json!("x".repeat(1000))));
+        let members = (0..1000).map(|number| (number.to_string(), json!("x".repeat(1000))));
         let document = Value::Object(members.collect());
         let contents = contents(DocumentKind::Resource, &document);
         let members = contents.as_object().unwrap();
         assert_eq!(members.len(), 128);
-        assert!(members.values().any(|it| it == "(1002 bytes)"));
+        assert!(members.values().any(|value| value == "(1002 bytes)"));
         let text = Response::new("[1]");
         let list = fetched("https://h", text);
         assert_eq!(AuthDocument::new(DocumentKind::Resource, &list), None);

@@ -94,7 +94,7 @@ impl Nonces {
         }
         let proof = key.sign(&claims)?;
         let mut value = HeaderValue::try_from(proof.expose())
-            .map_err(|_| AuthError::Key("the proof is no header value".to_owned()))?;
+            .map_err(|_| AuthError::Key("the proof is not a header value".to_owned()))?;
         value.set_sensitive(true);
         Ok(value)
     }

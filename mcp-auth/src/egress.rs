@@ -50,7 +50,7 @@ impl Egress {
         let url = Url::parse(origin).ok();
         let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
         let Some(url) = url else {
-            let message = format!("{origin:?} is no origin; write it as https://host:port");
+            let message = format!("{origin:?} is not an origin; write it as https://host:port");
             return Err(AuthError::Settings(message));
         };
         self.allowed.push(url.origin());

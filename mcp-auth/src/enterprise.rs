@@ -126,7 +126,7 @@ impl EnterpriseIdp {
             ));
         }
         let claims = AssertionClaims::read(&tokens.access);
-        let mistake = claims.map_or(Some("it is no ID-JAG"), |claims| {
+        let mistake = claims.map_or(Some("it is not an ID-JAG"), |claims| {
             claims.mistake(&server.issuer, client_id, resource)
         });
         match mistake {

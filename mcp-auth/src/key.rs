@@ -51,10 +51,10 @@ impl PrivateKey {
     ///
     /// # Errors
     ///
-    /// Returns [`AuthError::Key`] when the text is no such key.
+    /// Returns [`AuthError::Key`] when the text is not such a key.
     pub fn from_pem(pem: &str) -> Result<Self, AuthError> {
         let der = PrivatePkcs8KeyDer::from_pem_slice(pem.as_bytes())
-            .map_err(|_| invalid("it is no PKCS#8 key in PEM (BEGIN PRIVATE KEY)"))?;
+            .map_err(|_| invalid("it is not a PKCS#8 key in PEM (BEGIN PRIVATE KEY)"))?;
         Self::from_pkcs8(der.secret_pkcs8_der())
     }
 
@@ -161,18 +161,18 @@ impl ProofKey {
     ///
     /// # Errors
     ///
-    /// Returns [`AuthError::Key`] when it is no such key.
+    /// Returns [`AuthError::Key`] when it is not such a key.
     pub(crate) fn from_stored(pkcs8: Secret) -> Result<Self, AuthError> {
         let der = URL_SAFE_NO_PAD
             .decode(pkcs8.expose())
-            .map_err(|_| invalid("the stored key is no Base64"))?;
+            .map_err(|_| invalid("the stored key is not Base64"))?;
         let key = PrivateKey::from_pkcs8(&der)?;
         let Pair::Ecdsa(pair) = &*key.pair else {
-            return Err(invalid("the stored key is no EC key"));
+            return Err(invalid("the stored key is not an EC key"));
         };
         let point = pair.public_key().as_ref();
         let Some((x, y)) = point.get(1..33).zip(point.get(33..65)) else {
-            return Err(invalid("the stored key is no P-256 key"));
+            return Err(invalid("the stored key is not a P-256 key"));
         };
         let encode = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
         let public = json!({"kty": "EC", "crv": "P-256", "x": encode(x), "y": encode(y)});

@@ -206,7 +206,7 @@ impl ActiveToken {
 
 /// The value of the `Authorization` header.
 pub(crate) fn authorization(scheme: &str, token: &Secret) -> Result<HeaderValue, AuthError> {
-    let invalid = |_| AuthError::Source("the token is no header value".to_owned());
+    let invalid = |_| AuthError::Source("the token is not a header value".to_owned());
     let text = format!("{scheme} {}", token.expose());
     let mut value = HeaderValue::try_from(text).map_err(invalid)?;
     value.set_sensitive(true);

@@ -369,12 +369,13 @@ impl LoginState {
             .authenticate(&record.server, &mut form)?;
         let body = form.encode().into();
         let fetched = self.fetcher.post_form(url, form.headers, body).await?;
-        match fetched.status.is_success() {
-            true => Ok(()),
-            false => Err(AuthError::unavailable(
+        if fetched.status.is_success() {
+            Ok(())
+        } else {
+            Err(AuthError::unavailable(
                 url,
                 format!("HTTP status {}", fetched.status),
-            )),
+            ))
         }
     }
 }

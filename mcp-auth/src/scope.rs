@@ -13,7 +13,7 @@ const MAX_SCOPES: usize = 100;
 pub struct Scopes(Vec<String>);
 
 impl Scopes {
-    /// Reads a list separated by blanks. Parts that are no scope are ignored.
+    /// Reads a list separated by blanks. Parts that are not scopes are ignored.
     pub(crate) fn parse(text: &str) -> Self {
         Self::from_names(text.split(' '))
     }

@@ -37,7 +37,7 @@ impl LoginState {
         let url = Url::parse(server.trim()).ok();
         let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
         let Some(server) = url else {
-            let message = "the URL of the server is no http: or https: URL";
+            let message = "the URL of the server is not an http: or https: URL";
             return Err(AuthError::Settings(message.to_owned()));
         };
         let mut egress = oauth.egress.clone();

@@ -39,7 +39,7 @@ pub trait CredentialStore: Send + Sync + 'static {
     /// Returns [`AuthError::Store`] when the record is not saved.
     async fn save(&self, key: &StoreKey, record: &Secret) -> Result<(), AuthError>;
 
-    /// Removes a record. An unknown key is no error.
+    /// Removes a record. An unknown key is not an error.
     ///
     /// # Errors
     ///

@@ -136,7 +136,7 @@ pub(crate) fn read(fetched: &Fetched) -> Result<Tokens, AuthError> {
     }
     let token_type = match response.token_type.as_deref() {
         None => TokenType::Bearer,
-        // The assertion of an identity provider is no access token.
+        // The assertion of an identity provider is not an access token.
         Some(name) if name.eq_ignore_ascii_case("n_a") => TokenType::Bearer,
         Some(name) if name.eq_ignore_ascii_case("bearer") => TokenType::Bearer,
         Some(name) if name.eq_ignore_ascii_case("dpop") => TokenType::Dpop,

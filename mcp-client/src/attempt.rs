@@ -179,9 +179,10 @@ impl Attempt<'_, '_> {
                         continue;
                     }
                     let wire = wire::client_for_version(self.version);
-                    let reply = match self.options.returns_raw {
-                        true => wire.decode_raw_reply(self.request, &response),
-                        false => wire.decode_reply(self.request, &response),
+                    let reply = if self.options.returns_raw {
+                        wire.decode_raw_reply(self.request, &response)
+                    } else {
+                        wire.decode_reply(self.request, &response)
                     };
                     let reply = reply.map_err(ErrorKind::Decode)?;
                     drain(&mut frames).await;
@@ -321,7 +322,7 @@ pub(crate) fn foreign_response_id(
     id: &RequestId,
     status: Option<StatusCode>,
 ) -> Option<RequestId> {
-    let is_refusal = response.outcome.is_err() && status.is_some_and(|it| !it.is_success());
+    let is_refusal = response.outcome.is_err() && status.is_some_and(|status| !status.is_success());
     let given = response.id.as_ref().filter(|given| *given != id)?;
     if is_refusal {
         return None;

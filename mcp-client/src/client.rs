@@ -244,9 +244,10 @@ impl ClientInner {
         request: &ClientRequest,
         version: ProtocolVersion,
     ) -> ParamHeaderValues {
-        match self.mirrors_arguments(version) {
-            true => self.tools.params(request),
-            false => ParamHeaderValues::new(),
+        if self.mirrors_arguments(version) {
+            self.tools.params(request)
+        } else {
+            ParamHeaderValues::new()
         }
     }
 

@@ -154,9 +154,10 @@ fn publish(
         capabilities.extensions.insert(id, settings);
     }
     problems.extend(find_problems(extensions, capabilities));
-    match problems.is_empty() {
-        true => Ok(()),
-        false => Err(ErrorKind::Extensions(problems.join("; ")).into()),
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(ErrorKind::Extensions(problems.join("; ")).into())
     }
 }
 

@@ -271,9 +271,10 @@ impl Negotiator<'_> {
                 let kind = Box::new(kind);
                 (
                     request,
-                    match is_end {
-                        true => ErrorKind::EndedAtStart(kind),
-                        false => ErrorKind::UnexpectedResponse(kind),
+                    if is_end {
+                        ErrorKind::EndedAtStart(kind)
+                    } else {
+                        ErrorKind::UnexpectedResponse(kind)
                     },
                 )
             }

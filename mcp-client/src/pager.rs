@@ -101,9 +101,9 @@ impl<'a, T> Pager<'a, T> {
         };
         let body = call.finish().await?;
         let pagination = self.pagination.as_ref();
-        let next = pagination.and_then(|it| Some((it.call, (it.next_cursor)(&body)?)));
+        let next = pagination.and_then(|pages| Some((pages.call, (pages.next_cursor)(&body)?)));
         let page = call.read(body, self.read)?;
-        let count = pagination.map_or(0, |it| (it.count)(&page));
+        let count = pagination.map_or(0, |pages| (pages.count)(&page));
         self.add_page(count, call.response_bytes())
             .map_err(|kind| call.error(kind))?;
         if let Some((next_call, cursor)) = next {

@@ -145,7 +145,7 @@ pub(crate) enum ProbeError {
     // spec: COMPAT-14
     #[error("the server wants authorization (HTTP status {0})")]
     Unauthorized(StatusCode),
-    /// The server failed, which is no evidence for an era.
+    /// The server failed, which is not evidence for an era.
     #[error("the server failed (HTTP status {0})")]
     Failed(StatusCode),
     /// The server refuses the client in every revision.
@@ -308,7 +308,7 @@ impl Probe {
     }
 }
 
-/// Returns true for statuses that are no evidence for an era.
+/// Returns true for statuses that are not evidence for an era.
 // spec: COMPAT-14
 fn is_no_evidence(status: StatusCode) -> bool {
     use StatusCode as S;

@@ -35,7 +35,9 @@ impl RequiredUrls {
         elicitations: &UrlElicitations,
         required: &[ElicitUrlParams],
     ) -> bool {
-        let mut ids = required.iter().filter_map(|it| it.elicitation_id.as_ref());
+        let mut ids = required
+            .iter()
+            .filter_map(|url| url.elicitation_id.as_ref());
         if required.is_empty() || ids.any(|id| self.ids.contains(id)) {
             return false;
         }

@@ -55,7 +55,9 @@ pub(crate) async fn notify(
     };
     let observation = inner.observe_notification(&message.mirrored.method);
     // The context of the notification is known only after its span was started.
-    let meta = observation.as_ref().map(|it| it.inject(Meta::default()));
+    let meta = observation
+        .as_ref()
+        .map(|observation| observation.inject(Meta::default()));
     if let Some(observed) = meta
         .as_ref()
         .filter(|meta| !meta.is_empty())

@@ -201,9 +201,10 @@ impl TaskHandle {
             TaskState::Done(result) => Ok(*result),
             TaskState::Running(task) => {
                 let mut polls = TaskPolls::new(&self.client, &task, self.headers);
-                let body = match task.status.is_terminal() {
-                    true => call.end_of_task(*task)?,
-                    false => call.follow(&mut polls).await?,
+                let body = if task.status.is_terminal() {
+                    call.end_of_task(*task)?
+                } else {
+                    call.follow(&mut polls).await?
                 };
                 call.read(body, read_tool_result)
             }

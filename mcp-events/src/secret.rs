@@ -34,7 +34,7 @@ const MAX_SIGNATURES: usize = 16;
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookSecret(Vec<u8>);
 
-/// A text that is no secret of a webhook.
+/// A text that is not a secret of a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a webhook secret is `whsec_` and the Base64 of 24 to 64 bytes")]
 #[non_exhaustive]
@@ -105,9 +105,10 @@ impl WebhookSecret {
         let signatures = signatures.split(' ').take(MAX_SIGNATURES);
         let signatures = signatures.filter_map(|text| text.strip_prefix(VERSION));
         let mut given = signatures.filter_map(|text| STANDARD.decode(text).ok());
-        match given.any(|given| given.ct_eq(&mac).into()) {
-            true => Ok(()),
-            false => Err(InvalidSignature),
+        if given.any(|given| given.ct_eq(&mac).into()) {
+            Ok(())
+        } else {
+            Err(InvalidSignature)
         }
     }
 

@@ -130,7 +130,10 @@ impl RedisEventLog {
         keys: &[String],
         arguments: &[&str],
     ) -> Result<T, RedisError> {
-        let arguments: Vec<&[u8]> = arguments.iter().map(|it| it.as_bytes()).collect();
+        let arguments: Vec<&[u8]> = arguments
+            .iter()
+            .map(|argument| argument.as_bytes())
+            .collect();
         let call = ScriptCall {
             script,
             keys,
@@ -155,8 +158,9 @@ fn parse_cursor(cursor: &str) -> Option<(&str, &str)> {
     let (epoch, id) = cursor.split_once('-')?;
     let (time, number) = id.split_once('-')?;
     // An id that Redis or a script cannot read is refused here.
-    let is_number =
-        |text: &str| (1..=15).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_digit());
+    let is_number = |text: &str| {
+        (1..=15).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
     (is_number(time) && is_number(number)).then_some((epoch, id))
 }
 

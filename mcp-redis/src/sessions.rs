@@ -46,9 +46,10 @@ impl RedisSessions {
         let json = serde_json::to_vec(record)
             .map_err(|error| RedisError::malformed("encode a session", error))?;
         let (bytes, limit) = (json.len(), self.max_record_bytes);
-        match bytes <= limit {
-            true => Ok(json),
-            false => Err(RedisError::TooLarge { bytes, limit }),
+        if bytes <= limit {
+            Ok(json)
+        } else {
+            Err(RedisError::TooLarge { bytes, limit })
         }
     }
 

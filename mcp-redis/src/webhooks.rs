@@ -79,7 +79,10 @@ impl RedisWebhooks {
     ) -> Result<T, RedisError> {
         let mut keys = self.redis.keys.webhooks().to_vec();
         keys.extend(id.map(|id| self.redis.keys.webhook(id)));
-        let arguments: Vec<&[u8]> = arguments.iter().map(|it| it.as_bytes()).collect();
+        let arguments: Vec<&[u8]> = arguments
+            .iter()
+            .map(|argument| argument.as_bytes())
+            .collect();
         let call = ScriptCall {
             script,
             keys: &keys,

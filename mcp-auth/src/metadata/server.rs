@@ -89,7 +89,7 @@ impl ServerDocument {
         let endpoint = |name: &str, url: Option<String>| match url {
             None => Ok(None),
             Some(url) => {
-                let invalid = |_| AuthError::malformed(source, format!("{name} is no URL"));
+                let invalid = |_| AuthError::malformed(source, format!("{name} is not a URL"));
                 let url = Url::parse(&url).map_err(invalid)?;
                 fetcher.check(&url)?;
                 Ok(Some(url))

@@ -134,7 +134,7 @@ impl Introspector {
         }
         let answer = self.ask(token).await?;
         let mut claims = claims_of(&answer.body).map_err(|_| {
-            VerifyError::Unavailable("the answer about a token is no JSON".to_owned())
+            VerifyError::Unavailable("the answer about a token is not JSON".to_owned())
         })?;
         if claims.get("active") != Some(&Value::Bool(true)) {
             self.inactive.insert(digest, (), now + INACTIVE_SECONDS);
@@ -164,12 +164,13 @@ impl Introspector {
         let (headers, body) = self.settings.request(token).map_err(failed)?;
         let answer = self.fetcher.post_form(&endpoint, headers, body).await;
         let answer = answer.map_err(failed)?;
-        match answer.status.is_success() {
-            true => Ok(answer),
-            false => Err(VerifyError::Unavailable(format!(
+        if answer.status.is_success() {
+            Ok(answer)
+        } else {
+            Err(VerifyError::Unavailable(format!(
                 "the issuer refused a question about a token: {}",
                 answer.failure()
-            ))),
+            )))
         }
     }
 }

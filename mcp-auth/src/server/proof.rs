@@ -278,9 +278,10 @@ mod tests {
                 "iat": clock::unix_now(), "ath": sha256_base64(TOKEN),
             });
             for (name, value) in change.as_object().unwrap() {
-                match value.is_null() {
-                    true => drop(claims.as_object_mut().unwrap().remove(name)),
-                    false => claims[name] = value.clone(),
+                if value.is_null() {
+                    drop(claims.as_object_mut().unwrap().remove(name))
+                } else {
+                    claims[name] = value.clone()
                 }
             }
             let proof = self.key.sign(&claims).unwrap();

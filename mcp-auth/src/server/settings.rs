@@ -405,7 +405,7 @@ impl ResourceServer {
         url.ok_or_else(|| {
             let resource = &self.resource;
             invalid(format!(
-                "{resource:?} is no URL of a server; write it as https://mcp.example.com/mcp"
+                "{resource:?} is not a URL of a server; write it as https://mcp.example.com/mcp"
             ))
         })
     }
@@ -552,7 +552,7 @@ pub(super) fn issuer_url(text: &str, egress: &Egress) -> Result<Url, AuthError> 
     let url = Url::parse(text).ok().filter(Url::has_host);
     let url = url.ok_or_else(|| {
         invalid(format!(
-            "{text:?} is no URL; write it as https://login.example.com"
+            "{text:?} is not a URL; write it as https://login.example.com"
         ))
     })?;
     let is_plain = url.scheme() == "http" && zone_of_url(&url) != Zone::Loopback;

@@ -191,10 +191,11 @@ struct Cipher(LessSafeKey);
 impl Cipher {
     /// # Errors
     ///
-    /// Returns [`AuthError::Keychain`] when the entry of the keychain is no key.
+    /// Returns [`AuthError::Keychain`] when the entry of the keychain is not a key.
     fn new(key: &[u8]) -> Result<Self, AuthError> {
         let key = UnboundKey::new(&CHACHA20_POLY1305, key);
-        let invalid = "its entry for this program is no key; remove the entry to create a new one";
+        let invalid =
+            "its entry for this program is not a key; remove the entry to create a new one";
         key.map(|key| Self(LessSafeKey::new(key)))
             .map_err(|_| AuthError::Keychain(invalid.to_owned()))
     }

@@ -200,9 +200,10 @@ fn forge(key: &Key, claims: &Value) -> Vec<(&'static str, String)> {
     let header = json!({"alg": "ES256", "typ": "at+jwt", "kid": key.id});
     let with = |name: &str, value: Value| {
         let mut claims = claims.clone();
-        match value.is_null() {
-            true => drop(claims.as_object_mut().unwrap().remove(name)),
-            false => claims[name] = value,
+        if value.is_null() {
+            drop(claims.as_object_mut().unwrap().remove(name))
+        } else {
+            claims[name] = value
         }
         key.sign(&header, &claims)
     };
@@ -242,7 +243,7 @@ fn forge(key: &Key, claims: &Value) -> Vec<(&'static str, String)> {
             header_with("alg", json!("ES384")),
         ),
         ("unknown key", header_with("kid", json!("unknown"))),
-        ("key id that is no string", header_with("kid", json!(7))),
+        ("key id that is not a string", header_with("kid", json!(7))),
         ("critical extension", header_with("crit", json!(["exp"]))),
         ("empty critical extensions", header_with("crit", json!([]))),
         (
@@ -1148,19 +1149,19 @@ fn mistakes_in_settings_are_found_when_the_protection_is_built() {
         (server(), "no token could be accepted"),
         (
             ResourceServer::new("mcp.example.com").issuer(issuer),
-            "is no URL of a server",
+            "is not a URL of a server",
         ),
         (
             ResourceServer::new("https://u@h/mcp").issuer(issuer),
-            "is no URL of a server",
+            "is not a URL of a server",
         ),
         (
             ResourceServer::new("https://h/mcp#f").issuer(issuer),
-            "is no URL of a server",
+            "is not a URL of a server",
         ),
         (
             server().issuer("login.example.com"),
-            "is no URL; write it as",
+            "is not a URL; write it as",
         ),
         (
             server().issuer("http://login.example.com"),

@@ -35,12 +35,12 @@ pub(crate) const LISTS: [(&str, &str); 4] = [
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot(Value);
 
-/// The reason why JSON is no snapshot.
+/// The reason why JSON is not a snapshot.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SnapshotError {
-    /// The text is no JSON.
-    #[error("the snapshot is no JSON: {0}; write it with `mcp snapshot`")]
+    /// The text is not JSON.
+    #[error("the snapshot is not JSON: {0}; write it with `mcp snapshot`")]
     Json(#[from] serde_json::Error),
     /// A part of the document has another type.
     #[error(
@@ -118,7 +118,7 @@ impl Snapshot {
         }
         if document
             .get("capabilities")
-            .is_some_and(|it| !it.is_object())
+            .is_some_and(|value| !value.is_object())
         {
             return malformed("/capabilities".to_owned(), "an object");
         }

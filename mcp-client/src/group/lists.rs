@@ -79,22 +79,22 @@ impl Group {
         list: fn(&Client) -> PreparedCall<'static, Vec<T>>,
     ) -> ServerLists<T> {
         let members = self.members();
-        let members = members.iter().filter(|it| it.member.is_enabled());
-        let requests = members.map(|it| async move {
+        let members = members.iter().filter(|listed| listed.member.is_enabled());
+        let requests = members.map(|listed| async move {
             let list = async {
-                let client = it.member.client().await?;
+                let client = listed.member.client().await?;
                 list_if_offered(&client, offers, list).await
             };
-            (it.clone(), list.await)
+            (listed.clone(), list.await)
         });
         let mut gathered = ServerLists {
             lists: Vec::new(),
             failures: Vec::new(),
         };
-        for (it, list) in join_all(requests).await {
+        for (listed, list) in join_all(requests).await {
             match list {
-                Ok(list) => gathered.lists.push((it, list)),
-                Err(error) => gathered.failures.push((it.member.name.clone(), error)),
+                Ok(list) => gathered.lists.push((listed, list)),
+                Err(error) => gathered.failures.push((listed.member.name.clone(), error)),
             }
         }
         gathered
@@ -143,7 +143,10 @@ async fn list_if_offered<T: Send + 'static>(
     offers: fn(&ServerCapabilities) -> bool,
     list: fn(&Client) -> PreparedCall<'static, Vec<T>>,
 ) -> Result<Vec<T>, Error> {
-    if client.server_capabilities().is_some_and(|it| !offers(&it)) {
+    if client
+        .server_capabilities()
+        .is_some_and(|offered| !offers(&offered))
+    {
         return Ok(Vec::new());
     }
     match list(client).await {

@@ -166,7 +166,7 @@ impl Inputs {
                 let handler = self.custom.get(&*method);
                 let params = params
                     .as_ref()
-                    .and_then(|it| RawObject::from_value(it).ok());
+                    .and_then(|params| RawObject::from_value(params).ok());
                 let answer = run(handler, wants, (params, asker)).await?;
                 Ok(InputResponse::Other(answer))
             }

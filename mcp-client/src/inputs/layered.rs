@@ -44,9 +44,10 @@ impl Inputs {
         declared: &ClientCapabilities,
         version: ProtocolVersion,
     ) -> Result<InputResponse, InputError> {
-        match self.layers.is_empty() {
-            true => self.answer_directly(request, asker, declared).await,
-            false => Box::pin(answer(self, request, asker, declared, version)).await,
+        if self.layers.is_empty() {
+            self.answer_directly(request, asker, declared).await
+        } else {
+            Box::pin(answer(self, request, asker, declared, version)).await
         }
     }
 }

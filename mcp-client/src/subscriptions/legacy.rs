@@ -44,7 +44,7 @@ pub(super) async fn subscribe(
             }
         }
     }
-    // Last, because changes before this point are no changes of this subscription: neither those of
+    // Last, because changes before this point are not changes of this subscription: neither those of
     // lists nor those that a renewal of the session may have missed.
     let changes = resources.client.inner.events.subscribe_changes();
     let stream = SessionChanges {
@@ -96,7 +96,7 @@ fn granted_lists(
     let declares = |capability: &Option<ListChangedCapability>| {
         capability
             .as_ref()
-            .is_some_and(|it| it.list_changed == Some(true))
+            .is_some_and(|offered| offered.list_changed == Some(true))
     };
     let resources = capabilities.resources.as_ref();
     let mut granted = SubscriptionFilter::new();

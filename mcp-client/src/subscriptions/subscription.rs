@@ -76,7 +76,7 @@ impl Subscription {
 }
 
 fn difference(requested: &[String], granted: &[String]) -> Vec<String> {
-    let refused = requested.iter().filter(|it| !granted.contains(it));
+    let refused = requested.iter().filter(|uri| !granted.contains(uri));
     refused.cloned().collect()
 }
 

@@ -190,9 +190,10 @@ impl Reader {
         let mut wait = FIRST_WAIT;
         loop {
             let before = self.received.lock().cursor.clone();
-            let ended = match polls {
-                true => self.poll().await,
-                false => self.push().await,
+            let ended = if polls {
+                self.poll().await
+            } else {
+                self.push().await
             };
             let has_progressed = self.received.lock().cursor != before;
             if has_progressed {
@@ -249,9 +250,10 @@ impl Reader {
         }
         self.received.lock().cursor = result.cursor;
         let pause = result.next_poll_ms.map_or(POLL_WAIT, Duration::from_millis);
-        Ok(Some(match result.has_more {
-            true => Duration::ZERO,
-            false => pause.clamp(Duration::from_millis(100), Duration::from_secs(3600)),
+        Ok(Some(if result.has_more {
+            Duration::ZERO
+        } else {
+            pause.clamp(Duration::from_millis(100), Duration::from_secs(3600))
         }))
     }
 

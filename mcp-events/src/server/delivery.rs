@@ -57,7 +57,7 @@ struct Delivery<'a> {
 
 /// Delivers until the subscription ends. The caller aborts the task when this node loses the lease.
 pub(super) async fn run(shared: Weak<Shared>, id: String) {
-    let Some(mut types) = shared.upgrade().map(|it| it.types_changed()) else {
+    let Some(mut types) = shared.upgrade().map(|shared| shared.types_changed()) else {
         return;
     };
     // An event type that this node had, and has no longer, was removed by the program.
@@ -131,9 +131,10 @@ impl Delivery<'_> {
         if self.deliver_page(&mut progress, &page).await? == Delivered::Ended {
             return Ok(Next::Ended);
         }
-        Ok(match page.has_more {
-            true => Next::Now,
-            false => Next::Wait(subscription.name, page.cursor),
+        Ok(if page.has_more {
+            Next::Now
+        } else {
+            Next::Wait(subscription.name, page.cursor)
         })
     }
 

@@ -214,7 +214,7 @@ fn reason_against(url: &Url, zone: Zone) -> Option<&'static str> {
     }
     let is_local = zone == Zone::Loopback && found == Zone::Loopback;
     if url.scheme() != "https" && !(url.scheme() == "http" && is_local) {
-        return Some("it is no https URL");
+        return Some("it is not an https URL");
     }
     if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
         return Some("it has a user name, a password or a fragment");
@@ -222,7 +222,7 @@ fn reason_against(url: &Url, zone: Zone) -> Option<&'static str> {
     None
 }
 
-const INVALID: &str = "it is no valid request";
+const INVALID: &str = "it is not a valid request";
 
 fn request(post: WebhookPost) -> Result<Request<Bytes>, WebhookFailure> {
     let refused = |_| WebhookFailure::Refused(INVALID.to_owned());

@@ -75,9 +75,12 @@ impl<T: JsonSchema + 'static> EventType<T> {
             payload_schema: schema::<T>(),
             meta: None,
         };
-        let check = |arguments: &JsonObject| match arguments.is_empty() {
-            true => Ok(()),
-            false => Err("the event type has no arguments".to_owned()),
+        let check = |arguments: &JsonObject| {
+            if arguments.is_empty() {
+                Ok(())
+            } else {
+                Err("the event type has no arguments".to_owned())
+            }
         };
         Self {
             entry: TypeEntry {

@@ -134,7 +134,8 @@ impl WebhookStore for MemoryWebhookStore {
     }
 
     async fn load(&self, id: &str) -> Result<Option<WebhookRecord>, StoreError> {
-        let record = self.change(|state, _| state.webhooks.get(id).map(|it| it.record.clone()));
+        let record =
+            self.change(|state, _| state.webhooks.get(id).map(|stored| stored.record.clone()));
         Ok(record)
     }
 

@@ -128,12 +128,14 @@ fn list(shared: &Shared, cursor: Option<&str>) -> Result<ListEventsResult, Reque
     let types = shared.types();
     let mut rest = &types[..];
     if let Some(cursor) = cursor {
-        let last = rest.iter().position(|it| it.descriptor.name == cursor);
+        let last = rest
+            .iter()
+            .position(|entry| entry.descriptor.name == cursor);
         let last = last.ok_or_else(|| RequestError::invalid_params("`cursor`: unknown"))?;
         rest = &rest[last + 1..];
     }
     let page = rest.iter().take(LIST_PAGE);
-    let events: Vec<_> = page.map(|it| it.descriptor.clone()).collect();
+    let events: Vec<_> = page.map(|entry| entry.descriptor.clone()).collect();
     let has_more = rest.len() > events.len();
     let next_cursor = events.last().filter(|_| has_more);
     Ok(ListEventsResult {
@@ -241,9 +243,10 @@ async fn stream(
 
 /// The position at which a stream starts, or continues after a gap.
 fn position(cursor: &str, page: &Page) -> Position {
-    let cursor = match page.truncated && page.events.is_empty() {
-        true => page.cursor.clone(),
-        false => cursor.to_owned(),
+    let cursor = if page.truncated && page.events.is_empty() {
+        page.cursor.clone()
+    } else {
+        cursor.to_owned()
     };
     Position {
         cursor: Some(cursor),

@@ -100,7 +100,7 @@ impl Events {
     ///
     /// # Errors
     ///
-    /// Returns [`PublishError`] if there is no such event type, the payload is no object or too large,
+    /// Returns [`PublishError`] if there is no such event type, the payload is not an object or too large,
     /// or the log fails.
     pub async fn publish<T: Serialize + 'static>(&self, event: &T) -> Result<(), PublishError> {
         let entry = self.shared.find(|entry| entry.payload == TypeId::of::<T>());

@@ -51,7 +51,7 @@ pub enum PublishError {
     /// No event type has this payload or name.
     #[error("no event type has the payload or name `{0}`; add it with `Events::event`")]
     NoEventType(String),
-    /// The payload is no JSON object.
+    /// The payload is not a JSON object.
     #[error("the event `{name}` cannot be serialized: {reason}")]
     Malformed {
         /// The event type.
@@ -166,13 +166,14 @@ impl Shared {
 impl Shared {
     pub(super) fn check_size(&self, name: &str, data: &RawObject) -> Result<(), PublishError> {
         let (bytes, limit) = (data.as_str().len(), self.limits().payload_bytes);
-        match bytes > limit {
-            true => Err(PublishError::TooLarge {
+        if bytes > limit {
+            Err(PublishError::TooLarge {
                 name: name.to_owned(),
                 bytes,
                 limit,
-            }),
-            false => Ok(()),
+            })
+        } else {
+            Ok(())
         }
     }
 }

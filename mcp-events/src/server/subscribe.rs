@@ -195,12 +195,11 @@ pub(super) async fn unsubscribe(
         return Err(errors::no_subscription());
     };
     let removed = webhooks.timed(webhooks.store.remove(&id)).await;
-    match removed.map_err(|error| errors::store_failed(&error))? {
-        true => {
-            webhooks.changed.notify_one();
-            Ok(RawObject::empty())
-        }
-        false => Err(errors::no_subscription()),
+    if removed.map_err(|error| errors::store_failed(&error))? {
+        webhooks.changed.notify_one();
+        Ok(RawObject::empty())
+    } else {
+        Err(errors::no_subscription())
     }
 }
 

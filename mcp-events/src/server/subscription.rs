@@ -107,12 +107,13 @@ impl Subscription {
 
     /// Replaces the secret. The earlier one signs for a while, too.
     pub(super) fn keep_earlier(&mut self, known: Self, now: u64, rotation: Duration) {
-        self.earlier = match known.secret == self.secret {
-            true => known.earlier,
-            false => Some(EarlierSecret {
+        self.earlier = if known.secret == self.secret {
+            known.earlier
+        } else {
+            Some(EarlierSecret {
                 secret: known.secret,
                 until: now.saturating_add(rotation.as_millis() as u64),
-            }),
+            })
         };
     }
 

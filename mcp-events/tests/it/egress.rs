@@ -126,13 +126,12 @@ async fn webhook_to_a_host_that_is_not_listed_is_refused() {
         let url = format!("http://{host}:{port}/hooks");
         let target = WebhookTarget::new(&*url, secret.clone());
         let subscribed = client.subscribe(query(), &target).await;
-        match is_allowed {
-            true => drop(subscribed.unwrap()),
-            false => {
-                let error = subscribed.unwrap_err();
-                assert_eq!(code(&error), -32027, "{url}: {error}");
-                assert!(error.to_string().contains("refused"), "{url}: {error}");
-            }
+        if is_allowed {
+            drop(subscribed.unwrap())
+        } else {
+            let error = subscribed.unwrap_err();
+            assert_eq!(code(&error), -32027, "{url}: {error}");
+            assert!(error.to_string().contains("refused"), "{url}: {error}");
         }
     }
     assert_eq!(script.left(), 0);

@@ -95,7 +95,7 @@ async fn age_contract(log: &dyn EventLog) {
     tokio::time::sleep(Duration::from_millis(220)).await;
     let end = log.end("a").await.unwrap();
     assert_eq!(read(log, &first[0], 10).await, page(&[], true, false));
-    // Events that have expired are no gap for who has received them.
+    // Events that have expired are not gap for who has received them.
     assert_eq!(read(log, &end, 10).await, page(&[], false, false));
     append(log, &["3"]).await;
     assert_eq!(read(log, &end, 10).await, page(&["3"], false, false));

@@ -66,7 +66,7 @@ fn check_type(
     claims: &Map<String, Value>,
     rules: &ClaimRules,
 ) -> Result<(), VerifyError> {
-    let no_access_token = Err(VerifyError::Invalid("it is no access token"));
+    let no_access_token = Err(VerifyError::Invalid("it is not an access token"));
     let is = |expected: &str| header_type.is_some_and(|typ| typ.eq_ignore_ascii_case(expected));
     let is_access_token = is("at+jwt") || is("application/at+jwt");
     let is_untyped = header_type.is_none() || is("JWT");
@@ -90,9 +90,10 @@ fn check_type(
     let is_other_use = claims
         .get("token_use")
         .is_some_and(|usage| usage != "access");
-    match is_other_kind || is_other_use || claims.contains_key("events") {
-        true => no_access_token,
-        false => Ok(()),
+    if is_other_kind || is_other_use || claims.contains_key("events") {
+        no_access_token
+    } else {
+        Ok(())
     }
 }
 
@@ -139,7 +140,7 @@ fn text<'a>(claims: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str
 
 /// Reads a time: a number of seconds, never a string.
 fn time(claims: &Map<String, Value>, name: &str) -> Result<Option<u64>, VerifyError> {
-    let invalid = VerifyError::Invalid("a time is no number of seconds");
+    let invalid = VerifyError::Invalid("a time is not a number of seconds");
     match claims.get(name) {
         None => Ok(None),
         Some(Value::Number(number)) => {
@@ -224,9 +225,10 @@ mod tests {
             "iss": ISSUER, "sub": "ada", "aud": "https://mcp.example/mcp", "exp": NOW + 60,
         });
         for (name, value) in change.as_object().unwrap() {
-            match value.is_null() {
-                true => drop(claims.as_object_mut().unwrap().remove(name)),
-                false => claims[name] = value.clone(),
+            if value.is_null() {
+                drop(claims.as_object_mut().unwrap().remove(name))
+            } else {
+                claims[name] = value.clone()
             }
         }
         let claims = claims.as_object().unwrap().clone();

@@ -49,7 +49,7 @@ impl<'a> Jws<'a> {
     ///
     /// # Errors
     ///
-    /// Returns [`VerifyError::Invalid`] when it is no signed token, when its algorithm is not asymmetric,
+    /// Returns [`VerifyError::Invalid`] when it is not a signed token, when its algorithm is not asymmetric,
     /// and when it has critical extensions: there are none that this crate knows.
     pub(in crate::server) fn parse(token: &'a str) -> Result<Self, VerifyError> {
         let (signed, signature) = token.rsplit_once('.').ok_or(NO_JWT)?;
@@ -91,7 +91,7 @@ impl<'a> Jws<'a> {
 /// The signature is not by the key.
 pub(in crate::server) const INVALID_SIGNATURE: VerifyError =
     VerifyError::Invalid("its signature is invalid");
-const NO_JWT: VerifyError = VerifyError::Invalid("it is no signed JSON Web Token");
+const NO_JWT: VerifyError = VerifyError::Invalid("it is not a signed JSON Web Token");
 
 /// Reads a JSON object that is not nested too deeply.
 ///
@@ -102,11 +102,12 @@ pub(in crate::server) fn claims_of(json: &[u8]) -> Result<Map<String, Value>, Ve
     if depth(json) > MAX_DEPTH {
         return Err(VerifyError::Invalid("its claims are nested too deeply"));
     }
-    serde_json::from_slice(json).map_err(|_| VerifyError::Invalid("its claims are no JSON object"))
+    serde_json::from_slice(json)
+        .map_err(|_| VerifyError::Invalid("its claims are not a JSON object"))
 }
 
 /// Returns the issuer that a token claims, to select the keys. Nothing is verified. `None` when the token
-/// is no JSON Web Token.
+/// is not a JSON Web Token.
 pub(in crate::server) fn unverified_issuer(token: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct IssuerClaim {

@@ -86,16 +86,19 @@ fn hints(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
         ("openWorldHint", true, false),
     ];
     let hint = |item: &Item, name: &str| {
-        let value = item.get("annotations").and_then(|it| it.get(name));
+        let value = item
+            .get("annotations")
+            .and_then(|annotations| annotations.get(name));
         value.and_then(Value::as_bool)
     };
     for (name, default, safe) in HINTS {
         let (was, is) = (hint(old, name), hint(new, name));
         let (was, is) = (was.unwrap_or(default), is.unwrap_or(default));
         if was != is {
-            let (impact, effect) = match is == safe {
-                true => (Compatible, ""),
-                false => (Breaking, "; clients may have approved the tool by it"),
+            let (impact, effect) = if is == safe {
+                (Compatible, "")
+            } else {
+                (Breaking, "; clients may have approved the tool by it")
             };
             let reason = format!("{was} became {is}{effect}");
             recorder.add(impact, &join(path, name), reason);
@@ -103,7 +106,7 @@ fn hints(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
     }
     let title = |item: &Item| {
         item.get("annotations")
-            .and_then(|it| it.get("title"))
+            .and_then(|annotations| annotations.get("title"))
             .cloned()
     };
     if title(old) != title(new) {
@@ -114,7 +117,9 @@ fn hints(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
 /// Compares whether calls of a tool become tasks.
 fn task_support(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
     let support = |item: &Item| {
-        let value = item.get("execution").and_then(|it| it.get("taskSupport"));
+        let value = item
+            .get("execution")
+            .and_then(|execution| execution.get("taskSupport"));
         let value = value.and_then(Value::as_str);
         value.unwrap_or("forbidden").to_owned()
     };
@@ -160,12 +165,13 @@ fn prompt(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
         others(old, new, &["name", "required"], &path, recorder);
     }
     for (name, argument) in is.iter().filter(|(name, _)| !was.contains_key(*name)) {
-        let (impact, reason) = match is_required(argument) {
-            true => (
+        let (impact, reason) = if is_required(argument) {
+            (
                 Breaking,
                 "required argument added; clients that omit it fail",
-            ),
-            false => (Compatible, "optional argument added"),
+            )
+        } else {
+            (Compatible, "optional argument added")
         };
         recorder.add(impact, &path_of(name), reason);
     }
@@ -175,7 +181,7 @@ fn prompt(old: &Item, new: &Item, path: &str, recorder: &mut Recorder) {
 fn arguments(prompt: &Item) -> BTreeMap<&str, &Item> {
     let arguments = prompt.get("arguments").and_then(Value::as_array);
     let arguments = arguments.into_iter().flatten().filter_map(Value::as_object);
-    let named = arguments.filter_map(|it| Some((it.get("name")?.as_str()?, it)));
+    let named = arguments.filter_map(|argument| Some((argument.get("name")?.as_str()?, argument)));
     named.collect()
 }
 
@@ -210,7 +216,7 @@ fn others(old: &Item, new: &Item, compared: &[&str], path: &str, recorder: &mut 
     let names: std::collections::BTreeSet<_> = old.keys().chain(new.keys()).collect();
     for name in names
         .into_iter()
-        .filter(|it| !compared.contains(&it.as_str()))
+        .filter(|key| !compared.contains(&key.as_str()))
     {
         let path = join(path, name);
         match (old.get(name), new.get(name)) {

@@ -33,7 +33,7 @@ const MAX_DEPTH: u32 = 64;
 /// Longest path in bytes.
 const MAX_PATH: usize = 16_384;
 
-/// Keywords whose change cannot be decided. An equal value is no difference.
+/// Keywords whose change cannot be decided. An equal value is not a difference.
 const OPAQUE: [&str; 10] = [
     "$dynamicRef",
     "$recursiveRef",
@@ -198,8 +198,8 @@ fn reference(schema: &Value) -> Option<&str> {
 fn has_references(schema: &Value, has_same_definitions: bool) -> bool {
     let has = |value: &Value| has_references(value, has_same_definitions);
     let is_shared = |target: &Value| {
-        let target = target.as_str().and_then(|it| it.strip_prefix("#/"));
-        let name = target.and_then(|it| it.split('/').next());
+        let target = target.as_str().and_then(|target| target.strip_prefix("#/"));
+        let name = target.and_then(|path| path.split('/').next());
         has_same_definitions && name.is_some_and(|name| DEFINITIONS.contains(&name))
     };
     match schema {

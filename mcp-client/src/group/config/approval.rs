@@ -134,9 +134,10 @@ impl Approval {
                 is_approved
             }
         };
-        match is_approved {
-            true => Ok(()),
-            false => Err(ErrorKind::NotApproved.into()),
+        if is_approved {
+            Ok(())
+        } else {
+            Err(ErrorKind::NotApproved.into())
         }
     }
 }

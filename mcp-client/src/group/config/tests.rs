@@ -230,7 +230,11 @@ fn variables_that_a_server_gets_are_named() {
         "c": {"command": "c", "env": []}
     }}"#;
     let config = GroupConfig::parse(text, &variables()).unwrap();
-    let found: Vec<_> = config.servers.iter().map(|it| &*it.variables).collect();
+    let found: Vec<_> = config
+        .servers
+        .iter()
+        .map(|entry| &*entry.variables)
+        .collect();
     assert_eq!(found[0], ["userHome", "TOKEN", "input:key"]);
     assert_eq!(found[1], ["TOKEN", "REGION"]);
     assert!(found[2].is_empty());

@@ -63,7 +63,7 @@ impl Comparison<'_> {
         self.schema(old, new, "");
         let found = self.found.drain(start..);
         let mut deltas = found.map(|(delta, ..)| delta);
-        deltas.any(|it| it == delta || it == Delta::Unknown)
+        deltas.any(|other| other == delta || other == Delta::Unknown)
     }
 
     /// Compares the annotations next to alternatives.

@@ -89,9 +89,10 @@ impl Comparison<'_> {
                     self.add(Delta::Compatible, &path, "property removed");
                 }
                 (None, Direction::Input) => {
-                    let delta = match is_open(new) {
-                        true => Delta::Unknown,
-                        false => Delta::Narrower,
+                    let delta = if is_open(new) {
+                        Delta::Unknown
+                    } else {
+                        Delta::Narrower
                     };
                     self.add(delta, &path, "property removed");
                 }
@@ -99,9 +100,10 @@ impl Comparison<'_> {
         }
         for name in is.keys().filter(|name| !was.contains_key(*name)) {
             // Clients that ignore unknown properties read results of an open schema as before.
-            let delta = match is_open(old) {
-                true => Delta::Compatible,
-                false => Delta::Wider,
+            let delta = if is_open(old) {
+                Delta::Compatible
+            } else {
+                Delta::Wider
             };
             self.add(delta, &join(&path, name), "property added");
         }

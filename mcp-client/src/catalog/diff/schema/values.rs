@@ -67,9 +67,12 @@ impl Comparison<'_> {
 
     fn enums(&mut self, old: &Keywords, new: &Keywords, path: &str) {
         let (was, is) = (allowed(old), allowed(new));
-        let name = |of: &Keywords| match of.contains_key("const") {
-            true => "const",
-            false => "enum",
+        let name = |of: &Keywords| {
+            if of.contains_key("const") {
+                "const"
+            } else {
+                "enum"
+            }
         };
         match (was, is) {
             (None, None) => {}

@@ -27,7 +27,10 @@ impl View {
             _ => return Self::Keywords(Keywords::new()),
         };
         for _ in 0..MAX_REFERENCES {
-            let Some(target) = keywords.get("$ref").and_then(|it| resolve(it, root)) else {
+            let Some(target) = keywords
+                .get("$ref")
+                .and_then(|reference| resolve(reference, root))
+            else {
                 break;
             };
             match target {
