@@ -212,7 +212,7 @@ fn ambiguous_or_malformed_template_is_rejected() {
         ("x://{a}{?a}", "occurs twice"),
         ("users/{id}", "needs a scheme"),
         ("{id}", "needs a scheme"),
-        ("1x://{id}", "no URI of RFC 3986"),
+        ("1x://{id}", "not a URI of RFC 3986"),
         (
             "x://a b/{id}",
             "' ' in `x://a b/` is not allowed: percent-encode it",
