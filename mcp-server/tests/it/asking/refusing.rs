@@ -298,7 +298,7 @@ fn invalid_answer_becomes_bad_params() {
         (
             "roots",
             json!({"roots": [{"uri": "http://x"}]}),
-            "no `file://` URI",
+            "not a `file://` URI",
         ),
     ] {
         let (client, server, call) = (Client::new(), asking(name), tool(name));
