@@ -53,14 +53,13 @@ pub(crate) fn interactive(
         &args.scope
     };
     oauth = oauth.scopes(scopes);
-    oauth = match (
-        &args.client_id,
-        registration.client_id,
-        registration.client_secret,
-    ) {
-        (Some(id), ..) | (None, Some(ref id), None) => oauth.client_id(id),
-        (None, Some(id), Some(secret)) => oauth.client_secret(id, secret),
-        (None, None, _) => oauth,
+    let secret = registration.client_secret;
+    let secret = secret.filter(|_| args.client_id.is_none());
+    let id = args.client_id.clone().or(registration.client_id);
+    oauth = match (id, secret) {
+        (Some(id), Some(secret)) => oauth.client_secret(id, secret),
+        (Some(id), None) => oauth.client_id(id),
+        (None, _) => oauth,
     };
     authorizer(oauth, url)
 }
