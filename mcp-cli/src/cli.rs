@@ -8,7 +8,7 @@ mod lifecycle;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use self::lifecycle::{
@@ -433,6 +433,9 @@ pub(crate) struct GatewayArgs {
     /// Keep the names of tools and prompts that no other server has
     #[arg(long)]
     pub(crate) plain_names: bool,
+    /// Let clients list all tools, or `search_tools` and two more that find and call the others
+    #[arg(long, value_name = "MODE")]
+    pub(crate) tools: Option<ToolsArg>,
     /// Let all calls of this server share one process or session
     #[arg(long, value_name = "SERVER")]
     pub(crate) one_process: Vec<String>,
@@ -445,6 +448,13 @@ pub(crate) struct GatewayArgs {
     /// Serve a page with the state of the servers to this machine; 0 is any port
     #[arg(long, value_name = "PORT")]
     pub(crate) admin_port: Option<u16>,
+}
+
+/// How clients find the tools of a gateway.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ToolsArg {
+    List,
+    Search,
 }
 
 /// The address of a server over HTTP.

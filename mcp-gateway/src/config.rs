@@ -20,7 +20,7 @@ pub use error::ConfigError;
 pub use file::OpenApiConfig;
 pub use file::{
     AccessConfig, AdminConfig, AuthorizationConfig, GatewayConfig, HttpConfig, LimitsConfig,
-    NamingConfig, ServerConfig, StartConfig, ToolConfig,
+    NamingConfig, ServerConfig, StartConfig, ToolConfig, ToolsConfig,
 };
 #[cfg(feature = "auth")]
 pub use file::{IdentityConfig, TokenExchangeConfig};

@@ -43,6 +43,7 @@
 //! | `entry` | one server, and its lists |
 //! | `starting` | calls of servers that are not listed yet |
 //! | `lists` | the lists of all servers, kept current |
+//! | `search` | [`ToolMode`]: tools that are found by search |
 //! | `builder` | [`Gateway`] |
 
 mod audit;
@@ -70,6 +71,7 @@ mod questions;
 mod quota;
 mod routes;
 mod running;
+mod search;
 mod served;
 mod server_info;
 mod sessions;
@@ -95,4 +97,5 @@ pub use limits::CallLimits;
 #[cfg(feature = "config")]
 pub(crate) use options::spec_id;
 pub use options::{GatewayServer, ToolOptions};
+pub use search::ToolMode;
 pub use status::{GatewayStatus, ServerStatus};

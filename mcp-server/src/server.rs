@@ -3,10 +3,11 @@
 mod service;
 mod settings;
 
+use std::fmt;
 use std::sync::{Arc, Weak};
 
 use mcp_core::schema::Validator;
-use mcp_core::{ChangeBus, Observer, ServerProfile, SubscribedResources, TaskEngine};
+use mcp_core::{Call, ChangeBus, Observer, ServerProfile, SubscribedResources, TaskEngine};
 use mcp_types::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::broadcaster::Broadcaster;
@@ -46,8 +47,22 @@ pub struct Server {
     layer_stack: LayerStack,
     /// The layers of the stack around the registry.
     service: Next,
+    /// Replaces calls before anything else sees them.
+    replace_call: Option<ReplaceCall>,
     /// The observer of the layers.
     observer: Option<Arc<dyn Observer>>,
+}
+
+/// Returns the call to answer in place of another one.
+#[derive(Clone)]
+struct ReplaceCall(Arc<ReplaceFn>);
+
+type ReplaceFn = dyn Fn(&Call) -> Option<Call> + Send + Sync;
+
+impl fmt::Debug for ReplaceCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ReplaceCall")
+    }
 }
 
 /// A value that converts into a server: a [`Server`], or a value whose `impl` block has
@@ -87,6 +102,7 @@ impl Server {
             registry,
             layer_stack: LayerStack::around(service.clone()),
             service,
+            replace_call: None,
             observer: None,
         }
     }
@@ -274,6 +290,37 @@ impl Server {
     pub fn layer(mut self, layer: impl Middleware) -> Self {
         self.layer_stack.add(layer);
         self.compose_layers();
+        self
+    }
+
+    /// Sets a function that replaces calls before scopes are checked and before layers and routes see them, for a tool
+    /// that stands for other tools. The call as the client sent it is in the extensions of the exchange:
+    /// `exchange.extensions.get::<Call>()`. `None` keeps the call. A panic keeps it, too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::middleware::Call;
+    /// use mcp::prelude::*;
+    /// use mcp::types::CallToolParams;
+    ///
+    /// let server = Server::new("clock", "2.0.0")
+    ///     .tool(Tool::new("now").handler(|| "half past"))
+    ///     .replace_calls(|call| match call {
+    ///         Call::CallTool(params) if params.name == "time" => {
+    ///             Some(Call::CallTool(CallToolParams::new("now", None)))
+    ///         }
+    ///         _ => None,
+    ///     });
+    /// # server.check()?;
+    /// # Ok::<(), mcp::SetupError>(())
+    /// ```
+    #[must_use]
+    pub fn replace_calls(
+        mut self,
+        replace: impl Fn(&Call) -> Option<Call> + Send + Sync + 'static,
+    ) -> Self {
+        self.replace_call = Some(ReplaceCall(Arc::new(replace)));
         self
     }
 

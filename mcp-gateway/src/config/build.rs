@@ -116,7 +116,10 @@ impl GatewayConfig {
             NamingConfig::Prefixed => Naming::Prefixed,
             NamingConfig::Plain => Naming::PlainUnlessTaken,
         };
-        let gateway = Gateway::new(&self.name, env!("CARGO_PKG_VERSION")).naming(naming);
+        let gateway = Gateway::new(&self.name, env!("CARGO_PKG_VERSION"))
+            .naming(naming)
+            .tool_mode(self.tools.mode)
+            .always_list(&self.tools.always_list);
         let servers = self.servers.iter().filter(|(_, config)| !config.disabled);
         servers
             .into_iter()

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::error::ConfigError;
 use super::text::ConfigText;
+use crate::gateway::ToolMode;
 
 /// Largest file size in bytes.
 const MAX_FILE_SIZE: u64 = 1 << 20;
@@ -54,6 +55,9 @@ pub struct GatewayConfig {
     pub authorization: Option<AuthorizationConfig>,
     /// The page for the operator of `mcp gateway`. Default: none.
     pub admin: Option<AdminConfig>,
+    /// How clients find the tools.
+    #[serde(default)]
+    pub tools: ToolsConfig,
     /// The servers, by name.
     #[serde(default)]
     pub servers: BTreeMap<String, ServerConfig>,
@@ -106,6 +110,17 @@ pub struct HttpConfig {
 pub struct AdminConfig {
     /// The port at 127.0.0.1; 0 is any free port.
     pub port: u16,
+}
+
+/// The table `tools`. It is read at the start only.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct ToolsConfig {
+    /// `list` (default): clients list all tools. `search`: three tools that find, describe and call the others.
+    pub mode: ToolMode,
+    /// Patterns of tools that stay listed with `search`, by their names for clients.
+    pub always_list: Vec<String>,
 }
 
 /// The table `authorization`: clients need an access token of an issuer.

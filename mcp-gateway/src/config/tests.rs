@@ -30,6 +30,7 @@ fn errors_say_where_and_what() {
             "[servers.a]\nurl = \"x\"\n[servers.a.tools.b]\nhide = 1",
             &["line 4", "`hide`"],
         ),
+        ("[tools]\nmode = \"all\"", &["line 2", "`list`", "`search`"]),
         ("[servers.a]\nurl = 5", &["line 2, column 7"]),
         ("[servers.a", &["line 1"]),
         ("[servers.a]", &["`servers.a`", "`url`", "`command`"]),

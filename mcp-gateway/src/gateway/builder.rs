@@ -8,6 +8,7 @@ use mcp_client::Client;
 use mcp_client::group::{Group, Naming};
 use mcp_core::store::UsedStateStore;
 use mcp_server::Server;
+use mcp_toolset::Ranker;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -18,12 +19,14 @@ use super::lists::{Command, Reload, ServerLists};
 use super::open_tasks::OpenTasks;
 use super::options::GatewayServer;
 use super::parked::Parked;
+use super::search::{ToolMode, ToolSearch};
 use super::setup::{Setup, check_settings};
 use super::starting::Handles;
 use super::status::GatewayStatus;
 use super::task_ids::TaskIds;
 use super::tasks::GatewayTasks;
 use super::used_states::UsedStates;
+use crate::patterns::ToolPatterns;
 
 /// Default time that servers have to be listed before the gateway opens without them.
 const START_LIMIT: Duration = Duration::from_secs(30);
@@ -86,6 +89,8 @@ pub struct Gateway {
     changes: Vec<(Arc<str>, ServerChange)>,
     used_states: UsedStates,
     start_limit: Duration,
+    tool_mode: ToolMode,
+    search: ToolSearch,
 }
 
 /// Changes the settings of a server.
@@ -165,6 +170,8 @@ impl Gateway {
             changes: Vec::new(),
             used_states: UsedStates::default(),
             start_limit: START_LIMIT,
+            tool_mode: ToolMode::default(),
+            search: ToolSearch::default(),
         }
     }
 
@@ -239,6 +246,41 @@ impl Gateway {
         self
     }
 
+    /// Sets how clients find tools. Default: [`ToolMode::List`]. A reload does not change it.
+    ///
+    /// With [`ToolMode::Search`], a client lists three tools instead of all, and its language model spends a few hundred
+    /// tokens on definitions however many tools there are. A call of a tool that was found is a call of that tool for
+    /// scopes, limits, layers, questions, tasks, progress and the audit log. A caller finds what it may see.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::gateway::{Gateway, GatewayServer, ToolMode};
+    /// use mcp::prelude::*;
+    ///
+    /// let gateway = Gateway::new("tools", "1.0.0")
+    ///     .server(GatewayServer::new("files", |client| client.connect("http://127.0.0.1:8001/mcp")))
+    ///     .tool_mode(ToolMode::Search)
+    ///     .always_list(["files__read_*"]);
+    /// ```
+    pub fn tool_mode(mut self, mode: ToolMode) -> Self {
+        self.tool_mode = mode;
+        self
+    }
+
+    /// Sets patterns of tools that stay listed with [`ToolMode::Search`], by their names for clients. Default: none.
+    pub fn always_list<S: AsRef<str>>(mut self, patterns: impl IntoIterator<Item = S>) -> Self {
+        self.search.listed = ToolPatterns::new(patterns);
+        self
+    }
+
+    /// Sets the ranking of [`ToolMode::Search`], such as one with embeddings. Default:
+    /// [`WordRanker`](mcp_toolset::WordRanker).
+    pub fn ranker(mut self, ranker: impl Ranker) -> Self {
+        self.search.ranker = Arc::new(ranker);
+        self
+    }
+
     /// Starts the servers and lists what they offer. A server that cannot be started is left out with a
     /// warning in the log, and tried again with growing pauses of up to a minute. A server that is not listed
     /// within the [start limit](Self::start_limit) follows later.
@@ -284,6 +326,9 @@ impl Gateway {
         lists.pass_updates(&server);
         if let Some(starting) = lists.starting() {
             server = server.layer(starting);
+        }
+        if self.tool_mode == ToolMode::Search {
+            server = self.search.add_to(server);
         }
         let (control, commands) = mpsc::channel(1);
         // From now on: a call may start a server before the task runs.

@@ -21,6 +21,7 @@ mod nodes;
 mod openapi;
 mod raw;
 mod relay;
+mod search;
 mod settings;
 mod starting;
 mod status;

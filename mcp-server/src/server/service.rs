@@ -5,19 +5,37 @@ use std::sync::Arc;
 
 use mcp_core::{
     BoxFuture, Call, Changes, ClientContext, Exchange, Extensions, Fault, Observer, ParamHeaders,
-    Reply, ScopedItem, ServerProfile, Service, TaskEngine,
+    Reply, ScopedItem, ServerProfile, Service, TaskEngine, catch_panic_sync,
 };
 
-use super::Server;
+use super::{ReplaceCall, Server};
 use crate::caller::Caller;
 use crate::registry::Registry;
+
+impl Server {
+    /// Returns the call to answer in place of another one.
+    fn replaced(&self, call: &Call) -> Option<Call> {
+        let ReplaceCall(replace) = self.replace_call.as_ref()?;
+        catch_panic_sync(|| replace(call)).unwrap_or_else(|panic| {
+            tracing::error!(
+                panic = panic.text(),
+                "function for `replace_calls` panicked"
+            );
+            None
+        })
+    }
+}
 
 impl Service for Server {
     fn profile(&self) -> Arc<ServerProfile> {
         self.registry.read(|registry| registry.profile.clone())
     }
 
-    fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
+    fn call(&self, mut exchange: Exchange) -> BoxFuture<'static, Reply> {
+        if let Some(call) = self.replaced(&exchange.call) {
+            let sent = std::mem::replace(&mut exchange.call, call);
+            exchange.extensions.insert(sent);
+        }
         self.service.run(exchange)
     }
 
@@ -43,9 +61,11 @@ impl Service for Server {
         facts: &ClientContext,
         extensions: &Extensions,
     ) -> Result<Option<Arc<ParamHeaders>>, Fault> {
+        let replaced = self.replaced(call);
         let caller = Caller::new(facts, extensions);
         self.registry.read(|registry| {
-            registry.check_scopes(call, &caller)?;
+            registry.check_scopes(replaced.as_ref().unwrap_or(call), &caller)?;
+            // Headers repeat the arguments of the call that the client has sent.
             Ok(registry.header_plan(call))
         })
     }

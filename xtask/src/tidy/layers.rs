@@ -58,6 +58,7 @@ const LAYERS: [(&str, &[&str]); 26] = [
             "mcp-client",
             "mcp-core",
             "mcp-server",
+            "mcp-toolset",
             "mcp-types",
         ],
     ),

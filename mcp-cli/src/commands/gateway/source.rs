@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use mcp::HttpClient;
 use mcp::gateway::config::{AdminConfig, AuthorizationConfig, GatewayConfig, HttpConfig};
-use mcp::gateway::{Gateway, GatewayError, GatewayServer, ToolPatterns};
+use mcp::gateway::{Gateway, GatewayError, GatewayServer, ToolMode, ToolPatterns};
 use mcp::group::{GroupConfig, Naming, Variables};
 
-use crate::cli::GatewayArgs;
+use crate::cli::{GatewayArgs, ToolsArg};
 use crate::failure::Failure;
 use crate::output;
 use crate::target::Logins;
@@ -17,6 +17,7 @@ use crate::target::Logins;
 pub(super) struct Source {
     file: PathBuf,
     plain_names: bool,
+    tools: Option<ToolsArg>,
     one_process: Vec<String>,
     hide_tool: Vec<String>,
     logins: Logins,
@@ -37,6 +38,7 @@ impl Source {
         Self {
             file: args.file.clone(),
             plain_names: args.plain_names,
+            tools: args.tools,
             one_process: args.one_process.clone(),
             hide_tool: args.hide_tool.clone(),
             logins: Logins::default(),
@@ -154,6 +156,11 @@ impl Source {
         if self.plain_names {
             gateway = gateway.naming(Naming::PlainUnlessTaken);
         }
+        gateway = match self.tools {
+            Some(ToolsArg::List) => gateway.tool_mode(ToolMode::List),
+            Some(ToolsArg::Search) => gateway.tool_mode(ToolMode::Search),
+            None => gateway,
+        };
         let patterns = ToolPatterns::new(&self.hide_tool);
         for name in names {
             let (patterns, prefix) = (patterns.clone(), format!("{name}__"));

@@ -1,0 +1,172 @@
+//! Tools that are found by search instead of a list: [`ToolMode::Search`].
+//!
+//! The server replaces `call_tool` with the call of the tool before scopes, layers and routes see it. The layer of this
+//! module answers `tools/list`, `search_tools` and `describe_tools` from the list that the caller may see.
+
+use std::sync::Arc;
+
+use mcp_core::tower::{Middleware, Next, from_fn};
+use mcp_core::{Call, Exchange, Fault, ItemKind, Listing, Reply, ResultBody};
+use mcp_server::Server;
+use mcp_toolset::{Ranker, WordRanker, search};
+use mcp_types::{CallToolResult, ListToolsResult, Page, Tool};
+
+use crate::patterns::ToolPatterns;
+
+/// Instructions of a gateway whose tools are found by search.
+const INSTRUCTIONS: &str = "Most tools of this server are not listed. search_tools finds tools for a task, \
+    describe_tools returns their arguments, and call_tool calls one.";
+
+/// How clients find the tools of a gateway.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum ToolMode {
+    /// `tools/list` has all tools.
+    #[default]
+    List,
+    /// `tools/list` has `search_tools`, `describe_tools` and `call_tool`, with which language models find, read and call
+    /// the other tools.
+    Search,
+}
+
+/// The search in the tools of a gateway. Clones share the ranker.
+#[derive(Clone)]
+pub(super) struct ToolSearch {
+    pub(super) ranker: Arc<dyn Ranker>,
+    /// Tools that stay listed.
+    pub(super) listed: ToolPatterns,
+}
+
+impl Default for ToolSearch {
+    fn default() -> Self {
+        Self {
+            ranker: Arc::new(WordRanker::new()),
+            listed: ToolPatterns::default(),
+        }
+    }
+}
+
+impl ToolSearch {
+    /// Adds the search to a server.
+    pub(super) fn add_to(self, server: Server) -> Server {
+        server
+            .instructions(INSTRUCTIONS)
+            .replace_calls(inner_call)
+            .layer(self.layer())
+    }
+
+    fn layer(self) -> impl Middleware + use<> {
+        from_fn(move |exchange: Exchange, next: Next| {
+            let search = self.clone();
+            async move { search.answer(exchange, &next).await }
+        })
+    }
+
+    async fn answer(&self, exchange: Exchange, next: &Next) -> Reply {
+        match &exchange.call {
+            Call::ListTools(page) if page.cursor.is_some() => {
+                Fault::bad_params("`params.cursor`: unknown cursor; start again without one").into()
+            }
+            Call::ListTools(_) => self.list(&exchange, next).await,
+            Call::CallTool(_) if exchange.extensions.get::<Call>().is_some() => {
+                unknown_as_result(next.run(exchange).await)
+            }
+            Call::CallTool(params) => {
+                let arguments = params.arguments.as_ref();
+                let result = match &*params.name {
+                    search::SEARCH_TOOLS => match visible_tools(&exchange, next).await {
+                        Ok(tools) => search::search_tools(&*self.ranker, &tools, arguments).await,
+                        Err(reply) => return reply,
+                    },
+                    search::DESCRIBE_TOOLS => match visible_tools(&exchange, next).await {
+                        Ok(tools) => search::describe_tools(&tools, arguments),
+                        Err(reply) => return reply,
+                    },
+                    // Its arguments are not a call: the server has not replaced it.
+                    search::CALL_TOOL => {
+                        CallToolResult::error(match search::inner_call(arguments) {
+                            Err(problem) => problem,
+                            Ok(inner) => format!("call {} itself, without call_tool", inner.name),
+                        })
+                    }
+                    _ => return next.run(exchange).await,
+                };
+                result.into()
+            }
+            _ => next.run(exchange).await,
+        }
+    }
+
+    /// Lists the tools that stay listed, and the three tools.
+    async fn list(&self, exchange: &Exchange, next: &Next) -> Reply {
+        let mut tools = match visible_tools(exchange, next).await {
+            Ok(tools) => tools,
+            Err(reply) => return reply,
+        };
+        tools.retain(|tool| self.listed.matches(&tool.name) && !is_own(&tool.name));
+        tools.extend(search::tools());
+        let listing = Listing::new(ListToolsResult::new(tools));
+        ResultBody::ListTools(Arc::new(listing)).into()
+    }
+}
+
+fn is_own(name: &str) -> bool {
+    [
+        search::SEARCH_TOOLS,
+        search::DESCRIBE_TOOLS,
+        search::CALL_TOOL,
+    ]
+    .contains(&name)
+}
+
+/// Returns the call in a call of `call_tool`.
+fn inner_call(call: &Call) -> Option<Call> {
+    let Call::CallTool(outer) = call else {
+        return None;
+    };
+    if outer.name != search::CALL_TOOL {
+        return None;
+    }
+    let mut inner = search::inner_call(outer.arguments.as_ref()).ok()?;
+    inner.task.clone_from(&outer.task);
+    (!is_own(&inner.name)).then_some(Call::CallTool(inner))
+}
+
+/// Returns the tools that the caller may see.
+///
+/// # Errors
+///
+/// Returns the reply that is not a list.
+async fn visible_tools(exchange: &Exchange, next: &Next) -> Result<Vec<Tool>, Reply> {
+    let mut tools = Vec::new();
+    let mut page = Page::default();
+    loop {
+        let mut request = Exchange::new(Call::ListTools(page), exchange.facts.clone());
+        request.extensions = exchange.extensions.clone();
+        let reply = next.run(request).await;
+        let Reply::Complete {
+            body: ResultBody::ListTools(listing),
+            ..
+        } = reply
+        else {
+            return Err(reply);
+        };
+        tools.extend_from_slice(&listing.tools);
+        match &listing.next_cursor {
+            Some(cursor) => page = Page::at(cursor.clone()),
+            None => return Ok(tools),
+        }
+    }
+}
+
+/// Converts the fault of an unknown tool into a result that the language model reads.
+fn unknown_as_result(reply: Reply) -> Reply {
+    match reply {
+        Reply::Fault(Fault::NoSuchItem {
+            kind: ItemKind::Tool,
+            id,
+        }) => CallToolResult::error(search::unknown_tool(&id)).into(),
+        reply => reply,
+    }
+}

@@ -1,0 +1,274 @@
+//! A gateway whose tools are found by search, for clients of both eras over sockets.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp::auth::{ResourceServer, StaticTokens};
+use mcp::core::{Call, Exchange};
+use mcp::gateway::{CallLimits, Gateway, ToolMode, ToolOptions};
+use mcp::http::Serve;
+use mcp::middleware::{Next, from_fn};
+use mcp::prelude::*;
+use mcp::types::ProtocolVersion;
+use mcp::{ConnectMode, InProcess};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+use crate::kit::{Order, serve, server_of};
+
+const LIMIT: Duration = Duration::from_secs(10);
+
+const ERAS: [ConnectMode; 2] = [
+    ConnectMode::Legacy,
+    ConnectMode::Pin(ProtocolVersion::LATEST),
+];
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Message {
+    channel: String,
+    text: String,
+}
+
+/// A server for messages.
+fn chat(started: Arc<Notify>) -> Server {
+    Server::new("chat", "1.0.0")
+        .tool(
+            Tool::new("post_message")
+                .description("Posts a message to a channel")
+                .handler(
+                    |Args(message): Args<Message>, progress: Progress| async move {
+                        progress.report(1.0, 2.0, "half").await;
+                        format!("{} to {}", message.text, message.channel)
+                    },
+                ),
+        )
+        .tool(
+            Tool::new("order_lunch")
+                .description("Orders lunch for the team")
+                .handler(|ask: Ask| async move {
+                    let order = ask.form::<Order>("order", "How many?").await?;
+                    let order = order.accepted().ok_or(ToolError::new("no order"))?;
+                    Ok::<_, ToolError>(format!("{} lunches", order.count))
+                }),
+        )
+        .tool(
+            Tool::new("wait_for_reply")
+                .description("Waits for a reply")
+                .handler(move || {
+                    let started = started.clone();
+                    async move {
+                        started.notify_one();
+                        std::future::pending::<String>().await
+                    }
+                }),
+        )
+        .tool(
+            Tool::new("delete_channel")
+                .description("Deletes a channel with all messages")
+                .handler(|| "deleted"),
+        )
+}
+
+fn gateway(started: Arc<Notify>) -> Gateway {
+    Gateway::new("gateway", "1.0.0")
+        .server(server_of("chat", chat(started)))
+        .tool_mode(ToolMode::Search)
+}
+
+async fn url(gateway: Gateway) -> String {
+    serve(gateway.connect().await.unwrap().server).await
+}
+
+fn builder(front: &ConnectMode) -> mcp::ClientBuilder {
+    Client::builder().mode(front.clone())
+}
+
+async fn names(client: &Client) -> Vec<String> {
+    let tools = client.list_tools().await.unwrap();
+    tools.into_iter().map(|tool| tool.name).collect()
+}
+
+async fn found(client: &Client, query: &str) -> Vec<String> {
+    let arguments = json!({ "queries": [query] });
+    let result = client.call("search_tools", arguments).await.unwrap();
+    let found: Value = serde_json::from_str(&result.text()).unwrap();
+    let tools = found["tools"].as_array().unwrap().iter();
+    tools
+        .map(|tool| tool["name"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn call_of(name: &str, arguments: Value) -> Value {
+    json!({ "name": name, "arguments": arguments })
+}
+
+#[tokio::test]
+async fn tools_are_found_described_and_called() {
+    let url = url(gateway(Arc::default()).always_list(["chat__wait_*"])).await;
+    for front in &ERAS {
+        let client = builder(front).connect(url.clone()).await.unwrap();
+        let listed = [
+            "chat__wait_for_reply",
+            "search_tools",
+            "describe_tools",
+            "call_tool",
+        ];
+        assert_eq!(names(&client).await, listed);
+        let found = found(&client, "send a mesage to the channel").await;
+        assert_eq!(found[0], "chat__post_message");
+        let described = client
+            .call("describe_tools", json!({ "names": found }))
+            .await
+            .unwrap();
+        let described: Value = serde_json::from_str(&described.text()).unwrap();
+        let properties = &described["tools"][0]["inputSchema"]["properties"];
+        assert!(properties.get("channel").is_some(), "{described}");
+        let mut reports = Vec::new();
+        let arguments = json!({"channel": "news", "text": "hello"});
+        let called = client
+            .call("call_tool", call_of("chat__post_message", arguments))
+            .on_progress(|report| reports.push(report.message))
+            .await
+            .unwrap();
+        assert_eq!(called.text(), "hello to news");
+        assert_eq!(reports, [Some("half".to_owned())]);
+        let direct = json!({"channel": "news", "text": "direct"});
+        let direct = client.call("chat__post_message", direct).await.unwrap();
+        assert_eq!(direct.text(), "direct to news");
+    }
+}
+
+#[tokio::test]
+async fn mistakes_are_results_that_name_the_argument() {
+    let url = url(gateway(Arc::default())).await;
+    for front in &ERAS {
+        let client = builder(front).connect(url.clone()).await.unwrap();
+        for (arguments, part) in [
+            (
+                call_of("chat__post_message", json!({"channel": "news"})),
+                "`text`",
+            ),
+            (call_of("chat__nothing", json!({})), "use search_tools"),
+            (json!({}), "argument `name`"),
+            (
+                call_of("search_tools", json!({})),
+                "call search_tools itself",
+            ),
+        ] {
+            let refused = client.call("call_tool", arguments).await.unwrap();
+            assert!(refused.is_error());
+            assert!(refused.text().contains(part), "{}", refused.text());
+        }
+        let unknown = client.call("chat__nothing", ()).await.unwrap_err();
+        assert!(unknown.fault().is_some(), "a direct call: {unknown:?}");
+    }
+}
+
+#[tokio::test]
+async fn questions_and_cancellation_are_those_of_a_direct_call() {
+    let started = Arc::new(Notify::new());
+    let url = url(gateway(started.clone())).await;
+    for front in &ERAS {
+        let client = builder(front)
+            .on_elicit(|form: ElicitRequest| async move { form.accept(json!({"count": 3})) })
+            .connect(url.clone())
+            .await
+            .unwrap();
+        let order = call_of("chat__order_lunch", json!({}));
+        let ordered = client.call("call_tool", order).await.unwrap();
+        assert_eq!(ordered.text(), "3 lunches");
+        let wait = call_of("chat__wait_for_reply", json!({}));
+        let call = client.call("call_tool", wait).cancel_on(started.notified());
+        let cancelled = timeout(LIMIT, call).await.unwrap().unwrap_err();
+        assert!(cancelled.is_cancelled(), "{cancelled:?}");
+    }
+}
+
+#[tokio::test]
+async fn layers_and_limits_see_the_tool() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let limited = ToolOptions::new().limits(CallLimits::new().rate(1, Duration::from_secs(60)));
+    let server = server_of("chat", chat(Arc::default())).tool("delete_channel", limited);
+    let gateway = Gateway::new("gateway", "1.0.0").server(server);
+    let connected = gateway.tool_mode(ToolMode::Search).connect().await.unwrap();
+    let items = seen.clone();
+    let server = connected
+        .server
+        .layer(from_fn(move |exchange: Exchange, next: Next| {
+            if let Call::CallTool(params) = &exchange.call {
+                items.lock().push(params.name.clone());
+            }
+            async move { next.run(exchange).await }
+        }));
+    let client = Client::connect(InProcess(server)).await.unwrap();
+    let delete = || client.call("call_tool", call_of("chat__delete_channel", json!({})));
+    assert_eq!(delete().await.unwrap().text(), "deleted");
+    let refused = delete().await.unwrap();
+    assert!(
+        refused.text().contains("too many calls"),
+        "{}",
+        refused.text()
+    );
+    assert_eq!(
+        *seen.lock(),
+        ["chat__delete_channel", "chat__delete_channel"]
+    );
+}
+
+#[tokio::test]
+async fn callers_find_and_call_only_what_they_may_see() {
+    let admin = ToolOptions::new().visible_to(|caller| caller.has_scope("admin"));
+    let server = server_of("chat", chat(Arc::default())).tool("delete_channel", admin);
+    let gateway = Gateway::new("gateway", "1.0.0").server(server);
+    let connected = gateway.tool_mode(ToolMode::Search).connect().await.unwrap();
+    let is_post = |tool: &Tool| tool.name == "chat__post_message";
+    let server = connected.server;
+    let server = server.tool_scopes(|tool| is_post(tool).then_some("post"));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let tokens = StaticTokens::new()
+        .token("token-of-ada", "ada", ["admin", "post"])
+        .token("token-of-bob", "bob", ["use"]);
+    let auth = ResourceServer::new(&url).static_tokens(tokens);
+    tokio::spawn(Serve::new(server).authorize(auth).run(listener));
+    for front in &ERAS {
+        for (name, is_admin) in [("ada", true), ("bob", false)] {
+            let client = builder(front).bearer_token(format!("token-of-{name}"));
+            let client = client.connect(&url).await.unwrap();
+            let found = found(&client, "delete a channel").await;
+            let is_found = found.iter().any(|tool| tool == "chat__delete_channel");
+            assert_eq!(is_found, is_admin, "{found:?}");
+            let delete = call_of("chat__delete_channel", json!({}));
+            let deleted = client.call("call_tool", delete).await.unwrap();
+            assert_eq!(deleted.is_error(), !is_admin, "{}", deleted.text());
+            // The transport refuses a call without the scopes of the tool.
+            let post = call_of("chat__post_message", json!({"channel": "c", "text": "t"}));
+            let posted = client.call("call_tool", post).await;
+            assert_eq!(posted.is_ok(), is_admin, "{posted:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn index_follows_changes_of_a_server() {
+    let chat = chat(Arc::default());
+    let tools = chat.tools();
+    let gateway = Gateway::new("gateway", "1.0.0").server(server_of("chat", chat));
+    let connected = gateway.tool_mode(ToolMode::Search).connect().await.unwrap();
+    let client = Client::connect(InProcess(connected.server)).await.unwrap();
+    assert!(found(&client, "translate text").await.is_empty());
+    let changed = async {
+        loop {
+            let translate = Tool::new("translate").description("Translates text");
+            tools.put(translate.handler(|| "text")).unwrap();
+            if !found(&client, "translate text").await.is_empty() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    timeout(LIMIT, changed).await.unwrap();
+}
