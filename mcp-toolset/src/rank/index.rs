@@ -1,4 +1,4 @@
-//! The words of a list of tools, and the scores of a query.
+//! The words in a list of tools, and a query's scores.
 //!
 //! The score of a tool is the share of the query's words that it has, weighted by their rarity and by the fields where
 //! they stand (BM25F). A score of 1 stands for a tool with all words in its name.
@@ -31,7 +31,7 @@ const MAX_FURTHER_WORDS: usize = 120;
 const SYNONYM: f32 = 0.75;
 /// The effect of a word with a mistake.
 const SIMILAR: f32 = 0.9;
-/// Share of common pairs of letters from which two words are similar.
+/// Share of common letter pairs from which two words are similar.
 const MIN_SIMILARITY: f32 = 0.6;
 /// Similarity of two words with the same letters in another order.
 const SAME_LETTERS: f32 = 0.85;
@@ -44,7 +44,7 @@ const UNKNOWN_RARITY: f32 = 0.85;
 /// Rarity that a query has at least, in rarest words: one word alone says little.
 const MIN_RARITY: f32 = 1.3;
 
-/// The effect of a part of a query, such as one of two clauses joined with "and".
+/// The effect of a clause, such as one of two joined with "and".
 const CLAUSE: f32 = 0.8;
 /// Further score of the best tools of a clause, so that each task of a query has its tool.
 const CLAUSE_LEADERS: [f32; 2] = [0.15, 0.05];
@@ -57,7 +57,7 @@ const MIN_SHARE: f32 = 0.2;
 
 type Map<K, V> = HashMap<K, V, RandomState>;
 
-/// The words of a list of tools.
+/// The words in a list of tools.
 pub(super) struct Index {
     pub(super) tools: Vec<Tool>,
     words: Map<String, usize>,
@@ -246,7 +246,7 @@ impl Index {
         }
     }
 
-    /// Returns the words of tools that have most pairs of letters of a word.
+    /// Returns the words of tools that have most letter pairs of a word.
     fn similar(&self, word: &str) -> Vec<(&String, usize, f32)> {
         let pairs = letter_pairs(word);
         // Each pair of a short word is a large share of it.
@@ -324,7 +324,7 @@ fn rarity(tools: f32, with_word: f32) -> f32 {
     ((tools - with_word + 0.5) / (with_word + 0.5)).ln_1p()
 }
 
-/// Returns the words of the parts of a query: those between commas, "and" and "then".
+/// Returns the words of a query's clauses: those between commas, "and" and "then".
 fn clauses(query: &str) -> Vec<Vec<String>> {
     let mut clauses = vec![String::new()];
     for part in query.split_inclusive([',', ';', ':']) {

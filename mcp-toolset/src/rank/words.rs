@@ -15,7 +15,7 @@ static STOP_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Returns the stems of the words of a text, without stop words.
+/// Returns the stems of a text's words, without stop words.
 pub(super) fn stems(text: &str) -> Vec<String> {
     let words = words(text).into_iter();
     let words = words.filter(|word| !STOP_WORDS.contains(&**word));
@@ -61,7 +61,7 @@ fn without_accent(c: char) -> char {
     }
 }
 
-/// Returns the stem of an English word: without the endings of plurals and of verbs.
+/// Returns the stem of an English word: without plural and verb endings.
 pub(super) fn stem(word: &str) -> String {
     /// Shortest word that has an ending.
     const MIN_WORD: usize = 4;
@@ -78,13 +78,11 @@ pub(super) fn stem(word: &str) -> String {
     if stem.chars().count() < MIN_WORD {
         return stem;
     }
-    for (plural, singular) in PLURALS {
-        if let Some(start) = stem.strip_suffix(plural)
-            && start.len() >= 2
-        {
-            return format!("{start}{singular}");
-        }
-    }
+    let singular = PLURALS.iter().find_map(|(plural, singular)| {
+        let start = stem.strip_suffix(plural)?;
+        (start.len() >= 2).then(|| format!("{start}{singular}"))
+    });
+    stem = singular.unwrap_or(stem);
     let keeps_s = ["ss", "us", "is"].iter().any(|end| stem.ends_with(end));
     if stem.ends_with('s') && !keeps_s {
         stem.pop();
