@@ -433,7 +433,7 @@ pub(crate) struct GatewayArgs {
     /// Keep the names of tools and prompts that no other server has
     #[arg(long)]
     pub(crate) plain_names: bool,
-    /// Let clients list all tools, or `search_tools` and two more that find and call the others
+    /// List all tools, or three that find the others
     #[arg(long, value_name = "MODE")]
     pub(crate) tools: Option<ToolsArg>,
     /// Let all calls of this server share one process or session

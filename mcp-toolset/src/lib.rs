@@ -1,4 +1,7 @@
-//! Unstable: what a language model sees of the tools of any number of servers.
+//! Unstable: what a language model sees of the tools on any number of servers.
+//!
+//! A [`ToolSet`] has the definitions of tools in the shape of a model provider, runs the calls of a reply, and returns results
+//! as the provider's blocks (feature `client`).
 //!
 //! Definitions of all tools fill the context of a model before its first word. [`search`] has three tools
 //! instead, with which the model finds, reads and calls the others.
@@ -11,10 +14,44 @@
 //! |---|---|
 //! | `rank` | [`Ranker`], and [`WordRanker`]: tools by the words of a task |
 //! | [`search`] | `search_tools`, `describe_tools` and `call_tool` over a list of tools |
+//! | `provider` | [`Provider`], [`Profile`]: what providers accept |
+//! | `names`, `schema` | names and schemas for a provider, and arguments back for the server |
+//! | `result`, `budget` | definitions, calls and results in the shapes of providers; long results |
+//! | `approval` | [`Approval`]: which calls run |
+//! | `set` | [`ToolSet`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(feature = "client"),
+    allow(
+        rustdoc::broken_intra_doc_links,
+        reason = "a build with all features checks every link"
+    )
+)]
 
+#[cfg(feature = "client")]
+mod approval;
+#[cfg(feature = "client")]
+mod budget;
+#[cfg(feature = "client")]
+mod names;
+#[cfg(feature = "client")]
+mod provider;
 mod rank;
+#[cfg(feature = "client")]
+mod result;
+#[cfg(feature = "client")]
+mod schema;
 pub mod search;
+#[cfg(feature = "client")]
+mod set;
 
+#[cfg(feature = "client")]
+pub use approval::{Answer, Approval, ProposedCall, Verdict};
+#[cfg(feature = "client")]
+pub use budget::Tokens;
+#[cfg(feature = "client")]
+pub use provider::{Profile, Provider};
 pub use rank::{Ranker, WordRanker};
+#[cfg(feature = "client")]
+pub use set::ToolSet;

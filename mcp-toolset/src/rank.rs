@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `words` | words of names and sentences, their stems |
 //! | `synonyms` | words with the same meaning |
-//! | `index` | the words of a list of tools, and the scores of a query |
+//! | `index` | the words in a list of tools, and a query's scores |
 
 mod index;
 mod synonyms;

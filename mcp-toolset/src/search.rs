@@ -47,9 +47,9 @@ const MAX_QUERY_CHARS: usize = 400;
 /// Default number of found tools, and the largest one.
 const DEFAULT_LIMIT: usize = 5;
 const MAX_LIMIT: usize = 20;
-/// Definitions of one answer.
+/// Definitions in one answer.
 const MAX_NAMES: usize = 20;
-/// Size of all definitions of one answer as JSON, in bytes.
+/// JSON size of the definitions in one answer, in bytes.
 const MAX_DEFINITION_BYTES: usize = 200_000;
 /// Characters of a description in a search result.
 const MAX_LINE_CHARS: usize = 160;
@@ -204,7 +204,7 @@ struct Definition<'a> {
     input_schema: &'a Arc<JsonObject>,
 }
 
-/// Answers a call of `describe_tools`: the definitions of up to 20 tools of a list, of 200 kB together. Names that the
+/// Answers a `describe_tools` call with up to 20 definitions, 200 kB together. Names that the
 /// list does not have are named in the answer.
 ///
 /// A mistake in the arguments is a failed result that names the argument.

@@ -16,6 +16,7 @@
 //! | calls that run for minutes, and their results after a restart | [`tasks`] |
 //! | skills: folders with instructions for language models | [`skills`] |
 //! | many servers behind one, for clients on every revision | [`gateways`] |
+//! | what a language model sees of servers: definitions, calls, results, approval | [`toolsets`] |
 //! | user interfaces for tools, and hosts that show them | [`apps`] |
 //! | events by poll, stream and webhook (draft) | [`events`] |
 //! | time limits, authorization and logs around calls | [`middleware`] |
@@ -63,6 +64,7 @@ pages! {
     asking: "asking.md", "macros";
     tasks: "tasks.md", "macros" "client" "tasks";
     skills: "skills.md", "client" "server" "skills";
+    toolsets: "toolsets.md", "client" "toolset" "stdio" "http";
     gateways: "gateways.md", "gateway" "client" "http" "server" "openapi" "stdio";
     apps: "apps.md", "apps" "client" "http" "macros";
     events: "events.md", "events" "client" "http" "server";

@@ -74,7 +74,7 @@ pub use mcp_tasks as tasks;
 #[cfg(feature = "skills")]
 pub use mcp_skills as skills;
 
-/// Unstable: what a language model sees of the tools of any number of servers.
+/// Unstable: what a language model sees of the tools on any number of servers.
 #[cfg(feature = "toolset")]
 pub use mcp_toolset as toolset;
 

@@ -6,6 +6,9 @@
     reason = "test helpers, and figures for the guide"
 )]
 
+mod approvals;
+mod checker;
 mod kit;
 mod ranking;
 mod search;
+mod sets;

@@ -36,7 +36,7 @@ const LAYERS: [(&str, &[&str]); 26] = [
         "mcp-skills",
         &["mcp-client", "mcp-core", "mcp-server", "mcp-types"],
     ),
-    ("mcp-toolset", &["mcp-core", "mcp-types"]),
+    ("mcp-toolset", &["mcp-client", "mcp-core", "mcp-types"]),
     (
         "mcp-apps",
         &["mcp-core", "mcp-server", "mcp-client", "mcp-types"],

@@ -1,0 +1,189 @@
+//! The size of results: [`Tokens`], and the stored parts of long ones.
+
+use std::collections::VecDeque;
+
+use mcp_types::{CallToolResult, Tool};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+use crate::result::Part;
+
+/// Name of the tool that reads stored results.
+pub(crate) const READ_RESULT: &str = "read_result";
+
+/// Characters of a token, estimated: English text has 4, JSON and code have fewer.
+const CHARS_PER_TOKEN: usize = 4;
+/// Stored results, and their characters together.
+const MAX_STORED: usize = 32;
+const MAX_STORED_CHARS: usize = 8 << 20;
+/// Lines that a call reads by default.
+const DEFAULT_LINES: usize = 200;
+
+/// An estimated number of tokens: a quarter of the characters.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::toolset::Tokens;
+///
+/// assert_eq!(Tokens::of("four letters"), Tokens(3));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(clippy::exhaustive_structs, reason = "a number with a unit")]
+pub struct Tokens(pub usize);
+
+impl Tokens {
+    /// Estimates the tokens of a text.
+    pub fn of(text: &str) -> Self {
+        Self(text.chars().count().div_ceil(CHARS_PER_TOKEN))
+    }
+
+    fn chars(self) -> usize {
+        self.0.saturating_mul(CHARS_PER_TOKEN)
+    }
+}
+
+/// The results that were too long, the newest last.
+#[derive(Debug, Default)]
+pub(crate) struct StoredResults(Mutex<Stored>);
+
+#[derive(Debug, Default)]
+struct Stored {
+    count: usize,
+    texts: VecDeque<(String, String)>,
+}
+
+impl StoredResults {
+    /// Cuts the texts of a result in the middle, and stores what is missing.
+    pub(crate) fn shorten(&self, parts: &mut [Part], budget: Tokens) {
+        let mut left = budget.chars();
+        for part in parts {
+            let Part::Text(text) = part else {
+                continue;
+            };
+            let chars = text.chars().count();
+            if chars <= left {
+                left -= chars;
+                continue;
+            }
+            let id = self.store(text);
+            let start = left * 2 / 3;
+            let end = left - start;
+            let missing = chars - left;
+            let head: String = text.chars().take(start).collect();
+            let tail: String = text.chars().skip(chars - end).collect();
+            *text = format!(
+                "{head}\n[{missing} of {chars} characters are missing here: {READ_RESULT} with id {id:?} has all lines]\n{tail}"
+            );
+            left = 0;
+        }
+    }
+
+    fn store(&self, text: &str) -> String {
+        let mut stored = self.0.lock();
+        stored.count += 1;
+        let id = format!("r{}", stored.count);
+        stored.texts.push_back((id.clone(), text.to_owned()));
+        let size = |stored: &Stored| {
+            stored
+                .texts
+                .iter()
+                .map(|(_, text)| text.len())
+                .sum::<usize>()
+        };
+        while stored.texts.len() > MAX_STORED
+            || stored.texts.len() > 1 && size(&stored) > MAX_STORED_CHARS
+        {
+            stored.texts.pop_front();
+        }
+        id
+    }
+
+    /// Answers a call of `read_result`: lines from a number on, or those that have a text.
+    pub(crate) fn read(&self, arguments: &Value) -> CallToolResult {
+        let stored = self.0.lock();
+        let id = arguments["id"].as_str().unwrap_or_default();
+        let Some((_, text)) = stored.texts.iter().find(|(stored, _)| stored == id) else {
+            let id = mcp_types::escape_line(id);
+            return CallToolResult::error(format!(
+                "there is no stored result {id:?}; call the tool again"
+            ));
+        };
+        let number = |name: &str, default: usize| {
+            let number = arguments.get(name).and_then(Value::as_u64);
+            number.map_or(default, |number| {
+                usize::try_from(number).unwrap_or(usize::MAX)
+            })
+        };
+        let from = number("from", 1).max(1);
+        let count = number("lines", DEFAULT_LINES);
+        let search = arguments["search"].as_str().map(str::to_lowercase);
+        let lines = text.lines().enumerate().skip(from - 1);
+        let lines = lines.filter(|(_, line)| {
+            search
+                .as_ref()
+                .is_none_or(|search| line.to_lowercase().contains(search))
+        });
+        let lines = lines
+            .take(count)
+            .map(|(index, line)| format!("{}: {line}", index + 1));
+        CallToolResult::from_text(lines.collect::<Vec<_>>().join("\n"))
+    }
+}
+
+/// Returns the definition of `read_result`.
+pub(crate) fn read_result_tool() -> Tool {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "description": "The id in the note of the cut result."},
+            "from": {"type": "integer", "minimum": 1, "description": "Number of the first line. Default: 1."},
+            "lines": {"type": "integer", "minimum": 1, "description": "Number of lines. Default: 200."},
+            "search": {"type": "string", "description": "Returns only lines with this text."},
+        },
+        "required": ["id"],
+    });
+    let tool = match schema {
+        Value::Object(schema) => Tool::raw(READ_RESULT, schema),
+        _ => Tool::new(READ_RESULT),
+    };
+    tool.description("Returns lines of a result that was too long.")
+        .read_only()
+        .open_world(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Part, StoredResults, Tokens};
+
+    #[test]
+    fn long_result_is_cut_in_the_middle_and_stays_readable() {
+        let results = StoredResults::default();
+        let text: Vec<String> = (1..=100).map(|n| format!("line é {n}")).collect();
+        let mut parts = [Part::Text("short".to_owned()), Part::Text(text.join("\n"))];
+        results.shorten(&mut parts, Tokens(25));
+        assert_eq!(parts[0], Part::Text("short".to_owned()));
+        let Part::Text(cut) = &parts[1] else {
+            panic!("{parts:?}");
+        };
+        assert!(
+            cut.starts_with("line é 1\n") && cut.ends_with("100"),
+            "{cut}"
+        );
+        assert!(cut.contains("read_result with id \"r1\""), "{cut}");
+        let read = results.read(&json!({"id": "r1", "from": 50, "lines": 2}));
+        assert_eq!(read.text(), "50: line é 50\n51: line é 51");
+        let found = results.read(&json!({"id": "r1", "search": "LINE É 77"}));
+        assert_eq!(found.text(), "77: line é 77");
+        assert!(results.read(&json!({"id": "r9"})).is_error());
+        for _ in 0..40 {
+            results.shorten(&mut [Part::Text("x".repeat(9))], Tokens(1));
+        }
+        assert!(
+            results.read(&json!({"id": "r1"})).is_error(),
+            "the oldest is dropped"
+        );
+    }
+}

@@ -1,0 +1,369 @@
+//! [`ToolSet`]: the tools of servers for a model.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use mcp_client::Client;
+use mcp_client::group::Group;
+use mcp_core::schema::{JsonSchema, Validator as _};
+use mcp_types::{CallToolResult, JsonObject, RawObject, Tool};
+use parking_lot::Mutex;
+use serde_json::Value;
+
+use crate::approval::{Approval, ProposedCall};
+use crate::budget::{READ_RESULT, StoredResults, Tokens, read_result_tool};
+use crate::names::Names;
+use crate::provider::Provider;
+use crate::rank::{Ranker, WordRanker};
+use crate::result::{self, ModelCall, Part, clean};
+use crate::schema::{restore, rewrite};
+use crate::search;
+
+/// Characters of a description where the provider documents no limit.
+const MAX_DESCRIPTION: usize = 8_000;
+
+type Filter = Arc<dyn Fn(&Tool) -> bool + Send + Sync>;
+
+/// The tools of a [`Group`] or a [`Client`] for a model: definitions in the shape of its provider, the calls of a reply, and
+/// results as the provider's blocks.
+///
+/// Lists are those of the servers at the time of [`definitions`](Self::definitions); clients with a cache request them again
+/// only after a change. Schemas, names and results are rewritten for the [`Profile`](crate::Profile) of the provider, and
+/// arguments back for the server.
+///
+/// # Examples
+///
+/// ```no_run
+/// use mcp::Group;
+/// use mcp::toolset::{Provider, Tokens, ToolSet};
+/// use serde_json::{Value, json};
+///
+/// # async fn call_the_model(request: Value) -> mcp::Result<Value> { Ok(request) }
+/// # async fn run() -> mcp::Result<()> {
+/// let group = Group::load("mcp.json")?;
+/// let tools = ToolSet::from(&group)
+///     .filter(|tool| !tool.name.starts_with("admin__"))
+///     .result_budget(Tokens(20_000));
+/// let definitions = tools.definitions(Provider::Anthropic).await?;
+/// let request = json!({ "messages": [{"role": "user", "content": "Who am I?"}], "tools": definitions });
+/// let reply = call_the_model(request).await?;
+/// let results = tools.run(Provider::Anthropic, &reply).await;
+/// let next = json!({ "role": "user", "content": results });
+/// # let _ = next;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a tool set does nothing until its definitions are sent to a model"]
+pub struct ToolSet {
+    source: Source,
+    filters: Vec<Filter>,
+    approval: Option<Approval>,
+    budget: Option<Tokens>,
+    ranker: Option<Arc<dyn Ranker>>,
+    results: StoredResults,
+    listed: Mutex<Arc<List>>,
+}
+
+enum Source {
+    Group(Group),
+    Client(Client),
+}
+
+/// The tools of the last list.
+#[derive(Default)]
+struct List {
+    tools: Vec<Tool>,
+    names: Names,
+    /// The servers of a group, by the names of the tools.
+    servers: BTreeMap<String, Arc<str>>,
+}
+
+impl From<&Group> for ToolSet {
+    fn from(group: &Group) -> Self {
+        Self::new(Source::Group(group.clone()))
+    }
+}
+
+impl From<&Client> for ToolSet {
+    fn from(client: &Client) -> Self {
+        Self::new(Source::Client(client.clone()))
+    }
+}
+
+impl ToolSet {
+    fn new(source: Source) -> Self {
+        Self {
+            source,
+            filters: Vec::new(),
+            approval: None,
+            budget: None,
+            ranker: None,
+            results: StoredResults::default(),
+            listed: Mutex::default(),
+        }
+    }
+
+    /// Leaves out tools that `filter` does not accept. Tools of a group have their names in the group. Calls of them fail.
+    pub fn filter(mut self, filter: impl Fn(&Tool) -> bool + Send + Sync + 'static) -> Self {
+        self.filters.push(Arc::new(filter));
+        self
+    }
+
+    /// Sets which calls run. Default: all.
+    pub fn approve(mut self, approval: Approval) -> Self {
+        self.approval = Some(approval);
+        self
+    }
+
+    /// Sets the size of a result's text. Default: no limit. A longer text is cut in the middle with a note that names what is
+    /// missing, and the model reads it with a further tool, `read_result`.
+    pub fn result_budget(mut self, budget: Tokens) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// Offers the three [`search`] tools instead of all tools, ranked by [`WordRanker`].
+    pub fn deferred(self) -> Self {
+        self.deferred_with(WordRanker::new())
+    }
+
+    /// Offers the three [`search`] tools instead of all tools.
+    pub fn deferred_with(mut self, ranker: impl Ranker) -> Self {
+        self.ranker = Some(Arc::new(ranker));
+        self
+    }
+
+    /// Lists the tools, and returns the value of a request's `tools`. Tools beyond the number that the provider accepts are
+    /// left out, with a warning in the log; see [`deferred`](Self::deferred).
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the client. A server of a group that cannot be listed is left out, with a warning in the log.
+    pub async fn definitions(&self, provider: Provider) -> Result<Value, mcp_client::Error> {
+        let list = self.list().await?;
+        let profile = provider.profile();
+        let own: Vec<Tool> = self.own_tools().collect();
+        let all = list.tools.iter().filter(|_| self.ranker.is_none());
+        let max = profile.max_tools.unwrap_or(usize::MAX);
+        let max = max.saturating_sub(own.len());
+        let left_out = all.clone().count().saturating_sub(max);
+        if left_out > 0 {
+            tracing::warn!(
+                left_out,
+                max,
+                "the provider accepts fewer tools; use `deferred`"
+            );
+        }
+        let definitions = all.take(max).chain(&own).map(|tool| {
+            let name = list.names.name(&tool.name);
+            let limit = profile.max_description.unwrap_or(MAX_DESCRIPTION);
+            let text = clean(tool.description.as_deref().unwrap_or(tool.display_name()));
+            let text: String = text.chars().take(limit).collect();
+            let schema = rewrite(&tool.input_schema, profile);
+            result::definition(provider, name, &text, schema)
+        });
+        Ok(result::tools(provider, definitions.collect()))
+    }
+
+    /// Runs the tool calls of a reply at the same time, and returns their results as the provider's blocks, in the order of the
+    /// calls. The reply is the provider's answer, or the message in it.
+    ///
+    /// A call that fails is a result that says why. Empty: the reply has no calls.
+    pub async fn run(&self, provider: Provider, reply: &Value) -> Vec<Value> {
+        let calls = result::calls(provider, reply);
+        let results = calls.iter().map(|call| self.block(provider, call));
+        join_all(results).await
+    }
+
+    async fn block(&self, provider: Provider, call: &ModelCall) -> Value {
+        let result = self.answer(call).await;
+        let mut parts = result::parts(&result);
+        if parts.is_empty() {
+            parts.push(Part::Text("(the result is empty)".to_owned()));
+        }
+        let is_read = self.own_name(&call.name) == Some(READ_RESULT);
+        if let Some(budget) = self.budget {
+            match is_read {
+                false => self.results.shorten(&mut parts, budget),
+                true => shorten_read(&mut parts, budget),
+            }
+        }
+        result::block(provider, call, &parts, result.is_error())
+    }
+
+    async fn answer(&self, call: &ModelCall) -> CallToolResult {
+        let list = self.current_list().await;
+        let list = match list {
+            Ok(list) => list,
+            Err(error) => return failed(&error),
+        };
+        match self.own_name(&call.name) {
+            Some(READ_RESULT) => return self.results.read(&call.arguments),
+            Some(own) => return self.answer_deferred(own, call, &list).await,
+            None => {}
+        }
+        match list.find(&call.name) {
+            Some(tool) => self.call(&list, tool, call.arguments.clone()).await,
+            None => CallToolResult::error(format!(
+                "no tool is named {:?}",
+                mcp_types::escape_line(&call.name)
+            )),
+        }
+    }
+
+    /// Answers a call to one of a deferred set's three tools.
+    async fn answer_deferred(&self, own: &str, call: &ModelCall, list: &List) -> CallToolResult {
+        let Some(ranker) = &self.ranker else {
+            return CallToolResult::error(search::unknown_tool(&call.name));
+        };
+        let arguments = RawObject::from_value(&call.arguments).ok();
+        match own {
+            search::SEARCH_TOOLS => {
+                search::search_tools(&**ranker, &list.tools, arguments.as_ref()).await
+            }
+            search::DESCRIBE_TOOLS => search::describe_tools(&list.tools, arguments.as_ref()),
+            _ => match search::inner_call(arguments.as_ref()) {
+                Err(problem) => CallToolResult::error(problem),
+                Ok(inner) => {
+                    let Some(tool) = list.find(&inner.name) else {
+                        return CallToolResult::error(search::unknown_tool(&inner.name));
+                    };
+                    let arguments = inner.arguments.as_ref().map(RawObject::parse);
+                    let arguments = arguments.and_then(Result::ok);
+                    self.call(
+                        list,
+                        tool,
+                        arguments.unwrap_or_else(|| JsonObject::new().into()),
+                    )
+                    .await
+                }
+            },
+        }
+    }
+
+    /// Checks arguments and calls a tool.
+    async fn call(&self, list: &List, tool: &Tool, arguments: Value) -> CallToolResult {
+        let arguments = restore(arguments, &tool.input_schema);
+        if !arguments.is_object() {
+            return CallToolResult::error("the arguments must be a JSON object");
+        }
+        // A schema that cannot be checked is checked by the server.
+        if let Ok(check) = JsonSchema.compile(&tool.input_schema)
+            && let Err(violations) = check.check(&arguments)
+        {
+            return CallToolResult::error(format!("the arguments do not fit: {violations}"));
+        }
+        if let Some(approval) = &self.approval {
+            let call = ProposedCall {
+                server: list.servers.get(&tool.name).cloned().unwrap_or_default(),
+                tool: tool.clone(),
+                arguments: arguments.clone(),
+            };
+            if let Some(reason) = approval.refusal(call).await {
+                return CallToolResult::error(reason);
+            }
+        }
+        let called = match &self.source {
+            Source::Group(group) => group.call(&tool.name, &arguments).await,
+            Source::Client(client) => client.call(&*tool.name, &arguments).await,
+        };
+        called.unwrap_or_else(|error| failed(&error))
+    }
+
+    /// Returns the tools of the set itself.
+    fn own_tools(&self) -> impl Iterator<Item = Tool> {
+        let deferred = self.ranker.is_some().then(search::tools);
+        let read = self.budget.is_some().then(read_result_tool);
+        deferred.into_iter().flatten().chain(read)
+    }
+
+    /// Returns the name if the set itself has this tool.
+    fn own_name(&self, name: &str) -> Option<&'static str> {
+        let is_offered = |own: &&str| match *own {
+            READ_RESULT => self.budget.is_some(),
+            _ => self.ranker.is_some(),
+        };
+        let own = [
+            search::SEARCH_TOOLS,
+            search::DESCRIBE_TOOLS,
+            search::CALL_TOOL,
+            READ_RESULT,
+        ];
+        own.into_iter().filter(is_offered).find(|own| *own == name)
+    }
+
+    /// Requests the list of tools.
+    async fn list(&self) -> Result<Arc<List>, mcp_client::Error> {
+        let mut servers = BTreeMap::new();
+        let mut tools: Vec<Tool> = match &self.source {
+            Source::Client(client) => client.list_tools().await?,
+            Source::Group(group) => {
+                let list = group.list_tools().await;
+                for (server, error) in &list.failures {
+                    let error = mcp_types::escape_line(&error.to_string()).into_owned();
+                    tracing::warn!(%server, error, "the tools of a server are left out");
+                }
+                let named = list.items.into_iter().map(|listed| {
+                    let mut tool = listed.item;
+                    tool.name.clone_from(&listed.name);
+                    servers.insert(listed.name, listed.server);
+                    tool
+                });
+                named.collect()
+            }
+        };
+        tools.retain(|tool| self.filters.iter().all(|filter| filter(tool)));
+        let own: Vec<Tool> = self.own_tools().collect();
+        tools.retain(|tool| own.iter().all(|own| own.name != tool.name));
+        let names = Names::new(tools.iter().map(|tool| &*tool.name));
+        let list = Arc::new(List {
+            tools,
+            names,
+            servers,
+        });
+        *self.listed.lock() = list.clone();
+        Ok(list)
+    }
+
+    /// Returns the list that the model knows. Before the first definitions, it is requested. A deferred set follows changes.
+    async fn current_list(&self) -> Result<Arc<List>, mcp_client::Error> {
+        let listed = self.listed.lock().clone();
+        match listed.tools.is_empty() || self.ranker.is_some() {
+            true => self.list().await,
+            false => Ok(listed),
+        }
+    }
+}
+
+impl List {
+    fn find(&self, name: &str) -> Option<&Tool> {
+        let own = self.names.find(name)?;
+        self.tools.iter().find(|tool| tool.name == own)
+    }
+}
+
+/// Cuts an answer of `read_result` at its end: the model can ask for fewer lines.
+fn shorten_read(parts: &mut [Part], budget: Tokens) {
+    for part in parts {
+        if let Part::Text(text) = part
+            && Tokens::of(text) > budget
+        {
+            let cut: String = text.chars().take(budget.0.saturating_mul(4)).collect();
+            *text = format!("{cut}\n[cut here: ask for fewer lines]");
+        }
+    }
+}
+
+fn failed(error: &mcp_client::Error) -> CallToolResult {
+    CallToolResult::error(clean(&format!("the call failed: {error}")))
+}
+
+impl fmt::Debug for ToolSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolSet")
+            .field("tools", &self.listed.lock().tools.len())
+            .finish_non_exhaustive()
+    }
+}

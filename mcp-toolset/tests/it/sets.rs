@@ -1,0 +1,377 @@
+//! Tool sets: definitions for each provider, calls of models, results.
+
+use std::sync::Arc;
+
+use mcp::group::Group;
+use mcp::prelude::*;
+use mcp::{ContentBlock, InProcess};
+use mcp_toolset::{Provider, Tokens, ToolSet};
+use serde_json::{Value, json};
+
+use crate::checker::problems;
+use crate::kit;
+
+const PROVIDERS: [Provider; 5] = [
+    Provider::Anthropic,
+    Provider::OpenAiChat,
+    Provider::OpenAiResponses,
+    Provider::OpenAiResponsesStrict,
+    Provider::Gemini,
+];
+
+/// Serves tools that return their arguments.
+async fn client(tools: Vec<Tool>) -> Client {
+    let server = tools
+        .into_iter()
+        .fold(Server::new("tools", "1.0.0"), |server, tool| {
+            let echo = tool.handler(|RawArgs(arguments): RawArgs| arguments.as_str().to_owned());
+            server.tool(echo.forwarded())
+        });
+    Client::connect(InProcess(server)).await.unwrap()
+}
+
+fn raw(name: &str, schema: Value) -> Tool {
+    Tool::raw(name, serde_json::from_value(schema).unwrap())
+}
+
+/// Returns a reply with one call, in the shape of a provider.
+fn reply(provider: Provider, name: &str, arguments: &Value) -> Value {
+    let text = arguments.to_string();
+    match provider {
+        Provider::Anthropic => json!({"content": [
+            {"type": "text", "text": "I call a tool."},
+            {"type": "tool_use", "id": "c1", "name": name, "input": arguments},
+        ]}),
+        Provider::OpenAiChat => {
+            json!({"choices": [{"message": {"role": "assistant", "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": name, "arguments": text}},
+            ]}}]})
+        }
+        Provider::Gemini => json!({"candidates": [{"content": {"parts": [
+            {"functionCall": {"name": name, "args": arguments}},
+        ]}}]}),
+        _ => json!({"output": [
+            {"type": "reasoning"},
+            {"type": "function_call", "call_id": "c1", "name": name, "arguments": text},
+        ]}),
+    }
+}
+
+/// Returns the text of a result, and whether it is an error.
+fn text(provider: Provider, block: &Value) -> (String, bool) {
+    let (text, is_error) = match provider {
+        Provider::Anthropic => (&block["content"][0]["text"], block["is_error"] == true),
+        Provider::OpenAiChat => (&block["content"], false),
+        Provider::Gemini => {
+            let response = &block["functionResponse"]["response"];
+            match response.get("error") {
+                Some(error) => (error, true),
+                None => (&response["output"], false),
+            }
+        }
+        _ => (&block["output"], false),
+    };
+    let text = text.as_str().unwrap_or_default();
+    match text.strip_prefix("Error: ") {
+        Some(text) => (text.to_owned(), true),
+        None => (text.to_owned(), is_error),
+    }
+}
+
+async fn run(tools: &ToolSet, provider: Provider, name: &str, arguments: Value) -> (String, bool) {
+    let blocks = tools
+        .run(provider, &reply(provider, name, &arguments))
+        .await;
+    assert_eq!(blocks.len(), 1);
+    text(provider, &blocks[0])
+}
+
+#[tokio::test]
+async fn catalogs_pass_the_rules_of_each_provider() {
+    let all = kit::tools();
+    for provider in PROVIDERS {
+        // A request has fewer tools than all catalogs together.
+        for tools in all.chunks(100) {
+            let tools = ToolSet::from(&client(tools.to_vec()).await);
+            let definitions = tools.definitions(provider).await.unwrap();
+            let found = problems(provider, &definitions);
+            assert!(found.is_empty(), "{provider:?}: {found:#?}");
+        }
+    }
+}
+
+/// Schemas that providers refuse, as they stand in catalogs.
+fn refused() -> Vec<Tool> {
+    vec![
+        raw("root.union", json!({"type": "object", "anyOf": [
+            {"properties": {"a": {"type": "string"}, "c": {"type": "string"}}, "required": ["a", "c"]},
+            {"properties": {"b": {"type": "string"}, "c": {"type": "string"}}, "required": ["b", "c"]},
+        ]})),
+        raw("reference", json!({"type": "object", "$defs": {
+            "node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "size": {"type": "integer"}}},
+        }, "properties": {"node": {"$ref": "#/$defs/node"}}})),
+        raw("no_properties", json!({"type": "object"})),
+        raw("types", json!({"type": "object", "properties": {
+            "many": {"type": ["string", "number", "null"]},
+            "maybe": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+            "level": {"enum": [1, 2, 3]},
+            "kind": {"const": "fixed"},
+            "anything": {"description": "Any value."},
+            "url": {"type": "string", "format": "uri"},
+            "map": {"type": "object", "additionalProperties": {"type": "integer"}},
+            "list": {"type": "array"},
+            "pair": {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]},
+            "$filter": {"type": "string", "minLength": 1},
+            "either": {"oneOf": [
+                {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]},
+                {"type": "string"},
+            ]},
+        }, "required": ["many"], "patternProperties": {"^x-": {}}})),
+        raw("deep", (0..12).fold(json!({"type": "string"}), |inner, _| {
+            json!({"type": "object", "properties": {"in": inner}, "required": ["in"]})
+        })),
+    ]
+}
+
+#[test]
+fn checker_refuses_what_providers_document() {
+    for (provider, schema, rule) in [
+        (
+            Provider::Anthropic,
+            json!({"type": "object", "properties": {}, "oneOf": []}),
+            "root: oneOf",
+        ),
+        (
+            Provider::OpenAiChat,
+            json!({"type": "object"}),
+            "not an object with properties",
+        ),
+        (
+            Provider::OpenAiResponses,
+            json!({"type": "object", "properties": {"a": {"type": "array"}}}),
+            "missing items",
+        ),
+        (
+            Provider::OpenAiResponsesStrict,
+            json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}),
+            "additionalProperties must be false",
+        ),
+        (
+            Provider::OpenAiResponsesStrict,
+            json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": false}),
+            "every key",
+        ),
+        (
+            Provider::Gemini,
+            json!({"type": "object", "properties": {"a": {"type": ["string", "null"]}}}),
+            "type must be specified",
+        ),
+        (
+            Provider::Gemini,
+            json!({"type": "object", "properties": {}, "additionalProperties": false}),
+            "cannot find field",
+        ),
+    ] {
+        let tools = match provider {
+            Provider::Anthropic => json!([{"name": "a", "input_schema": schema}]),
+            Provider::OpenAiChat => json!([{"function": {"name": "a", "parameters": schema}}]),
+            Provider::Gemini => {
+                json!([{"functionDeclarations": [{"name": "a", "parameters": schema}]}])
+            }
+            _ => json!([{"name": "a", "parameters": schema}]),
+        };
+        let found = problems(provider, &tools).join("; ");
+        assert!(found.contains(rule), "{provider:?}: {found}");
+    }
+}
+
+#[tokio::test]
+async fn refused_schemas_are_rewritten() {
+    let client = client(refused()).await;
+    for provider in PROVIDERS {
+        let tools = ToolSet::from(&client);
+        let definitions = tools.definitions(provider).await.unwrap();
+        let found = problems(provider, &definitions);
+        assert!(found.is_empty(), "{provider:?}: {found:#?}");
+    }
+}
+
+#[tokio::test]
+async fn arguments_reach_the_server_as_it_expects_them() {
+    let client = client(refused()).await;
+    for provider in PROVIDERS {
+        let tools = ToolSet::from(&client);
+        let definitions = tools.definitions(provider).await.unwrap();
+        let filter = definitions.to_string();
+        let filter = filter
+            .split('"')
+            .find(|part| part.contains("filter"))
+            .unwrap();
+        let given = json!({
+            "many": null, "maybe": null, "level": null, "url": null,
+            "map": "{\"a\": 1}", "list": ["x"], filter: "f", "either": {"x": 1},
+            "anything": "[1]", "kind": "fixed",
+        });
+        let (text, is_error) = run(&tools, provider, "Types", given).await;
+        assert!(!is_error, "{provider:?}: {text}");
+        let received: Value = serde_json::from_str(&text).unwrap();
+        let expected = json!({
+            "many": null, "maybe": null, "map": {"a": 1}, "list": ["x"], "$filter": "f", "either": {"x": 1},
+            "anything": [1], "kind": "fixed",
+        });
+        assert_eq!(received, expected, "{provider:?}");
+    }
+}
+
+#[tokio::test]
+async fn mistakes_of_a_model_are_results() {
+    let client = client(refused()).await;
+    for provider in PROVIDERS {
+        let tools = ToolSet::from(&client);
+        let (text, is_error) = run(&tools, provider, "types", json!({"level": 1})).await;
+        assert!(is_error && text.contains("`many`"), "{text}");
+        let (text, is_error) = run(&tools, provider, "nothing", json!({})).await;
+        assert!(is_error && text.contains("no tool is named"), "{text}");
+        assert!(
+            tools
+                .run(provider, &json!({"text": "hello"}))
+                .await
+                .is_empty()
+        );
+    }
+    let tools = ToolSet::from(&client);
+    let broken = json!([{"id": "c1", "function": {"name": "types", "arguments": "{\"many\": "}}]);
+    let blocks = tools.run(Provider::OpenAiChat, &broken).await;
+    assert!(
+        text(Provider::OpenAiChat, &blocks[0])
+            .0
+            .contains("JSON object"),
+        "{blocks:?}"
+    );
+}
+
+#[tokio::test]
+async fn results_have_the_blocks_of_the_provider() {
+    let server = Server::new("media", "1.0.0")
+        .tool(Tool::new("photo").handler(|| {
+            vec![
+                ContentBlock::text("a photo\u{202e}\u{1b}[2K"),
+                ContentBlock::image(&b"\x89PNG"[..], "image/png"),
+                ContentBlock::link("file:///a.txt", "a"),
+            ]
+        }))
+        .tool(Tool::new("fails").handler(|| Err::<String, _>(ToolError::new("no photo"))));
+    let client = Client::connect(InProcess(server)).await.unwrap();
+    let tools = ToolSet::from(&client);
+    let shown = "a photo\\u{202e}\\u{1b}[2K";
+    for provider in PROVIDERS {
+        let call = reply(provider, "photo", &json!({}));
+        let block = tools.run(provider, &call).await.remove(0);
+        let json = block.to_string();
+        assert!(json.contains(&shown.replace('\\', "\\\\")), "{json}");
+        assert!(json.contains("[link file:///a.txt: a]"), "{json}");
+        let has_image = json.contains("iVBORw==");
+        assert_eq!(has_image, provider != Provider::OpenAiChat, "{json}");
+        assert_eq!(
+            run(&tools, provider, "fails", json!({})).await,
+            ("no photo".to_owned(), true)
+        );
+    }
+    let image = reply(Provider::Anthropic, "photo", &json!({}));
+    let block = tools.run(Provider::Anthropic, &image).await.remove(0);
+    assert_eq!(block["tool_use_id"], "c1");
+    assert_eq!(
+        block["content"][1],
+        json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw=="}})
+    );
+}
+
+#[tokio::test]
+async fn long_results_are_cut_and_read_in_parts() {
+    let server = Server::new("log", "1.0.0").tool(Tool::new("log").handler(|| {
+        let lines = (1..=500).map(|number| format!("line {number}"));
+        lines.collect::<Vec<_>>().join("\n")
+    }));
+    let client = Client::connect(InProcess(server)).await.unwrap();
+    let tools = ToolSet::from(&client).result_budget(Tokens(100));
+    let definitions = tools.definitions(Provider::Anthropic).await.unwrap();
+    assert_eq!(definitions[1]["name"], "read_result");
+    let (text, _) = run(&tools, Provider::Anthropic, "log", json!({})).await;
+    assert!(text.len() < 600 && text.contains("\"r1\""), "{text}");
+    let read = json!({"id": "r1", "search": "line 333"});
+    let (text, _) = run(&tools, Provider::Anthropic, "read_result", read).await;
+    assert_eq!(text, "333: line 333");
+    let read = json!({"id": "r1"});
+    let (text, _) = run(&tools, Provider::Anthropic, "read_result", read).await;
+    assert!(text.ends_with("[cut here: ask for fewer lines]"), "{text}");
+}
+
+#[tokio::test]
+async fn deferred_tools_of_a_group_are_found_and_called() {
+    let chat = Arc::new(
+        Server::new("chat", "1.0.0").tool(
+            raw("post_message", json!({
+                "type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"],
+            }))
+            .description("Posts a message to a channel")
+            .handler(|RawArgs(arguments): RawArgs| arguments.as_str().to_owned()),
+        ),
+    );
+    let handle = chat.tools();
+    let served = chat.clone();
+    let group = Group::builder()
+        .server("chat", move || {
+            Client::builder().connect(InProcess(served.clone()))
+        })
+        .build();
+    let tools = ToolSet::from(&group)
+        .filter(|tool| !tool.name.contains("secret"))
+        .deferred();
+    for provider in PROVIDERS {
+        let definitions = tools.definitions(provider).await.unwrap();
+        assert!(problems(provider, &definitions).is_empty());
+        assert!(!definitions.to_string().contains("post_message"));
+        let queries = json!({"queries": ["send a message"], "limit": null});
+        let (found, _) = run(&tools, provider, "search_tools", queries).await;
+        assert!(found.contains("chat__post_message"), "{found}");
+        let call = json!({"name": "chat__post_message", "arguments": "{\"text\": \"hi\"}"});
+        let called = run(&tools, provider, "call_tool", call).await;
+        assert_eq!(called, ("{\"text\":\"hi\"}".to_owned(), false));
+        let call = json!({"name": "chat__post_message", "arguments": {}});
+        let (text, is_error) = run(&tools, provider, "call_tool", call).await;
+        assert!(is_error && text.contains("`text`"), "{text}");
+    }
+    for name in ["secret_wipe", "translate"] {
+        let tool = Tool::new(name).description("Translates text");
+        handle.put(tool.handler(|| "done")).unwrap();
+    }
+    let call = json!({"name": "chat__secret_wipe"});
+    let (text, is_error) = run(&tools, Provider::Anthropic, "call_tool", call).await;
+    assert!(is_error, "a filtered tool: {text}");
+}
+
+/// The figures of the guide.
+#[tokio::test]
+async fn size_of_definitions() {
+    let catalog = kit::tools();
+    for count in [10, 100, 1000] {
+        let copies = (0..count).map(|number| {
+            // Each server is used: 10 tools are not those of one server.
+            let mut tool = catalog[(number * 37) % catalog.len()].clone();
+            tool.name = format!("s{}{}", number / catalog.len(), tool.name);
+            tool
+        });
+        let client = client(copies.collect()).await;
+        let listed = ToolSet::from(&client);
+        let listed = listed.definitions(Provider::Anthropic).await.unwrap();
+        assert_eq!(listed.as_array().unwrap().len(), count);
+        let deferred = ToolSet::from(&client).deferred();
+        let deferred = deferred.definitions(Provider::Anthropic).await.unwrap();
+        let (Tokens(listed), Tokens(deferred)) = (
+            Tokens::of(&listed.to_string()),
+            Tokens::of(&deferred.to_string()),
+        );
+        println!("{count} tools: {listed} tokens listed, {deferred} deferred");
+        assert!(deferred < 800);
+    }
+}
