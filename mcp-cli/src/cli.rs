@@ -2,9 +2,11 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `server` | how a command line names a server |
 //! | `lifecycle` | commands around a server's life: `new`, `install`, `uninstall`, `pack` |
 
 mod lifecycle;
+mod server;
 
 use std::path::PathBuf;
 
@@ -14,6 +16,7 @@ use clap_complete::Shell;
 pub(crate) use self::lifecycle::{
     EntryArgs, InstallArgs, NewArgs, PackArgs, Template, UninstallArgs,
 };
+pub(crate) use self::server::{ServerArgs, TargetArgs};
 
 /// Calls, lists and inspects servers of the Model Context Protocol
 #[derive(Debug, Parser)]
@@ -303,53 +306,6 @@ pub(crate) enum SkillsCommand {
         after_help = "Example:\n  mcp skills files shop refunds"
     )]
     Files(TargetArgs),
-}
-
-/// A server: by URL, name or command.
-#[derive(Debug, Args)]
-pub(crate) struct ServerArgs {
-    /// The target (URL or name), then the words of the command
-    #[arg(value_name = "TARGET")]
-    pub(crate) words: Vec<String>,
-    /// Start this command as the server, instead of a TARGET
-    #[arg(last = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
-    /// Add a header to HTTP requests: `Name: value`
-    #[arg(long, short = 'H', value_name = "HEADER")]
-    pub(crate) header: Vec<String>,
-    /// Set an environment variable of the started server: `NAME=value`
-    #[arg(long, short, value_name = "VARIABLE")]
-    pub(crate) env: Vec<String>,
-    /// Find names in this file only
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// Use servers of files in the current folder without a question
-    #[arg(long, short)]
-    pub(crate) yes: bool,
-}
-
-impl ServerArgs {
-    /// The program of the command, or the target.
-    pub(crate) fn first_word(&self) -> String {
-        let first = self.command.first().or(self.words.first());
-        first.cloned().unwrap_or_default()
-    }
-}
-
-/// A server, and the settings of the connection.
-#[derive(Debug, Args)]
-pub(crate) struct TargetArgs {
-    #[command(flatten)]
-    pub(crate) server: ServerArgs,
-    /// Time limit of each request in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
-    pub(crate) timeout: f64,
-    /// Protocol: `auto`, `legacy`, or a revision such as `2026-07-28`
-    #[arg(long, value_name = "VERSION", default_value = "auto")]
-    pub(crate) protocol: String,
-    /// Answer sampling requests by this shell command (JSON in, text out)
-    #[arg(long, value_name = "COMMAND")]
-    pub(crate) sample_with: Option<String>,
 }
 
 /// Arguments of `inspect`.

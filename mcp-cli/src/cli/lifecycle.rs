@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{ServerArgs, TargetArgs};
+use super::server::{ServerArgs, TargetArgs};
 use crate::hosts::Host;
 
-/// What a new crate is.
+/// A kind of crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Template {
     /// A server on standard streams

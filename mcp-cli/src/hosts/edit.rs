@@ -9,7 +9,7 @@ use toml_edit::{DocumentMut, Item, Table};
 
 use super::{Entry, Format, Host};
 
-/// Why a file cannot be edited.
+/// Reason for which a file cannot be edited.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum EditError {
     /// The file has an entry of this name.

@@ -16,7 +16,7 @@ const SECRETS: [&str; 8] = [
     "token",
 ];
 
-/// How a host reaches a server. Values of variables and headers may contain references `${NAME}`.
+/// The way in which a host reaches a server. Values of variables and headers may contain references `${NAME}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Launch {
     Program {
@@ -39,7 +39,7 @@ pub(crate) fn is_secret(name: &str) -> bool {
     SECRETS.iter().any(|word| name.contains(word))
 }
 
-/// How a host names an environment variable inside of a value.
+/// The spelling of an environment variable inside of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reference {
     /// `${NAME}`
