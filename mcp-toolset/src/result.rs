@@ -123,7 +123,7 @@ fn part(block: &ContentBlock) -> Part {
         ContentBlock::Text(text) => Part::Text(clean(&text.text)),
         ContentBlock::Image(image) => Part::Image(image.mime_type.clone(), base64(&image.data)),
         ContentBlock::Audio(audio) => {
-            let (kind, size) = (&audio.mime_type, audio.data.len());
+            let (kind, size) = (&audio.mime_type, audio.data.as_bytes().len());
             Part::Text(clean(&format!("[audio {kind}, {size} bytes]")))
         }
         ContentBlock::Resource(embedded) => match &embedded.resource {
@@ -131,7 +131,7 @@ fn part(block: &ContentBlock) -> Part {
                 Part::Text(clean(&format!("[resource {}]\n{}", text.uri, text.text)))
             }
             ResourceContents::Blob(blob) => {
-                let (uri, size) = (&blob.uri, blob.blob.len());
+                let (uri, size) = (&blob.uri, blob.blob.as_bytes().len());
                 let kind = blob.mime_type.as_deref().unwrap_or("bytes");
                 match kind.starts_with("image/") {
                     true => Part::Image(kind.to_owned(), base64(&blob.blob)),
