@@ -26,9 +26,8 @@ pub(crate) fn stored(url: &str) -> Result<Option<Authorizer>, Failure> {
     authorizer(OAuth::interactive(SERVICE).redirect(NoLogin), url)
 }
 
-/// Creates the authorizer of commands whose user can log in, with the client id of the command line or of the server's
-/// entry. `is_open`: the server accepts calls without a token, so that
-/// only its metadata can name an authorization server.
+/// Creates the authorizer of commands whose user can log in. The command line or the server's entry has the client id.
+/// `is_open`: the server accepts calls without a token, so that only its metadata can name an authorization server.
 pub(crate) fn interactive(
     url: &str,
     registration: Option<EntryOAuth>,

@@ -3,7 +3,7 @@
 //! | module | content, lowest first |
 //! |---|---|
 //! | `errors` | errors with the codes of the extension |
-//! | `unique` | ids |
+//! | `unique`, `challenge_rate` | ids; the rate of new URLs |
 //! | `memory_log` | the event log in memory |
 //! | `memory_webhooks` | the subscriptions of webhooks in memory |
 //! | `event_type` | event types with their filters |
@@ -20,6 +20,7 @@
 //! | `subscribe` | `events/subscribe` and `events/unsubscribe` |
 //! | `methods` | `events/list`, `events/poll`, `events/stream` |
 
+mod challenge_rate;
 mod deliveries;
 mod delivery;
 #[cfg(feature = "webhook")]

@@ -1,4 +1,4 @@
-//! What the settings allow: scopes, authorization servers, combinations of settings.
+//! Checks of the settings: scopes, authorization servers, combinations of settings.
 
 use url::Url;
 

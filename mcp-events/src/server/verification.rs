@@ -1,50 +1,19 @@
 //! The agreement of a URL to receive events, before its first event.
 
-use std::collections::HashMap;
-use std::time::Duration;
-
 use bytes::Bytes;
 use mcp_server::RequestError;
-use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::json;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 use url::Url;
 
+use super::challenge_rate::MAX_CHALLENGES;
 use super::subscription::Subscription;
 use super::unique::unique_id;
 use super::webhooks::Webhooks;
 use super::{delivery, errors};
 use crate::secret::random_hex;
 use crate::wire::{RECEIVER_FILE, ReceiverFile};
-
-/// Challenges that one caller may cause in each minute.
-const MAX_CHALLENGES: u32 = 30;
-/// Callers whose challenges are counted. Further ones have to wait for the next minute.
-const MAX_CALLERS: usize = 10_000;
-const MINUTE: Duration = Duration::from_secs(60);
-
-/// The number of challenges of each caller in the current minute.
-#[derive(Debug, Default)]
-pub(super) struct ChallengeRate(Mutex<Option<(Instant, HashMap<String, u32>)>>);
-
-impl ChallengeRate {
-    /// Counts a challenge. Returns false if the caller has to wait.
-    fn admits(&self, owner: &str) -> bool {
-        let mut minute = self.0.lock();
-        let (start, counts) = minute.get_or_insert_with(|| (Instant::now(), HashMap::new()));
-        if start.elapsed() >= MINUTE {
-            *start = Instant::now();
-            counts.clear();
-        }
-        if counts.len() >= MAX_CALLERS && !counts.contains_key(owner) {
-            return false;
-        }
-        let count = counts.entry(owner.to_owned()).or_default();
-        *count = count.saturating_add(1);
-        *count <= MAX_CHALLENGES
-    }
-}
 
 /// Checks that a URL agrees to receive the events of an owner: it repeats a challenge, or its host lists
 /// the path in a well-known file. The store remembers the agreement.
@@ -151,23 +120,4 @@ pub(super) fn refused(url: &str, owner: &str, reason: &str) -> RequestError {
         "`delivery.url`: the URL is refused or did not repeat the challenge; it must be an allowed `https:` URL at a \
          public address that answers `verification` with {\"challenge\": …}",
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::{ChallengeRate, MAX_CALLERS, MAX_CHALLENGES};
-
-    #[tokio::test(start_paused = true)]
-    async fn caller_causes_challenges_at_a_limited_rate() {
-        let rate = ChallengeRate::default();
-        let admitted = |owner: &str| (0..100).filter(|_| rate.admits(owner)).count();
-        assert_eq!(admitted("ada"), MAX_CHALLENGES as usize);
-        assert_eq!(admitted("bob"), MAX_CHALLENGES as usize);
-        tokio::time::advance(Duration::from_secs(61)).await;
-        assert_eq!(admitted("ada"), MAX_CHALLENGES as usize);
-        let others = (0..2 * MAX_CALLERS).filter(|number| rate.admits(&number.to_string()));
-        assert_eq!(others.count(), MAX_CALLERS - 1);
-    }
 }

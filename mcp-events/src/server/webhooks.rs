@@ -11,9 +11,9 @@ use mcp_core::store::StoreError;
 use tokio::sync::Notify;
 use url::Url;
 
+use super::challenge_rate::ChallengeRate;
 use super::memory_webhooks::MemoryWebhookStore;
 use super::unique::unique_id;
-use super::verification::ChallengeRate;
 use crate::clock;
 use crate::{WebhookLimits, WebhookStore};
 
