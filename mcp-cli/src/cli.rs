@@ -406,7 +406,7 @@ pub(crate) struct GatewayArgs {
     pub(crate) admin_port: Option<u16>,
 }
 
-/// How clients find the tools of a gateway.
+/// The way in which clients find a gateway's tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ToolsArg {
     List,

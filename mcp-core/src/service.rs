@@ -126,6 +126,7 @@ impl fmt::Display for ScopedItem {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: Service + ?Sized> Service for Arc<S> {
     fn profile(&self) -> Arc<ServerProfile> {
         (**self).profile()

@@ -75,7 +75,7 @@ fn remove_equal_variants(shape: &mut Shape) {
     }
 }
 
-/// What a type is called in all tools. Types with different names are never equal.
+/// The name of a type in all tools. Types with different names are never equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Name {
     Label(String),

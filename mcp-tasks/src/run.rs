@@ -89,7 +89,7 @@ pub(crate) fn run(
     })
 }
 
-/// Whether a call became a task.
+/// The outcome of the start of a task.
 enum Created {
     Task(Box<Task>),
     /// The task was not stored. The call continues.

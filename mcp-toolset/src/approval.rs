@@ -24,7 +24,7 @@ pub struct ProposedCall {
     pub arguments: Value,
 }
 
-/// What a rule says about a call.
+/// A rule's decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {

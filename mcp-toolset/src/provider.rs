@@ -1,4 +1,4 @@
-//! What model providers accept: [`Provider`], and its [`Profile`] as data.
+//! Formats of model providers: [`Provider`], and its [`Profile`] as data.
 
 /// The interface of a model provider: the shape of definitions, calls and results.
 ///
@@ -25,7 +25,7 @@ pub enum Provider {
     Gemini,
 }
 
-/// What a provider accepts in a definition.
+/// Limits of a provider for definitions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Profile {

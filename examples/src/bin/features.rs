@@ -345,7 +345,7 @@ async fn changes(client: &Client, server: &Handles) -> mcp::Result<()> {
     Ok(())
 }
 
-/// What changes the server while it runs.
+/// Handles that change the server while it runs.
 struct Handles {
     tools: Tools,
     notify: Notify,

@@ -301,7 +301,7 @@ async fn skills_are_approved_verified_and_read() {
         "skill://support-hours/SKILL.md: When people answer questions",
         "approved: skill://refunds/SKILL.md from shop\n# Refunds\n",
         "Refunds above 500 EUR need an approval.",
-        "refused: `../../Cargo.toml` is no path below the skill",
+        "refused: `../../Cargo.toml` is not a path below the skill",
         "skill://orders/SKILL.md: How to find open orders",
         "Monday to Thursday, 9 to 17 h.",
     ] {

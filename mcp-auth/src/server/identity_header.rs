@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use http::{HeaderName, HeaderValue};
 use mcp_core::Principal;
+use mcp_transport_http::headers::names::LAST_EVENT_ID;
 use serde_json::{Map, json};
 
 use crate::clock;
@@ -17,7 +18,7 @@ use crate::key::{PrivateKey, random_text};
 const LIFETIME: u64 = 60;
 
 /// Headers that have a meaning for the connection or the protocol.
-const RESERVED: [&str; 12] = [
+const RESERVED: [&str; 11] = [
     "accept",
     "authorization",
     "connection",
@@ -26,7 +27,6 @@ const RESERVED: [&str; 12] = [
     "cookie",
     "expect",
     "host",
-    "last-event-id",
     "te",
     "transfer-encoding",
     "upgrade",
@@ -87,7 +87,8 @@ impl IdentityHeader {
             || AuthError::Settings(format!("{name:?} cannot be the header of an identity"));
         let name = HeaderName::try_from(name).map_err(|_| invalid())?;
         let text = name.as_str();
-        if RESERVED.contains(&text) || text.starts_with("mcp-") || text.starts_with("proxy-") {
+        let is_reserved = RESERVED.contains(&text) || name == LAST_EVENT_ID;
+        if is_reserved || text.starts_with("mcp-") || text.starts_with("proxy-") {
             return Err(invalid());
         }
         Ok(Self(Arc::new(HeaderSettings {

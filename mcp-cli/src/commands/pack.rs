@@ -63,7 +63,7 @@ pub(super) async fn run(args: &PackArgs, output: &Output) -> Result<(), Failure>
     Ok(())
 }
 
-/// What the server says about itself.
+/// The server's own description.
 struct Described {
     info: mcp::Implementation,
     tools: Vec<mcp::Tool>,
@@ -259,7 +259,8 @@ fn write_bundle(path: &Path, manifest: &Value, program: &Path, size: u64) -> io:
     let mut bundle = ZipWriter::new(File::create(path)?);
     let options = SimpleFileOptions::default();
     bundle.start_file("manifest.json", options)?;
-    bundle.write_all(format!("{manifest:#}\n").as_bytes())?;
+    let text = format!("{manifest:#}\n");
+    bundle.write_all(escape_json(&text).as_bytes())?;
     let entry_point = manifest["server"]["entry_point"]
         .as_str()
         .unwrap_or_default();

@@ -245,6 +245,22 @@ async fn commands_between_client_and_server_show_every_character() {
         let [text, _] = check(&folder, &words, false);
         assert!(text.code == 5 && text.err.contains(r"\n"), "{text:?}");
     }
+    let words = [
+        "--author",
+        "Ada",
+        "--description",
+        "x",
+        "--dry-run",
+        "--",
+        mcp,
+        "proxy",
+        url,
+    ];
+    let [packed, _] = check(&folder, &[&["pack"][..], &words].concat(), false);
+    assert!(
+        packed.code == 0 && packed.out.contains("manifest_version"),
+        "{packed:?}"
+    );
     let served = start(&["serve", url, "--listen", "127.0.0.1:0"]);
     let client = Client::connect(&*served.url).await.unwrap();
     assert!(client.call("error", ()).await.is_err());
@@ -275,7 +291,7 @@ fn every_command_is_tested() {
     let tested = [
         "list", "call", "read", "prompt", "complete", "listen", "tasks", "skills", "ping", "info",
         "doctor", "snapshot", "diff", "gen", "record", "replay", "servers", "proxy", "serve",
-        "gateway", "login", "logout", "whoami",
+        "gateway", "login", "logout", "whoami", "pack",
     ];
     // The inspector's page has tests of its own; the others ask no server.
     let without_text = [

@@ -44,7 +44,7 @@ pub struct GatewayConfig {
     /// The name that clients see. Default: `gateway`.
     #[serde(default = "default_name")]
     pub name: String,
-    /// How tools and prompts are named if their server has no prefix. Default: `prefixed`.
+    /// Names of tools and prompts whose server has no prefix. Default: `prefixed`.
     #[serde(default)]
     pub naming: NamingConfig,
     /// The folder for the lists of servers with `start = "lazy"`.
@@ -55,7 +55,7 @@ pub struct GatewayConfig {
     pub authorization: Option<AuthorizationConfig>,
     /// The page for the operator of `mcp gateway`. Default: none.
     pub admin: Option<AdminConfig>,
-    /// How clients find the tools.
+    /// The way in which clients find the tools.
     #[serde(default)]
     pub tools: ToolsConfig,
     /// The servers, by name.

@@ -173,7 +173,7 @@ pub(super) struct FollowedTask {
     pub(super) open: InputRequests,
 }
 
-/// How a call has ended at its server.
+/// The end of a call at its server.
 pub(super) enum CallEnd<R> {
     Done(R),
     /// The server has created a task.

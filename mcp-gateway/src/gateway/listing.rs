@@ -86,7 +86,7 @@ fn replace<T: PartialEq>(current: &mut Option<T>, new: Option<T>) -> bool {
     has_changed
 }
 
-/// What a request for lists has returned.
+/// The result of a request for lists.
 pub(super) struct Listed {
     pub(super) server: Arc<str>,
     /// The number of the settings that the request belongs to.

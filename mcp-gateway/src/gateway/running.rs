@@ -31,7 +31,7 @@ const LEVELS: [LoggingLevel; 8] = [
     LoggingLevel::Emergency,
 ];
 
-/// What a running call waits for next.
+/// The next event of a running call.
 pub(super) enum CallEvent<R> {
     /// The request has ended.
     Ended(Step<'static, R>),
@@ -46,7 +46,7 @@ pub(super) struct UpstreamCall<R> {
     events: Option<mpsc::Receiver<UpstreamEvent>>,
     /// The log messages of the call's own session.
     logs: Option<BoxStream<'static, LogMessage>>,
-    /// How often the server has asked.
+    /// The number of the server's questions.
     pub(super) asked: usize,
     // Dropped before the session is given back.
     turn: Option<Turn>,

@@ -17,7 +17,7 @@ use crate::patterns::ToolPatterns;
 const INSTRUCTIONS: &str = "Most tools of this server are not listed. search_tools finds tools for a task, \
     describe_tools returns their arguments, and call_tool calls one.";
 
-/// How clients find the tools of a gateway.
+/// The way in which clients find a gateway's tools.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// How many calls of one server run, and when the last one has ended.
+/// The number of running calls of one server, and the time at which the last one has ended.
 #[derive(Debug, Clone)]
 pub(super) struct Usage(Arc<Mutex<UsageState>>);
 

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 /// A request that was sent to the server.
 pub(super) struct PendingCall {
     pub(super) request: OutgoingRequest,
-    /// How often the session had been renewed when the request was sent.
+    /// Renewals of the session before the request was sent.
     pub(super) renewals: u64,
     /// The request was sent before: without the headers of its arguments, or in a session that is lost.
     pub(super) is_repeated: bool,

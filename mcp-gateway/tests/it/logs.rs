@@ -31,7 +31,7 @@ fn talker() -> Server {
     Server::new("talker", "1.0.0").tool(talk)
 }
 
-/// Where the client connects to.
+/// The transport between client and server.
 #[derive(Debug, Clone, Copy)]
 enum Transport {
     Http,

@@ -32,7 +32,7 @@ pub(super) struct SkillFile {
     pub(super) source: FileSource,
 }
 
-/// Where the bytes of a file come from.
+/// The source of a file's bytes.
 #[derive(Debug, Clone)]
 pub(super) enum FileSource {
     Code(FileBytes),

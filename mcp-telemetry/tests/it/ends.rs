@@ -1,4 +1,4 @@
-//! When an operation ends, and whether its end is a failure.
+//! The end of operations, and which ends are failures.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -197,13 +197,10 @@ impl ChannelState {
         // These name no request. With a single pending call they belong to it: the caller reads them before the
         // response. Otherwise the order between the two is not known.
         // spec: LOG-05
-        let is_of_call = match &decoded {
-            Some(ServerNotification::Log(_)) => true,
-            Some(ServerNotification::Other { .. }) => {
-                version.is_some_and(|version| !version.is_modern())
-            }
-            _ => false,
-        };
+        let is_of_call = matches!(
+            &decoded,
+            Some(ServerNotification::Log(_) | ServerNotification::Other { .. })
+        );
         if is_of_call {
             let pending = self.pending.lock();
             let (_, call) = only_call(&pending)?;

@@ -548,7 +548,7 @@ pub struct ReviewPrompt {
     pub pr: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// how deep
+    /// levels of callers
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -629,7 +629,7 @@ pub const CATALOG: &str = r##"{
           "name": "language"
         },
         {
-          "description": "how deep\n\nProvide as a JSON string matching the following schema: {\"type\":\"integer\",\"minimum\":0}",
+          "description": "levels of callers\n\nProvide as a JSON string matching the following schema: {\"type\":\"integer\",\"minimum\":0}",
           "name": "depth"
         }
       ],
