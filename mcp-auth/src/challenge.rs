@@ -16,7 +16,7 @@ const MAX_LINES: usize = 16;
 const MAX_LINE: usize = 8 << 10;
 /// Number of challenges that are kept.
 const MAX_CHALLENGES: usize = 16;
-/// Number of parameters of a challenge that are kept.
+/// Number of challenge parameters that are kept.
 const MAX_PARAMETERS: usize = 32;
 
 /// The challenge that is answered.

@@ -18,13 +18,13 @@ use crate::secret::Secret;
 pub(crate) const DPOP: HeaderName = HeaderName::from_static("dpop");
 pub(crate) const DPOP_NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
 
-/// The only algorithm of the keys of this crate.
+/// The only algorithm for this crate's keys.
 pub(crate) const ALGORITHM: &str = "ES256";
 
 /// Largest number of origins whose nonce is kept.
 const MAX_ORIGINS: usize = 64;
 
-/// Setting of proofs of possession: tokens that are bound to a key.
+/// Setting for proofs of possession: tokens that are bound to a key.
 #[cfg(feature = "client")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]

@@ -45,7 +45,7 @@ impl Egress {
     ///
     /// # Errors
     ///
-    /// Returns [`AuthError::Settings`] when `origin` is no `http:` or `https:` URL.
+    /// Returns [`AuthError::Settings`] when `origin` is not an `http:` or `https:` URL.
     pub fn allow_origin(mut self, origin: &str) -> Result<Self, AuthError> {
         let url = Url::parse(origin).ok();
         let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
@@ -170,7 +170,7 @@ pub(crate) fn zone_of_url(url: &Url) -> Zone {
     zone.unwrap_or(Zone::Public)
 }
 
-/// The hosts of the proxies of the environment, which the client itself has to resolve.
+/// The hosts of the environment's proxies, which the client itself has to resolve.
 fn proxy_hosts() -> Vec<String> {
     let names = [
         "https_proxy",

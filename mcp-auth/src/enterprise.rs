@@ -45,8 +45,8 @@ pub struct EnterpriseIdp {
 }
 
 impl EnterpriseIdp {
-    /// Creates the settings from the token endpoint of the provider, the id of this client there, and the function that
-    /// gives the current ID token of the user.
+    /// Creates the settings from the provider's token endpoint, this client's id there, and the
+    /// function that gives the user's current ID token.
     pub fn new<F, R, T, E>(
         token_endpoint: impl Into<String>,
         client_id: impl Into<String>,

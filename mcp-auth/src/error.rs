@@ -246,7 +246,7 @@ impl fmt::Display for OAuthCode {
     }
 }
 
-/// Number of characters of foreign text in a message.
+/// Characters of foreign text in a message.
 const SHOWN: usize = 200;
 
 /// Returns foreign text on one line, escaped by [`escape_line`], and cut when it is long.

@@ -445,8 +445,8 @@ pub(crate) fn timeout(step: &'static str, limit: Duration) -> AuthError {
     }
 }
 
-/// Selects the scopes of a first request: those of the challenge, else those of the metadata, else
-/// those of the settings, within their upper bound.
+/// Selects the scopes of a first request: the challenge's, else the metadata's, else the settings',
+/// within their upper bound.
 pub(crate) fn select_scopes(
     oauth: &OAuth,
     challenged: Option<&Scopes>,

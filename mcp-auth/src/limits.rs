@@ -40,11 +40,11 @@ impl Default for Limits {
     }
 }
 
-/// Number of authorization servers of a resource that are considered.
+/// Number of a resource's authorization servers that are considered.
 pub(crate) const MAX_SERVERS: usize = 8;
-/// Number of redirects of a metadata request.
+/// Redirects of a metadata request.
 pub(crate) const MAX_REDIRECTS: usize = 3;
-/// Bytes of an access token, of a refresh token and of an assertion.
+/// Bytes of an access token, refresh token or assertion.
 pub(crate) const MAX_TOKEN: usize = 16 << 10;
 /// Nesting of JSON in responses.
 pub(crate) const MAX_DEPTH: usize = 32;

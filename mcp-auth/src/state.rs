@@ -92,8 +92,8 @@ impl LoginState {
         }
     }
 
-    /// Loads the tokens. Those of another client or of another authorization server than that of the
-    /// settings are ignored: a refresh would send the client secret to that server.
+    /// Loads the tokens. Tokens from another client or authorization server than in the settings
+    /// are ignored: a refresh would send the client secret to that server.
     pub(crate) async fn load_tokens(&self) -> Result<Option<TokenRecord>, AuthError> {
         let stored = self.oauth.store.load(&self.tokens_key()).await?;
         let record = stored.as_ref().and_then(TokenRecord::from_stored);

@@ -72,7 +72,7 @@ pub(crate) struct ReceivedReply {
 }
 
 impl ReceivedReply {
-    /// The reply of a layer of the client.
+    /// The reply of a client layer.
     pub(crate) fn of_layer(reply: Reply) -> Self {
         Self {
             reply,

@@ -216,9 +216,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Puts the layers of an extension around the calls of the client here, instead of at its call of
-    /// [`extension`](Self::extension), which follows: around the layers that were added before, and
-    /// inside of those that are added later. `id` is the identifier of the extension.
+    /// Puts an extension's layers around the client's calls here, instead of where
+    /// [`extension`](Self::extension) is called, which follows: around the layers that were added
+    /// before, and inside of those that are added later. `id` is the identifier of the extension.
     ///
     /// [`connect`](Self::connect) fails when the extension is not registered, or was registered before.
     ///
@@ -357,7 +357,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the largest number of rounds of input requests per call. Default: 10.
+    /// Sets the largest number of input rounds per call. Default: 10.
     // spec: MRTR-18
     pub fn max_input_rounds(mut self, rounds: usize) -> Self {
         self.max_input_rounds = rounds;
@@ -365,7 +365,7 @@ impl ClientBuilder {
     }
 
     /// Sets the cache for results that the server declares cacheable. Default: a new cache of 8 MiB
-    /// for each client, also for clients of clones of this builder. `Cache::new(0)` disables caching.
+    /// for each client, also if a clone of this builder makes it. `Cache::new(0)` disables caching.
     pub fn cache(mut self, cache: Cache) -> Self {
         self.cache = Some(cache);
         self

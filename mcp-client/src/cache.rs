@@ -201,7 +201,7 @@ pub(crate) struct CacheSlot {
 }
 
 impl Cache {
-    /// Returns the place of the result of `request`, or `None` when it cannot be cached. `options`
+    /// Returns the place for the result of `request`, or `None` when it cannot be cached. `options`
     /// stands for the options of the call that may change the result.
     pub(crate) fn slot(
         &self,

@@ -58,7 +58,7 @@ pub(crate) struct ActiveCall<'a> {
     response_bytes: usize,
 }
 
-/// The conversion of the body of a result. Returns [`ErrorKind::WrongResult`] for the result of another
+/// The conversion of a result's body. Returns [`ErrorKind::WrongResult`] for the result of another
 /// method.
 pub(crate) type Reader<T> = fn(ResultBody) -> Result<T, ErrorKind>;
 
@@ -130,7 +130,7 @@ impl<'a> ActiveCall<'a> {
         Error::in_call(&self.client.inner.channel.peer(), &self.request, kind)
     }
 
-    /// Returns the end of the message of an error that leaves open whether the call was executed. Nobody
+    /// Returns the end of an error message that leaves open whether the call was executed. Nobody
     /// asks that of a call that may run twice.
     fn execution_note(&self, kind: &ErrorKind) -> &'static str {
         if !kind.is_unanswered() || self.is_idempotent() {

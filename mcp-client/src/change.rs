@@ -11,7 +11,7 @@ pub enum Change {
     Tools,
     /// The list of prompts has changed.
     Prompts,
-    /// The list of resources or of templates has changed.
+    /// The list of resources or templates has changed.
     Resources,
     /// A resource has changed.
     Resource {

@@ -144,7 +144,7 @@ fn publish(
     for registration in extensions {
         let (id, settings) = registration.published();
         if capabilities.has_extension(&id) {
-            let is_registered = |it: &&Registration<_>| it.id() == id;
+            let is_registered = |other: &&Registration<_>| other.id() == id;
             if extensions.iter().filter(is_registered).count() == 1 {
                 problems.push(format!(
                     "the extension `{id}` is registered and declared by `capabilities`; remove one"

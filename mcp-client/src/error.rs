@@ -209,7 +209,7 @@ pub(crate) enum ErrorKind {
     Arguments(RawObjectError),
     #[error("the header {0:?} cannot be sent: its name or its value is invalid")]
     Header(Box<str>),
-    #[error("the root {0:?} is no `file://` URI")]
+    #[error("the root {0:?} is not a `file://` URI")]
     Root(String),
     #[error("this client was built without roots; give them with `ClientBuilder::roots`")]
     NoRoots,
@@ -268,7 +268,7 @@ fn with_cause(error: &dyn StdError) -> String {
     }
 }
 
-/// Returns the reason of the end of a process: exit status and last lines of standard error.
+/// Returns the reason for which a process has ended: exit status and last lines of standard error.
 fn end_text(kind: &ErrorKind) -> String {
     match kind {
         ErrorKind::Channel(ChannelError::Closed(CloseReason::Broken(reason))) => reason.clone(),
@@ -397,7 +397,7 @@ impl ErrorKind {
     }
 }
 
-/// Returns whether one of the sources is a timeout of the operating system or of the HTTP client.
+/// Returns whether one of the sources is a timeout from the operating system or the HTTP client.
 fn has_io_timeout(error: &(dyn StdError + 'static)) -> bool {
     std::iter::successors(Some(error), |&error| error.source()).any(|cause| {
         let io = cause.downcast_ref::<io::Error>();

@@ -237,7 +237,7 @@ impl<E: ClientExtension> ClientSetup<E> {
     }
 }
 
-/// Reads the parameters of a message of a server.
+/// Reads the parameters of a server's message.
 fn read_params<P: DeserializeOwned>(params: Option<&RawObject>) -> Result<P, Fault> {
     let read = from_params(params.map(RawObject::as_str));
     read.map_err(|error| Fault::bad_params(format!("`params`: {error}")))

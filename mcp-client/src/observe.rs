@@ -97,7 +97,7 @@ impl ClientInner {
         observer.message(&message).end(Ok(()));
     }
 
-    /// Starts the observation of a request of the server in a session.
+    /// Starts the observation of a server's request in a session.
     pub(crate) fn observe_server_request(
         &self,
         request: &Request<'_>,

@@ -1,11 +1,11 @@
-//! State of the observer of a client.
+//! State of a client's observer.
 
 use std::sync::OnceLock;
 
 use mcp_core::{Connection, Observation};
 use parking_lot::Mutex;
 
-/// State of the observer of a client.
+/// State of a client's observer.
 #[derive(Debug, Default)]
 pub(crate) struct ObserverState {
     pub(crate) connection: OnceLock<Option<Connection>>,

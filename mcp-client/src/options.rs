@@ -23,9 +23,9 @@ pub(crate) struct CallOptions<'a> {
     /// The caller's statement whether the call may be executed twice.
     pub(crate) idempotent: Option<bool>,
     pub(crate) meta: Option<Meta>,
-    /// Capabilities in place of those of the client, in revisions without sessions.
+    /// Capabilities instead of the client's, in revisions without sessions.
     pub(crate) capabilities: Option<ClientCapabilities>,
-    /// Identity in place of that of the client, in revisions without sessions.
+    /// Identity instead of the client's, in revisions without sessions.
     pub(crate) identity: Option<Implementation>,
     /// Does not decode the content of the result.
     pub(crate) returns_raw: bool,

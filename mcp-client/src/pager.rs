@@ -30,7 +30,7 @@ pub(crate) struct Pagination<T> {
 pub(crate) struct ListLimits {
     pub(crate) pages: usize,
     pub(crate) items: usize,
-    /// Bytes of the messages of all pages.
+    /// Bytes of the messages on all pages.
     pub(crate) bytes: usize,
 }
 

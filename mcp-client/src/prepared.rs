@@ -79,7 +79,7 @@ pub struct PreparedCall<'a, T> {
     resumed: Option<Box<ResumedRound>>,
 }
 
-/// A round of input of an earlier request, with its responses.
+/// An input round of an earlier request, with its responses.
 struct ResumedRound {
     required: InputRequired,
     responses: BTreeMap<String, InputResponse>,
@@ -237,7 +237,7 @@ impl<'a, T> PreparedCall<'a, T> {
         self
     }
 
-    /// Declares these capabilities with the request, in place of those of the client. For gateways, which
+    /// Declares these capabilities with the request, instead of the client's. For gateways, which
     /// call for many clients and pass the server's input requests on ([`step`](Self::step)).
     ///
     /// A session of the revisions before 2026-07-28 keeps the capabilities that it was opened with.
@@ -363,13 +363,13 @@ impl<'a, T: Send + 'a> PreparedCall<'a, Vec<T>> {
         self
     }
 
-    /// Sets the largest number of items of all pages. A longer list is an error. Default: 10,000.
+    /// Sets the largest number of items on all pages. A longer list is an error. Default: 10,000.
     pub fn max_items(mut self, items: usize) -> Self {
         self.limits.items = items;
         self
     }
 
-    /// Sets the largest number of bytes of all pages, as the server sends them. A longer list is an
+    /// Sets the largest number of bytes for all pages, as the server sends them. A longer list is an
     /// error. Default: 64 MiB.
     pub fn max_list_bytes(mut self, bytes: usize) -> Self {
         self.limits.bytes = bytes;

@@ -54,7 +54,7 @@ pub struct PreparedNotification {
 struct NotifyOptions {
     headers: HeaderMap,
     meta: Option<Meta>,
-    /// Capabilities in place of those of the client, in revisions without sessions.
+    /// Capabilities instead of the client's, in revisions without sessions.
     capabilities: Option<ClientCapabilities>,
 }
 
@@ -103,7 +103,7 @@ impl PreparedNotification {
         self
     }
 
-    /// Declares these capabilities with the notification, in place of those of the client. For gateways, which
+    /// Declares these capabilities with the notification, instead of the client's. For gateways, which
     /// send for many clients. A session of the revisions before 2026-07-28 keeps the capabilities that it was
     /// opened with.
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {

@@ -23,7 +23,7 @@ const COMPLETION_TIMEOUT: Duration = Duration::from_secs(300);
 pub(crate) struct RequiredUrls {
     /// Elicitations that are not completed yet.
     open: Vec<Arc<UrlElicitation>>,
-    /// Ids of all elicitations of this call.
+    /// Ids of all elicitations in this call.
     ids: HashSet<String>,
 }
 

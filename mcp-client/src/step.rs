@@ -1,4 +1,4 @@
-//! [`Step`]: the outcome of one request of a call, for callers that answer input requests themselves.
+//! [`Step`]: the outcome of one request in a call, for callers that answer input requests themselves.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::mrtr::InputRound;
 use crate::prepared::PreparedCall;
 
-/// The outcome of one request of a call. Returned by [`PreparedCall::step`].
+/// The outcome of one request in a call. Returned by [`PreparedCall::step`].
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a result has three kinds")]
 pub enum Step<'a, T> {

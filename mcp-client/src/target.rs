@@ -30,8 +30,8 @@ pub use stdio::Io;
 /// | [`Over`] | the peer of any [`Channel`] | |
 ///
 /// Program, arguments, environment variables and working directory of a `Command` are used; its
-/// other settings are ignored. The child process gets the variables of the command and a short list
-/// of variables of this process, such as `PATH` and `HOME`.
+/// other settings are ignored. The child process gets the command's variables and a few variables
+/// of this process, such as `PATH` and `HOME`.
 ///
 /// Implement the trait for another kind of server by connecting to a target of this table.
 ///

@@ -17,13 +17,13 @@ use parking_lot::RwLock;
 /// Largest number of indexed tools. When it is exceeded, the index is cleared.
 const MAX_TOOLS: usize = 10_000;
 
-/// Largest number of bytes of the indexed names and schemas. When it is exceeded, the index is cleared.
+/// Largest size of the indexed names and schemas in bytes. When it is exceeded, the index is cleared.
 const MAX_BYTES: usize = 16 << 20;
 
 /// Longest name of a tool in bytes.
 const MAX_NAME: usize = 1024;
 
-/// Number of characters of a longer name that are shown.
+/// Characters of a longer name that are shown.
 const NAME_EXCERPT: usize = 64;
 
 /// Names of headers, without the common prefix, and their values.

@@ -52,7 +52,7 @@ pub trait Extension: Send + Sync + 'static {
     type ClientSettings: Serialize + DeserializeOwned + Send + Sync + 'static;
 }
 
-/// A request of an extension, of either side.
+/// An extension's request, from either side.
 ///
 /// Parameters and results are JSON objects, or `()`.
 ///
@@ -146,7 +146,7 @@ pub trait ListRequest: CustomRequest {
     fn into_items(page: Self::Result) -> Vec<Self::Item>;
 }
 
-/// A notification of an extension, of either side.
+/// An extension's notification, from either side.
 ///
 /// # Examples
 ///

@@ -9,12 +9,12 @@ use mcp_core::{Call, ClientRequest, Reply, ServerProfile, modern, versioning};
 use mcp_types::{CallToolResult, Implementation, Message, ProtocolVersion, Request, RequestId};
 
 /// Parsing, classifying and decoding a modern `tools/call`. One allocation each: the members of
-/// `params` and of `_meta`, the name, the raw JSON of the arguments, of the client's identity and of
+/// `params` and `_meta`, the name, the raw JSON for the arguments, the client's identity and
 /// `_meta`, and the shared facts about the client.
 const READ_MODERN: u64 = 7;
 
-/// Parsing, classifying and decoding a `tools/call` of a session: the two lists of members, the name,
-/// the raw JSON of the arguments and of `_meta`, and the progress token.
+/// Parsing, classifying and decoding a `tools/call` of a session: the two member lists, the name,
+/// the raw JSON of the arguments and `_meta`, and the progress token.
 const READ_LEGACY: u64 = 6;
 
 /// Encoding a small text result: one buffer, large enough from the start.

@@ -112,7 +112,7 @@ impl mcp_core::extension::CustomNotification for ListChanged {
     type Params = ();
 }
 
-/// The names of the notifications of a stream.
+/// The names of a stream's notifications.
 pub(crate) mod notification {
     pub(crate) const ACTIVE: &str = "notifications/events/active";
     pub(crate) const EVENT: &str = "notifications/events/event";

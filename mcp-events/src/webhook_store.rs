@@ -45,13 +45,13 @@ impl fmt::Debug for WebhookRecord {
     }
 }
 
-/// The limits of a store of webhook subscriptions.
+/// The limits of a webhook store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WebhookLimits {
     /// The number of subscriptions. Default: 1,000.
     pub subscriptions: usize,
-    /// The number of subscriptions of one owner. Default: 100.
+    /// The number of one owner's subscriptions. Default: 100.
     pub subscriptions_per_owner: usize,
 }
 
@@ -126,7 +126,7 @@ pub trait WebhookStore: Send + Sync + 'static {
     async fn remove(&self, id: &str) -> Result<bool, StoreError>;
 
     /// Extends all leases of a node to `lease` from now on, and gives it up to `limit` further
-    /// subscriptions without a lease. Returns the ids of all subscriptions of the node.
+    /// subscriptions without a lease. Returns the ids of all subscriptions on the node.
     ///
     /// # Errors
     ///

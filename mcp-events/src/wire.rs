@@ -197,7 +197,7 @@ pub struct SubscribeResult {
     pub delivery_status: Option<DeliveryStatus>,
 }
 
-/// The state of the deliveries of a subscription.
+/// The delivery state of a subscription.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

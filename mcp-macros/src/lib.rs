@@ -114,12 +114,12 @@ use proc_macro::TokenStream;
 ///
 /// | option | meaning |
 /// |---|---|
-/// | `name = "…"` | the name, instead of the name of the parameter |
+/// | `name = "…"` | the name, instead of the parameter's |
 /// | `title = "…"` | the display name |
 /// | `description = "…"` | the description, instead of the doc comment |
 /// | `default`, `default = value` | the value if the client omits the argument; published in the schema |
 /// | `range = 1..=100` | the range of a number, published and checked; also `0..`, `..5` |
-/// | `length = 1..=40` | the number of characters of a string, or of elements of a list; published and checked |
+/// | `length = 1..=40` | the number of characters in a string, or elements in a list; published and checked |
 /// | `pattern = "^[a-z]+$"` | the regular expression that a string matches; published and checked |
 /// | `header = "Region"` | clients copy the argument into the header `Mcp-Param-Region`; not for secrets |
 ///
@@ -317,9 +317,8 @@ pub fn prompt(options: TokenStream, item: TokenStream) -> TokenStream {
     function::expand(route::RouteKind::Prompt, options.into(), item.into()).into()
 }
 
-/// Makes a function the completion of an argument of a prompt or of a variable of a URI template: a free
-/// function (see [`macro@tool`]), or one in an `impl` block that has
-/// [`#[mcp::server]`](macro@server).
+/// Makes a function complete a prompt's argument or a URI template's variable: a free function (see
+/// [`macro@tool`]), or one in an `impl` block that has [`#[mcp::server]`](macro@server).
 ///
 /// ```
 /// use mcp::prelude::*;
@@ -398,18 +397,18 @@ pub fn derive_output(input: TokenStream) -> TokenStream {
 /// # }
 /// ```
 ///
-/// A field is a `String`, a number, a `bool`, an enum with this derive, a `Vec` of such an enum, or
-/// an `Option` of one of these, which the user may leave empty. The doc comment of a field is its
-/// description. The doc comment of an enum variant is the title of the choice.
+/// A field is a `String`, a number, a `bool`, an enum with this derive, or a `Vec` of such an enum.
+/// The user may leave an `Option` empty. The doc comment of a field is its description. The doc
+/// comment of an enum variant is the title of the choice.
 ///
 /// | option of a field | meaning |
 /// |---|---|
-/// | `name = "…"` | the name, instead of the name of the field |
+/// | `name = "…"` | the name, instead of the field's |
 /// | `title = "…"` | the display name |
 /// | `description = "…"` | the description, instead of the doc comment |
 /// | `default = value` | the initial value in the form, and the value if the client omits the field |
 /// | `range = 1..=12` | the range of a number; also `0..`, `..=5` |
-/// | `length = 1..=40` | the number of characters of a string, or of items of a list |
+/// | `length = 1..=40` | the number of characters in a string, or items in a list |
 /// | `format = "email"` | the format of a string: `email`, `uri`, `date`, `date-time` |
 ///
 /// The attributes of serde and schemars apply as well: `rename`, `rename_all`, `default`, `skip`, `range`,

@@ -215,7 +215,7 @@ impl RouteMethod {
         }
     }
 
-    /// Returns the name of the method of `Routes` that adds the route, and the type of the route.
+    /// Returns the method of `Routes` that adds the route, and the route's type.
     pub(crate) fn add_method_and_type(&self) -> (TokenStream, TokenStream) {
         (self.route.add_method(), self.route.route_type())
     }

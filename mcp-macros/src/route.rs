@@ -35,7 +35,7 @@ pub(crate) enum RouteKind {
 impl RouteKind {
     const ALL: [Self; 4] = [Self::Tool, Self::Resource, Self::Prompt, Self::Completion];
 
-    /// Returns the name of the attribute, which is that of the kind of route.
+    /// Returns the name of the attribute, which is the route's kind.
     pub(crate) fn noun(self) -> &'static str {
         match self {
             Self::Tool => "tool",

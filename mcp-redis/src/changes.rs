@@ -24,7 +24,7 @@ use crate::pub_sub::{PubSub, Receiver};
 
 /// Number of resources that wait for publication. More changes are published as a change of everything.
 const MAX_PENDING: usize = 4_096;
-/// Number of notifications of extensions that wait for publication. Further ones are dropped.
+/// Number of extension notifications that wait for publication. Further ones are dropped.
 const MAX_PENDING_NOTIFICATIONS: usize = 256;
 /// Size of these notifications, in bytes: 1 MiB.
 const MAX_PENDING_BYTES: usize = 1024 * 1024;

@@ -93,14 +93,14 @@ impl RedisEventLog {
         }
     }
 
-    /// Sets the maximum number of events of a type. Default: 10,000.
+    /// Sets the maximum number of events per type. Default: 10,000.
     #[must_use]
     pub fn max_events(mut self, events: usize) -> Self {
         self.max_events = events;
         self
     }
 
-    /// Sets the maximum total size of the payloads of a type in bytes. Default: 16 MiB.
+    /// Sets the maximum total size of a type's payloads in bytes. Default: 16 MiB.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;

@@ -71,14 +71,14 @@ impl RedisEvents {
         }
     }
 
-    /// Sets the maximum number of events of a session. Default: 4,096.
+    /// Sets the maximum number of events per session. Default: 4,096.
     #[must_use]
     pub fn max_events(mut self, events: usize) -> Self {
         self.max_events = events;
         self
     }
 
-    /// Sets the maximum total size of the messages of a session in bytes. Default: 4 MiB.
+    /// Sets the maximum total size of a session's messages in bytes. Default: 4 MiB.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;

@@ -73,7 +73,7 @@ impl Keys {
         format!("{}:events", self.0)
     }
 
-    /// The key of a subscription of a webhook.
+    /// The key of a webhook's subscription.
     pub(crate) fn webhook(&self, id: &str) -> String {
         format!("{}:{{webhooks}}:webhook:{id}", self.0)
     }

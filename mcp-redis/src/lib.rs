@@ -30,15 +30,16 @@
 //! # Keys
 //!
 //! `P` is the prefix, `v1` the version of the layout, `ID` the id of a session, a task or a request state. Both keys of a session's
-//! events have one hash tag, so that they are on one node of a Redis Cluster, and so have the keys of all tasks.
+//! events have one hash tag, so that they are on one node of a Redis Cluster. So do the keys of
+//! tasks.
 //!
 //! | key | type | content | lifetime |
 //! |---|---|---|---|
 //! | `P:v1:{ID}:session` | string | the record of the session as JSON; 200 to 500 bytes for usual clients | twice the idle timeout |
-//! | `P:v1:{ID}:events` | stream | the events of all streams of the session; about 60 bytes more than each message | maximum age of events |
+//! | `P:v1:{ID}:events` | stream | the events of all streams in the session; about 60 bytes more than each message | maximum age of events |
 //! | `P:v1:{ID}:streams` | hash | number of events and first complete event per stream; about 100 bytes per stream | maximum age of events |
 //! | `P:v1:{tasks}:task:ID` | hash | the record of a task as JSON, its revision and its last write; about 700 bytes without a result | that of the task |
-//! | `P:v1:{tasks}:expiry`, `sizes`, `totals` | sorted set, hashes | time of expiry, size and owner of each task; number of tasks of each owner and size of all; about 250 bytes per task | as long as a task |
+//! | `P:v1:{tasks}:expiry`, `sizes`, `totals` | sorted set, hashes | time of expiry, size and owner of each task; number of tasks per owner, and size of all; about 250 bytes per task | as long as a task |
 //! | `P:v1:{tasks}:node:NODE` | string | mark of a node that runs tasks | 30 s, renewed every 10 s |
 //! | `P:v1:{event:NAME}:log` | stream | the published events of one type; about 100 bytes more than each payload, with an id of 36 bytes | maximum age of published events |
 //! | `P:v1:{event:NAME}:position` | hash | epoch, newest and newest dropped event, size of the payloads; about 200 bytes | unlimited |
@@ -59,7 +60,7 @@
 //! | channel | messages |
 //! |---|---|
 //! | `P:v1:changes` | changes of lists and resources |
-//! | `P:v1:events` | names of the types of published events |
+//! | `P:v1:events` | names of the types with published events |
 //! | `P:v1:tasks` | ids of changed tasks |
 //! | `P:v1:relay` | cancellations, changed and ended sessions, opened GET streams |
 //! | `P:v1:relay:NODE` | responses of clients to requests of the node `NODE` |

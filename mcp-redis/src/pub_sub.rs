@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::connection::{Connection, reason};
 
-/// Limit of each step of a connection, and time between two checks of a silent one.
+/// Time limit for each step of a connection, and time between two checks of a silent one.
 const STEP_TIMEOUT: Duration = Duration::from_secs(3);
 const FIRST_DELAY: Duration = Duration::from_millis(20);
 const MAX_DELAY: Duration = Duration::from_secs(2);

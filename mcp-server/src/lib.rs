@@ -33,9 +33,9 @@
 //! | values | `caller`, `change_kinds`, `content_policy`, `elicitation_id`, `rejection`, `state`, `uri`, `validation` | plain values |
 //! | schemas | `constraints`, then `schema` | checks that a schema publishes; schemas of Rust types |
 //! | input | `request_state`, then `input_round` | sealed state; one run of a handler that asks |
-//! | call | `call` | requirements of a handler, context of a call, run of the handler |
+//! | call | `call` | a handler's requirements, a call's context, the run of the handler |
 //! | handlers | `extract`, then `ask`, `result`, then `handler` | extractors, questions, results and errors, functions as handlers |
-//! | broadcasts | `broadcaster` | notifications of extensions outside of calls |
+//! | broadcasts | `broadcaster` | extension notifications outside of calls |
 //! | middleware | [`middleware`] | layers, the request log |
 //! | routes | `routes` | tools, resources, templates, prompts, completions, routers |
 //! | extensions | `extension` | extensions of the protocol: setup, custom methods |

@@ -148,10 +148,10 @@ impl Server {
         self.configure(|config| config.add_extension(parts))
     }
 
-    /// Puts the layers of an extension here instead of at its call of [`extension`](Self::extension),
+    /// Puts an extension's layers here instead of where [`extension`](Self::extension) is called,
     /// which follows: around the layers that were added before, and inside of those that are added
-    /// later. `id` is the identifier of the extension. For extensions that are added elsewhere, such as
-    /// by a function of another crate.
+    /// later. `id` is the identifier of the extension. For extensions that are added elsewhere,
+    /// such as by a function of another crate.
     ///
     /// [`check`](Self::check) reports a position for an extension that is not registered, or was
     /// registered before.
@@ -497,7 +497,7 @@ impl Server {
         Arc::downgrade(&self.registry)
     }
 
-    /// Sets a validator for JSON Schemas. It checks the arguments of tools with an input schema of
+    /// Sets a validator for JSON Schemas. It checks arguments against an input schema of
     /// [`Tool::raw`], which no Rust type checks, and the structured content of all tools with an
     /// output schema.
     ///

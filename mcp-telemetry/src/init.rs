@@ -218,7 +218,8 @@ fn uses_tls() -> bool {
 /// The attributes of the service. Variables take precedence.
 fn resource(service_name: &str) -> Resource {
     let has_name = env::var("OTEL_SERVICE_NAME").is_ok_and(|name| !name.is_empty())
-        || env::var("OTEL_RESOURCE_ATTRIBUTES").is_ok_and(|it| it.contains("service.name="));
+        || env::var("OTEL_RESOURCE_ATTRIBUTES")
+            .is_ok_and(|attributes| attributes.contains("service.name="));
     let resource = Resource::builder();
     if has_name {
         resource.build()

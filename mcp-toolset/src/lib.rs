@@ -1,7 +1,7 @@
 //! Unstable: what a language model sees of the tools on any number of servers.
 //!
-//! A [`ToolSet`] has the definitions of tools in the shape of a model provider, runs the calls of a reply, and returns results
-//! as the provider's blocks (feature `client`).
+//! A [`ToolSet`] has tool definitions in a model provider's shape, runs the calls of a reply, and
+//! returns results as the provider's blocks (feature `client`).
 //!
 //! Definitions of all tools fill the context of a model before its first word. [`search`] has three tools
 //! instead, with which the model finds, reads and calls the others.

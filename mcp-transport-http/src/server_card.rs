@@ -2,5 +2,5 @@
 
 /// MIME type of a card.
 pub(crate) const CARD_MIME_TYPE: &str = "application/mcp-server-card+json";
-/// Path of the catalog of a domain.
+/// Path of a domain's catalog.
 pub(crate) const CATALOG_PATH: &str = "/.well-known/ai-catalog.json";

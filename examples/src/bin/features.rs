@@ -1,6 +1,6 @@
 //! Every feature of the specification, with the server's and the client's side of each one.
 //!
-//! `cargo run -p examples --bin features` runs all of them with a client of 2026-07-28 and with one of 2025-11-25.
+//! `cargo run -p examples --bin features` runs all with clients for 2026-07-28 and 2025-11-25.
 
 #![allow(clippy::print_stdout, reason = "example output")]
 

@@ -1,5 +1,5 @@
-//! Skills of a folder and of the program, one of which changes while the server runs, and a client that
-//! loads one after an approval.
+//! Skills from a folder and from the program, one of which changes while the server runs, and a
+//! client that loads one after an approval.
 //!
 //! `cargo run -p examples --bin skills`
 

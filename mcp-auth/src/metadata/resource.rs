@@ -79,7 +79,7 @@ fn identifies(resource: &str, server: &Url) -> bool {
         && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The URLs of the metadata of `server`, in the order in which they are tried.
+/// The metadata URLs of `server`, in the order in which they are tried.
 pub(crate) fn candidates(server: &Url) -> Vec<Url> {
     let path = server.path().trim_end_matches('/');
     let mut urls = Vec::new();

@@ -155,7 +155,7 @@ impl ServerMetadata {
     }
 }
 
-/// The URLs of the metadata of an issuer, in the order in which they are tried. The document at the
+/// An issuer's metadata URLs, in the order in which they are tried. The document at the
 /// root is never used for an issuer with a path.
 pub(crate) fn candidates(issuer: &Url) -> Vec<Url> {
     let path = issuer.path().trim_end_matches('/');

@@ -33,7 +33,7 @@ type Open = dyn Fn(String) -> BoxFuture<'static, Result<(), AuthError>> + Send +
 
 /// Time of one connection to the listener.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(2);
-/// Bytes of the head of a request.
+/// Bytes of a request head.
 const HEAD_LIMIT: usize = 8 << 10;
 /// Number of connections that are open at the same time.
 const MAX_CONNECTIONS: usize = 16;

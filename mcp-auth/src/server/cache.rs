@@ -20,7 +20,7 @@ pub(super) fn digest(bytes: &[u8]) -> Digest {
 /// longest time.
 pub(super) struct ExpiringCache<V> {
     generations: Mutex<Generations<V>>,
-    /// Largest number of entries of one generation.
+    /// Largest number of entries in one generation.
     half: usize,
 }
 

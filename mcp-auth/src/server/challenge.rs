@@ -88,7 +88,7 @@ impl Refusal {
     }
 }
 
-/// The constant parts of the challenges of a resource.
+/// The constant parts of a resource's challenges.
 #[derive(Debug)]
 pub(super) struct Challenges {
     pub(super) policy: DpopPolicy,

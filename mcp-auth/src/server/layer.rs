@@ -216,7 +216,7 @@ pin_project! {
 }
 
 pin_project! {
-    /// The body of a response of [`Protected`]: that of the protected service, or a refusal.
+    /// The response body of [`Protected`]: that of the protected service, or a refusal.
     pub struct ProtectedBody<B> {
         #[pin]
         content: Content<B>,

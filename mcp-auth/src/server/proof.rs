@@ -29,7 +29,7 @@ const WINDOW: u64 = 300;
 const NONCE_LIFETIME: u64 = 300;
 /// Number of proofs that are remembered.
 const MAX_PROOFS: usize = 200_000;
-/// Largest length of the id of a proof.
+/// Largest length of a proof's id.
 const MAX_ID: usize = 256;
 
 /// Setting for proofs of possession (DPoP): access tokens that only the holder of a key can use.
@@ -221,8 +221,8 @@ impl ProofChecker {
         }
     }
 
-    /// Compares a URL with that of the resource, and with the path of the request at the origin of the
-    /// resource. The origin never comes from the request.
+    /// Compares a URL with the resource's URL, and with the request's path at the resource's
+    /// origin. The origin never comes from the request.
     fn is_own_url(&self, url: &str, head: &Parts) -> bool {
         let Ok(url) = Url::parse(url) else {
             return false;

@@ -454,7 +454,7 @@ impl ProtectionState {
     }
 }
 
-/// The outcome of code of the program that panicked. The request is refused.
+/// The outcome of program code that panicked. The request is refused.
 fn panicked(text: &str) -> VerifyError {
     tracing::error!(panic = text, "the verification of a token panicked");
     VerifyError::Unavailable("the verification panicked".to_owned())

@@ -542,7 +542,7 @@ impl ResourceServer {
     }
 }
 
-/// Reads the URL of an issuer or of one of its endpoints, which the program has set.
+/// Reads the URL of an issuer or its endpoint, which the program has set.
 ///
 /// # Errors
 ///

@@ -69,8 +69,8 @@ async fn failure(world: &World, oauth: OAuth) -> AuthError {
     reason(world.post(&authorizer).await.unwrap_err())
 }
 
-/// GHSA-6x8h-498w-gv8c: an authorization server named the login page of another one and a token endpoint
-/// of its own, which received the code and the verifier of the login.
+/// GHSA-6x8h-498w-gv8c: an authorization server named another one's login page and its own token
+/// endpoint, which received the login's code and verifier.
 #[tokio::test]
 async fn ghsa_6x8h_code_does_not_leave_the_site_of_its_login_page() {
     let (evil, bank) = mix_up().await;

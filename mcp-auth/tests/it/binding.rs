@@ -180,7 +180,7 @@ fn message(id: u32, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-/// Tokens of the owner, of another subject, and of the owner's subject through another client.
+/// Tokens for the owner, another subject, and the owner's subject through another client.
 struct Tokens {
     owner: String,
     refreshed: String,

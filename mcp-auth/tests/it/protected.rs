@@ -603,7 +603,11 @@ async fn metadata_needs_no_token_and_ignores_the_host_header() {
     ] {
         let (status, body, head) = world.send(get(method.clone(), path)).await;
         assert_eq!((status.as_u16(), &*body), (expected, ""));
-        let header = |name: &str| head.headers().get(name).map(|it| it.to_str().unwrap());
+        let header = |name: &str| {
+            head.headers()
+                .get(name)
+                .map(|value| value.to_str().unwrap())
+        };
         assert_eq!(header("access-control-allow-origin"), Some("*"));
         match method {
             Method::HEAD => assert_eq!(header("content-length"), Some(&*length)),

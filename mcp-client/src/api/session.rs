@@ -44,7 +44,7 @@ impl Client {
     /// # Errors
     ///
     /// Returns an [`Error`] when the client was built without
-    /// [`roots`](crate::ClientBuilder::roots), when a root is no `file://` URI, or when the
+    /// [`roots`](crate::ClientBuilder::roots), when a root is not a `file://` URI, or when the
     /// notification fails.
     // spec: ROOT-02, ROOT-03
     pub async fn set_roots(

@@ -1,4 +1,4 @@
-//! Rounds of input of a call.
+//! Input rounds of a call.
 
 use std::collections::BTreeMap;
 use std::pin::pin;

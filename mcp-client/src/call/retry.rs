@@ -1,4 +1,4 @@
-//! Repetitions of the request of a call.
+//! Repetitions of a call's request.
 
 use std::time::Duration;
 

@@ -25,7 +25,7 @@ use crate::options::CallOptions;
 
 /// The interval between two polls when the server suggests none.
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
-/// The number of input requests of one task that are answered.
+/// The number of input requests that are answered for one task.
 const MAX_ANSWERS: usize = 1024;
 /// The time limit of the cancellation after a call was dropped.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);

@@ -1,5 +1,5 @@
-//! `mcp.json`: the servers of a project, in the dialects of Claude, VS Code and Cursor, and the files with settings of
-//! Cline, Copilot CLI, Gemini CLI, opencode, Qwen Code and Zed.
+//! `mcp.json`: a project's servers, in the dialects of Claude, VS Code and Cursor, and the settings
+//! files of Cline, Copilot CLI, Gemini CLI, opencode, Qwen Code and Zed.
 //!
 //! The dialects differ in the name of the top-level member (`mcpServers`, `servers`, `context_servers`, `mcp`), in the
 //! syntax of variables, and in optional members. Every file is parsed with the union of all dialects.

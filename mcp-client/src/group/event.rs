@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::change::Change;
 
-/// An event of a server of a group.
+/// An event of a server in a group.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum GroupEvent {
@@ -29,7 +29,7 @@ pub enum GroupEvent {
     Lost(u64),
 }
 
-/// The health of a server of a group.
+/// The health of a server in a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Health {

@@ -98,7 +98,7 @@ impl Group {
         self.inner.members.read().clone()
     }
 
-    /// Returns the prefix of the names of a server's items in this group: its name with only those characters
+    /// Returns the prefix for the names of a server's items in this group: its name with only those characters
     /// that names of tools may have.
     pub fn prefix(&self, server: &str) -> Option<String> {
         let members = self.members();

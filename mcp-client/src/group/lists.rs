@@ -1,4 +1,4 @@
-//! Combined lists of all servers of a group.
+//! Combined lists of all servers in a group.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::prepared::PreparedCall;
 
-/// A combined list of all servers of a group.
+/// A combined list of all servers in a group.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct GroupList<T> {
@@ -51,7 +51,7 @@ impl Group {
 
     /// Lists the prompts of all servers, like [`list_tools`](Self::list_tools).
     pub async fn list_prompts(&self) -> GroupList<Prompt> {
-        let offers = |it: &ServerCapabilities| it.prompts.is_some();
+        let offers = |has: &ServerCapabilities| has.prompts.is_some();
         let lists = self.gather(offers, Client::list_prompts).await;
         self.with_unique_names(lists, &self.inner.prompts, |prompt| &prompt.name)
     }

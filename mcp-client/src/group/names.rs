@@ -66,7 +66,7 @@ pub(super) fn sanitize(server: &str) -> String {
 #[doc(hidden)]
 pub type NamedItem = (Arc<str>, String);
 
-/// The names of one kind of items, with the item behind each.
+/// The names of items of one kind, with the item behind each.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct ItemNames {

@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::target::Target;
 
 impl Group {
-    /// Builds a group of the servers of an `mcp.json`, with default client settings.
+    /// Builds a group from the servers of an `mcp.json`, with default client settings.
     ///
     /// No server is started; a server starts when it is first needed. For other settings, read the
     /// file with [`GroupConfig::read`] and pass it to [`GroupBuilder::config`].

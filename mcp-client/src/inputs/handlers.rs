@@ -45,7 +45,7 @@ impl<T, E: Into<BoxError>> IntoInput<T> for Result<T, E> {
 pub(crate) type Handler<Q, A> =
     Arc<dyn Fn(Q) -> BoxFuture<'static, Result<A, BoxError>> + Send + Sync>;
 
-/// The handler of a request of an extension: from its parameters to its result.
+/// The handler of an extension's request: from its parameters to its result.
 pub(crate) type CustomInput = Handler<(Option<RawObject>, Arc<Asker>), JsonObject>;
 
 fn boxed<Q, A, F, Fut>(handler: F) -> Handler<Q, A>
@@ -109,7 +109,7 @@ impl Inputs {
         self.sample = Some(boxed(handler));
     }
 
-    /// Adds the handler of a request of an extension.
+    /// Adds the handler of an extension's request.
     pub(crate) fn on_custom(&mut self, method: &'static str, handler: CustomInput) {
         self.custom.insert(method, handler);
     }
@@ -216,7 +216,7 @@ impl Inputs {
     }
 }
 
-/// Returns the URI of the first root that is no `file://` URI.
+/// Returns the URI of the first root that is not a `file://` URI.
 // spec: ROOT-03
 pub(crate) fn first_invalid_root(roots: &[Root]) -> Option<String> {
     let invalid = roots.iter().find(|root| !root.is_file())?;

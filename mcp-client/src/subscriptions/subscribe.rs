@@ -25,19 +25,19 @@ pub struct Subscribe {
 }
 
 impl Subscribe {
-    /// Adds changes of the list of tools.
+    /// Adds changes of the tool list.
     pub fn tools_changed(mut self) -> Self {
         self.filter = self.filter.tools_changed();
         self
     }
 
-    /// Adds changes of the list of prompts.
+    /// Adds changes of the prompt list.
     pub fn prompts_changed(mut self) -> Self {
         self.filter = self.filter.prompts_changed();
         self
     }
 
-    /// Adds changes of the lists of resources and templates.
+    /// Adds changes of the resource and template lists.
     pub fn resources_changed(mut self) -> Self {
         self.filter = self.filter.resources_changed();
         self

@@ -246,8 +246,8 @@ async fn list_of_one_server_is_never_returned_for_another() {
     }
 }
 
-/// Reused ids: a server answered with the id of another request of the client, and its response was
-/// taken for that of the other request.
+/// Reused ids: a server answered with the id of another request, and its response was taken for the
+/// other one's.
 #[tokio::test]
 async fn response_to_another_request_is_not_taken() {
     let forged = |id: &str| {

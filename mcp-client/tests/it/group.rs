@@ -329,7 +329,7 @@ async fn group_events_contain_changes_of_all_servers() {
 }
 
 fn answers(results: impl IntoIterator<Item = serde_json::Value>) -> Arc<Script> {
-    Script::new(results.into_iter().map(|it| vec![result(&it)]))
+    Script::new(results.into_iter().map(|value| vec![result(&value)]))
 }
 
 #[tokio::test]
@@ -370,7 +370,11 @@ async fn group_routes_resources_prompts_and_completion() {
         .server("my_crm__x", move || connect(c.clone()))
         .build();
     let resources = group.list_resources().await;
-    let names: Vec<_> = resources.items.iter().map(|it| it.name.as_str()).collect();
+    let names: Vec<_> = resources
+        .items
+        .iter()
+        .map(|item| item.name.as_str())
+        .collect();
     assert_eq!(
         names,
         [
@@ -380,7 +384,11 @@ async fn group_routes_resources_prompts_and_completion() {
         ]
     );
     let templates = group.list_resource_templates().await;
-    let names: Vec<_> = templates.items.iter().map(|it| it.name.as_str()).collect();
+    let names: Vec<_> = templates
+        .items
+        .iter()
+        .map(|item| item.name.as_str())
+        .collect();
     assert_eq!(
         names,
         [

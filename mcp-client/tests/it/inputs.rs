@@ -330,7 +330,7 @@ async fn invalid_answer_or_request_fails_call() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the root \"https://example.com\" is no `file://` URI"
+        "the root \"https://example.com\" is not a `file://` URI"
     );
 }
 

@@ -260,7 +260,7 @@ async fn ping_log_level_and_roots_are_sent() {
     let error = client.set_roots(["https://b"]).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the root \"https://b\" is no `file://` URI"
+        "the root \"https://b\" is not a `file://` URI"
     );
     let (rootless, _script, _inbound) = session(Client::builder(), []).await;
     let error = rootless.set_roots(["file:///b"]).await.unwrap_err();

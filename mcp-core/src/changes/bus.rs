@@ -72,9 +72,8 @@ impl<B: ChangeBus + ?Sized> ChangeBus for Arc<B> {
 /// Notifications of extensions wait in a queue of 64 notifications and 256 KiB per subscriber; further
 /// ones are dropped.
 ///
-/// The filter of a subscriber bounds its memory. When the number of marked resources has reached the
-/// number of URIs in the filter plus 64, the bus replaces the marks of the resources below a URI of the
-/// filter by one mark for that URI.
+/// The filter of a subscriber bounds its memory. When the marked resources are 64 more than the
+/// filter's URIs, the bus replaces the marks below a URI of the filter by one mark for that URI.
 #[derive(Debug, Default)]
 pub struct MemoryBus {
     subscribers: Arc<Mutex<Subscribers>>,

@@ -1,4 +1,4 @@
-//! Limits of schemas and of the validation work, computed before it starts.
+//! Limits for schemas and for the validation work, computed before it starts.
 //!
 //! Untrusted schemas have four risks: external references, circular references, subschemas that
 //! evaluate the same value exponentially often, and keywords that are compiled or evaluated at a high

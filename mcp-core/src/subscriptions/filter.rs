@@ -50,7 +50,7 @@ pub(crate) fn check_size(filter: &SubscriptionFilter) -> Result<(), Fault> {
     )))
 }
 
-/// The size of the id of a `subscriptions/listen` request, in bytes: 1 KiB. The server keeps the id as
+/// The size of a `subscriptions/listen` request's id, in bytes: 1 KiB. The server keeps the id as
 /// long as the subscription runs.
 pub const MAX_ID_LEN: usize = 1024;
 

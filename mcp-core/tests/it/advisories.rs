@@ -159,8 +159,8 @@ fn cve_2026_52869_session_belongs_to_its_principal() {
     assert!(!session.belongs_to(None));
 }
 
-/// CVE-2025-58444: a client opened a URL of the server without a check of its scheme, and
-/// `javascript:` ran in the origin of the client.
+/// CVE-2025-58444: a client opened a server's URL without checking its scheme, and `javascript:`
+/// ran in the client's origin.
 #[test]
 fn cve_2025_58444_script_urls_are_refused() {
     use mcp_types::{ElicitUrlParams, Icon};

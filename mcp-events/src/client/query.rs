@@ -128,7 +128,7 @@ impl EventQuery {
 }
 
 impl EventClient {
-    /// The events of the server of a client.
+    /// The events of a client's server.
     ///
     /// # Errors
     ///

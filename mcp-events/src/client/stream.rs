@@ -23,7 +23,7 @@ use crate::wire::{EventOccurrence, PollParams, Position, Termination};
 
 /// Updates that wait for the program.
 const QUEUE: usize = 256;
-/// The bytes of JSON of these updates. A larger event waits alone.
+/// The JSON bytes of these updates. A larger event waits alone.
 const QUEUE_BYTES: u32 = 16 << 20;
 /// Ids of events that are remembered, to find repeated ones.
 const REMEMBERED: usize = 1024;
@@ -34,7 +34,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// The wait between polls if the server names none.
 const POLL_WAIT: Duration = Duration::from_secs(5);
 
-/// A part of a stream of events.
+/// A part of an event stream.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum EventUpdate {
@@ -370,7 +370,7 @@ pub(super) fn is_final(error: &Error) -> bool {
     code(error).is_some_and(|code| finals.contains(&code))
 }
 
-/// Returns the code of an error of the server.
+/// Returns the code of a server's error.
 fn code(error: &Error) -> Option<i64> {
     match error.fault()? {
         Fault::NoSuchMethod { .. } => Some(codes::METHOD_NOT_FOUND),

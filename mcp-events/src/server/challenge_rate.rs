@@ -12,7 +12,7 @@ pub(super) const MAX_CHALLENGES: u32 = 30;
 const MAX_CALLERS: usize = 10_000;
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// The number of challenges of each caller in the current minute.
+/// The number of each caller's challenges in the current minute.
 #[derive(Debug, Default)]
 pub(super) struct ChallengeRate(Mutex<Option<(Instant, HashMap<String, u32>)>>);
 

@@ -63,7 +63,7 @@ pub(super) fn log_failed(failure: &StoreError) -> RequestError {
     RequestError::fault(Fault::internal("the event log failed; try again later"))
 }
 
-/// The failure of the store of webhooks, whose message is not for clients.
+/// The failure of the webhook store, whose message is not for clients.
 pub(super) fn store_failed(failure: &StoreError) -> RequestError {
     tracing::error!(error = %failure, "the store of webhooks failed");
     RequestError::fault(Fault::internal(

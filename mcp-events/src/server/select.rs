@@ -28,7 +28,7 @@ pub(super) struct Selection {
     max_age_ms: Option<u64>,
 }
 
-/// The selected events of a part of the log.
+/// The selected events in a part of the log.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) events: Vec<EventOccurrence>,

@@ -13,7 +13,7 @@ use super::event_type::TypeEntry;
 use super::webhooks::Webhooks;
 use crate::EventLog;
 
-/// The limits of the events of a server.
+/// The limits of a server's events.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct EventLimits {
@@ -27,7 +27,7 @@ pub struct EventLimits {
     pub heartbeat: Duration,
     /// The time after which clients should poll again. Default: 5 seconds.
     pub poll_interval: Duration,
-    /// The time limit of each operation of the log, except waiting for events. Default: 5 seconds.
+    /// The time limit of each log operation, except waiting for events. Default: 5 seconds.
     pub log_timeout: Duration,
 }
 
@@ -152,7 +152,7 @@ impl Shared {
             .cloned()
     }
 
-    /// Limits the time of an operation of the log.
+    /// Limits the time of a log operation.
     pub(super) async fn timed<T>(
         &self,
         operation: impl Future<Output = Result<T, StoreError>>,

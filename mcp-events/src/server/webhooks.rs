@@ -210,7 +210,8 @@ impl Webhooks {
         self
     }
 
-    /// Sets the number of subscriptions of all clients, and of one principal. Default: 1,000 and 100.
+    /// Sets the largest number of subscriptions: for all clients, and for one principal. Default:
+    /// 1,000 and 100.
     #[must_use]
     pub fn max_subscriptions(mut self, all: usize, of_one: usize) -> Self {
         self.settings.limits.subscriptions = all;
@@ -242,7 +243,7 @@ impl Webhooks {
         self
     }
 
-    /// Limits the time of an operation of the store.
+    /// Limits the time of a store operation.
     pub(super) async fn timed<T>(
         &self,
         operation: impl Future<Output = Result<T, StoreError>>,

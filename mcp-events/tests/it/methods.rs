@@ -89,7 +89,7 @@ async fn poll_starts_now_and_returns_selected_events_in_both_eras() {
         let numbers: Vec<_> = rest
             .events
             .iter()
-            .map(|it| it.data["number"].clone())
+            .map(|event| event.data["number"].clone())
             .collect();
         assert_eq!(numbers, [3, 4]);
         assert!(!rest.has_more);

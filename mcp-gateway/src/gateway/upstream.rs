@@ -46,7 +46,7 @@ pub(super) struct Upstream {
     pub(super) group: Group,
     /// The questions of the session that all calls share.
     pub(super) questions: Questions,
-    /// The sessions of callers, and of calls whose client can be asked.
+    /// The sessions of callers, and for calls whose client can be asked.
     pub(super) sessions: Sessions,
     /// All calls of a caller use one session.
     pub(super) has_one_session: bool,

@@ -192,7 +192,12 @@ async fn event_of_one_node_wakes_and_reaches_the_other() {
         seen.extend(page.events.into_iter().map(|(_, event)| event.id));
     }
     writer.await.unwrap();
-    assert_eq!(seen, (0..200).map(|it| it.to_string()).collect::<Vec<_>>());
+    assert_eq!(
+        seen,
+        (0..200)
+            .map(|number| number.to_string())
+            .collect::<Vec<_>>()
+    );
 }
 
 #[tokio::test]
@@ -230,7 +235,12 @@ async fn events_published_during_a_restart_are_stored_once_and_in_order() {
     server.run().await;
     writer.await.unwrap();
     let (seen, truncated, _) = read(&log, &start, 1000).await;
-    assert_eq!(seen, (0..300).map(|it| it.to_string()).collect::<Vec<_>>());
+    assert_eq!(
+        seen,
+        (0..300)
+            .map(|number| number.to_string())
+            .collect::<Vec<_>>()
+    );
     assert!(!truncated);
 }
 

@@ -206,7 +206,7 @@ async fn next_other(changes: &mut Subscription) -> (String, Value) {
     let next = tokio::time::timeout(Duration::from_secs(5), changes.next());
     match next.await.unwrap().unwrap().unwrap() {
         Change::Other { method, params } => {
-            let params = params.map_or(Value::Null, |it| it.parse().unwrap());
+            let params = params.map_or(Value::Null, |params| params.parse().unwrap());
             (method.into(), params["number"].clone())
         }
         other => panic!("{other:?}"),

@@ -26,7 +26,7 @@ struct Name {
 fn node(redis: &Redis) -> Server {
     let ask = |ask: Ask| async move {
         let name = ask.form::<Name>("name", "Name?").await?.accepted();
-        Ok::<_, ToolError>(name.map(|it| it.name).unwrap_or_default())
+        Ok::<_, ToolError>(name.map(|given| given.name).unwrap_or_default())
     };
     let slow = || async {
         sleep(Duration::from_secs(3600)).await;

@@ -163,8 +163,9 @@ impl Ask {
     /// Returns the id of the elicitation `key`: that of a question of [`url`](Self::url), before or after it is asked,
     /// or one for [`ElicitUrlParams::elicitation_id`] of a call that is refused until the user has visited a URL. Store
     /// it to report the end of the visit after the call with
-    /// [`Broadcaster::elicitation_complete`](crate::Broadcaster::elicitation_complete), on any node of the server. Each
-    /// run of a handler has new ids, and the id of a client of 2026-07-28 reports nothing.
+    /// [`Broadcaster::elicitation_complete`](crate::Broadcaster::elicitation_complete), on any node
+    /// of the server. Each handler run has new ids, and for clients of 2026-07-28 the id reports
+    /// nothing.
     ///
     /// # Examples
     ///

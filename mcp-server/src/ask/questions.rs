@@ -6,8 +6,8 @@ use futures_util::{TryFutureExt, TryStreamExt, try_join};
 use super::asking::Asking;
 use crate::input_round::AskError;
 
-/// Questions for [`Ask::all`](super::Ask::all): a tuple of up to eight, or a `Vec` of questions with
-/// the same type of answer.
+/// Questions for [`Ask::all`](super::Ask::all): a tuple with up to eight, or a `Vec` of questions
+/// with the same answer type.
 pub trait Questions: Send + sealed::Sealed {
     /// The answers, in the order of the questions.
     type Answers;

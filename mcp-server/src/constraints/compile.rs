@@ -40,7 +40,7 @@ impl Constraints {
 struct Compiler<'a> {
     root: &'a JsonObject,
     nodes: Vec<Node>,
-    /// Nodes of the targets of `$ref`.
+    /// Nodes in the targets of `$ref`.
     references: HashMap<Box<str>, usize>,
     unsupported_patterns: Vec<String>,
 }

@@ -58,7 +58,7 @@ impl RawExtension {
     /// Answers requests whose method `matches` accepts. The first parameter of the handler is the parameters
     /// without `_meta`, all others are extractors. [`Method`] is the method. The result is sent as it is.
     ///
-    /// The methods of the protocol, and those of other extensions of the server, come first.
+    /// Methods of the protocol and of the server's other extensions come first.
     pub fn requests<M>(
         self,
         matches: impl Fn(&str) -> bool + Send + Sync + 'static,

@@ -9,7 +9,7 @@ use super::from_call::FromCall;
 use crate::call::CallContext;
 use crate::rejection::Rejection;
 
-/// Sends notifications of extensions to the client of the call, on the stream of the call. Works in
+/// Sends an extension's notifications to the client of the call, on the call's stream. Works in
 /// every handler except those of notifications, which have no stream.
 ///
 /// # Examples

@@ -1,5 +1,4 @@
-//! Decoding of arguments that are strings on the wire: those of prompts, of URI templates and of
-//! completions.
+//! Decoding of arguments that are strings on the wire: for prompts, URI templates and completions.
 
 use std::{fmt, vec};
 

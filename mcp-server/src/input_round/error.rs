@@ -103,7 +103,7 @@ impl AskError {
         }
     }
 
-    /// Returns the fault of the first `AskError` in the chain of sources of `error`.
+    /// Returns the fault of the first `AskError` in the source chain of `error`.
     pub(crate) fn find_fault(error: &(dyn Error + 'static)) -> Option<Fault> {
         let mut next = Some(error);
         while let Some(error) = next {

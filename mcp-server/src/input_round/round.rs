@@ -34,7 +34,7 @@ const MAX_QUESTIONS: usize = 100;
 /// Name of a question or of a result within one call.
 pub(crate) type InputKey = Cow<'static, str>;
 
-/// Key of the value of `Ask::keep` in error messages.
+/// Key for the value of `Ask::keep` in error messages.
 const KEEP: InputKey = Cow::Borrowed("keep");
 
 /// The binding of a request. It is computed for the first state: a digest of all arguments costs more than most calls,

@@ -12,7 +12,7 @@ use mcp_core::ServerIdentity;
 use super::binding::{Binding, update};
 use super::keys::{KEY_ID_LEN, StateKeys};
 
-/// Version of the format of sealed states: format, key id, nonce, ciphertext of expiry and state, tag.
+/// Format version of sealed states: format, key id, nonce, ciphertext of expiry and state, tag.
 const FORMAT: u8 = 2;
 const NONCE_LEN: usize = 24;
 const TAG_LEN: usize = 16;

@@ -104,7 +104,7 @@ impl From<Rejection> for ErrorRepr {
     }
 }
 
-/// Generates the constructors of protocol errors that all errors of handlers have, on top of `fault`.
+/// Generates the constructors of protocol errors that all handler errors have, on top of `fault`.
 macro_rules! protocol_errors {
     () => {
         /// Creates the protocol error "invalid params".

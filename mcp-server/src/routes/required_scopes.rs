@@ -103,7 +103,7 @@ fn further(
     }
 }
 
-/// Returns whether scopes do not apply to a caller: calls of pipes and of the same process have the
+/// Returns whether scopes do not apply to a caller: calls on pipes and in the same process have the
 /// rights of this process. Over HTTP an anonymous caller has no scopes.
 fn is_exempt(caller: &Caller<'_>) -> bool {
     !caller.is_http() && caller.principal().is_none()

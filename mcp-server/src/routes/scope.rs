@@ -127,7 +127,7 @@ macro_rules! route_setter {
         #[doc = concat!("Adds a layer around the calls of this ", $kind, ".")]
         ///
         /// The layer that is added last is the outermost. All layers of a route are inside of the
-        /// layers of the server.
+        /// server's layers.
         #[must_use]
         pub fn layer(mut self, layer: impl $crate::middleware::Middleware) -> Self {
             self.scope.add_layer(layer);

@@ -96,9 +96,10 @@ impl TemplateRoute {
     /// resources that are routes, inside of the layers of the template. Resources without a MIME type have that of the
     /// template.
     ///
-    /// Lists of templates follow each other in the order of registration, each on pages of its own. The
-    /// server divides a `Vec` into pages of [`Server::page_size`](crate::Server::page_size); a function
-    /// with long lists takes [`PageCursor`](crate::PageCursor) and returns one page as
+    /// The lists of several templates follow each other in registration order, each on its own
+    /// pages. The server divides a `Vec` into pages of
+    /// [`Server::page_size`](crate::Server::page_size); a function with long lists takes
+    /// [`PageCursor`](crate::PageCursor) and returns one page as
     /// [`ResourceList`](crate::ResourceList).
     ///
     /// # Examples

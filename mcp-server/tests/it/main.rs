@@ -1,4 +1,4 @@
-//! Tests of the public interface of the crate and of the macros.
+//! Tests of the crate's public interface and the macros.
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests")]
 

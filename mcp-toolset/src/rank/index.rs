@@ -46,7 +46,7 @@ const MIN_RARITY: f32 = 1.3;
 
 /// The effect of a clause, such as one of two joined with "and".
 const CLAUSE: f32 = 0.8;
-/// Further score of the best tools of a clause, so that each task of a query has its tool.
+/// Further score for a clause's best tools, so that each task in a query has its tool.
 const CLAUSE_LEADERS: [f32; 2] = [0.15, 0.05];
 /// Share of the best phrasing in the score. The rest is the mean of all phrasings.
 const BEST_PHRASING: f32 = 0.35;

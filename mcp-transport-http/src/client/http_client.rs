@@ -168,7 +168,7 @@ impl fmt::Debug for HttpClient {
     }
 }
 
-/// The body of a response of [`HttpClient`] or [`ChannelService`](super::ChannelService).
+/// The response body of [`HttpClient`] or [`ChannelService`](super::ChannelService).
 pub struct HttpBody(Kind);
 
 enum Kind {

@@ -209,7 +209,7 @@ impl StreamableHttp {
         self
     }
 
-    /// Sets the maximum time of one operation of the session store ([`Sessions::store`]) or of the
+    /// Sets the longest time for one operation of the session store ([`Sessions::store`]) or the
     /// event store ([`events`](Self::events)), 5 s by default.
     ///
     /// An operation that takes longer counts as failed: a request that needs the session store is

@@ -22,7 +22,7 @@ pub(crate) enum SseStreamError<E> {
 }
 
 pin_project! {
-    /// Stream of the events in a stream of chunks, such as the body of a response.
+    /// Stream of the events in a stream of chunks, such as a response body.
     #[derive(Debug)]
     pub(crate) struct SseStream<S> {
         #[pin]

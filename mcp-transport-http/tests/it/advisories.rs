@@ -276,8 +276,8 @@ async fn ghsa_9g45_5xwm_f3wc_headers_do_not_follow_a_redirect() {
     }
 }
 
-/// CVE-2026-33946: a client read the event stream of another one, by resuming it with the id of one of
-/// its events or by opening the stream of its session again.
+/// CVE-2026-33946: a client read another one's event stream, by resuming it with an event's id or
+/// by opening its session's stream again.
 #[tokio::test]
 async fn cve_2026_33946_stream_of_another_client_is_not_resumed() {
     let go = Arc::new(Notify::new());
@@ -374,7 +374,7 @@ async fn cve_2026_39313_body_is_read_up_to_its_limit() {
     server.stop().await;
 }
 
-/// Heads of 400 KiB on each of 10,000 connections filled the memory of a server.
+/// Heads of 400 KiB on each of 10,000 connections filled a server's memory.
 #[tokio::test]
 async fn large_head_is_rejected() {
     let server = start(endpoint(echo), |serve| serve).await;

@@ -34,8 +34,9 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Without `/bin/sh`, dropping the channel sends SIGKILL at once. On Windows the process is
 /// terminated where Unix sends SIGTERM.
 ///
-/// Output on standard error is not an error. Its last lines are part of the close reason when the server
-/// ends by itself, and of the error of a call that the server answers with an internal error (-32603).
+/// Output on standard error is not an error. Its last lines are part of the close reason when the
+/// server ends by itself, and part of the error when the server answers a call with an internal
+/// error (-32603).
 ///
 /// # Examples
 ///

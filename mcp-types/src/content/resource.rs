@@ -115,7 +115,7 @@ impl ResourceContents {
     }
 }
 
-/// The members of either variant of [`ResourceContents`].
+/// The common members of both variants of [`ResourceContents`].
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct EitherContents {

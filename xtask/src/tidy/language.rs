@@ -3,41 +3,16 @@
 //! A finding is "is no" instead of "is not a", three "of" in one sentence of a comment, and a closure with `it`.
 
 use crate::finding::Finding;
-use crate::sources::{Sources, TextFile, is_compile_case, package};
-
-/// Packages that do not follow the rule yet.
-const EXEMPT: [&str; 20] = [
-    "bench",
-    "examples",
-    "mcp",
-    "mcp-apps",
-    "mcp-auth",
-    "mcp-client",
-    "mcp-core",
-    "mcp-events",
-    "mcp-gen",
-    "mcp-macros",
-    "mcp-redis",
-    "mcp-server",
-    "mcp-skills",
-    "mcp-tasks",
-    "mcp-telemetry",
-    "mcp-testing",
-    "mcp-toolset",
-    "mcp-transport-http",
-    "mcp-transport-stdio",
-    "mcp-types",
-];
+use crate::sources::{Sources, TextFile, is_compile_case};
 
 /// Two words, so that this line is not a finding itself.
 const IS_NO: [&str; 2] = ["is", "no"];
 
 pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
-    let files = sources.texts().iter().filter(|text| {
-        text.path.ends_with(".rs")
-            && !is_compile_case(&text.path)
-            && !EXEMPT.contains(&package(&text.path))
-    });
+    let files = sources
+        .texts()
+        .iter()
+        .filter(|text| text.path.ends_with(".rs") && !is_compile_case(&text.path));
     files.flat_map(check_file).collect()
 }
 
@@ -53,7 +28,7 @@ fn check_file(text: &TextFile) -> Vec<Finding> {
         if has_is_no(line) {
             report(number, "negation with \"no\"; write \"is not a\"");
         }
-        if line.split('|').any(|part| part.split(", ").any(is_unnamed)) {
+        if has_unnamed_argument(line) {
             report(number, "closure argument without a name; name it");
         }
         let comment = line.trim_start().strip_prefix("//");
@@ -81,7 +56,15 @@ fn check_file(text: &TextFile) -> Vec<Finding> {
     findings
 }
 
-/// Finds the argument between two bars: the text has no space before it, unlike that of a pattern.
+/// Finds `it` between two bars. The text has no space before it, unlike that of a pattern.
+fn has_unnamed_argument(line: &str) -> bool {
+    let parts: Vec<_> = line.split('|').collect();
+    let between = parts.iter().skip(1).take(parts.len().saturating_sub(2));
+    between
+        .into_iter()
+        .any(|part| part.split(", ").any(is_unnamed))
+}
+
 fn is_unnamed(argument: &str) -> bool {
     let argument = argument.trim_start_matches('&').trim_start_matches("mut ");
     argument == "it" || argument.starts_with("it: ")

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::algorithm::{Algorithm, Verification};
 use crate::key::sha256_base64;
 
-/// Largest number of keys of an issuer. Further ones are ignored.
+/// Largest number of keys for one issuer. Further ones are ignored.
 const MAX_KEYS: usize = 100;
 
 /// A public key.

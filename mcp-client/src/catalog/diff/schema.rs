@@ -26,7 +26,7 @@ use view::View;
 
 pub(super) use comparison::Direction;
 
-/// Largest number of compared pairs of schemas.
+/// Largest number of compared schema pairs.
 const MAX_STEPS: u32 = 10_000;
 /// Greatest depth of compared schemas.
 const MAX_DEPTH: u32 = 64;

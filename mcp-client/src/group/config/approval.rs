@@ -1,4 +1,4 @@
-//! Approval of the commands of a configuration file: a program asks its user before it runs one.
+//! Approval of a configuration file's commands: a program asks its user before it runs one.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -228,7 +228,7 @@ impl RawEntry {
         }
     }
 
-    /// Returns the names of unknown members, and of those that belong to the other kind of server.
+    /// Returns the names of unknown members, and members for the other kind of server.
     fn ignored(&self, has_url: bool, has_program: bool, has_oauth: bool) -> Vec<String> {
         let other = if has_url {
             vec![

@@ -234,7 +234,7 @@ impl From<ConfigError> for Error {
     }
 }
 
-/// The error of one entry of a configuration file.
+/// The error of one entry in a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EntryError {

@@ -8,7 +8,7 @@ use super::spec::EntryError;
 
 const ENV: &str = "env:";
 
-/// Values of the variables of a configuration file.
+/// Values for the variables of a configuration file.
 #[derive(Clone, Default)]
 pub struct Variables {
     values: HashMap<String, String>,

@@ -22,7 +22,7 @@ const PARSING: u64 = 8;
 pub(super) struct Work {
     /// Evaluations of subschemas, and comparisons with their options, in units.
     pub(super) evaluations: u64,
-    /// The number of reads of a string's bytes.
+    /// The number of times a string's bytes are read.
     pub(super) reads: u64,
     /// Matches of a pattern.
     pub(super) matches: u64,

@@ -64,7 +64,7 @@ fn elements<'a>(members: &'a mut JsonObject, name: &str) -> impl Iterator<Item =
 
 /// Applies a change to all items. Returns true if one of them was changed.
 fn any<T>(all: impl Iterator<Item = T>, mut change: impl FnMut(T) -> bool) -> bool {
-    all.fold(false, |changed, it| change(it) | changed)
+    all.fold(false, |changed, item| change(item) | changed)
 }
 
 /// Replaces blocks of the kinds in `misplaced` by text that describes them.

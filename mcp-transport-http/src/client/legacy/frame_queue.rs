@@ -1,4 +1,4 @@
-//! A bounded queue of messages between the reader of a stream and the consumer of a call.
+//! A bounded message queue between a stream's reader and a call's consumer.
 
 use std::collections::VecDeque;
 use std::pin::pin;

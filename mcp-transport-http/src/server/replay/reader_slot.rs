@@ -29,7 +29,7 @@ pub(in crate::server) struct ReaderSlot {
 struct SlotState {
     /// Number of the last reader of this slot. Readers are numbered from 1.
     last_reader: u64,
-    /// Largest number of a stream of all servers that share the session.
+    /// Largest stream number among the servers that share the session.
     last_stream: u64,
     /// The last reader still holds its lease.
     is_occupied: bool,

@@ -47,7 +47,7 @@ pub(super) struct Tools {
     pub(super) bus: Arc<MemoryBus>,
     /// Ends a call of `wait`.
     pub(super) go: Notify,
-    /// Numbers of running and of completed calls of `wait`.
+    /// Numbers of running and completed calls of `wait`.
     pub(super) waiting: Mutex<(i32, i32)>,
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// The direction of values of a schema.
+/// The direction of a schema's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::catalog::diff) enum Direction {
     /// Clients send the values.
@@ -11,7 +11,7 @@ pub(in crate::catalog::diff) enum Direction {
     Output,
 }
 
-/// The change of the set of accepted values.
+/// The change in the set of accepted values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Delta {
     /// Fewer values are accepted.

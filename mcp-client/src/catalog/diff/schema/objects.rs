@@ -84,7 +84,7 @@ impl Comparison<'_> {
             let path = join(&path, name);
             match (is.get(name), self.direction) {
                 (Some(other), _) => self.schema(schema, other, &path),
-                // The loss of a required property of a result is a difference of `required`.
+                // A result that loses a required property differs in `required`.
                 (None, Direction::Output) => {
                     self.add(Delta::Compatible, &path, "property removed");
                 }
