@@ -7,7 +7,7 @@ use crate::Fault;
 /// The fault names a header and an argument of the tool. Callers that may not see the tool must not
 /// learn them. Therefore the transport adds this value to the call's
 /// [extensions](crate::Extensions::insert) instead of answering with it. A service that
-/// implements [`Service::header_plan`](crate::Service::header_plan) answers with the fault once it
+/// returns plans from [`Service::admit`](crate::Service::admit) answers with the fault once it
 /// knows that the tool exists for the caller, and before it runs the tool.
 ///
 /// # Examples

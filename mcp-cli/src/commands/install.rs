@@ -102,6 +102,11 @@ fn launch(args: &ServerArgs) -> Result<(Launch, String), Failure> {
                 "{target:?} is not an http or https URL"
             )));
         };
+        if url.password().is_some() {
+            return Err(Failure::usage(
+                "the URL contains a password; pass it as --header 'Authorization: Basic ${VARIABLE}'",
+            ));
+        }
         let name = url.host_str().unwrap_or_default().replace('.', "-");
         return Ok((
             Launch::Url {
@@ -130,11 +135,20 @@ fn launch(args: &ServerArgs) -> Result<(Launch, String), Failure> {
         }
         Err(error) => return Err(Failure::usage(format!("{target}: {error}"))),
     };
+    let (Launch::Program { env: values, .. }
+    | Launch::Url {
+        headers: values, ..
+    }) = &launch;
+    if let Some((name, _)) = values.iter().find(|(name, _)| is_secret(name)) {
+        return Err(Failure::usage(format!(
+            "the entry of {target:?} has the value of {name:?} in plain text; pass its URL or command, with a reference to a variable"
+        )));
+    }
     Ok((launch, entry.name))
 }
 
-/// Splits `NAME=value` or `Name: value`. A variable without a value becomes a reference to itself. Refuses values of secrets: this
-/// command line and the file would show them.
+/// Splits `NAME=value` or `Name: value`. A variable without a value becomes a reference to itself. Refuses values of
+/// secrets: this command line and the file would show them.
 fn pairs(list: &[String], separator: char, what: &str) -> Result<Vec<(String, String)>, Failure> {
     let split = |text: &String| {
         let (name, value) = match text.split_once(separator) {

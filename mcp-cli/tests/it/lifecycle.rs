@@ -177,6 +177,8 @@ fn install_keeps_the_rest_of_the_file_and_a_backup() {
 #[test]
 fn secrets_are_never_written() {
     let folder = folder("install-secrets");
+    let entry = json!({"mcpServers": {"a": {"command": "npx", "env": {"A_KEY": "s3cret"}}}});
+    fs::write(folder.join("mcp.json"), entry.to_string()).unwrap();
     for words in [
         [
             "install",

@@ -3,6 +3,7 @@
 #[cfg(feature = "auth")]
 use mcp_auth::OAuth;
 
+#[cfg(feature = "http")]
 use super::config::EntryOAuth;
 use crate::builder::ClientBuilder;
 #[cfg(feature = "auth")]
@@ -38,19 +39,21 @@ pub(super) fn for_file(client: ClientBuilder) -> ClientBuilder {
 }
 
 /// Adds the registration of an entry to the login of its client.
-pub(super) fn with_registration(mut client: ClientBuilder, entry: &EntryOAuth) -> ClientBuilder {
+#[cfg(feature = "http")]
+pub(super) fn with_registration(client: ClientBuilder, entry: &EntryOAuth) -> ClientBuilder {
     #[cfg(feature = "auth")]
-    if let Some(login) = client.login.take() {
-        client.login = Some(registered(login, entry));
-        return client;
+    if let Some(login) = client.login {
+        let login = Some(registered(login, entry));
+        return ClientBuilder { login, ..client };
     }
     tracing::warn!(
+        client_id = entry.client_id,
         "the `oauth` of an entry is ignored: the client has no login; add `.oauth(…)` to the group"
     );
     client
 }
 
-#[cfg(feature = "auth")]
+#[cfg(all(feature = "auth", feature = "http"))]
 fn registered(login: Login, entry: &EntryOAuth) -> Login {
     let (oauth, is_shared) = match login {
         Login::Settings(oauth) => (oauth, false),
