@@ -1,6 +1,7 @@
 //! Errors of commands, with their exit codes.
 
-use std::fmt;
+use std::path::Path;
+use std::{fmt, io};
 
 use mcp::auth::AuthError;
 use mcp::client::Error;
@@ -80,6 +81,11 @@ impl Failure {
     /// Creates a failure of the command line.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(FailureKind::Usage, message)
+    }
+
+    /// Creates the failure of a file that cannot be written.
+    pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Self {
+        Self::usage(format!("cannot write {}: {error}", path.display()))
     }
 
     /// Creates the failure of a connection attempt.

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 pub(crate) use self::edit::{EditError, insert, remove};
-pub(crate) use self::entry::{Entry, Launch, is_secret};
+pub(crate) use self::entry::{Entry, Launch, is_secret, to_value};
 use crate::config::{self, Location};
 
 /// A program that uses servers.

@@ -133,9 +133,10 @@ fn part(block: &ContentBlock) -> Part {
             ResourceContents::Blob(blob) => {
                 let (uri, size) = (&blob.uri, blob.blob.as_bytes().len());
                 let kind = blob.mime_type.as_deref().unwrap_or("bytes");
-                match kind.starts_with("image/") {
-                    true => Part::Image(kind.to_owned(), base64(&blob.blob)),
-                    false => Part::Text(clean(&format!("[resource {uri}, {kind}, {size} bytes]"))),
+                if kind.starts_with("image/") {
+                    Part::Image(kind.to_owned(), base64(&blob.blob))
+                } else {
+                    Part::Text(clean(&format!("[resource {uri}, {kind}, {size} bytes]")))
                 }
             }
             _ => Part::Text("[resource of an unknown kind]".to_owned()),
@@ -228,8 +229,9 @@ pub(crate) fn block(provider: Provider, call: &ModelCall, parts: &[Part], is_err
 
 /// Marks the text of an error, where the provider has no field for it.
 fn marked(text: String, is_error: bool) -> String {
-    match is_error {
-        true => format!("Error: {text}"),
-        false => text,
+    if is_error {
+        format!("Error: {text}")
+    } else {
+        text
     }
 }

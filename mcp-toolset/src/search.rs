@@ -179,9 +179,10 @@ fn found_tool(tool: &Tool) -> Found<'_> {
     let description = tool.description.as_deref().unwrap_or_default().trim();
     let line = description.lines().next().unwrap_or_default();
     let short = cut(line, MAX_LINE_CHARS);
-    let description = match short.len() < line.len() {
-        true => format!("{short}…"),
-        false => short.to_owned(),
+    let description = if short.len() < line.len() {
+        format!("{short}…")
+    } else {
+        short.to_owned()
     };
     let required = tool.input_schema.get("required").and_then(Value::as_array);
     let required = required.into_iter().flatten().filter_map(Value::as_str);

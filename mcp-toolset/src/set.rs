@@ -185,9 +185,10 @@ impl ToolSet {
         }
         let is_read = self.own_name(&call.name) == Some(READ_RESULT);
         if let Some(budget) = self.budget {
-            match is_read {
-                false => self.results.shorten(&mut parts, budget),
-                true => shorten_read(&mut parts, budget),
+            if is_read {
+                shorten_read(&mut parts, budget);
+            } else {
+                self.results.shorten(&mut parts, budget);
             }
         }
         result::block(provider, call, &parts, result.is_error())
@@ -330,9 +331,10 @@ impl ToolSet {
     /// Returns the list that the model knows. Before the first definitions, it is requested. A deferred set follows changes.
     async fn current_list(&self) -> Result<Arc<List>, mcp_client::Error> {
         let listed = self.listed.lock().clone();
-        match listed.tools.is_empty() || self.ranker.is_some() {
-            true => self.list().await,
-            false => Ok(listed),
+        if listed.tools.is_empty() || self.ranker.is_some() {
+            self.list().await
+        } else {
+            Ok(listed)
         }
     }
 }

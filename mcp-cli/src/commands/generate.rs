@@ -61,7 +61,7 @@ async fn write(file: &Path, source: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let written = tokio::fs::write(file, source).await;
-    written.map_err(|error| Failure::usage(format!("cannot write {}: {error}", file.display())))
+    written.map_err(|error| Failure::unwritable(file, &error))
 }
 
 fn report(generated: &Generated, output: &Output) -> Result<(), Failure> {

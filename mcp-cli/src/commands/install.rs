@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mcp::group::ServerSpec;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use tokio::fs;
 use tokio::process::Command;
 
 use crate::cli::{EntryArgs, InstallArgs, ServerArgs, UninstallArgs};
 use crate::config;
 use crate::failure::Failure;
-use crate::hosts::{self, EditError, Entry, Host, Launch, is_secret};
+use crate::hosts::{self, EditError, Entry, Host, Launch, is_secret, to_value};
 use crate::output::Output;
 
 /// Largest settings file in bytes.
@@ -205,13 +205,6 @@ fn check_name(name: &str) -> Result<(), Failure> {
     )))
 }
 
-fn to_value(entry: &Entry) -> Value {
-    let members = entry
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), value.clone()));
-    Value::Object(members.collect::<Map<_, _>>())
-}
-
 fn path(args: &EntryArgs) -> Result<PathBuf, Failure> {
     let path = args.file.clone().or_else(|| args.host.file(args.project));
     path.ok_or_else(|| {
@@ -267,9 +260,10 @@ impl Change<'_> {
         let is_changed = old != Some(edited);
         let mut backup = None;
         if is_changed && !self.args.dry_run {
-            backup = self.write(old, edited).await.map_err(|error| {
-                Failure::usage(format!("cannot write {}: {error}", self.path.display()))
-            })?;
+            backup = self
+                .write(old, edited)
+                .await
+                .map_err(|error| Failure::unwritable(self.path, &error))?;
         }
         self.print(is_changed, backup.as_deref(), output);
         Ok(())

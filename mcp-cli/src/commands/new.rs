@@ -1,7 +1,7 @@
 //! `mcp new`.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use serde_json::json;
 
@@ -38,7 +38,7 @@ pub(super) fn run(args: &NewArgs, output: &Output) -> Result<(), Failure> {
         .filter(|lock| lock.is_file())
     {
         let copied = fs::copy(&lock, args.path.join("Cargo.lock"));
-        copied.map_err(|error| unwritable(&lock, &error))?;
+        copied.map_err(|error| Failure::unwritable(&lock, &error))?;
     }
     print(args, &files, output);
     Ok(())
@@ -88,18 +88,14 @@ fn create_folder(path: &Path) -> Result<(), Failure> {
             path.display()
         ))),
         Ok(false) => Ok(()),
-        Err(_) => fs::create_dir_all(path).map_err(|error| unwritable(path, &error)),
+        Err(_) => fs::create_dir_all(path).map_err(|error| Failure::unwritable(path, &error)),
     }
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
     let written = folder.and_then(|()| fs::write(path, text));
-    written.map_err(|error| unwritable(path, &error))
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::usage(format!("cannot write {}: {error}", path.display()))
+    written.map_err(|error| Failure::unwritable(path, &error))
 }
 
 /// The source of a template.

@@ -31,14 +31,15 @@ pub(super) async fn run(args: &PackArgs, output: &Output) -> Result<(), Failure>
             "pass the program after `--`: mcp pack -- target/release/shop",
         ));
     };
-    let (program, size) = open_program(Path::new(program))?;
+    let program = Path::new(program);
+    check_program(program)?;
     let package = Package::of_folder();
     let client = target::connect_only(&args.target, output).await?;
     let described = describe(&client).await;
     close(&client).await;
     let server = described?;
 
-    let manifest = manifest(args, &server, &package, &program)?;
+    let manifest = manifest(args, &server, &package, program)?;
     let registry = args
         .registry_name
         .as_deref()
@@ -52,9 +53,9 @@ pub(super) async fn run(args: &PackArgs, output: &Output) -> Result<(), Failure>
         .output
         .clone()
         .unwrap_or_else(|| bundle_name(&manifest));
-    let written = write_bundle(&path, &manifest, &program, size);
-    written.map_err(|error| unwritable(&path, &error))?;
-    let digest = digest(&path).map_err(|error| unwritable(&path, &error))?;
+    let written = write_bundle(&path, &manifest, program);
+    written.map_err(|error| Failure::unwritable(&path, &error))?;
+    let digest = digest(&path).map_err(|error| Failure::unwritable(&path, &error))?;
     let entry = match registry {
         Some(name) => Some(write_entry(&path, name, &digest, args, &manifest)?),
         None => None,
@@ -108,7 +109,7 @@ impl Package {
     }
 }
 
-fn open_program(path: &Path) -> Result<(PathBuf, u64), Failure> {
+fn check_program(path: &Path) -> Result<(), Failure> {
     let found = std::fs::metadata(path)
         .ok()
         .filter(std::fs::Metadata::is_file);
@@ -124,7 +125,7 @@ fn open_program(path: &Path) -> Result<(PathBuf, u64), Failure> {
             path.display()
         )));
     }
-    Ok((path.to_owned(), found.len()))
+    Ok(())
 }
 
 fn manifest(
@@ -255,7 +256,7 @@ fn bundle_name(manifest: &Value) -> PathBuf {
 }
 
 /// Writes the bundle. The same inputs give the same bytes.
-fn write_bundle(path: &Path, manifest: &Value, program: &Path, size: u64) -> io::Result<()> {
+fn write_bundle(path: &Path, manifest: &Value, program: &Path) -> io::Result<()> {
     let mut bundle = ZipWriter::new(File::create(path)?);
     let options = SimpleFileOptions::default();
     bundle.start_file("manifest.json", options)?;
@@ -265,7 +266,7 @@ fn write_bundle(path: &Path, manifest: &Value, program: &Path, size: u64) -> io:
         .as_str()
         .unwrap_or_default();
     bundle.start_file(entry_point, options.unix_permissions(0o755))?;
-    let mut program = io::Read::take(File::open(program)?, size);
+    let mut program = io::Read::take(File::open(program)?, MAX_PROGRAM);
     io::copy(&mut program, &mut bundle)?;
     bundle.finish()?.sync_all()
 }
@@ -352,12 +353,8 @@ fn write_entry(
     });
     let path = bundle.with_file_name("server.json");
     let written = std::fs::write(&path, &*escape_json(&format!("{entry:#}\n")));
-    written.map_err(|error| unwritable(&path, &error))?;
+    written.map_err(|error| Failure::unwritable(&path, &error))?;
     Ok(path)
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::usage(format!("cannot write {}: {error}", path.display()))
 }
 
 fn print(path: &Path, digest: &str, manifest: &Value, entry: Option<&Path>, output: &Output) {

@@ -25,8 +25,7 @@ const QUEUE: usize = 256;
 pub(super) async fn run(args: &RecordArgs, output: &Output) -> Result<(), Failure> {
     let server = target::resolve_only(&args.target, output).await?;
     let path = &args.output;
-    let failed =
-        |error: io::Error| Failure::usage(format!("cannot write {}: {error}", path.display()));
+    let failed = |error: io::Error| Failure::unwritable(path, &error);
     let target = match &server {
         Server::Http(remote) => config::public_url(&remote.url),
         Server::Command(_) => "a command".to_owned(),

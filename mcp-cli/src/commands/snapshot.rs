@@ -16,8 +16,7 @@ pub(super) async fn run(args: &SnapshotArgs, output: &Output) -> Result<(), Fail
     let snapshot = snapshot?;
     if let Some(path) = &args.output {
         let written = tokio::fs::write(path, &*escape_json(&snapshot.to_json())).await;
-        return written
-            .map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())));
+        return written.map_err(|error| Failure::unwritable(path, &error));
     }
     if output.json {
         output.document(snapshot.as_value())

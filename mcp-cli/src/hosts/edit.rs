@@ -7,7 +7,7 @@ use jsonc_parser::cst::{CstInputValue, CstRootNode};
 use serde_json::{Map, Value};
 use toml_edit::{DocumentMut, Item, Table};
 
-use super::{Entry, Format, Host};
+use super::{Entry, Format, Host, to_value};
 
 /// Reason for which a file cannot be edited.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,10 +28,7 @@ pub(crate) fn insert(
     replaces: bool,
 ) -> Result<String, EditError> {
     let mut expected = parse(host.format(), text)?;
-    let members = entry
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), value.clone()));
-    let value = Value::Object(members.collect());
+    let value = to_value(entry);
     let old = servers(&mut expected, host)?.insert(name.to_owned(), value.clone());
     if old.as_ref() == Some(&value) {
         return Ok(text.to_owned());

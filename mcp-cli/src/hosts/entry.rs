@@ -33,38 +33,33 @@ pub(crate) enum Launch {
 /// The entry of a server: members in the order in which they are written.
 pub(crate) type Entry = Vec<(&'static str, Value)>;
 
+/// Returns an entry as one JSON object.
+pub(crate) fn to_value(entry: &Entry) -> Value {
+    let members = entry.iter();
+    Value::Object(
+        members
+            .map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .collect(),
+    )
+}
+
 /// Returns true if a variable or a header of this name usually has a secret.
 pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRETS.iter().any(|word| name.contains(word))
 }
 
-/// The spelling of an environment variable inside of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reference {
-    /// `${NAME}`
-    Shell,
-    /// `${env:NAME}`
-    Env,
-    /// `$NAME`
-    Dollar,
-    /// `{env:NAME}`
-    Braces,
-    /// In members of their own only, for whole values.
-    Whole,
-    /// The host has none.
-    None,
-}
-
 impl Host {
-    const fn reference(self) -> Reference {
+    /// The text before and after the name of an environment variable inside of a value. `None` if the host has no
+    /// references there.
+    const fn reference(self) -> Option<(&'static str, &'static str)> {
         match self {
-            Self::ClaudeCode | Self::CopilotCli => Reference::Shell,
-            Self::Cursor | Self::Vscode | Self::Windsurf => Reference::Env,
-            Self::GeminiCli | Self::QwenCode => Reference::Dollar,
-            Self::Opencode => Reference::Braces,
-            Self::Codex | Self::Goose => Reference::Whole,
-            Self::ClaudeDesktop | Self::Cline | Self::Zed => Reference::None,
+            Self::ClaudeCode | Self::CopilotCli => Some(("${", "}")),
+            Self::Cursor | Self::Vscode | Self::Windsurf => Some(("${env:", "}")),
+            Self::GeminiCli | Self::QwenCode => Some(("$", "")),
+            Self::Opencode => Some(("{env:", "}")),
+            // Codex and Goose pass whole values on, in members of their own.
+            Self::Codex | Self::Goose | Self::ClaudeDesktop | Self::Cline | Self::Zed => None,
         }
     }
 
@@ -161,13 +156,10 @@ impl Host {
         let mut rest = value;
         while let Some((before, variable, after)) = split_reference(rest) {
             out.push_str(before);
-            match self.reference() {
-                Reference::Shell => out.push_str(&format!("${{{variable}}}")),
-                Reference::Env => out.push_str(&format!("${{env:{variable}}}")),
-                Reference::Dollar => out.push_str(&format!("${variable}")),
-                Reference::Braces => out.push_str(&format!("{{env:{variable}}}")),
-                Reference::Whole | Reference::None => return Err(self.no_reference(name, variable)),
-            }
+            let Some((start, end)) = self.reference() else {
+                return Err(self.no_reference(name, variable));
+            };
+            out.push_str(&format!("{start}{variable}{end}"));
             rest = after;
         }
         out.push_str(rest);
@@ -282,7 +274,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::Host;
-    use super::{Launch, is_secret};
+    use super::{Launch, is_secret, to_value};
 
     fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
         let owned = list
@@ -292,11 +284,7 @@ mod tests {
     }
 
     fn entry(host: Host, launch: &Launch) -> Result<Value, String> {
-        let members = host.entry("shop", launch)?;
-        let members = members
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value));
-        Ok(Value::Object(members.collect()))
+        host.entry("shop", launch).map(|entry| to_value(&entry))
     }
 
     #[test]

@@ -168,12 +168,11 @@ impl Rewriter<'_> {
             }
             properties.insert(key(own), node);
         }
-        let required: Vec<String> = match self.profile.is_strict {
-            true => properties.keys().cloned().collect(),
-            false => {
-                let known = required.iter().map(|own| key(own));
-                known.filter(|name| properties.contains_key(name)).collect()
-            }
+        let required: Vec<String> = if self.profile.is_strict {
+            properties.keys().cloned().collect()
+        } else {
+            let known = required.iter().map(|own| key(own));
+            known.filter(|name| properties.contains_key(name)).collect()
         };
         let mut node = Map::new();
         node.insert("type".to_owned(), json!("object"));
