@@ -6,6 +6,7 @@
 mod extension;
 mod gateway;
 mod group;
+mod ported;
 mod stdio;
 
 use std::process::Stdio;
