@@ -15,7 +15,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::changes::Announcements;
 use super::directory::Directory;
 use super::error::GatewayError;
-use super::lists::{Command, Reload, ServerLists};
+use super::lists::{Command, Reload, Restart, ServerLists};
 use super::open_tasks::OpenTasks;
 use super::options::GatewayServer;
 use super::parked::Parked;
@@ -136,6 +136,41 @@ impl GatewayControl {
             done,
         };
         self.send(Command::Reload(reload), changed).await?
+    }
+
+    /// Ends a server and starts it again, for example after its program has changed. Returns when the new one is
+    /// listed. Its former lists are served until then, and clients are notified if the new ones differ. Calls that run
+    /// can finish in the old process or session; calls from now on use the new one.
+    ///
+    /// A [lazy](GatewayServer::lazy) server is ended, and starts at its next call.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`GatewayError::UnknownServer`] when the gateway has no such server, [`GatewayError::NotRestarted`] when
+    /// it does not start or cannot be listed (the gateway tries it again, with growing pauses), and
+    /// [`GatewayError::Ended`] after the end of the gateway, or when a [`reload`](Self::reload) replaces the server
+    /// meanwhile.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::gateway::{Gateway, GatewayServer};
+    /// use mcp::prelude::*;
+    ///
+    /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+    /// let gateway = Gateway::new("tools", "1.0.0")
+    ///     .server(GatewayServer::new("files", |client| client.connect("http://127.0.0.1:8001/mcp")))
+    ///     .connect()
+    ///     .await?;
+    /// gateway.control.restart("files").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn restart(&self, server: &str) -> Result<(), GatewayError> {
+        let (done, listed) = oneshot::channel();
+        let server = server.into();
+        self.send(Command::Restart(Restart { server, done }), listed)
+            .await?
     }
 
     /// The health, the items, the calls and the last failure of each server.

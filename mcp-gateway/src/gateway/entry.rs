@@ -11,10 +11,12 @@ use mcp_client::{Client, Error};
 use mcp_core::BoxFuture;
 use mcp_core::backoff::Backoff;
 use mcp_types::Tool;
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::changes::Stale;
 use super::drift;
+use super::error::GatewayError;
 use super::listing::Listing;
 use super::manifest::Manifest;
 use super::options::StartSettings;
@@ -41,6 +43,8 @@ pub(super) struct ListedServer {
     /// The lists that are to be requested.
     pub(super) stale: Stale,
     pub(super) is_requested: bool,
+    /// The callers that wait until the server is started again and listed.
+    pub(super) restarts: Vec<oneshot::Sender<Result<(), GatewayError>>>,
     /// The reason why the last request of the lists has failed.
     pub(super) problem: Option<Arc<str>>,
     /// The lists are not requested before.
@@ -68,6 +72,7 @@ impl ListedServer {
             listing: Listing::default(),
             stale: Stale::UNKNOWN,
             is_requested: false,
+            restarts: Vec::new(),
             problem: None,
             next: Instant::now(),
             backoff,
@@ -91,6 +96,30 @@ impl ListedServer {
         match self.health_check {
             Some(period) => group.health_check(name, period),
             None => group,
+        }
+    }
+
+    /// Requests all lists of a new connection.
+    pub(super) fn list_again(&mut self, generation: u64) {
+        self.generation = generation;
+        self.is_requested = false;
+        self.stale = Stale::UNKNOWN;
+        self.next = Instant::now();
+        self.backoff.reset();
+    }
+
+    /// Answers the callers that wait until the server is started again.
+    pub(super) fn report_restart(&mut self) {
+        let outcome = match &self.problem {
+            Some(problem) => Err(GatewayError::NotRestarted {
+                server: self.upstream.server.clone(),
+                problem: problem.clone(),
+            }),
+            None => Ok(()),
+        };
+        for done in self.restarts.drain(..) {
+            // The caller may have gone.
+            let _ = done.send(outcome.clone());
         }
     }
 

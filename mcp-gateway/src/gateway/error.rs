@@ -71,6 +71,15 @@ pub enum GatewayError {
         /// The server.
         server: Arc<str>,
     },
+    /// A server that was ended could not be started again.
+    #[error("the server {server:?} was not started again: {problem}")]
+    #[non_exhaustive]
+    NotRestarted {
+        /// The server.
+        server: Arc<str>,
+        /// The problem, without details of the connection.
+        problem: Arc<str>,
+    },
     /// A setting names a server that was not added.
     #[error(
         "a setting names the server {server:?}, which the gateway does not have; add the server, or correct \

@@ -47,6 +47,7 @@ const SETTLE_PAUSE: Duration = Duration::from_millis(500);
 /// A request of [`GatewayControl`](super::GatewayControl).
 pub(super) enum Command {
     Reload(Reload),
+    Restart(Restart),
     Status(oneshot::Sender<GatewayStatus>),
 }
 
@@ -54,6 +55,12 @@ pub(super) enum Command {
 pub(super) struct Reload {
     pub(super) servers: Vec<GatewayServer>,
     pub(super) naming: Naming,
+    pub(super) done: oneshot::Sender<Result<(), GatewayError>>,
+}
+
+/// A server that is to be started again.
+pub(super) struct Restart {
+    pub(super) server: Arc<str>,
     pub(super) done: oneshot::Sender<Result<(), GatewayError>>,
 }
 
@@ -265,6 +272,7 @@ impl ServerLists {
                 }
                 Some(command) = commands.recv() => match command {
                     Command::Reload(reload) => self.reload(reload).await,
+                    Command::Restart(restart) => self.restart(restart),
                     // The caller may have gone.
                     Command::Status(sender) => drop(sender.send(self.status())),
                 },
@@ -434,7 +442,24 @@ impl ServerLists {
         self.broadcasts.stop(stopped);
         let servers = self.servers.iter();
         let servers = servers.filter(|server| stopped.contains(&server.upstream.server));
-        servers.for_each(|server| server.upstream.sessions.close_idle());
+        servers.for_each(|server| server.upstream.sessions.retire());
+    }
+
+    fn restart(&mut self, restart: Restart) {
+        let Restart { server, done } = restart;
+        self.generation += 1;
+        let generation = self.generation;
+        let Some(listed) = self.server(&server) else {
+            // The caller may have gone.
+            let _ = done.send(Err(GatewayError::UnknownServer { server }));
+            return;
+        };
+        listed.list_again(generation);
+        listed.restarts.push(done);
+        if listed.starts_on_demand() {
+            listed.report_restart();
+        }
+        self.restart_later(&HashSet::from([server]));
     }
 
     /// Stores lists. Returns the kinds that were listed, and those that the server has announced.
@@ -475,6 +500,11 @@ impl ServerLists {
         let Some((index, kinds, announced)) = self.store(listed) else {
             return;
         };
+        self.serve_kinds(index, kinds, announced);
+        self.servers[index].report_restart();
+    }
+
+    fn serve_kinds(&mut self, index: usize, kinds: Kinds, announced: Kinds) {
         self.serve_extensions();
         if kinds.tools {
             self.serve_tools(&[index], announced.tools, false);

@@ -70,6 +70,8 @@ struct CallerSessions {
 struct IdleSessions {
     sessions: Vec<IdleSession>,
     next_number: u64,
+    /// Counts the ends of all sessions. A session of a former count is not used again.
+    generation: u64,
 }
 
 struct IdleSession {
@@ -106,6 +108,8 @@ pub(super) struct SessionKey {
 pub(super) struct Lease {
     session: OpenSession,
     sessions: Sessions,
+    /// The generation in which the session was opened.
+    generation: u64,
     has_ended: bool,
     _permits: [OwnedSemaphorePermit; 2],
     _place: Place,
@@ -156,6 +160,7 @@ impl Sessions {
             let message = "all sessions with the server are in use";
             return Err(Fault::overloaded(message, RETRY));
         };
+        let generation = self.0.idle.lock().generation;
         let session = match self.take_idle(key, &caller) {
             Some(session) => Ok(session),
             None => self.open(key.clone(), caller).await,
@@ -163,6 +168,7 @@ impl Sessions {
         Ok(session.map(|session| Lease {
             session,
             sessions: self.clone(),
+            generation,
             has_ended: false,
             _permits: [own, of_all],
             _place: place,
@@ -217,10 +223,14 @@ impl Sessions {
         taken
     }
 
-    /// Closes the sessions that no call has.
-    pub(super) fn close_idle(&self) {
-        let idle = std::mem::take(&mut self.0.idle.lock().sessions);
+    /// Closes the sessions that no call has. Those of running calls end with their calls.
+    pub(super) fn retire(&self) {
+        let mut idle = self.0.idle.lock();
+        idle.generation += 1;
+        let closed = std::mem::take(&mut idle.sessions);
         drop(idle);
+        // A session ends with its last reference.
+        drop(closed);
     }
 
     async fn open(
@@ -264,10 +274,13 @@ impl Sessions {
 }
 
 impl SessionPool {
-    /// Adds a session to the idle ones, until its time has passed.
-    fn add_idle(self: &Arc<Self>, session: OpenSession) {
+    /// Adds a session to the idle ones, until its time has passed. One of a former generation ends.
+    fn add_idle(self: &Arc<Self>, session: OpenSession, generation: u64) {
         let pool = Arc::downgrade(self);
         let mut idle = self.idle.lock();
+        if idle.generation != generation {
+            return;
+        }
         let number = idle.next_number;
         idle.next_number += 1;
         let expiry = tokio::spawn(async move {
@@ -337,7 +350,9 @@ impl Lease {
     /// Gives the session back: its call has its result.
     pub(super) fn end(mut self) {
         self.has_ended = true;
-        self.sessions.0.add_idle(self.session.clone());
+        self.sessions
+            .0
+            .add_idle(self.session.clone(), self.generation);
     }
 }
 

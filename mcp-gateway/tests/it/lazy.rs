@@ -1,4 +1,4 @@
-//! Servers that start at their first call, and stop when they are not called.
+//! Servers that start at their first call, stop when they are not called, and are started again.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use futures::future::join_all;
 use mcp::gateway::config::GatewayConfig;
-use mcp::gateway::{ConnectedGateway, Gateway, GatewayServer};
+use mcp::gateway::{ConnectedGateway, Gateway, GatewayError, GatewayServer};
 use mcp::group::{Group, Health, ServerSpec, Variables};
 use mcp::prelude::*;
 use mcp::types::{ElicitResult, ProtocolVersion};
@@ -91,16 +91,27 @@ impl Starts {
 
 /// A server on a pipe whose starts are counted.
 fn counted(server: Server, era: &ConnectMode) -> (GatewayServer, Starts) {
+    let server = Arc::new(server);
+    counted_programs(move |_| Some(server.clone()), era)
+}
+
+/// A server on a pipe that runs another program after each start. `None` ends at once.
+fn counted_programs(
+    program: impl Fn(usize) -> Option<Arc<Server>> + Send + Sync + 'static,
+    era: &ConnectMode,
+) -> (GatewayServer, Starts) {
     let starts = Starts::default();
-    let (server, count, era) = (Arc::new(server), starts.clone(), era.clone());
+    let (count, era) = (starts.clone(), era.clone());
     let server = GatewayServer::new("shop", move |client| {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         let (reader, writer) = tokio::io::split(theirs);
-        count.all.fetch_add(1, Ordering::SeqCst);
+        let number = count.all.fetch_add(1, Ordering::SeqCst);
         count.running.fetch_add(1, Ordering::SeqCst);
-        let (running, server) = (count.running.clone(), StdioServer::new(server.clone()));
+        let (running, server) = (count.running.clone(), program(number));
         tokio::spawn(async move {
-            drop(server.run_over(reader, writer).await);
+            if let Some(server) = server {
+                drop(StdioServer::new(server).run_over(reader, writer).await);
+            }
             running.fetch_sub(1, Ordering::SeqCst);
         });
         let (reader, writer) = tokio::io::split(ours);
@@ -333,4 +344,86 @@ async fn lazy_server_of_a_file_has_its_manifest_in_the_folder() {
     let listed = names(&opened.client).await;
     assert!(listed.contains(&"shop__buy".to_owned()), "{listed:?}");
     assert_eq!(starts.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn restarted_server_is_listed_anew_and_running_calls_finish() {
+    let programs: [Option<Arc<Server>>; 4] = [
+        Some(Arc::new(shop(&["buy"]))),
+        Some(Arc::new(shop(&["buy"]))),
+        Some(Arc::new(shop(&["buy", "sell"]))),
+        None,
+    ];
+    for era in &ERAS {
+        let programs = programs.clone();
+        let program = move |number| programs.get(number).cloned().flatten();
+        let (server, starts) = counted_programs(program, era);
+        let gateway = Gateway::new("gateway", "1.0.0").server(server);
+        let opened = gateway.connect().await.unwrap();
+        let control = opened.control.clone();
+        let Opened { client, .. } = Opened::over(opened, Client::builder()).await;
+        let mut changes = client.changes().tools_changed().await.unwrap();
+        let listed = names(&client).await;
+        let running = tokio::spawn(
+            client
+                .call("shop__wait", ())
+                .timeout(IDLE * 20)
+                .into_future(),
+        );
+        sleep(Duration::from_secs(1)).await;
+
+        control.restart("shop").await.unwrap();
+        assert_eq!((starts.count(), starts.running()), (2, 2), "{era:?}");
+        assert_eq!(names(&client).await, listed);
+        let unchanged = timeout(IDLE / 60, changes.next()).await;
+        assert!(unchanged.is_err(), "{unchanged:?}");
+        control.restart("shop").await.unwrap();
+        let change = timeout(IDLE, changes.next()).await;
+        assert!(matches!(change, Ok(Some(Ok(_)))), "{era:?}: {change:?}");
+        assert!(names(&client).await.contains(&"shop__sell".to_owned()));
+        assert_eq!(running.await.unwrap().unwrap().text(), "waited");
+        sleep(Duration::from_secs(1)).await;
+        assert_eq!((starts.count(), starts.running()), (3, 1), "{era:?}");
+
+        let error = control.restart("shop").await.unwrap_err();
+        assert!(
+            matches!(&error, GatewayError::NotRestarted { server, .. } if **server == *"shop"),
+            "{error}"
+        );
+        assert!(names(&client).await.contains(&"shop__sell".to_owned()));
+        let error = control.restart("none").await.unwrap_err();
+        assert!(
+            matches!(error, GatewayError::UnknownServer { .. }),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn session_of_a_call_ends_with_it_after_a_restart() {
+    let (server, starts) = counted(shop(&["buy"]), &ConnectMode::Legacy);
+    let gateway = Gateway::new("gateway", "1.0.0").server(server);
+    let opened = gateway.connect().await.unwrap();
+    let control = opened.control.clone();
+    let asked = Client::builder()
+        .on_elicit(|form: ElicitRequest| async move { form.accept(json!({"count": 3})) });
+    let Opened { client, .. } = Opened::over(opened, asked).await;
+    let running = tokio::spawn(
+        client
+            .call("shop__wait", ())
+            .timeout(IDLE * 20)
+            .into_future(),
+    );
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(starts.running(), 2, "the call has its own session");
+    control.restart("shop").await.unwrap();
+    assert_eq!(running.await.unwrap().unwrap().text(), "waited");
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!((starts.count(), starts.running()), (3, 1));
+    assert_eq!(client.call("shop__buy", ()).await.unwrap().text(), "buy");
+    assert_eq!(
+        starts.count(),
+        4,
+        "the session of the old process is not used again"
+    );
 }
