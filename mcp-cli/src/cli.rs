@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `server` | how a command line names a server |
-//! | `lifecycle` | commands around a server's life: `new`, `install`, `uninstall`, `pack` |
+//! | `lifecycle` | commands around a server's life: `new`, `dev`, `install`, `uninstall`, `pack` |
 
 mod lifecycle;
 mod server;
@@ -14,7 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use self::lifecycle::{
-    EntryArgs, InstallArgs, NewArgs, PackArgs, Template, UninstallArgs,
+    DevArgs, EntryArgs, InstallArgs, NewArgs, PackArgs, Template, UninstallArgs,
 };
 pub(crate) use self::server::{ServerArgs, TargetArgs};
 
@@ -153,6 +153,12 @@ pub(crate) enum Command {
         after_help = "The crate compiles, runs and passes its tests at once.\n\nExamples:\n  mcp new shop\n  mcp new shop --template http\n  mcp new work/agent --template agent --sdk ../rust-sdk"
     )]
     New(NewArgs),
+    /// Build and restart a server after each change of its sources, behind a connection that stays
+    #[command(
+        override_usage = "mcp dev [OPTIONS]\n       mcp dev [OPTIONS] -- <COMMAND>...",
+        after_help = "`cargo run`, the default, is built first: the former program answers until the new one is ready, and a\ncall gets the errors of a build that has failed. Other commands are started again. A change counts\nunless .gitignore names the file, or a part of its path begins with a dot.\n\nThe client stays connected, and is notified of changed lists. With --json, every step is one JSON line\non standard error: building, broken, unchanged, ready, ended, listening, inspector.\n\nExamples:\n  mcp dev --http --inspect\n  mcp dev -- cargo run --bin shop -- --fast\n  mcp dev --dir ../shop -- uv run server.py\n  mcp install --host claude-code --name shop -- mcp dev --dir ~/shop"
+    )]
+    Dev(DevArgs),
     /// Enter a server into the settings of a host, such as Claude Code or VS Code
     #[command(
         override_usage = "mcp install [OPTIONS] --host <HOST> <TARGET>\n       mcp install [OPTIONS] --host <HOST> -- <COMMAND>...",

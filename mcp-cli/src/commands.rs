@@ -3,6 +3,7 @@
 mod call;
 mod complete;
 mod contents;
+mod dev;
 mod diff;
 mod doctor;
 mod gateway;
@@ -56,6 +57,7 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Replay(args) => replay::run(args, output).await,
         Command::Doctor(args) => doctor::run(args, output).await,
         Command::New(args) => new::run(args, output),
+        Command::Dev(args) => dev::run(args, output).await,
         Command::Install(args) => install::install(args, output).await,
         Command::Uninstall(args) => install::uninstall(args, output).await,
         Command::Pack(args) => pack::run(args, output).await,
@@ -65,7 +67,7 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         }
         Command::Proxy(args) => proxy::run(args, output).await,
         Command::Serve(args) => serve::run(args, output).await,
-        Command::Gateway(args) => gateway::run(args).await,
+        Command::Gateway(args) => gateway::run(args, output).await,
         Command::Login(args) => login::login(args, output).await,
         Command::Logout(args) => login::logout(args, output).await,
         Command::Whoami(args) => login::whoami(args, output).await,

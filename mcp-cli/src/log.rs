@@ -7,6 +7,7 @@ use std::path::Path;
 use mcp::types::{escape_json, escape_line};
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt::format::debug_fn;
 use tracing_subscriber::fmt::{MakeWriter, layer};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -15,6 +16,8 @@ use crate::failure::Failure;
 
 /// Event target of gateway calls.
 const AUDIT: &str = "mcp_gateway::audit";
+/// Event target of the lines that servers write to standard error.
+const SERVER_STDERR: &str = "mcp::server_stderr";
 
 /// Writes warnings to standard error, and each call of a gateway as one line of JSON to `audit`: a file that lines are
 /// appended to, or `-` for standard error.
@@ -48,6 +51,43 @@ pub(crate) fn start(audit: Option<&Path>) -> Result<(), Failure> {
         .with(audit)
         .try_init();
     Ok(())
+}
+
+/// Writes warnings, and the lines that a server writes to standard error. The gateway's warnings about a server that ends
+/// or changes are left out: the command reports them itself.
+pub(crate) fn start_dev(json: bool) {
+    let events = Targets::new()
+        .with_default(LevelFilter::WARN)
+        .with_target("mcp_gateway", LevelFilter::OFF)
+        .with_target("mcp_gateway::gateway::served", LevelFilter::WARN);
+    let registry = tracing_subscriber::registry();
+    // Another subscriber is set in tests only.
+    let _ = if json {
+        let writer = LogWriter::new(None, |event| escape_json(event).into_owned());
+        let lines = layer().json().flatten_event(true).with_writer(writer);
+        let events = events.with_target(SERVER_STDERR, LevelFilter::DEBUG);
+        registry.with(lines.with_filter(events)).try_init()
+    } else {
+        let message = debug_fn(|writer, field, value| match field.name() {
+            "message" => write!(writer, "{value:?}"),
+            _ => Ok(()),
+        });
+        let lines = LogWriter::new(None, |line| format!("  | {}", escape_line(line)));
+        let lines = layer()
+            .with_ansi(false)
+            .without_time()
+            .with_level(false)
+            .with_target(false)
+            .fmt_fields(message)
+            .with_writer(lines)
+            .with_filter(Targets::new().with_target(SERVER_STDERR, LevelFilter::DEBUG));
+        let warnings = LogWriter::new(None, |event| escape_line(event).into_owned());
+        let warnings = layer()
+            .with_ansi(false)
+            .with_writer(warnings)
+            .with_filter(events.with_target(SERVER_STDERR, LevelFilter::OFF));
+        registry.with(lines).with(warnings).try_init()
+    };
 }
 
 /// Opens a file that only the user can read. `None`: standard error.

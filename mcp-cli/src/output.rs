@@ -98,6 +98,22 @@ impl Output {
         }
     }
 
+    /// Prints an event of a command that serves on standard error, also with `--quiet`: as text, or as a JSON line.
+    pub(crate) fn event(&self, text: &str, event: &Value) {
+        if self.json {
+            eprintln!("{}", escape_json(&event.to_string()));
+        } else {
+            status(text);
+        }
+    }
+
+    /// Prints an event that `--quiet` hides, unless it is a JSON line.
+    pub(crate) fn step(&self, text: &str, event: &Value) {
+        if self.json || !self.quiet {
+            self.event(text, event);
+        }
+    }
+
     /// Prints a question or a prompt on standard error. Text of a server in it is one line already: see
     /// [`escape_line`].
     pub(crate) fn question(&self, text: &str) {

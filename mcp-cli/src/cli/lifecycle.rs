@@ -1,9 +1,10 @@
-//! The definitions of commands around a server's life: `new`, `install`, `uninstall`, `pack`.
+//! The definitions of commands around a server's life: `new`, `dev`, `install`, `uninstall`, `pack`.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::ListenAddress;
 use super::server::{ServerArgs, TargetArgs};
 use crate::hosts::Host;
 
@@ -35,6 +36,28 @@ pub(crate) struct NewArgs {
     /// Print the names of the files, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+/// Arguments of `dev`.
+#[derive(Debug, Args)]
+pub(crate) struct DevArgs {
+    /// Build and start this command [default: cargo run]
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// Run the command in this folder, and watch it [default: the current one]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Serve HTTP instead of standard streams
+    #[arg(long)]
+    pub(crate) http: bool,
+    #[command(flatten)]
+    pub(crate) listen: ListenAddress,
+    /// Open the inspector on the server
+    #[arg(long)]
+    pub(crate) inspect: bool,
+    /// Print the URL of the inspector, and open no browser
+    #[arg(long, requires = "inspect")]
+    pub(crate) no_open: bool,
 }
 
 /// The entry of a server in the settings of a host.

@@ -16,9 +16,10 @@ use super::serve::{self, Front};
 use crate::admin::AdminPage;
 use crate::cli::GatewayArgs;
 use crate::failure::{Failure, FailureKind};
-use crate::{log, output};
+use crate::log;
+use crate::output::{self, Output};
 
-pub(super) async fn run(args: &GatewayArgs) -> Result<(), Failure> {
+pub(super) async fn run(args: &GatewayArgs, output: &Output) -> Result<(), Failure> {
     log::start(args.audit.as_deref())?;
     let source = Source::new(args);
     let Loaded {
@@ -42,7 +43,7 @@ pub(super) async fn run(args: &GatewayArgs) -> Result<(), Failure> {
         serve_stdio(opened).await
     } else {
         let front = Front::new(&args.listen, http, authorization.as_ref().map(protection));
-        serve::listen(opened, front).await
+        serve::listen(opened, front, output).await
     }
 }
 
@@ -56,7 +57,7 @@ async fn serve_page(
     Ok(AbortOnDropHandle::new(tokio::spawn(page.run())))
 }
 
-async fn serve_stdio(opened: ConnectedGateway) -> Result<(), Failure> {
+pub(super) async fn serve_stdio(opened: ConnectedGateway) -> Result<(), Failure> {
     let served = mcp::serve_stdio(opened.server).await;
     opened.group.close().await;
     served.map_err(|error| Failure::new(FailureKind::Unreachable, error.to_string()))

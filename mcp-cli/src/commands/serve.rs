@@ -6,11 +6,12 @@ use mcp::gateway::config::HttpConfig;
 use mcp::gateway::{ConnectedGateway, Gateway, GatewayServer};
 use mcp::group::{Health, Naming};
 use mcp::http::Serve;
+use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::cli::{ListenAddress, ServeArgs};
 use crate::failure::{Failure, FailureKind};
-use crate::output::{self, Output};
+use crate::output::Output;
 use crate::{log, target};
 
 /// The name of the only server.
@@ -35,7 +36,7 @@ pub(super) async fn run(args: &ServeArgs, output: &Output) -> Result<(), Failure
     if let Some((_, Health::Down(reason))) = opened.group.health().into_iter().next() {
         return Err(Failure::new(FailureKind::Unreachable, reason));
     }
-    listen(opened, Front::new(&args.listen, None, None)).await
+    listen(opened, Front::new(&args.listen, None, None), output).await
 }
 
 /// The address of a gateway over HTTP, and its authorization.
@@ -65,7 +66,11 @@ impl Front {
 }
 
 /// Serves a gateway until Ctrl-C.
-pub(super) async fn listen(opened: ConnectedGateway, front: Front) -> Result<(), Failure> {
+pub(super) async fn listen(
+    opened: ConnectedGateway,
+    front: Front,
+    output: &Output,
+) -> Result<(), Failure> {
     let address = &front.address;
     let unusable = |error: &dyn std::fmt::Display| {
         Failure::usage(format!("cannot listen at {address}: {error}"))
@@ -80,7 +85,11 @@ pub(super) async fn listen(opened: ConnectedGateway, front: Front) -> Result<(),
     if let Some(authorization) = front.authorization {
         serve = serve.authorize(authorization);
     }
-    output::status(&format!("listening on http://{local}/mcp"));
+    let url = format!("http://{local}/mcp");
+    output.event(
+        &format!("listening on {url}"),
+        &json!({"event": "listening", "url": url}),
+    );
     let served = serve.run(listener).await;
     opened.group.close().await;
     served.map_err(|error| unusable(&error))

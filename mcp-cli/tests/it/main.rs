@@ -8,6 +8,8 @@ mod completions;
 #[cfg(test)]
 mod desk;
 #[cfg(test)]
+mod dev;
+#[cfg(test)]
 mod diffs;
 #[cfg(test)]
 mod doctor;

@@ -1,0 +1,196 @@
+//! `mcp dev`.
+//!
+//! | module | contents, lowest first |
+//! |---|---|
+//! | `plan` | what is built, started and watched |
+//! | `build` | builds by cargo, and their errors |
+//! | `sources` | changes of source files |
+//! | `front` | calls wait, run, or get the reason why they cannot |
+
+mod build;
+mod front;
+mod plan;
+mod sources;
+
+use std::collections::BTreeSet;
+use std::io::IsTerminal as _;
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use mcp::gateway::{ConnectedGateway, Gateway, GatewayControl};
+use mcp::group::Naming;
+use mcp::http::Serve;
+use mcp::middleware::from_fn;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio_util::task::AbortOnDropHandle;
+
+use self::front::Front;
+use self::plan::{Plan, Program};
+use self::sources::Sources;
+use super::{gateway, serve};
+use crate::cli::{DevArgs, RemoteArgs};
+use crate::failure::Failure;
+use crate::inspect::{Inspector, Session};
+use crate::output::Output;
+use crate::target::Server;
+use crate::{log, questions, target};
+
+pub(super) async fn run(args: &DevArgs, output: &Output) -> Result<(), Failure> {
+    log::start_dev(output.json);
+    let plan = Plan::new(args)?;
+    let sources = Sources::watch(&plan.sources).map_err(|error| {
+        let folder = plan.sources.display();
+        Failure::usage(format!("cannot watch {folder}: {error}"))
+    })?;
+    let front = Arc::new(Front::new(*output));
+    let gateway = Gateway::new(&*plan.name, "dev")
+        .naming(Naming::PlainUnlessTaken)
+        .server(front.server())
+        // Clients connect while the first build runs.
+        .start_limit(Duration::ZERO);
+    let opened = gateway.connect().await;
+    let mut opened = opened.map_err(|error| Failure::usage(error.to_string()))?;
+    let answering = front.clone();
+    opened.server = opened.server.layer(from_fn(move |exchange, next| {
+        answering.clone().answer(exchange, next)
+    }));
+    let developer = Developer {
+        plan,
+        front,
+        control: opened.control.clone(),
+        started: None,
+        output: *output,
+    };
+    let _following = AbortOnDropHandle::new(tokio::spawn(developer.follow(sources)));
+    let _inspector = if args.inspect {
+        Some(inspect(&opened, !args.no_open, output).await?)
+    } else {
+        None
+    };
+    let is_http = args.http || args.listen.listen.is_some() || !args.listen.allow_host.is_empty();
+    if is_http {
+        return serve::listen(opened, serve::Front::new(&args.listen, None, None), output).await;
+    }
+    if std::io::stdin().is_terminal() {
+        output.note("waiting for a client on standard input; pass --http to serve HTTP");
+    }
+    tokio::select! {
+        served = gateway::serve_stdio(opened) => served,
+        // With the runtime, a build ends.
+        _ = tokio::signal::ctrl_c() => Ok(()),
+    }
+}
+
+/// Opens the inspector on an endpoint of its own, until the handle is dropped.
+async fn inspect(
+    opened: &ConnectedGateway,
+    opens_browser: bool,
+    output: &Output,
+) -> Result<AbortOnDropHandle<()>, Failure> {
+    let failed = |error: std::io::Error| Failure::usage(format!("the inspector failed: {error}"));
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+    let listener = listener.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    let remote = RemoteArgs {
+        server: format!("http://{address}/mcp"),
+        header: Vec::new(),
+        config: None,
+        yes: false,
+    };
+    let remote = target::remote(&remote, output).await?;
+    let session = Session::new(remote.url.clone(), Server::Http(remote));
+    let inspector = Inspector::bind(0, session).await?;
+    let url = inspector.url();
+    output.event(
+        &format!("inspector: {url}"),
+        &json!({"event": "inspector", "url": url}),
+    );
+    if opens_browser && !questions::open_browser(url).await {
+        output.note("no browser could be started; open the URL yourself");
+    }
+    let endpoint = Serve::new(opened.server.clone());
+    Ok(AbortOnDropHandle::new(tokio::spawn(async move {
+        let _ = tokio::join!(endpoint.run(listener), inspector.run("auto"));
+    })))
+}
+
+/// Builds and starts the program after each change.
+struct Developer {
+    plan: Plan,
+    front: Arc<Front>,
+    control: GatewayControl,
+    /// The program that was started last, and when it was built.
+    started: Option<(Program, Option<SystemTime>)>,
+    output: Output,
+}
+
+impl Developer {
+    async fn follow(mut self, mut sources: Sources) {
+        loop {
+            let packages = tokio::select! {
+                packages = self.build_and_start() => packages,
+                // The build of the former state ends.
+                () = sources.changed() => continue,
+            };
+            for folder in packages {
+                // A folder that has gone is not watched.
+                let _ = sources.add(&folder);
+            }
+            sources.changed().await;
+        }
+    }
+
+    /// Returns the folders of the packages that were built.
+    async fn build_and_start(&mut self) -> BTreeSet<PathBuf> {
+        let Some(cargo) = &self.plan.cargo else {
+            self.start(self.plan.program()).await;
+            return BTreeSet::new();
+        };
+        self.front.build_begins();
+        self.output.step("building", &json!({"event": "building"}));
+        let build = build::run(cargo, &self.plan.folder, &self.output).await;
+        if build.succeeded {
+            self.start(self.plan.built(cargo, &build.executables)).await;
+        } else {
+            self.front.build_failed(build.problem());
+            let event = json!({"event": "broken", "errors": build.errors()});
+            let text = "the build has failed; calls get its errors until the next change";
+            self.output.event(text, &event);
+        }
+        build.packages
+    }
+
+    async fn start(&mut self, program: Program) {
+        let built_at = program.built_at();
+        let next = Some((program.clone(), built_at));
+        if built_at.is_some() && self.started == next && self.front.is_up_to_date() {
+            self.output.step(
+                "unchanged: the program is the one that runs",
+                &json!({"event": "unchanged"}),
+            );
+            return;
+        }
+        self.started = next;
+        let begin = Instant::now();
+        if self.front.start(program, &self.control).await {
+            self.report_ready(begin.elapsed()).await;
+        }
+    }
+
+    async fn report_ready(&self, time: Duration) {
+        let Ok(status) = self.control.status().await else {
+            return;
+        };
+        let milliseconds = time.as_millis();
+        for server in status.servers {
+            let tools = server.tools.len();
+            self.output.step(
+                &format!("ready after {milliseconds} ms, with {tools} tools"),
+                &json!({"event": "ready", "milliseconds": milliseconds, "tools": server.tools}),
+            );
+        }
+    }
+}

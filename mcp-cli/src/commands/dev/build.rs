@@ -1,0 +1,346 @@
+//! Builds by cargo, and their errors.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
+use cargo_metadata::{Message, PackageId};
+use process_wrap::tokio::{ChildWrapper, CommandWrap};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
+use tokio::time::timeout;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::plan::CargoRun;
+use crate::output::{self, Output};
+
+/// Errors that a call gets. The terminal has all.
+const MAX_ERRORS: usize = 10;
+/// Longest error in characters that a call gets.
+const MAX_ERROR: usize = 500;
+/// Last lines of cargo that a call gets when no error has a place.
+const MAX_LINES: usize = 20;
+/// Time to read the rest of cargo's standard error after its end. A process that a build has left behind may keep
+/// the pipe open.
+const REST: Duration = Duration::from_millis(200);
+
+/// The outcome of a build.
+#[derive(Debug, Default)]
+pub(super) struct Build {
+    pub(super) succeeded: bool,
+    pub(super) executables: Vec<PathBuf>,
+    /// The folders of the packages on this machine.
+    pub(super) packages: BTreeSet<PathBuf>,
+    errors: Vec<BuildError>,
+    /// The last lines of standard error.
+    lines: LastLines,
+}
+
+/// An error of the compiler.
+#[derive(Debug, PartialEq, Eq)]
+struct BuildError {
+    /// File, line and column.
+    place: Option<(String, usize, usize)>,
+    code: Option<String>,
+    message: String,
+}
+
+/// The last lines that cargo has written to standard error.
+#[derive(Debug, Clone, Default)]
+struct LastLines(Arc<Mutex<VecDeque<String>>>);
+
+/// Builds what `cargo run` starts. Dropping the future ends cargo and its processes.
+pub(super) async fn run(cargo: &CargoRun, folder: &Path, output: &Output) -> Build {
+    let mut build = Build::default();
+    match build.fill(cargo, folder, output).await {
+        Ok(succeeded) => build.succeeded = succeeded,
+        Err(error) => build
+            .lines
+            .push(format!("{} cannot be run: {error}", cargo.program)),
+    }
+    build
+}
+
+impl Build {
+    /// Returns true if cargo has succeeded.
+    async fn fill(&mut self, cargo: &CargoRun, folder: &Path, output: &Output) -> io::Result<bool> {
+        let mut process = Process::spawn(cargo, folder)?;
+        let stderr = process.child.stderr().take();
+        let reading = tokio::spawn(read_stderr(stderr, self.lines.clone(), *output));
+        let reading = AbortOnDropHandle::new(reading);
+        if let Some(stdout) = process.child.stdout().take() {
+            self.read_messages(stdout, output).await?;
+        }
+        let succeeded = process.wait().await?;
+        let _ = timeout(REST, reading).await;
+        Ok(succeeded)
+    }
+
+    /// Reads what cargo reports, to the end of the build.
+    async fn read_messages(
+        &mut self,
+        from: impl AsyncRead + Unpin,
+        output: &Output,
+    ) -> io::Result<()> {
+        let mut lines = BufReader::new(from).split(b'\n');
+        while let Some(line) = lines.next_segment().await? {
+            match serde_json::from_slice(&line) {
+                Ok(Message::CompilerArtifact(artifact)) => {
+                    self.add_package(&artifact.package_id, artifact.manifest_path.as_std_path());
+                    self.executables
+                        .extend(artifact.executable.map(PathBuf::from));
+                }
+                Ok(Message::CompilerMessage(message)) => {
+                    self.add_package(&message.package_id, message.target.src_path.as_std_path());
+                    self.add_diagnostic(&message.message, output);
+                }
+                Ok(Message::BuildFinished(_)) => break,
+                // Messages of later versions, and what build scripts print.
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the folder of a package, if it is one of this machine. `file` is in the folder.
+    fn add_package(&mut self, id: &PackageId, file: &Path) {
+        if !id.repr.starts_with("path+") {
+            return;
+        }
+        let mut folders = file.ancestors().skip(1);
+        if let Some(folder) = folders.find(|folder| folder.join("Cargo.toml").is_file()) {
+            self.packages.insert(folder.to_owned());
+        }
+    }
+
+    fn add_diagnostic(&mut self, diagnostic: &Diagnostic, output: &Output) {
+        if !output.json
+            && let Some(text) = &diagnostic.rendered
+        {
+            output::status(text.trim_end());
+        }
+        let is_error = matches!(
+            diagnostic.level,
+            DiagnosticLevel::Error | DiagnosticLevel::Ice
+        );
+        // The last message of the compiler counts the others.
+        if !is_error || diagnostic.message.starts_with("aborting due to") {
+            return;
+        }
+        let error = BuildError::new(diagnostic);
+        if !self.errors.contains(&error) {
+            self.errors.push(error);
+        }
+    }
+
+    /// Returns the errors for a call.
+    pub(super) fn problem(&self) -> String {
+        let mut text = "the server does not compile; correct its source and call again:".to_owned();
+        for error in self.errors.iter().take(MAX_ERRORS) {
+            let line: String = error.to_line().chars().take(MAX_ERROR).collect();
+            let _ = write!(text, "\n{line}");
+        }
+        if self.errors.len() > MAX_ERRORS {
+            let _ = write!(
+                text,
+                "\n… and {} more errors",
+                self.errors.len() - MAX_ERRORS
+            );
+        }
+        if self.errors.is_empty() {
+            for line in self.lines.lock().iter() {
+                let _ = write!(text, "\n{line}");
+            }
+        }
+        text
+    }
+
+    /// Returns the errors for programs.
+    pub(super) fn errors(&self) -> Value {
+        if self.errors.is_empty() {
+            let lines: Vec<_> = self.lines.lock().iter().cloned().collect();
+            return json!([{"message": lines.join("\n")}]);
+        }
+        self.errors.iter().map(BuildError::to_json).collect()
+    }
+}
+
+impl BuildError {
+    fn new(diagnostic: &Diagnostic) -> Self {
+        let span = diagnostic.spans.iter().find(|span| span.is_primary);
+        let label = span.and_then(|span| span.label.as_deref());
+        let message = match label {
+            Some(label) => format!("{}: {label}", diagnostic.message),
+            None => diagnostic.message.clone(),
+        };
+        Self {
+            place: span.map(|span| (span.file_name.clone(), span.line_start, span.column_start)),
+            code: diagnostic.code.as_ref().map(|code| code.code.clone()),
+            message,
+        }
+    }
+
+    fn to_line(&self) -> String {
+        let place = match &self.place {
+            Some((file, line, column)) => format!("{file}:{line}:{column}: "),
+            None => String::new(),
+        };
+        let code = match &self.code {
+            Some(code) => format!("[{code}]"),
+            None => String::new(),
+        };
+        format!("{place}error{code}: {}", self.message)
+    }
+
+    fn to_json(&self) -> Value {
+        let mut error = json!({"message": self.message});
+        if let Some((file, line, column)) = &self.place {
+            error["file"] = json!(file);
+            error["line"] = json!(line);
+            error["column"] = json!(column);
+        }
+        if let Some(code) = &self.code {
+            error["code"] = json!(code);
+        }
+        error
+    }
+}
+
+impl LastLines {
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, line: String) {
+        let mut lines = self.lock();
+        lines.push_back(line);
+        if lines.len() > MAX_LINES {
+            lines.pop_front();
+        }
+    }
+}
+
+/// Prints what cargo writes to standard error, and keeps the last lines.
+async fn read_stderr(from: Option<impl AsyncRead + Unpin>, last: LastLines, output: Output) {
+    let Some(from) = from else {
+        return;
+    };
+    let mut lines = BufReader::new(from).split(b'\n');
+    while let Ok(Some(line)) = lines.next_segment().await {
+        let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+        if !output.json {
+            output.note(&line);
+        }
+        last.push(line);
+    }
+}
+
+/// A cargo that runs, with the processes that it starts. They are killed when this is dropped before the end.
+struct Process {
+    child: Box<dyn ChildWrapper>,
+    has_ended: bool,
+}
+
+impl Process {
+    fn spawn(cargo: &CargoRun, folder: &Path) -> io::Result<Self> {
+        let mut command = CommandWrap::with_new(&cargo.program, |command| {
+            command
+                .args(&cargo.toolchain)
+                .args(["build", "--message-format=json"])
+                .args(&cargo.options)
+                .current_dir(folder)
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
+        });
+        #[cfg(unix)]
+        command.wrap(process_wrap::tokio::ProcessGroup::leader());
+        #[cfg(windows)]
+        command.wrap(process_wrap::tokio::JobObject);
+        let child = command.spawn()?;
+        Ok(Self {
+            child,
+            has_ended: false,
+        })
+    }
+
+    /// Returns true if cargo has succeeded.
+    async fn wait(&mut self) -> io::Result<bool> {
+        let status = self.child.wait().await;
+        self.has_ended = true;
+        Ok(status?.success())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            // An error means that it has ended already.
+            let _ = self.child.start_kill();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Build, BuildError, MAX_ERROR, MAX_ERRORS};
+
+    fn error(line: usize, message: &str) -> BuildError {
+        BuildError {
+            place: Some(("src/main.rs".to_owned(), line, 5)),
+            code: Some("E0308".to_owned()),
+            message: message.to_owned(),
+        }
+    }
+
+    #[test]
+    fn problem_names_places_and_is_short() {
+        let mut build = Build {
+            errors: vec![error(3, "mismatched types: expected `i64`, found `&str`")],
+            ..Build::default()
+        };
+        let problem = build.problem();
+        let line = "src/main.rs:3:5: error[E0308]: mismatched types: expected `i64`, found `&str`";
+        assert_eq!(problem.lines().nth(1), Some(line), "{problem}");
+        assert_eq!(
+            build.errors(),
+            json!([{
+                "message": "mismatched types: expected `i64`, found `&str`",
+                "file": "src/main.rs", "line": 3, "column": 5, "code": "E0308",
+            }])
+        );
+        build.errors = (0..100)
+            .map(|line| error(line, &"é".repeat(10_000)))
+            .collect();
+        let problem = build.problem();
+        assert!(
+            problem.chars().count() < (MAX_ERRORS + 1) * (MAX_ERROR + 1),
+            "{problem}"
+        );
+        assert!(problem.ends_with("… and 90 more errors"), "{problem}");
+    }
+
+    #[test]
+    fn problem_without_errors_of_the_compiler_is_what_cargo_says() {
+        let build = Build::default();
+        for number in 0..100 {
+            build.lines.push(format!("line {number}"));
+        }
+        let problem = build.problem();
+        assert!(problem.ends_with("\nline 98\nline 99"), "{problem}");
+        assert!(!problem.contains("line 79"), "{problem}");
+        assert!(
+            build.errors()[0]["message"]
+                .as_str()
+                .unwrap()
+                .ends_with("line 99")
+        );
+    }
+}

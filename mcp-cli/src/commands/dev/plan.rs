@@ -1,0 +1,306 @@
+//! What `mcp dev` builds, starts and watches.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mcp::ServerCommand;
+
+use crate::cli::DevArgs;
+use crate::failure::Failure;
+
+/// Options of `cargo run` whose value is the next word.
+const WITH_VALUE: [&str; 15] = [
+    "-p",
+    "--package",
+    "--bin",
+    "--example",
+    "-F",
+    "--features",
+    "-j",
+    "--jobs",
+    "--profile",
+    "--target",
+    "--target-dir",
+    "--manifest-path",
+    "--color",
+    "--config",
+    "-Z",
+];
+
+/// The command, its folder, and how it is built.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// The name of the server for clients.
+    pub(super) name: String,
+    /// The folder in which the command runs.
+    pub(super) folder: PathBuf,
+    /// The folder that is watched.
+    pub(super) sources: PathBuf,
+    command: Vec<String>,
+    /// `None` for a command that is not built.
+    pub(super) cargo: Option<CargoRun>,
+}
+
+/// A `cargo run` in its parts.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct CargoRun {
+    pub(super) program: String,
+    /// A toolchain, such as `+nightly`.
+    pub(super) toolchain: Option<String>,
+    /// The options of cargo.
+    pub(super) options: Vec<String>,
+    /// The arguments of the program that cargo builds.
+    arguments: Vec<String>,
+}
+
+/// The program to start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Program {
+    path: OsString,
+    arguments: Vec<String>,
+    folder: PathBuf,
+    /// Cargo writes the file.
+    is_built: bool,
+}
+
+impl Plan {
+    /// # Errors
+    ///
+    /// Returns a usage [`Failure`] if the folder does not exist, or if cargo has nothing to build there.
+    pub(super) fn new(args: &DevArgs) -> Result<Self, Failure> {
+        let dir = args.dir.as_deref().unwrap_or(Path::new("."));
+        // Events of the file system have the paths without links.
+        let folder = std::fs::canonicalize(dir).map_err(|error| {
+            Failure::usage(format!(
+                "the folder {} cannot be used: {error}",
+                dir.display()
+            ))
+        })?;
+        let mut command = args.command.clone();
+        if command.is_empty() {
+            command = ["cargo", "run"].map(str::to_owned).to_vec();
+        }
+        let cargo = CargoRun::parse(&command);
+        let sources = match &cargo {
+            Some(cargo) => cargo.package(&folder)?,
+            None => folder.clone(),
+        };
+        let named_by = match &cargo {
+            Some(_) => sources.file_name(),
+            None => command
+                .first()
+                .and_then(|program| Path::new(program).file_stem()),
+        };
+        Ok(Self {
+            name: named_by
+                .unwrap_or(OsStr::new("server"))
+                .to_string_lossy()
+                .into_owned(),
+            folder,
+            sources,
+            command,
+            cargo,
+        })
+    }
+
+    /// Returns the program of a command that cargo does not build.
+    pub(super) fn program(&self) -> Program {
+        let arguments = self.command.get(1..).unwrap_or_default();
+        Program {
+            path: self.command.first().cloned().unwrap_or_default().into(),
+            arguments: arguments.to_vec(),
+            folder: self.folder.clone(),
+            is_built: false,
+        }
+    }
+
+    /// Returns the program that cargo has built. If there are several, `cargo run` selects it.
+    pub(super) fn built(&self, cargo: &CargoRun, executables: &[PathBuf]) -> Program {
+        let [executable] = executables else {
+            let mut program = self.program();
+            let quiet = 1 + usize::from(cargo.toolchain.is_some());
+            program.arguments.insert(quiet, "--quiet".to_owned());
+            return program;
+        };
+        Program {
+            path: executable.into(),
+            arguments: cargo.arguments.clone(),
+            folder: self.folder.clone(),
+            is_built: true,
+        }
+    }
+}
+
+impl CargoRun {
+    fn parse(command: &[String]) -> Option<Self> {
+        let (program, mut rest) = command.split_first()?;
+        if Path::new(program).file_stem()? != "cargo" {
+            return None;
+        }
+        let toolchain = rest.first().filter(|word| word.starts_with('+')).cloned();
+        if toolchain.is_some() {
+            rest = &rest[1..];
+        }
+        let ("run" | "r", mut rest) = rest.split_first().map(|(word, rest)| (&**word, rest))?
+        else {
+            return None;
+        };
+        let mut options = Vec::new();
+        while let Some((word, others)) = rest.split_first() {
+            if word == "--" {
+                rest = others;
+                break;
+            }
+            if !word.starts_with('-') {
+                break;
+            }
+            options.push(word.clone());
+            rest = others;
+            if WITH_VALUE.contains(&&**word)
+                && let Some((value, others)) = rest.split_first()
+            {
+                options.push(value.clone());
+                rest = others;
+            }
+        }
+        Some(Self {
+            program: program.clone(),
+            toolchain,
+            options,
+            arguments: rest.to_vec(),
+        })
+    }
+
+    /// Returns the folder of the package.
+    fn package(&self, folder: &Path) -> Result<PathBuf, Failure> {
+        let mut options = self.options.iter();
+        while let Some(option) = options.next() {
+            let value = match option.split_once('=') {
+                Some(("--manifest-path", value)) => Some(value),
+                _ if option == "--manifest-path" => options.next().map(String::as_str),
+                _ => None,
+            };
+            if let Some(value) = value {
+                let manifest = std::fs::canonicalize(folder.join(value)).map_err(|error| {
+                    Failure::usage(format!("--manifest-path: {value} cannot be used: {error}"))
+                })?;
+                return Ok(manifest.parent().unwrap_or(folder).to_owned());
+            }
+        }
+        let mut folders = folder.ancestors();
+        let package = folders.find(|folder| folder.join("Cargo.toml").is_file());
+        package.map(Path::to_owned).ok_or_else(|| {
+            Failure::usage(format!(
+                "there is no Cargo.toml in {} or above it; pass --dir, or a command after `--`",
+                folder.display()
+            ))
+        })
+    }
+}
+
+impl Program {
+    /// Returns the command that starts the program.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the program cannot be copied.
+    pub(super) fn command(&self) -> io::Result<ServerCommand> {
+        let path = if cfg!(windows) && self.is_built {
+            copy(Path::new(&self.path))?.into()
+        } else {
+            self.path.clone()
+        };
+        Ok(ServerCommand::new(path)
+            .args(&self.arguments)
+            .inherit_all_env()
+            .current_dir(&self.folder))
+    }
+
+    /// Returns the time at which cargo has written the program. `None` for programs that are started again with each
+    /// change.
+    pub(super) fn built_at(&self) -> Option<std::time::SystemTime> {
+        let is_built = self
+            .is_built
+            .then(|| std::fs::metadata(&self.path).ok())
+            .flatten();
+        is_built.and_then(|file| file.modified().ok())
+    }
+}
+
+/// Copies a program, because Windows does not let cargo replace a file that runs. Returns the copy.
+fn copy(program: &Path) -> io::Result<PathBuf> {
+    let copy = program.with_extension("mcp-dev.exe");
+    std::fs::copy(program, &copy)?;
+    Ok(copy)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::{CargoRun, Plan, copy};
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn cargo_run_is_split_into_options_and_arguments() {
+        for (line, options, arguments) in [
+            ("cargo run", "", ""),
+            ("cargo run -- --fast -p x", "", "--fast -p x"),
+            (
+                "/opt/cargo +nightly r -q -p shop --bin=shop --features a,b -- one",
+                "-q -p shop --bin=shop --features a,b",
+                "one",
+            ),
+            (
+                "cargo run --release serve --port 1",
+                "--release",
+                "serve --port 1",
+            ),
+            ("cargo run --bin", "--bin", ""),
+        ] {
+            let cargo = CargoRun::parse(&words(line)).unwrap();
+            assert_eq!(cargo.options, words(options), "{line}");
+            assert_eq!(cargo.arguments, words(arguments), "{line}");
+        }
+        for line in ["cargo", "cargo test", "cargo +nightly", "./shop run", ""] {
+            assert_eq!(CargoRun::parse(&words(line)), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn cargo_selects_among_several_programs() {
+        let command = words("cargo +nightly run --release -- --fast");
+        let plan = Plan {
+            name: "shop".into(),
+            folder: "/shop".into(),
+            sources: "/shop".into(),
+            cargo: CargoRun::parse(&command),
+            command,
+        };
+        let cargo = plan.cargo.as_ref().unwrap();
+        let files: [PathBuf; 2] = ["/target/a".into(), "/target/b".into()];
+        let one = plan.built(cargo, &files[..1]);
+        assert!(one.path == "/target/a" && one.is_built && one.arguments == ["--fast"]);
+        let many = plan.built(cargo, &files);
+        assert_eq!(many.path, "cargo");
+        assert_eq!(
+            many.arguments,
+            words("+nightly run --quiet --release -- --fast")
+        );
+    }
+
+    #[test]
+    fn running_program_is_copied_beside_itself() {
+        let program = std::env::temp_dir().join(format!("mcp-dev-copy-{}.exe", std::process::id()));
+        std::fs::write(&program, "program").unwrap();
+        let copied = copy(&program).unwrap();
+        assert_eq!(copied.parent(), program.parent());
+        assert_eq!(std::fs::read(&copied).unwrap(), b"program");
+        std::fs::remove_file(program).unwrap();
+        std::fs::remove_file(copied).unwrap();
+    }
+}

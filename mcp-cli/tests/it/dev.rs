@@ -1,0 +1,422 @@
+//! `mcp dev`: one client stays connected while the server is edited.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt as _;
+use mcp::ConnectMode;
+use mcp::prelude::*;
+use mcp::types::ProtocolVersion;
+use serde_json::{Value, json};
+use tokio::time::{sleep, timeout};
+
+use crate::kit::{folder, mcp, mcp_in, stdio_shop};
+
+/// The source of the server.
+const SOURCE: &str = include_str!("dev/server.rs");
+
+/// Longest time for one step, on a machine that does other work.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The server as a program. Tests change its tools by a file.
+static PROGRAM: LazyLock<String> = LazyLock::new(|| {
+    let folder = folder("dev_program");
+    fs::write(folder.join("server.rs"), SOURCE).unwrap();
+    let program = folder.join(format!("server{}", std::env::consts::EXE_SUFFIX));
+    let mut rustc = Command::new("rustc");
+    rustc
+        .args(["--edition=2024", "server.rs", "-o"])
+        .arg(&program);
+    assert!(rustc.current_dir(folder).status().unwrap().success());
+    program.to_str().unwrap().to_owned()
+});
+
+fn eras() -> [ConnectMode; 2] {
+    [
+        ConnectMode::Legacy,
+        ConnectMode::Pin(ProtocolVersion::LATEST),
+    ]
+}
+
+/// A running `mcp dev`. It is ended when this is dropped.
+struct Dev {
+    child: Child,
+    events: Receiver<Value>,
+}
+
+impl Dev {
+    fn start(words: &[&str]) -> Self {
+        let mut child = dev(&[&["--json"], words].concat())
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let (sender, events) = channel();
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                let event = serde_json::from_str(&line).unwrap_or_else(|_| json!(line));
+                drop(sender.send(event));
+            }
+        });
+        Self { child, events }
+    }
+
+    /// Waits for an event with this name.
+    fn wait_for(&self, name: &str) -> Value {
+        let end = Instant::now() + LIMIT;
+        let mut others = Vec::new();
+        while let Ok(event) = self
+            .events
+            .recv_timeout(end.saturating_duration_since(Instant::now()))
+        {
+            if event["event"] == name {
+                return event;
+            }
+            others.push(event);
+        }
+        panic!("no event {name:?} among {others:?}")
+    }
+
+    fn url(&self) -> String {
+        self.wait_for("listening")["url"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    }
+}
+
+impl Drop for Dev {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn dev(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcp"));
+    command.arg("dev").args(words);
+    // Those of the cargo that runs this test.
+    command
+        .env_remove("CARGO_TARGET_DIR")
+        .env("RUST_BACKTRACE", "0");
+    command
+}
+
+/// A host that is connected all the time, and calls all the time.
+struct Host {
+    client: Client,
+    calls: tokio::task::JoinHandle<()>,
+    answers: Arc<AtomicUsize>,
+    is_done: Arc<AtomicBool>,
+}
+
+impl Host {
+    fn new(client: Client) -> Self {
+        let (answers, is_done) = <(Arc<AtomicUsize>, Arc<AtomicBool>)>::default();
+        let (caller, count, done) = (client.clone(), answers.clone(), is_done.clone());
+        let calls = tokio::spawn(async move {
+            while !done.load(Ordering::Relaxed) {
+                // Each call gets a result, or an error of the server. None is lost.
+                let called = timeout(LIMIT, caller.call("greet", ())).await.unwrap();
+                if let Err(error) = called {
+                    assert!(error.fault().is_some(), "{error}");
+                }
+                count.fetch_add(1, Ordering::Relaxed);
+                sleep(Duration::from_millis(20)).await;
+            }
+        });
+        Self {
+            client,
+            calls,
+            answers,
+            is_done,
+        }
+    }
+
+    /// Calls a tool until the text of its result, or of its error, has these words.
+    async fn call_until(&self, tool: &str, words: &str) -> CallToolResult {
+        let mut last = String::new();
+        let end = Instant::now() + LIMIT;
+        while Instant::now() < end {
+            let called = timeout(LIMIT, self.client.call(tool.to_owned(), ())).await;
+            match called.unwrap() {
+                Ok(result) if result.text().contains(words) => return result,
+                Ok(result) => last = result.text(),
+                Err(error) => last = error.to_string(),
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+        panic!("{words:?} is not in {last:?}")
+    }
+
+    async fn tools(&self) -> Vec<String> {
+        let tools = self.client.list_tools().fresh().await.unwrap();
+        tools.into_iter().map(|tool| tool.name).collect()
+    }
+
+    /// Does something, and waits until the client is notified of this list. Returns the time.
+    async fn edit_until_listed(&self, edit: impl FnOnce(), tools: &[&str]) -> Duration {
+        let mut changes = self.client.changes().tools_changed().await.unwrap();
+        let begin = Instant::now();
+        edit();
+        let listed = async {
+            while self.tools().await != tools {
+                let change = changes.next().await;
+                assert!(matches!(change, Some(Ok(_))), "{change:?}");
+            }
+        };
+        if timeout(LIMIT, listed).await.is_err() {
+            panic!("{:?} instead of {tools:?}", self.tools().await);
+        }
+        begin.elapsed()
+    }
+
+    /// Ends the calls. All of them were answered.
+    async fn end(self) {
+        self.is_done.store(true, Ordering::Relaxed);
+        self.calls.await.unwrap();
+        assert!(self.answers.load(Ordering::Relaxed) > 10);
+        self.client.close().await.unwrap();
+    }
+}
+
+/// A crate with the server.
+struct Crate(PathBuf);
+
+impl Crate {
+    fn new(name: &str) -> Self {
+        let folder = folder(name);
+        fs::create_dir(folder.join("src")).unwrap();
+        let manifest =
+            "[package]\nname = \"hand\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
+        fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+        let this = Self(folder);
+        this.save(SOURCE);
+        this
+    }
+
+    fn save(&self, source: &str) {
+        fs::write(self.0.join("src/main.rs"), source).unwrap();
+    }
+}
+
+fn edited(old: &str, new: &str) -> String {
+    assert_eq!(SOURCE.matches(old).count(), 1, "{old}");
+    SOURCE.replace(old, new)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hosts_stay_connected_over_http_while_a_crate_is_edited() {
+    let package = Crate::new("dev_crate");
+    let folder = package.0.to_str().unwrap();
+    let dev = Dev::start(&["--listen", "127.0.0.1:0", "--dir", folder]);
+    let url = dev.url();
+    let mut hosts = Vec::new();
+    for era in eras() {
+        // The first build runs.
+        let client = Client::builder().mode(era).connect(&*url).await.unwrap();
+        hosts.push(Host::new(client));
+    }
+    for host in &hosts {
+        host.edit_until_listed(|| (), &["greet"]).await;
+        host.call_until("greet", "hello").await;
+    }
+
+    package.save(&edited("\"hello\"", "\"welcome\""));
+    for host in &hosts {
+        host.call_until("greet", "welcome").await;
+    }
+
+    package.save(&edited("\"hello\".to_owned()", "7"));
+    for host in &hosts {
+        let refused = host.call_until("greet", "does not compile").await;
+        assert!(refused.is_error());
+        let text = refused.text();
+        let place = Path::new("src").join("main.rs");
+        let line = format!("\n{}:9:5: error[E0308]: mismatched types", place.display());
+        assert!(text.contains(&line), "{text}");
+        assert_eq!(host.tools().await, ["greet"]);
+        let error = host.client.read_resource("disks://all").await.unwrap_err();
+        assert!(error.to_string().contains("error[E0308]"), "{error}");
+    }
+    let broken = dev.wait_for("broken");
+    assert_eq!(broken["errors"][0]["line"], 9, "{broken}");
+
+    package.save(&edited("\"greet\"", "\"greet part\""));
+    for host in &hosts {
+        host.edit_until_listed(|| (), &["greet", "part"]).await;
+        host.call_until("part", "hello").await;
+    }
+
+    package.save(&edited("fn main() {", "fn main() {\npanic!(\"no disk\");"));
+    for host in &hosts {
+        let refused = host.call_until("greet", "no disk").await;
+        assert!(refused.is_error(), "{refused:?}");
+        assert_eq!(host.tools().await, ["greet", "part"]);
+    }
+
+    // Without `part` again.
+    package.save(SOURCE);
+    for host in hosts {
+        host.edit_until_listed(|| (), &["greet"]).await;
+        host.call_until("greet", "hello").await;
+        host.end().await;
+    }
+    // A file that does not change the program leaves it running.
+    while dev.events.try_recv().is_ok() {}
+    fs::write(package.0.join("notes.md"), "").unwrap();
+    dev.wait_for("unchanged");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn host_on_standard_streams_stays_connected_while_a_program_changes() {
+    let [legacy, modern] = eras();
+    tokio::join!(
+        edit_behind_pipe(legacy, folder("dev_legacy")),
+        edit_behind_pipe(modern, folder("dev_modern")),
+    );
+}
+
+async fn edit_behind_pipe(era: ConnectMode, folder: PathBuf) {
+    let file = folder.join("tools.txt");
+    let save = |tools: &str| fs::write(&file, tools).unwrap();
+    save("greet slow wait die");
+    let command = dev(&["--dir", folder.to_str().unwrap(), "--", &PROGRAM]);
+    let client = Client::builder().mode(era).connect(command).await.unwrap();
+    let host = Host::new(client);
+    host.edit_until_listed(|| (), &["greet", "slow", "wait", "die"])
+        .await;
+
+    let time = host
+        .edit_until_listed(
+            || save("greet slow wait die more"),
+            &["greet", "slow", "wait", "die", "more"],
+        )
+        .await;
+    eprintln!("from the change to the new list: {} ms", time.as_millis());
+
+    // A call that runs finishes first.
+    let client = host.client.clone();
+    let slow = tokio::spawn(async move { client.call("slow", ()).await });
+    sleep(Duration::from_millis(300)).await;
+    host.edit_until_listed(|| save("greet wait die"), &["greet", "wait", "die"])
+        .await;
+    let slow = slow.await.unwrap().unwrap();
+    assert_eq!((slow.is_error(), &*slow.text()), (false, "hello"));
+
+    // A call that does not end is stopped.
+    let client = host.client.clone();
+    let waiting = tokio::spawn(async move { client.call("wait", ()).await });
+    sleep(Duration::from_millis(300)).await;
+    host.edit_until_listed(|| save("greet die"), &["greet", "die"])
+        .await;
+    let stopped = timeout(LIMIT, waiting).await.unwrap().unwrap().unwrap();
+    assert!(
+        stopped.is_error() && stopped.text().contains("has changed"),
+        "{stopped:?}"
+    );
+
+    save("greet no-database");
+    let refused = host.call_until("greet", "the database is missing").await;
+    assert!(refused.is_error(), "{refused:?}");
+    assert_eq!(host.tools().await, ["greet", "die"]);
+    save("greet die");
+    host.call_until("greet", "hello").await;
+
+    let died = host.call_until("die", "the oven burns").await;
+    assert!(died.is_error(), "{died:?}");
+    // It is started again without a change.
+    host.call_until("greet", "hello").await;
+    host.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn server_of_the_latest_revision_is_restarted_and_inspected() {
+    let folder = folder("dev_shop");
+    fs::write(folder.join(".gitignore"), "*.log\n").unwrap();
+    let program = stdio_shop();
+    let dir = folder.to_str().unwrap();
+    let words = [
+        "--listen",
+        "127.0.0.1:0",
+        "--inspect",
+        "--no-open",
+        "--dir",
+        dir,
+        "--",
+        &program,
+    ];
+    let dev = Dev::start(&words);
+    let page = dev.wait_for("inspector")["url"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let client = Client::connect(&*dev.url()).await.unwrap();
+    let ready = dev.wait_for("ready");
+    assert!(
+        ready["tools"].as_array().unwrap().contains(&json!("add")),
+        "{ready}"
+    );
+    let sum = client.call("add", json!({"a": 1, "b": 2})).await.unwrap();
+    assert_eq!(sum.text(), "3");
+
+    // Files that git ignores, and hidden ones, restart nothing: the next event is that of the last file.
+    fs::write(folder.join("server.log"), "").unwrap();
+    fs::write(folder.join(".hidden"), "").unwrap();
+    sleep(Duration::from_millis(500)).await;
+    assert!(dev.events.try_recv().is_err());
+    // A new folder is watched.
+    fs::create_dir(folder.join("parts")).unwrap();
+    dev.wait_for("ready");
+    fs::write(folder.join("parts/one.txt"), "").unwrap();
+    dev.wait_for("ready");
+    let sum = client.call("add", json!({"a": 1, "b": 2})).await.unwrap();
+    assert_eq!(sum.text(), "3");
+
+    let (host, path) = page
+        .strip_prefix("http://")
+        .unwrap()
+        .split_once('/')
+        .unwrap();
+    let mut stream = std::net::TcpStream::connect(host).unwrap();
+    let request = format!("GET /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+    std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    assert!(response.starts_with("HTTP/1.1 303"), "{response}");
+}
+
+#[test]
+fn dev_ends_with_its_client_and_refuses_what_it_cannot_run() {
+    let folder = folder("dev_refused");
+    let run = mcp_in(&folder, &["dev", "--", &PROGRAM], "");
+    assert_eq!((run.code, &*run.out), (0, ""), "{run:?}");
+    for (words, problem) in [
+        (&["dev", "--dir", "/"][..], "there is no Cargo.toml"),
+        (&["dev", "--dir", "nowhere"], "nowhere"),
+        (&["dev", "--no-open"], "--inspect"),
+        (
+            &[
+                "dev",
+                "--",
+                "cargo",
+                "run",
+                "--manifest-path",
+                "none/Cargo.toml",
+            ],
+            "none",
+        ),
+        (&["dev", "shop"], "unexpected argument"),
+    ] {
+        let run = mcp(words);
+        assert_eq!((run.code, &*run.out), (1, ""), "{words:?}: {run:?}");
+        assert!(run.err.contains(problem), "{words:?}: {run:?}");
+    }
+}
