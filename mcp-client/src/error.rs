@@ -271,7 +271,7 @@ fn with_cause(error: &dyn StdError) -> String {
 /// Returns the reason for which a process has ended: exit status and last lines of standard error.
 fn end_text(kind: &ErrorKind) -> String {
     match kind {
-        ErrorKind::Channel(ChannelError::Closed(CloseReason::Broken(reason))) => reason.clone(),
+        ErrorKind::Channel(ChannelError::Closed(CloseReason::Broken(cause))) => cause.to_string(),
         other => other.to_string(),
     }
 }

@@ -2,16 +2,17 @@
 
 mod fault;
 mod http;
+mod messages;
 mod relay;
 mod transcript;
 
 use std::fmt;
 
-use mcp::client::{ClientBuilder, Error};
+use mcp::client::{ClientBuilder, Error, Target};
 use mcp::http::HttpChannel;
 use mcp::prelude::*;
-use mcp::stdio::StdioServer;
-use mcp::{IntoServer, Principal, Result};
+use mcp::stdio::{PipeChannel, StdioServer};
+use mcp::{IntoServer, Over, Principal, Result};
 use tokio::io::{duplex, split};
 use tokio::task::JoinHandle;
 
@@ -21,7 +22,7 @@ pub use transcript::Transcript;
 /// Capacity of each pipe in bytes.
 const PIPE_CAPACITY: usize = 64 * 1024;
 
-/// A builder of a client and a server that are connected by a pipe or by HTTP. No socket is opened, so
+/// A builder of a client and a server that are connected by a pipe, by HTTP, or by a transport of messages. No socket is opened, so
 /// that time can be paused (`tokio::time::pause`).
 ///
 /// # Examples
@@ -59,6 +60,7 @@ pub struct Pair {
 #[derive(Debug, Clone, Copy)]
 enum Transport {
     Pipe,
+    Messages,
     Http,
 }
 
@@ -82,6 +84,12 @@ impl Pair {
     /// sockets.
     pub fn http(server: impl IntoServer) -> Self {
         Self::new(Transport::Http, server)
+    }
+
+    /// Creates a pair on a [transport of messages](mcp::stdio::MessageTransport), like a websocket. A fault delays or
+    /// changes whole messages.
+    pub fn messages(server: impl IntoServer) -> Self {
+        Self::new(Transport::Messages, server)
     }
 
     fn new(transport: Transport, server: impl IntoServer) -> Self {
@@ -121,7 +129,7 @@ impl Pair {
         self
     }
 
-    /// Adds a fault in the direction from the client to the server. It applies only to pipes.
+    /// Adds a fault in the direction from the client to the server. It does not apply to HTTP.
     pub fn request_fault(mut self, fault: WireFault) -> Self {
         self.request_faults.push(fault);
         self
@@ -141,6 +149,7 @@ impl Pair {
         let transcript = Transcript::default();
         match self.transport {
             Transport::Pipe => self.connect_pipe(transcript).await,
+            Transport::Messages => self.connect_messages(transcript).await,
             Transport::Http => {
                 let endpoint = StreamableHttp::new(self.server);
                 let service = http::InProcessService::new(
@@ -170,22 +179,49 @@ impl Pair {
             &transcript,
         );
         let (reader, writer) = split(server);
-        let mut server = StdioServer::new(self.server);
-        if let Some(principal) = self.principal {
-            server = server.extension(principal);
-        }
-        let server = tokio::spawn(server.run_over(reader, writer));
+        let server = pipe_server(self.server, self.principal).run_over(reader, writer);
         let (reader, writer) = split(client);
-        let connected = self.client.connect(Io(reader, writer)).await;
-        if connected.is_err() {
-            server.abort();
-        }
-        Ok(Connected {
-            client: connected?,
+        connect_to(
+            self.client,
+            Io(reader, writer),
+            tokio::spawn(server),
             transcript,
-            server: Some(server),
-        })
+        )
+        .await
     }
+
+    async fn connect_messages(self, transcript: Transcript) -> Result<Connected, Error> {
+        let (client, server) =
+            messages::pair(self.request_faults, self.response_faults, &transcript);
+        let server = pipe_server(self.server, self.principal).run_over_messages(server);
+        let target = Over(PipeChannel::from_messages(client));
+        connect_to(self.client, target, tokio::spawn(server), transcript).await
+    }
+}
+
+fn pipe_server(server: Server, principal: Option<Principal>) -> StdioServer {
+    let server = StdioServer::new(server);
+    match principal {
+        Some(principal) => server.extension(principal),
+        None => server,
+    }
+}
+
+async fn connect_to(
+    client: ClientBuilder,
+    target: impl Target,
+    server: JoinHandle<std::io::Result<()>>,
+    transcript: Transcript,
+) -> Result<Connected, Error> {
+    let connected = client.connect(target).await;
+    if connected.is_err() {
+        server.abort();
+    }
+    Ok(Connected {
+        client: connected?,
+        transcript,
+        server: Some(server),
+    })
 }
 
 impl fmt::Debug for Pair {
@@ -204,7 +240,7 @@ impl Connected {
         &self.transcript
     }
 
-    /// Closes the client and waits for the end of a server on a pipe.
+    /// Closes the client and waits for the end of a server on a pipe or on a transport of messages.
     ///
     /// # Errors
     ///

@@ -1,10 +1,12 @@
 //! The stdio transport of the Model Context Protocol: one message per line, over the standard
-//! streams of a process, a socket, or any other pair of byte streams.
+//! streams of a process, a socket, or any other pair of byte streams; and the same connection over a
+//! host's own transport of messages.
 //!
 //! | item | purpose |
 //! |---|---|
 //! | [`StdioServer`] | serves both eras over a pipe |
 //! | [`PipeChannel`] | calls a server over a pair of byte streams |
+//! | [`MessageTransport`] | a transport of messages, such as a websocket, below a `StdioServer` or a `PipeChannel` |
 //! | [`ChildChannel`], [`ServerCommand`] | starts a server as a child process and calls it |
 //!
 //! The rules of the stdio binding hold for every byte stream: there is no handshake below the first
@@ -15,6 +17,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `write_queue` | bounded queue of bytes to write |
+//! | `message_transport` | [`MessageTransport`] |
 //! | `pipe` | the reader task and the writer task of a pipe |
 //! | `standard` | the standard streams of this process, reserved for the protocol |
 //! | `channel` | [`PipeChannel`] |
@@ -31,6 +34,8 @@ mod channel;
 #[cfg(feature = "client")]
 mod child;
 #[cfg(any(feature = "client", feature = "server"))]
+mod message_transport;
+#[cfg(any(feature = "client", feature = "server"))]
 mod pipe;
 #[cfg(feature = "server")]
 mod serve;
@@ -43,5 +48,7 @@ mod write_queue;
 pub use channel::PipeChannel;
 #[cfg(feature = "client")]
 pub use child::{ChildChannel, ServerCommand, SpawnError, Stderr, StderrTail};
+#[cfg(any(feature = "client", feature = "server"))]
+pub use message_transport::MessageTransport;
 #[cfg(feature = "server")]
 pub use serve::StdioServer;

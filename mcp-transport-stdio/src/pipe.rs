@@ -1,14 +1,20 @@
-//! The reader task and the writer task of a pipe. Neither runs user code.
+//! The reader task and the writer task of a pipe: over byte streams, or over a transport of messages. Neither
+//! runs user code other than the streams or the transport.
 
+use std::error::Error;
+use std::future::poll_fn;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
-use bytes::BufMut;
+use bytes::{Buf, BufMut, Bytes};
 use mcp_core::lines::{Line, Lines};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use crate::message_transport::MessageTransport;
 use crate::write_queue::WriteQueue;
 
 /// Largest size of one read in bytes.
@@ -20,10 +26,18 @@ const WRITE_QUEUE_LIMIT: usize = 256 * 1024;
 /// The writer frees a buffer that is larger than this.
 const MAX_KEPT_BUFFER: usize = 1024 * 1024;
 
+/// Messages of a transport that share one batch.
+const BATCH_MESSAGES: usize = 64;
+/// The start of a message that is too long, for logs.
+const EXCERPT: usize = 256;
+
 /// The lines of one read, bounded by the read size and by the line limit.
 pub(crate) type Batch = Vec<Line>;
 
-/// Both directions of a pipe, each with its task. Dropping it aborts both tasks.
+/// The outcome of a direction: the error is that of the byte stream or of the transport.
+pub(crate) type Ended = Result<(), Box<dyn Error + Send + Sync>>;
+
+/// Both directions of a pipe or of a transport, each with its task. Dropping it aborts both tasks.
 #[derive(Debug)]
 pub(crate) struct Pipe {
     /// Received lines. The channel holds one batch.
@@ -37,17 +51,16 @@ pub(crate) struct Pipe {
 
 /// A task that is aborted when the handle is dropped.
 #[derive(Debug)]
-pub(crate) struct Task(JoinHandle<io::Result<()>>);
+pub(crate) struct Task(JoinHandle<Ended>);
 
 impl Task {
-    pub(crate) fn spawn(future: impl Future<Output = io::Result<()>> + Send + 'static) -> Self {
+    pub(crate) fn spawn(future: impl Future<Output = Ended> + Send + 'static) -> Self {
         Self(tokio::spawn(future))
     }
 
     /// Waits for the end of the task. Must not be called again after it has returned.
-    pub(crate) async fn ended(&mut self) -> io::Result<()> {
-        // These tasks do not panic, because panics of handlers are caught. If one did, the pipe
-        // would count as broken.
+    pub(crate) async fn ended(&mut self) -> Ended {
+        // Panics of handlers are caught. If a stream or a transport panics, the pipe counts as broken.
         (&mut self.0)
             .await
             .unwrap_or_else(|error| Err(error.into()))
@@ -77,9 +90,85 @@ impl Pipe {
             write_queue,
         }
     }
+
+    /// Spawns the reader and the writer of a transport. Longer messages than `limit` bytes are reported as
+    /// too long.
+    pub(crate) fn over_messages(transport: impl MessageTransport, limit: usize) -> Self {
+        let (batches, incoming) = mpsc::channel(1);
+        let write_queue = Arc::new(WriteQueue::new(WRITE_QUEUE_LIMIT));
+        let transport = Arc::new(transport);
+        Self {
+            incoming,
+            reader: Task::spawn(receive(transport.clone(), limit, batches)),
+            writer: Task::spawn(send(transport, write_queue.clone())),
+            write_queue,
+        }
+    }
 }
 
-async fn read(from: impl AsyncRead, line_limit: usize, to: mpsc::Sender<Batch>) -> io::Result<()> {
+/// Passes on the messages of a transport. Those that it has already share a batch.
+async fn receive(from: Arc<impl MessageTransport>, limit: usize, to: mpsc::Sender<Batch>) -> Ended {
+    let mut batch = Batch::new();
+    let mut size = 0;
+    loop {
+        // Polled until it is ready, so that a transport need not survive a dropped `receive`.
+        let mut next = pin!(from.receive());
+        let is_full = size >= READ_SIZE || batch.len() >= BATCH_MESSAGES;
+        let received = match poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await {
+            Poll::Ready(received) if !is_full => received,
+            early => {
+                let full = std::mem::take(&mut batch);
+                if !full.is_empty() && to.send(full).await.is_err() {
+                    return Ok(());
+                }
+                size = 0;
+                match early {
+                    Poll::Ready(received) => received,
+                    Poll::Pending => next.await,
+                }
+            }
+        };
+        let ended = match received {
+            Ok(Some(message)) => {
+                size += message.len();
+                batch.push(if message.len() > limit {
+                    Line::TooLong(message.slice(..EXCERPT.min(message.len())))
+                } else {
+                    Line::Text(message)
+                });
+                continue;
+            }
+            Ok(None) => Ok(()),
+            Err(error) => Err(error.into()),
+        };
+        if !batch.is_empty() {
+            // An error means that nobody waits for messages.
+            let _ = to.send(batch).await;
+        }
+        return ended;
+    }
+}
+
+/// Sends all queued messages one by one, and closes the transport at the end of the queue.
+async fn send(to: Arc<impl MessageTransport>, queue: Arc<WriteQueue>) -> Ended {
+    let _abort = AbortOnDrop(&queue);
+    let mut queued = Vec::new();
+    while queue.next_batch(&mut queued).await {
+        // Encoded messages contain no line feed.
+        let mut rest = Bytes::from(std::mem::take(&mut queued));
+        while let Some(end) = memchr::memchr(b'\n', &rest) {
+            let message = rest.split_to(end);
+            rest.advance(1);
+            if !message.is_empty() {
+                to.send(message).await.map_err(Into::into)?;
+                queue.record_write();
+            }
+        }
+    }
+    to.close().await.map_err(Into::into)
+}
+
+async fn read(from: impl AsyncRead, line_limit: usize, to: mpsc::Sender<Batch>) -> Ended {
     let mut from = std::pin::pin!(from);
     let mut lines = Lines::new(line_limit);
     loop {
@@ -99,7 +188,7 @@ async fn read(from: impl AsyncRead, line_limit: usize, to: mpsc::Sender<Batch>) 
 }
 
 /// Writes all queued messages at once and flushes after each batch.
-async fn write(to: impl AsyncWrite, queue: Arc<WriteQueue>) -> io::Result<()> {
+async fn write(to: impl AsyncWrite, queue: Arc<WriteQueue>) -> Ended {
     let _abort = AbortOnDrop(&queue);
     let mut to = std::pin::pin!(to);
     let mut bytes = Vec::new();
@@ -107,7 +196,7 @@ async fn write(to: impl AsyncWrite, queue: Arc<WriteQueue>) -> io::Result<()> {
         let mut rest = &bytes[..];
         while !rest.is_empty() {
             match to.write(rest).await? {
-                0 => return Err(io::ErrorKind::WriteZero.into()),
+                0 => return Err(io::Error::from(io::ErrorKind::WriteZero).into()),
                 written => rest = rest.get(written..).unwrap_or_default(),
             }
             queue.record_write();
@@ -118,7 +207,7 @@ async fn write(to: impl AsyncWrite, queue: Arc<WriteQueue>) -> io::Result<()> {
             bytes = Vec::new();
         }
     }
-    to.shutdown().await
+    Ok(to.shutdown().await?)
 }
 
 /// Aborts the queue when the writer ends for any reason, so that no sender waits for it.

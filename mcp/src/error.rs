@@ -39,14 +39,18 @@ impl fmt::Display for Error {
     }
 }
 
-/// Writes the message and its causes, one per line. `main` prints this form when it returns the
+/// Writes the message and the causes that it does not contain, one per line. `main` prints this form when it returns the
 /// error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")?;
+        let message = self.to_string();
+        f.write_str(&message)?;
         let mut source = self.source();
         while let Some(cause) = source {
-            write!(f, "\n  caused by: {cause}")?;
+            let text = cause.to_string();
+            if !message.contains(&text) {
+                write!(f, "\n  caused by: {text}")?;
+            }
             source = cause.source();
         }
         Ok(())

@@ -33,7 +33,7 @@ async fn use_extension(client: &Client, mut left: tokio::sync::watch::Receiver<u
 #[tokio::test]
 async fn extension_works_on_pipes_and_over_http_in_both_eras() {
     for version in [None, Some(ProtocolVersion::V2025_11_25)] {
-        for start in [Pair::http, Pair::stdio] {
+        for start in [Pair::http, Pair::stdio, Pair::messages] {
             let (budget, left) = Budget::of_client(3);
             let mut pair = start(server()).client(Client::builder().extension(budget));
             if let Some(version) = version {

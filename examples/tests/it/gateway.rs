@@ -102,7 +102,7 @@ impl DiscoverIfNeeded for Client {
 async fn extension_passes_a_gateway_in_both_eras_over_http_and_pipes() {
     for back in [Back::Http, Back::Pipe] {
         for back_era in ERAS {
-            for front in [Pair::http, Pair::stdio] {
+            for front in [Pair::http, Pair::stdio, Pair::messages] {
                 for version in [None, Some(ProtocolVersion::V2025_11_25)] {
                     let server = behind(press(), back, back_era.clone()).await;
                     let (budget, left) = Budget::of_client(3);

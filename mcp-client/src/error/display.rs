@@ -8,8 +8,8 @@ use mcp_types::escape_block;
 
 use super::{CallContext, Error, ErrorInner, ErrorKind};
 
-/// Shows the call and the cause, with hidden characters escaped and further lines indented. Further
-/// causes are returned by [`source`](StdError::source).
+/// Shows the call and the cause, with hidden characters escaped and further lines indented. The cause itself,
+/// such as the error of a host's own transport or HTTP service, is returned by [`source`](StdError::source).
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&indented(&self.inner.message("")?))
@@ -89,13 +89,18 @@ fn indented(text: &str) -> String {
 /// Start of a further line.
 const INDENT: &str = "  ";
 
-/// Shows the message with all causes, for `unwrap` and `fn main() -> Result<(), Error>`.
+/// Shows the message with all causes that it does not contain, for `unwrap` and
+/// `fn main() -> Result<(), Error>`.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)?;
+        let message = self.to_string();
+        f.write_str(&message)?;
         let mut cause = self.source();
         while let Some(error) = cause {
-            write!(f, "\n  caused by: {}", indented(&error.to_string()))?;
+            let text = indented(&error.to_string());
+            if !message.contains(&text) {
+                write!(f, "\n  caused by: {text}")?;
+            }
             cause = error.source();
         }
         Ok(())
@@ -105,10 +110,10 @@ impl fmt::Debug for Error {
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self.inner.kind.root() {
-            ErrorKind::Channel(error) => error.source()?.source(),
-            ErrorKind::Other(cause) => cause.source(),
-            // The message contains the first cause already.
-            ErrorKind::Input(error) => error.source()?.source(),
+            ErrorKind::Channel(ChannelError::Closed(reason)) => reason.source(),
+            ErrorKind::Channel(error) => error.source(),
+            ErrorKind::Other(cause) => Some(&**cause),
+            ErrorKind::Input(error) => error.source(),
             _ => None,
         }
     }

@@ -205,7 +205,7 @@ async fn slow_discover_is_retried_after_initialize() {
 }
 
 fn end(reason: &str) -> Vec<Step> {
-    let reason = CloseReason::Broken(reason.to_owned());
+    let reason = CloseReason::broken(reason);
     vec![Step::Fail(ChannelError::Closed(reason))]
 }
 

@@ -202,7 +202,7 @@ fn see_server(recorder: &Recorder) -> Server {
 #[tokio::test]
 async fn progress_is_in_the_trace_of_its_call() {
     for version in [ProtocolVersion::V2026_07_28, ProtocolVersion::V2025_11_25] {
-        for pair in [Pair::http as MakePair, Pair::stdio] {
+        for pair in [Pair::http as MakePair, Pair::stdio, Pair::messages] {
             let recorder = Recorder::start();
             let work = async |progress: Progress| {
                 progress.report(1.0, 2.0, "half").await;

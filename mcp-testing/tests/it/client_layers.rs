@@ -312,7 +312,7 @@ async fn inbound_layer_suppresses_notifications_one_by_one() {
             }
         }
     };
-    for start in [Pair::http, Pair::stdio] {
+    for start in [Pair::http, Pair::stdio, Pair::messages] {
         let Sides {
             server,
             client,

@@ -152,7 +152,7 @@ async fn settings_and_messages_survive_every_revision_in_both_directions() {
     let legacy = ProtocolVersion::ALL.into_iter();
     let legacy = legacy.filter(|version| !version.is_modern()).map(Some);
     for version in legacy.chain([None]) {
-        for start in [Pair::http, Pair::stdio] {
+        for start in [Pair::http, Pair::stdio, Pair::messages] {
             let Sides {
                 server,
                 client,
@@ -277,7 +277,7 @@ fn both_eras() -> [Option<ProtocolVersion>; 2] {
 #[tokio::test]
 async fn broadcast_reaches_declaring_clients_in_sessions_and_subscriptions() {
     for version in both_eras() {
-        for start in [Pair::http, Pair::stdio] {
+        for start in [Pair::http, Pair::stdio, Pair::messages] {
             let Sides {
                 server,
                 client,
@@ -423,7 +423,7 @@ impl ClientExtension for Naming {
 #[tokio::test]
 async fn custom_request_asks_its_client_in_both_eras() {
     for version in both_eras() {
-        for start in [Pair::http, Pair::stdio] {
+        for start in [Pair::http, Pair::stdio, Pair::messages] {
             let client =
                 Client::builder()
                     .extension(Naming)

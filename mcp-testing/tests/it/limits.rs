@@ -54,7 +54,11 @@ async fn call_beyond_a_limit_is_retryable_after_a_wait() {
                 .tool(Tool::new("send").handler(work.clone()).layer(limited()))
                 .tool(Tool::new("shed").handler(work).layer(shed()))
         };
-        for pair in [Pair::http(server()), Pair::stdio(server())] {
+        for pair in [
+            Pair::http(server()),
+            Pair::stdio(server()),
+            Pair::messages(server()),
+        ] {
             ran.store(0, Ordering::Relaxed);
             let pair = pair.revision(version).connect().await.unwrap();
             assert_eq!(

@@ -8,6 +8,7 @@ mod changes;
 mod client_layers;
 mod copied;
 mod extensions;
+mod host_errors;
 mod kit;
 mod layers;
 mod limits;

@@ -57,7 +57,13 @@ async fn scopes_are_checked() {
         "{error}"
     );
     assert!(mcp_testing::connect_as(server(), 7).await.is_err());
-    let pairs = || [Pair::http(server()), Pair::stdio(server())];
+    let pairs = || {
+        [
+            Pair::http(server()),
+            Pair::stdio(server()),
+            Pair::messages(server()),
+        ]
+    };
     for pair in pairs() {
         let error = pair.connect().await.unwrap_err().to_string();
         assert!(
@@ -122,6 +128,16 @@ async fn transcript_over_pipe_matches_golden_file() -> mcp::Result<()> {
     Ok(())
 }
 
+// The messages are the same as on a pipe.
+#[tokio::test(start_paused = true)]
+async fn transcript_over_messages_matches_golden_file() -> mcp::Result<()> {
+    for version in ProtocolVersion::ALL {
+        let transcript = script(Pair::messages(Shop), version).await?;
+        expect_file![format!("./transcripts/stdio-{version}.txt")].assert_eq(&transcript);
+    }
+    Ok(())
+}
+
 #[tokio::test(start_paused = true)]
 async fn transcript_over_http_matches_golden_file() -> mcp::Result<()> {
     for version in ProtocolVersion::ALL {
@@ -146,7 +162,7 @@ async fn messages_split_into_bytes_are_read() -> mcp::Result<()> {
 
 #[tokio::test(start_paused = true)]
 async fn slow_transport_delays_messages() -> mcp::Result<()> {
-    for pair in [Pair::stdio(Shop), Pair::http(Shop)] {
+    for pair in [Pair::stdio(Shop), Pair::messages(Shop), Pair::http(Shop)] {
         let start = Instant::now();
         let slow = WireFault::slow(100, Duration::from_millis(100));
         script(pair.fault(slow), ProtocolVersion::LATEST).await?;
@@ -173,15 +189,15 @@ async fn revision_before_client_holds() -> mcp::Result<()> {
 
 #[tokio::test(start_paused = true)]
 async fn lost_connection_fails_every_call() -> mcp::Result<()> {
-    for fault in [
+    let faults = [
         WireFault::cut_stream_after(2),
         WireFault::half_close_after(2),
-    ] {
-        let pair = Pair::stdio(Shop)
-            .client(client())
-            .fault(fault)
-            .connect()
-            .await?;
+    ];
+    let pairs = faults.into_iter().flat_map(|fault| {
+        [Pair::stdio, Pair::messages].map(|pair| pair(Shop).fault(fault.clone()))
+    });
+    for pair in pairs {
+        let pair = pair.client(client()).connect().await?;
         let calls = (0..3).map(|_| pair.client.call("bake", json!({ "loaves": 1 })));
         let (mut answered, mut lost) = (0, 0);
         for call in calls {
@@ -219,20 +235,19 @@ async fn lost_stream_fails_only_its_call() -> mcp::Result<()> {
 
 #[tokio::test(start_paused = true)]
 async fn garbled_response_is_timeout() -> mcp::Result<()> {
-    let pair = Pair::stdio(Shop)
-        .client(client())
-        .fault(WireFault::garble(2))
-        .connect()
-        .await?;
-    let error = pair
-        .client
-        .call("bake", json!({ "loaves": 1 }))
-        .await
-        .unwrap_err();
-    assert!(error.is_timeout(), "{error}");
-    // The pipe still works.
-    let answer = pair.client.call("wait", json!({ "seconds": 1 })).await?;
-    assert_eq!(answer.text(), "done");
+    for pair in [Pair::stdio(Shop), Pair::messages(Shop)] {
+        let pair = pair.client(client()).fault(WireFault::garble(2));
+        let pair = pair.connect().await?;
+        let error = pair
+            .client
+            .call("bake", json!({ "loaves": 1 }))
+            .await
+            .unwrap_err();
+        assert!(error.is_timeout(), "{error}");
+        // The connection still works.
+        let answer = pair.client.call("wait", json!({ "seconds": 1 })).await?;
+        assert_eq!(answer.text(), "done");
+    }
     Ok(())
 }
 

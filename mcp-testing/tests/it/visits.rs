@@ -101,7 +101,7 @@ fn client() -> (ClientBuilder, mpsc::UnboundedReceiver<Value>) {
 // spec: ELIC-10
 #[tokio::test]
 async fn visit_that_ends_after_its_call_is_reported() {
-    for start in [Pair::http, Pair::stdio] {
+    for start in [Pair::http, Pair::stdio, Pair::messages] {
         let (mut sides, server) = sides();
         let (builder, mut completed) = client();
         let pair = start(server).client(builder);
@@ -125,7 +125,7 @@ async fn visit_that_ends_after_its_call_is_reported() {
 // spec: ERR-13, ELIC-10
 #[tokio::test]
 async fn refused_call_is_repeated_when_the_visit_has_ended() {
-    for start in [Pair::http, Pair::stdio] {
+    for start in [Pair::http, Pair::stdio, Pair::messages] {
         let (mut sides, server) = sides();
         let (builder, _completed) = client();
         let pair = start(server).client(builder);

@@ -1,4 +1,4 @@
-//! [`PipeChannel`]: the channel of a client over a pair of byte streams.
+//! [`PipeChannel`]: the channel of a client over a pair of byte streams or a transport of messages.
 
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -20,13 +20,15 @@ use tokio::time::timeout;
 use super::mailbox::{Mailbox, MailboxReader};
 use super::router;
 use super::shared::{ChannelState, CloseReasonFuture, PendingCall};
+use crate::message_transport::MessageTransport;
 use crate::pipe::Pipe;
 use crate::write_queue::{CancelFlag, QueueClosed};
 
 /// Time to write the last messages after [`Channel::close`].
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A channel to a server over a pair of byte streams, for example a socket or two pipes.
+/// A channel to a server over a pair of byte streams, for example a socket or two pipes, or over a
+/// [transport of messages](MessageTransport).
 ///
 /// Requests share the pipe and run concurrently. Dropping the frames of a request sends
 /// `notifications/cancelled` in the background. A caller that does not read the frames of its
@@ -76,6 +78,18 @@ impl PipeChannel {
         Self::with_close_reason(reader, writer, line_limit, peer, close_reason)
     }
 
+    /// Creates a channel over a transport of messages. A client connects to it with `Over(channel)`. Messages longer
+    /// than 64 MiB are discarded.
+    ///
+    /// The client negotiates the revision as on a pipe: a server that does not answer `server/discover` is taken for
+    /// a legacy one. When the transport fails, its error is the source of the error of each running call.
+    pub fn from_messages(transport: impl MessageTransport) -> Self {
+        let close_reason = Box::pin(std::future::ready(CloseReason::Remote));
+        let pipe = Pipe::over_messages(transport, Self::LINE_LIMIT);
+        let peer = "a server on a message transport";
+        Self::over(pipe, Self::LINE_LIMIT, peer, close_reason)
+    }
+
     /// Creates a channel whose reason for closing comes from `close_reason`. That future is polled
     /// after the input has ended.
     pub(crate) fn with_close_reason(
@@ -86,6 +100,10 @@ impl PipeChannel {
         close_reason: CloseReasonFuture,
     ) -> Self {
         let pipe = Pipe::open(reader, writer, line_limit);
+        Self::over(pipe, line_limit, peer, close_reason)
+    }
+
+    fn over(pipe: Pipe, line_limit: usize, peer: &str, close_reason: CloseReasonFuture) -> Self {
         let shared = Arc::new(ChannelState::new(
             peer,
             line_limit,

@@ -1,7 +1,6 @@
 //! The task that assigns received messages to requests.
 
 use std::collections::HashMap;
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -14,7 +13,7 @@ use mcp_types::{Message, Notification, ProtocolVersion, RequestId, Response};
 use tokio::time::sleep;
 
 use super::shared::{ChannelState, CloseReasonFuture, PendingCall};
-use crate::pipe::{Pipe, excerpt};
+use crate::pipe::{Ended, Pipe, excerpt};
 
 /// Time during which messages are still read after a write has failed.
 const READ_AFTER_WRITE_ERROR: Duration = Duration::from_secs(1);
@@ -51,10 +50,10 @@ pub(super) async fn run(
     shared.close(&reason);
 }
 
-fn pipe_close_reason(ended: io::Result<()>) -> CloseReason {
+fn pipe_close_reason(ended: Ended) -> CloseReason {
     match ended {
         Ok(()) => CloseReason::Remote,
-        Err(error) => CloseReason::Broken(error.to_string()),
+        Err(error) => CloseReason::broken(error),
     }
 }
 

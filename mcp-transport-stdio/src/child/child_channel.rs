@@ -195,7 +195,7 @@ async fn close_reason(process: Arc<Process>, capture: StderrCapture) -> CloseRea
         reason.push_str("; its standard error ends with:\n");
         reason.push_str(&stderr);
     }
-    CloseReason::Broken(reason)
+    CloseReason::broken(reason)
 }
 
 impl Channel for ChildChannel {

@@ -1,5 +1,6 @@
 //! The driver of one pipe: it handles every message and starts every call.
 
+use std::error::Error;
 use std::future::{pending, poll_fn};
 use std::io;
 use std::pin::Pin;
@@ -27,7 +28,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::calls::Calls;
 use super::settings::ServerSettings;
-use crate::pipe::{Batch, Pipe, excerpt};
+use crate::pipe::{Batch, Ended, Pipe, excerpt};
 use crate::write_queue::{QueueClosed, WriteQueue};
 
 /// Time to write the last responses.
@@ -51,7 +52,7 @@ pub(super) struct Driver {
     /// The client as a subscriber of changes.
     subscriber: Subscriber,
     /// The end of the input, if it was noticed while received lines waited to be handled.
-    input_end: Option<io::Result<()>>,
+    input_end: Option<Ended>,
 }
 
 /// The future that ends the server.
@@ -61,7 +62,7 @@ type ShutdownSignal = Pin<Box<dyn Future<Output = ()> + Send>>;
 enum Event {
     Shutdown,
     Incoming(Option<Batch>),
-    WriterEnded(io::Result<()>),
+    WriterEnded(Ended),
     CallEnded,
     /// A request of the server to its client has timed out.
     RequestExpired,
@@ -89,7 +90,7 @@ impl Driver {
         }
     }
 
-    pub(super) async fn run(mut self, mut shutdown: ShutdownSignal) -> io::Result<()> {
+    pub(super) async fn run(mut self, mut shutdown: ShutdownSignal) -> Ended {
         loop {
             match self.next_event(&mut shutdown).await {
                 Event::WriterEnded(ended) => return ignore_closed(ended),
@@ -180,7 +181,7 @@ impl Driver {
     /// side, or on shutdown. `start` is the start of the drain timeout. The last responses have a second
     /// more.
     // spec: STDIO-13
-    async fn drain(mut self, start: Instant) -> io::Result<()> {
+    async fn drain(mut self, start: Instant) -> Ended {
         // The client can no longer answer requests of the server. Subscriptions end.
         if let Some(session) = &self.session {
             session.close();
@@ -566,17 +567,25 @@ fn may_be_response(message: &[u8]) -> bool {
 }
 
 /// Ignores the errors that a pipe returns after the other side has closed it.
-fn ignore_closed(ended: io::Result<()>) -> io::Result<()> {
+fn ignore_closed(ended: Ended) -> Ended {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
     match ended {
         Err(error)
             if matches!(
-                error.kind(),
-                BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof
+                error.downcast_ref().map(io::Error::kind),
+                Some(BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
             ) =>
         {
             Ok(())
         }
         ended => ended,
+    }
+}
+
+/// Returns the error of a byte stream as it is, and wraps that of a transport.
+pub(super) fn to_io_error(error: Box<dyn Error + Send + Sync>) -> io::Error {
+    match error.downcast() {
+        Ok(error) => *error,
+        Err(error) => io::Error::other(error),
     }
 }

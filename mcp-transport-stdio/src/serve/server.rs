@@ -9,13 +9,14 @@ use mcp_core::{EndpointMetrics, Gate, Service, Transport, catch_panic};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::Instrument;
 
-use super::driver::Driver;
+use super::driver::{Driver, to_io_error};
 use super::settings::ServerSettings;
+use crate::message_transport::MessageTransport;
 use crate::pipe::{Pipe, Task};
 use crate::standard;
 
-/// A server over one pipe: the standard streams of its process, a socket, or any other pair of
-/// byte streams.
+/// A server over one pipe: the standard streams of its process, a socket, any other pair of
+/// byte streams, or a [transport of messages](MessageTransport).
 ///
 /// Both eras are served on the same pipe: a modern request (2026-07-28) carries all metadata, and
 /// `initialize` opens a session for legacy requests. A second `initialize` opens a new session in place
@@ -38,7 +39,7 @@ use crate::standard;
 /// # }
 /// ```
 // spec: COMPAT-01, COMPAT-17, STDIO-13
-#[must_use = "serves nothing until `run` or `run_over` is awaited"]
+#[must_use = "serves nothing until `run`, `run_over` or `run_over_messages` is awaited"]
 pub struct StdioServer {
     service: Arc<dyn Service>,
     settings: ServerSettings,
@@ -186,11 +187,28 @@ impl StdioServer {
     ) -> io::Result<()> {
         self.check()?;
         let pipe = Pipe::open(reader, writer, self.settings.line_limit);
+        self.drive(pipe).await
+    }
+
+    /// Serves over a transport of messages, until the client closes its side. Dropping the future cancels running
+    /// calls. See [`MessageTransport`] for an example, and for the checks that such a transport owes to its server.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when [`Service::check`] finds a mistake, or when the transport fails:
+    /// [`get_ref`](io::Error::get_ref) returns the transport's error. Returns `Ok` when the client closes its side.
+    pub async fn run_over_messages(self, transport: impl MessageTransport) -> io::Result<()> {
+        self.check()?;
+        let pipe = Pipe::over_messages(transport, self.settings.line_limit);
+        self.drive(pipe).await
+    }
+
+    async fn drive(self, pipe: Pipe) -> io::Result<()> {
         let driver = Driver::new(self.service, self.settings, pipe);
         // A separate task runs the driver on the worker threads, like the reader and the writer. If the
         // driver ran on the thread of `block_on`, each message would move between threads twice.
         let mut task = Task::spawn(driver.run(self.shutdown).in_current_span());
-        task.ended().await
+        task.ended().await.map_err(to_io_error)
     }
 
     fn check(&self) -> io::Result<()> {

@@ -8,6 +8,8 @@ mod kit;
 #[cfg(test)]
 mod listening;
 #[cfg(test)]
+mod messages;
+#[cfg(test)]
 mod serving;
 #[cfg(test)]
 mod sessions;

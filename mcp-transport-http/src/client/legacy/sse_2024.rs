@@ -76,7 +76,7 @@ pub(super) async fn read(session: &Session, mut events: ResponseEvents) {
             }
             Some(Ok(SseItem::Retry(_)) | Err(SseStreamError::Sse(SseError::NotUtf8))) => {}
             Some(Err(error)) => {
-                break CloseReason::Broken(response::stream_error(error).to_string());
+                break CloseReason::broken(response::stream_error(error));
             }
             None => break CloseReason::Remote,
         }
