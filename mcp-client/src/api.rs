@@ -6,10 +6,12 @@
 //! | `pages` | paginated lists |
 //! | `tools`, `prompts`, `resources`, `completion`, `request` | calls |
 //! | `session` | log level, roots and ping |
+//! | `notifications` | notifications of the server |
 
 mod arguments;
 mod completion;
 mod extension;
+mod notifications;
 mod pages;
 mod prompts;
 mod request;

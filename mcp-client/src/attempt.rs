@@ -243,6 +243,15 @@ impl Attempt<'_, '_> {
 
     fn deliver(&mut self, notification: ServerNotification, token: Option<&ProgressToken>) {
         let inner = &self.client.inner;
+        let is_of_call = match &notification {
+            ServerNotification::Progress { token: given, .. } => Some(given) == token,
+            ServerNotification::Log(_) => true,
+            ServerNotification::Other { .. } => self.options.on_custom.is_some(),
+            _ => false,
+        };
+        if is_of_call {
+            inner.events.publish(&notification);
+        }
         match notification {
             // spec: PROG-02
             ServerNotification::Progress {
@@ -254,7 +263,6 @@ impl Attempt<'_, '_> {
                 }
             }
             ServerNotification::Log(message) => {
-                inner.events.send_log(&message);
                 if let Some(hook) = &mut self.options.on_log {
                     hook.run(message);
                 }
@@ -275,7 +283,7 @@ impl Attempt<'_, '_> {
             // A legacy server may notify of changes on the stream of any call.
             notification if !self.version.is_modern() => inner.handle_notification(notification),
             ServerNotification::Other { method, params } => {
-                inner.notifications.push_custom(&method, params.as_ref());
+                inner.handle_custom(&method, params.as_ref());
             }
             _ => {}
         }
@@ -301,7 +309,10 @@ pub(crate) fn send(
     context: &ClientRequestContext<'_>,
     headers: &HeaderMap,
 ) -> Frames {
-    let body = wire::client_for_version(version).encode_request(request, context);
+    let meta = inner.request_meta(context.meta);
+    let mut context = *context;
+    context.meta = meta.as_deref();
+    let body = wire::client_for_version(version).encode_request(request, &context);
     let mut mirrored = MirroredHeaders::new(version, request.method_name(), request.item());
     mirrored.params = inner.mirrored_params(request, version);
     let mut out = OutgoingRequest::new(context.id.clone(), body, mirrored);

@@ -17,7 +17,7 @@ use mcp_core::tower::{LayerStack, Middleware};
 use mcp_types::ext::tasks::TasksSettings;
 use mcp_types::meta::keys;
 use mcp_types::{
-    ClientCapabilities, CreateMessageResult, ElicitResult, Implementation, LoggingLevel, Root,
+    ClientCapabilities, CreateMessageResult, ElicitResult, Implementation, LoggingLevel, Meta, Root,
 };
 
 use crate::cache::Cache;
@@ -60,6 +60,7 @@ pub struct ClientBuilder {
     pub(crate) cache: Option<Cache>,
     pub(crate) principal: Option<Box<str>>,
     pub(crate) log_level: Option<LoggingLevel>,
+    pub(crate) meta: Meta,
     pub(crate) validator: Option<Arc<dyn Validator>>,
     pub(crate) probe_timeout: Duration,
     pub(crate) headers: HeaderMap,
@@ -87,6 +88,7 @@ impl Default for ClientBuilder {
             cache: None,
             principal: None,
             log_level: None,
+            meta: Meta::default(),
             validator: None,
             probe_timeout: Duration::from_secs(5),
             headers: HeaderMap::new(),
@@ -380,8 +382,25 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the minimum level of log messages; see [`Client::logs`](crate::Client::logs). Default: no log messages are
-    /// requested.
+    /// Adds a field to the `_meta` of every request of the client, for example the id of a conversation. A field of
+    /// a [call](crate::PreparedCall::meta) or of a layer with the same key wins. The fields that the client writes
+    /// itself, such as the revision or the token for progress, cannot be set: [`connect`](Self::connect) fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::Client;
+    ///
+    /// let builder = Client::builder().meta("com.example/conversation", "c-17");
+    /// ```
+    // spec: META-08
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
+        self.meta = self.meta.with(key, value);
+        self
+    }
+
+    /// Sets the minimum level of log messages; see [`Client::notifications`](crate::Client::notifications). Default:
+    /// no log messages are requested.
     // spec: META-11
     pub fn log_level(mut self, level: LoggingLevel) -> Self {
         self.log_level = Some(level);

@@ -17,6 +17,7 @@ use mcp_types::{CacheHint, ProtocolVersion, RawObject, codes};
 
 use crate::attempt::{Attempt, ReceivedReply};
 use crate::cache::CacheSlot;
+use crate::call_id::CallId;
 use crate::call_timer::CallTimer;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
@@ -355,6 +356,7 @@ impl<'a> ActiveCall<'a> {
             // Boxed, because few clients have layers.
             return Box::pin(request.run(layers)).await;
         }
+        let number = self.options.id.as_mut().and_then(CallId::take_number);
         let attempt = Attempt {
             client: &self.client,
             request: &self.request,
@@ -363,7 +365,7 @@ impl<'a> ActiveCall<'a> {
             timer: &mut self.timer,
             input: self.input.as_ref(),
             notifications: None,
-            number: self.client.inner.next_id(),
+            number: number.unwrap_or_else(|| self.client.inner.next_id()),
         };
         attempt.run().await
     }
@@ -384,7 +386,9 @@ impl<'a> ActiveCall<'a> {
             return None;
         }
         let inner = &self.client.inner;
-        let (server, part) = (inner.identity, self.options.cache_key_part());
+        let meta = inner.request_meta(self.options.meta.as_ref());
+        let part = self.options.cache_key_part(meta.as_deref());
+        let server = inner.identity;
         inner
             .cache
             .slot(server, &inner.principal, &self.request, &part)

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures_core::Stream;
+use futures_util::FutureExt;
 use futures_util::future::select;
-use futures_util::{FutureExt, stream};
 #[cfg(feature = "auth")]
 use mcp_auth::Authorizer;
 use mcp_core::close_signal::CloseSignal;
@@ -21,15 +20,15 @@ use mcp_core::{
 };
 use mcp_types::meta::keys;
 use mcp_types::{
-    DiscoverResult, Implementation, InitializeResult, LogMessage, LoggingLevel, ProtocolVersion,
-    ServerCapabilities,
+    DiscoverResult, Implementation, InitializeResult, LoggingLevel, Meta, ProtocolVersion,
+    RawObject, RequestId, ServerCapabilities,
 };
 use parking_lot::{Mutex, RwLock};
-use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::cache::Cache;
+use crate::call_id::CallIds;
 use crate::call_timer::Timeouts;
 use crate::change::Change;
 use crate::error::{Error, ErrorKind};
@@ -77,6 +76,9 @@ pub(crate) struct ClientInner {
     pub(crate) versions: Vec<ProtocolVersion>,
     pub(crate) state: RwLock<ConnectionState>,
     pub(crate) last_id: AtomicI64,
+    pub(crate) call_ids: CallIds,
+    /// Members for the `_meta` of every request.
+    pub(crate) meta: Meta,
     pub(crate) closing: CloseSignal<CloseReason>,
     pub(crate) cache: Cache,
     /// The server of cached results.
@@ -208,12 +210,26 @@ impl ClientInner {
         })
     }
 
+    /// Passes a notification of an extension to its readers and its handler. Returns false if it has no handler. Inbound
+    /// layers come before both.
+    pub(crate) fn handle_custom(&self, method: &str, params: Option<&RawObject>) -> bool {
+        let is_handled = self.notifications.push_custom(method, params);
+        let is_layered = is_handled && !self.notifications.layers.is_empty();
+        if !is_layered && self.events.has_readers() {
+            self.events.publish(&ServerNotification::Other {
+                method: method.into(),
+                params: params.cloned(),
+            });
+        }
+        is_handled
+    }
+
     /// Handles a notification that belongs to no call.
     pub(crate) fn handle_notification(&self, notification: ServerNotification) {
+        self.events.publish(&notification);
         match notification {
             ServerNotification::Other { method, params }
                 if self.notifications.push_custom(&method, params.as_ref()) => {}
-            ServerNotification::Log(message) => self.events.send_log(&message),
             ServerNotification::ElicitationComplete(completed) => {
                 let elicitations = &self.inputs.url_elicitations;
                 elicitations.complete(&completed.elicitation_id);
@@ -230,6 +246,19 @@ impl ClientInner {
     pub(crate) fn handle_change(&self, change: Change) {
         self.cache.invalidate(self.identity, &change);
         self.events.send_change(change);
+    }
+
+    /// Returns the members for the `_meta` of a request: those of the client, and `own` of the call, which win.
+    pub(crate) fn request_meta<'m>(&'m self, own: Option<&'m Meta>) -> Option<Cow<'m, Meta>> {
+        let Some(own) = own.filter(|own| !own.is_empty()) else {
+            return Some(Cow::Borrowed(&self.meta)).filter(|meta| !meta.is_empty());
+        };
+        if self.meta.is_empty() {
+            return Some(Cow::Borrowed(own));
+        }
+        let all = self.meta.as_object().iter().chain(own.as_object());
+        let all = all.map(|(key, value)| (key.clone(), value.clone()));
+        Some(Cow::Owned(all.collect()))
     }
 
     /// Returns whether arguments of tools are mirrored in HTTP headers.
@@ -320,21 +349,13 @@ impl Client {
         async move { elicitation.completed().await }
     }
 
-    /// Returns the log messages of all calls from now on. Set the minimum level with
-    /// [`log_level`](crate::ClientBuilder::log_level).
-    ///
-    /// A subscriber that falls behind by more than 256 messages loses the oldest ones.
-    pub fn logs(&self) -> impl Stream<Item = LogMessage> + Send + Unpin + use<> {
-        let messages = self.inner.events.subscribe_logs();
-        Box::pin(stream::unfold(messages, |mut messages| async move {
-            loop {
-                match messages.recv().await {
-                    Ok(message) => return Some((message, messages)),
-                    Err(RecvError::Lagged(_)) => {}
-                    Err(RecvError::Closed) => return None,
-                }
-            }
-        }))
+    /// Cancels the call with this [id](crate::PreparedCall::id), as
+    /// [`cancel_on`](crate::PreparedCall::cancel_on) does: the server is told, and awaiting the call returns an error
+    /// with [`is_cancelled`](Error::is_cancelled). A call that was not started yet is not sent. Returns false, and
+    /// does nothing, if no call of this client and its clones with this id is prepared or running.
+    // spec: CAN-01
+    pub fn cancel(&self, id: &RequestId) -> bool {
+        self.inner.call_ids.cancel(id)
     }
 
     /// Returns the tools that were removed from the latest list because their definitions are invalid, by

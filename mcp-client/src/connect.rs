@@ -11,11 +11,13 @@ use mcp_core::extension::{Registration, find_problems};
 use mcp_core::tower::LayerStack;
 use mcp_core::versioning::newest_common;
 use mcp_core::{Channel, ClientRequest, ResultBody, ServerIdentity};
+use mcp_types::meta::keys;
 use mcp_types::{ClientCapabilities, DiscoverResult};
 use parking_lot::{Mutex, RwLock};
 
 use crate::builder::ClientBuilder;
 use crate::call;
+use crate::call_id::CallIds;
 use crate::client::{Client, ClientInner, ConnectionState, OpenRequests, ServerInfo};
 use crate::connect_mode::{ConnectMode, ConnectPlan};
 use crate::error::{Error, ErrorKind};
@@ -46,6 +48,10 @@ pub(crate) async fn open(
         .flatten();
     if let Some(name) = builder.invalid_header {
         return Err(ErrorKind::Header(name).into());
+    }
+    let is_reserved = |key: &&str| builder.meta.as_object().contains_key(*key);
+    if let Some(key) = keys::ENVELOPE.into_iter().find(is_reserved) {
+        return Err(ErrorKind::ReservedMeta(key).into());
     }
     if let Some(credentials) = builder.authorization {
         builder.headers.insert(AUTHORIZATION, credentials);
@@ -98,6 +104,8 @@ pub(crate) async fn open(
                 session_number: 0,
             }),
             last_id: AtomicI64::new(0),
+            call_ids: CallIds::default(),
+            meta: builder.meta,
             closing: CloseSignal::default(),
             cache: builder.cache.unwrap_or_default(),
             identity: identity.unwrap_or_else(ServerIdentity::unique),

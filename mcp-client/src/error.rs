@@ -209,6 +209,10 @@ pub(crate) enum ErrorKind {
     Arguments(RawObjectError),
     #[error("the header {0:?} cannot be sent: its name or its value is invalid")]
     Header(Box<str>),
+    #[error(
+        "the client writes the field {0:?} of `_meta` itself; remove it from `ClientBuilder::meta`"
+    )]
+    ReservedMeta(&'static str),
     #[error("the root {0:?} is not a `file://` URI")]
     Root(String),
     #[error("this client was built without roots; give them with `ClientBuilder::roots`")]

@@ -19,6 +19,7 @@ use tokio::time::timeout_at;
 use tracing::{Instrument, Span};
 
 use crate::attempt::{Attempt, ReceivedReply};
+use crate::call_id::CallId;
 use crate::call_timer::CallTimer;
 use crate::client::Client;
 use crate::error::ErrorKind;
@@ -40,7 +41,8 @@ impl LayeredRequest<'_, '_> {
     pub(crate) async fn run(self, layers: &Layers) -> Result<ReceivedReply, ErrorKind> {
         let (timer, options) = (self.timer, self.options);
         let mut exchange = Exchange::new(self.call.clone(), self.client.inner.facts());
-        let number = self.client.inner.next_id();
+        let number = options.id.as_mut().and_then(CallId::take_number);
+        let number = number.unwrap_or_else(|| self.client.inner.next_id());
         exchange.id = Some(number.into());
         self.client.inner.describe_connection(&mut exchange);
         exchange.notifications = NotificationSender::for_client();

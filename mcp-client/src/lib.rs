@@ -15,7 +15,8 @@
 //! | calls that run as tasks | [`ClientBuilder::tasks`], [`TaskHandle`] |
 //! | changes of lists and resources | [`Client::subscribe`] |
 //! | extensions of the protocol | [`ClientExtension`], [`ExtensionClient`] |
-//! | log messages | [`Client::logs`] |
+//! | log messages and all other notifications, for several readers | [`Client::notifications`] |
+//! | cancellation by the id of a request | [`PreparedCall::id`], [`Client::cancel`] |
 //! | cached results | [`Cache`] |
 //! | version negotiation | [`Negotiation`] |
 //! | errors | [`Error`] |
@@ -37,10 +38,11 @@
 //! | `inputs` | handlers of input requests |
 //! | `error` | [`Error`] |
 //! | `call_timer` | timeouts of calls |
+//! | `call_id` | ids of calls, by which a program cancels them |
 //! | `header` | headers that a caller sets |
 //! | `options` | options of calls |
 //! | `required_urls` | URLs that the user must visit before a call |
-//! | `change`, `events` | changes and log messages, and their subscribers |
+//! | `change`, `events` | changes and notifications, and their readers |
 //! | `cache` | [`Cache`] |
 //! | `extension`, `notification_queue` | extensions of the client; notifications that wait for them |
 //! | `negotiation` | the record of version negotiation |
@@ -71,6 +73,7 @@ mod authorization;
 mod builder;
 mod cache;
 mod call;
+mod call_id;
 mod call_timer;
 pub mod catalog;
 mod change;
@@ -115,6 +118,7 @@ pub use change::Change;
 pub use client::Client;
 pub use connect_mode::ConnectMode;
 pub use error::Error;
+pub use events::LostNotifications;
 pub use extension::{ClientExtension, ClientSetup, IntoClientExtension};
 pub use inputs::{
     Asker, ElicitRequest, InputError, InputKind, IntoInput, Rejected, SampleRequest, UrlRequest,

@@ -5,7 +5,9 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Weak};
 
 use futures_util::FutureExt;
-use mcp_core::{BoxFuture, Call, Exchange, Reply, ResultBody, catch_panic_sync, wire};
+use mcp_core::{
+    BoxFuture, Call, Exchange, Reply, ResultBody, ServerNotification, catch_panic_sync, wire,
+};
 use mcp_types::{Message, RawObject};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
@@ -57,6 +59,13 @@ async fn deliver(inner: Arc<ClientInner>, method: Box<str>, params: Option<RawOb
     let Some(handler) = inner.notifications.handlers.get(&method).cloned() else {
         return handle_core(&inner, &method, params.as_ref());
     };
+    // Without inbound layers, its readers had it when it arrived.
+    if !inner.notifications.layers.is_empty() && inner.events.has_readers() {
+        inner.events.publish(&ServerNotification::Other {
+            method: method.clone(),
+            params: params.clone(),
+        });
+    }
     let asker = inner.asker();
     drop(inner);
     let handling = catch_panic_sync(|| handler(params, asker));

@@ -10,6 +10,8 @@ use mcp_types::{
     ClientCapabilities, Implementation, LogMessage, LoggingLevel, Meta, ProgressUpdate, RawObject,
 };
 
+use crate::call_id::CallId;
+
 /// Options of a call. [`PreparedCall`](crate::PreparedCall) documents each of them.
 #[derive(Default)]
 pub(crate) struct CallOptions<'a> {
@@ -23,6 +25,8 @@ pub(crate) struct CallOptions<'a> {
     /// The caller's statement whether the call may be executed twice.
     pub(crate) idempotent: Option<bool>,
     pub(crate) meta: Option<Meta>,
+    /// The id of the first request, if the caller knows it.
+    pub(crate) id: Option<CallId>,
     /// Capabilities instead of the client's, in revisions without sessions.
     pub(crate) capabilities: Option<ClientCapabilities>,
     /// Identity instead of the client's, in revisions without sessions.
@@ -49,8 +53,8 @@ impl CallOptions<'_> {
         Cow::Owned(profile)
     }
 
-    /// Returns the options that may change the response, as part of a cache key.
-    pub(crate) fn cache_key_part(&self) -> String {
+    /// Returns the options that may change the response, as part of a cache key. `meta` are the members of `_meta`.
+    pub(crate) fn cache_key_part(&self, meta: Option<&Meta>) -> String {
         let mut part = String::new();
         for (name, value) in &self.headers {
             let value = value.as_bytes().escape_ascii();
@@ -62,7 +66,7 @@ impl CallOptions<'_> {
         if let Some(identity) = &self.identity {
             part.push_str(&serde_json::to_string(identity).unwrap_or_default());
         }
-        if let Some(meta) = &self.meta {
+        if let Some(meta) = meta {
             part.push_str(&serde_json::to_string(meta).unwrap_or_default());
         }
         if self.returns_raw {

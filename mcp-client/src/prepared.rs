@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, IntoFuture, ready};
+use std::pin::pin;
 use std::time::Duration;
 
 use futures_core::Stream;
+use futures_util::future::select;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use http::{HeaderName, HeaderValue};
 use mcp_core::{BoxFuture, Call, ClientRequest, ResultBody};
@@ -13,6 +15,7 @@ use mcp_types::meta::TraceContext;
 use mcp_types::{
     CallToolResult, ClientCapabilities, GetPromptResult, Implementation, InputRequired,
     InputResponse, LogMessage, LoggingLevel, ProgressUpdate, RawObject, ReadResourceResult,
+    RequestId,
 };
 
 use crate::call::{ActiveCall, Reader};
@@ -261,6 +264,34 @@ impl<'a, T> PreparedCall<'a, T> {
         self
     }
 
+    /// Returns the id of the call's request, and reserves it before the call is sent. With it,
+    /// [`Client::cancel`] cancels the call from anywhere, and progress among the
+    /// [notifications](Client::notifications) has it as its token.
+    ///
+    /// Only the first request of the call has this id. When the request is repeated, with the input that the server
+    /// required, after a lost connection or for the next page of a list, it has a new id, as the protocol demands;
+    /// `Client::cancel` with the id of the first request still cancels the call. A result from the
+    /// [cache](crate::ClientBuilder::cache) has no request.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example(client: mcp::Client) {
+    /// let mut call = client.call("deploy", ());
+    /// let id = call.id();
+    /// let running = tokio::spawn(call.into_future());
+    /// // Later, when the user presses a button:
+    /// client.cancel(&id);
+    /// assert!(running.await.unwrap().unwrap_err().is_cancelled());
+    /// # }
+    /// ```
+    pub fn id(&mut self) -> RequestId {
+        let inner = &self.client.inner;
+        let id = &mut self.options.id;
+        id.get_or_insert_with(|| inner.call_ids.add(inner.next_id()))
+            .request_id()
+    }
+
     /// Adds a trace context (`traceparent`, `tracestate`, `baggage`) to the request.
     pub fn trace(mut self, trace: &TraceContext) -> Self {
         let meta = self.options.meta.unwrap_or_default();
@@ -268,7 +299,8 @@ impl<'a, T> PreparedCall<'a, T> {
         self
     }
 
-    /// Adds a field to the `_meta` of the request. Fields of the protocol itself cannot be set.
+    /// Adds a field to the `_meta` of the request. It wins over a field of
+    /// [`ClientBuilder::meta`](crate::ClientBuilder::meta). Fields of the protocol itself cannot be set.
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
         self.options.meta = Some(self.options.meta.unwrap_or_default().with(key, value));
         self
@@ -316,7 +348,14 @@ impl<'a, T> PreparedCall<'a, T> {
         self.read
     }
 
-    pub(crate) fn activate(self) -> Result<ActiveCall<'a>, Error> {
+    pub(crate) fn activate(mut self) -> Result<ActiveCall<'a>, Error> {
+        if let Some(id) = &self.options.id {
+            let by_id = id.cancelled();
+            self.options.cancel = Some(match self.options.cancel.take() {
+                Some(signal) => Box::pin(async { drop(select(signal, pin!(by_id)).await) }),
+                None => Box::pin(by_id),
+            });
+        }
         let mut call = ActiveCall::start(&self.client, self.request, self.options);
         if let Some(error) = self.error {
             return Err(call.error(error));

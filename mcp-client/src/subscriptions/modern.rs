@@ -241,14 +241,20 @@ async fn next_event(
                 }
                 // spec: EXT-05
                 Some(ServerNotification::Other { method, params })
-                    if inner.notifications.push_custom(&method, params.as_ref()) =>
+                    if inner.handle_custom(&method, params.as_ref()) =>
                 {
                     ListenEvent::Ignored
                 }
-                Some(notification) => match Change::from_notification(notification) {
-                    Some(change) if request.wants(&change) => ListenEvent::Change(change),
-                    _ => ListenEvent::Ignored,
-                },
+                Some(notification) => {
+                    // `handle_custom` has published the others.
+                    if !matches!(notification, ServerNotification::Other { .. }) {
+                        inner.events.publish(&notification);
+                    }
+                    match Change::from_notification(notification) {
+                        Some(change) if request.wants(&change) => ListenEvent::Change(change),
+                        _ => ListenEvent::Ignored,
+                    }
+                }
                 None => ListenEvent::Ignored,
             })
         }

@@ -21,6 +21,8 @@ mod inputs;
 #[cfg(test)]
 mod listening;
 #[cfg(test)]
+mod notifications;
+#[cfg(test)]
 mod outcomes;
 #[cfg(test)]
 mod pages;

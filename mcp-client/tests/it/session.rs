@@ -8,7 +8,7 @@ use futures::StreamExt;
 use mcp_client::{
     Change, Client, ClientBuilder, ConnectMode, ElicitRequest, Error, Over, Rejected, Subscription,
 };
-use mcp_core::{ChannelError, CloseReason, Frame};
+use mcp_core::{ChannelError, CloseReason, Frame, ServerNotification};
 use mcp_types::ProtocolVersion::V2025_06_18;
 use mcp_types::{CreateMessageResult, ElicitResult, LoggingLevel, SubscriptionFilter, codes};
 use serde_json::{Value, json};
@@ -215,7 +215,12 @@ async fn session_call_receives_its_notifications() {
     ]];
     let (client, script, inbound) = session(Client::builder(), answers).await;
     let mut changes = client.changes().tools_changed().await.unwrap();
-    let mut logs = client.logs();
+    let mut logs = Box::pin(client.notifications().filter_map(|received| {
+        std::future::ready(match received.unwrap() {
+            ServerNotification::Log(message) => Some(message),
+            _ => None,
+        })
+    }));
     let mut steps = Vec::new();
     let result = client
         .call("a", ())

@@ -1,11 +1,12 @@
 //! One call of a server.
 
+use std::future::ready;
 use std::sync::Arc;
 
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt as _, StreamExt as _};
 use mcp_client::{Client, Error, PreparedCall, Step};
-use mcp_core::{BoxFuture, ClientContext, Fault, NotificationSender};
+use mcp_core::{BoxFuture, ClientContext, Fault, NotificationSender, ServerNotification};
 use mcp_server::{Log, Progress};
 use mcp_types::{LogMessage, LoggingLevel, Meta};
 use tokio::sync::mpsc;
@@ -179,7 +180,16 @@ impl CallSession {
     fn logs(&self) -> Option<BoxStream<'static, LogMessage>> {
         match self {
             Self::Shared { .. } => None,
-            Self::Own(lease) => Some(lease.client().logs().boxed()),
+            Self::Own(lease) => {
+                let received = lease.client().notifications();
+                let logs = received.filter_map(|received| {
+                    ready(match received {
+                        Ok(ServerNotification::Log(message)) => Some(message),
+                        _ => None,
+                    })
+                });
+                Some(logs.boxed())
+            }
         }
     }
 

@@ -1,0 +1,70 @@
+//! The notifications of a server, for any number of readers.
+
+use futures_core::Stream;
+use futures_util::stream;
+use mcp_core::ServerNotification;
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::client::Client;
+use crate::events::LostNotifications;
+use crate::session;
+
+impl Client {
+    /// Returns the notifications of the server from now on, for one of any number of readers: log messages, progress,
+    /// changes, completed elicitations, notifications of extensions. They arrive in addition to callbacks of calls,
+    /// handlers of extensions and [subscriptions](Self::subscribe).
+    ///
+    /// Each reader sees each notification once, in the order of its arrival, as the
+    /// [layers](crate::ClientBuilder::inbound_layer) of the client have left it. Calls and the connection never wait
+    /// for a reader: it has room for 256 notifications, and learns the number of those that it has lost. The stream
+    /// ends when all clones of the client are dropped.
+    ///
+    /// The server sends what it was asked for: log messages from the level of
+    /// [`log_level`](crate::ClientBuilder::log_level) on, progress of calls with
+    /// [`on_progress`](crate::PreparedCall::on_progress), whose token is the [id](crate::PreparedCall::id) of the call's
+    /// request, and in revision 2026-07-28 the changes of a [subscription](Self::subscribe). Acknowledged
+    /// subscriptions, and cancellations of the server's own requests, are not part of the stream.
+    ///
+    /// # Panics
+    ///
+    /// Panics outside of a tokio runtime if the connection is a [pipe](Self::is_pipe).
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use futures_util::StreamExt;
+    /// use mcp::core::ServerNotification;
+    ///
+    /// # async fn example(client: mcp::Client) {
+    /// let mut notifications = client.notifications();
+    /// tokio::spawn(async move {
+    ///     while let Some(received) = notifications.next().await {
+    ///         match received {
+    ///             Ok(ServerNotification::Log(message)) => println!("{:?}: {}", message.level, message.data),
+    ///             Ok(other) => println!("{other:?}"),
+    ///             Err(lost) => println!("{lost}"),
+    ///         }
+    ///     }
+    /// });
+    /// # }
+    /// ```
+    // spec: LOG-05
+    pub fn notifications(
+        &self,
+    ) -> impl Stream<Item = Result<ServerNotification, LostNotifications>> + Send + Unpin + use<>
+    {
+        let receiver = self.inner.events.subscribe();
+        // On a pipe, notifications of concurrent calls do not name their calls. A session has its dispatcher already.
+        if self.is_pipe() && self.protocol_version().is_modern() {
+            session::watch_notifications(self);
+        }
+        Box::pin(stream::unfold(receiver, |mut receiver| async move {
+            let received = match receiver.recv().await {
+                Ok(notification) => Ok(notification),
+                Err(RecvError::Lagged(count)) => Err(LostNotifications::new(count)),
+                Err(RecvError::Closed) => return None,
+            };
+            Some((received, receiver))
+        }))
+    }
+}
