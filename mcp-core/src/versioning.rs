@@ -7,5 +7,5 @@ mod classify;
 mod select;
 
 pub use classify::{RequestEra, classify, is_modern_version};
-pub(crate) use select::session_version;
-pub use select::{check_offered, newest_common, unsupported_legacy};
+pub use select::{check_offered, newest_common, revisions_in, unsupported_legacy};
+pub(crate) use select::{check_stateless, session_version};

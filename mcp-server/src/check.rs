@@ -44,6 +44,9 @@ pub(crate) fn check_server(
     checker.check_apps();
     checker.check_completions();
     checker.check_extensions();
+    if config.revisions.is_empty() {
+        checker.report("`revisions` is an empty range; offer at least one revision".to_owned());
+    }
     checker.problems.extend(found);
     checker.finish()
 }

@@ -4,11 +4,13 @@ mod service;
 mod settings;
 
 use std::fmt;
+use std::ops::RangeBounds;
 use std::sync::{Arc, Weak};
 
 use mcp_core::schema::Validator;
+use mcp_core::versioning::revisions_in;
 use mcp_core::{Call, ChangeBus, Observer, ServerProfile, SubscribedResources, TaskEngine};
-use mcp_types::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
+use mcp_types::{Implementation, Prompt, ProtocolVersion, Resource, ResourceTemplate, Tool};
 
 use crate::broadcaster::Broadcaster;
 use crate::call::ServerTasks;
@@ -116,6 +118,32 @@ impl Server {
     #[must_use]
     pub fn instructions(self, instructions: impl Into<String>) -> Self {
         self.configure(|config| config.instructions = Some(instructions.into()))
+    }
+
+    /// Sets the protocol revisions that the server offers. Default: all. For servers that rely on what a revision has,
+    /// such as sessions, and for clients that must not find a revision which was not tested with them.
+    ///
+    /// `server/discover` and `initialize` name only these revisions. A request of another revision is answered with
+    /// the error `UnsupportedProtocolVersion`, which lists them, so that clients choose one of them. A session has the
+    /// newest offered revision if the client asks for another one. Over HTTP without sessions and on a pipe before
+    /// `initialize`, a legacy request that names no revision is one of 2025-03-26.
+    ///
+    /// [`check`](Self::check) reports an empty range.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::prelude::*;
+    ///
+    /// // Only revisions with sessions.
+    /// let server = Server::new("notebook", "1.0.0").revisions(..=ProtocolVersion::V2025_11_25);
+    /// # server.check()?;
+    /// # Ok::<(), mcp::SetupError>(())
+    /// ```
+    // spec: VER-02, VER-03, LIFE-07
+    #[must_use]
+    pub fn revisions(self, revisions: impl RangeBounds<ProtocolVersion>) -> Self {
+        self.configure(|config| config.revisions = revisions_in(&revisions))
     }
 
     /// Adds an extension of the protocol: publishes its settings, and adds its handlers, layers and

@@ -8,7 +8,7 @@ use super::HandledRequest;
 use super::handshake::{self, default_level};
 use crate::{
     ClientContext, ClientRequest, Fault, InboundRequest, Reply, ResultBody, ServerProfile,
-    SessionRequest, wire,
+    SessionRequest, versioning, wire,
 };
 
 /// The revision of a request that names none.
@@ -20,7 +20,8 @@ pub const DEFAULT_VERSION: ProtocolVersion = ProtocolVersion::V2025_03_26;
 ///
 /// # Errors
 ///
-/// Returns the [`Fault`] to answer the request with.
+/// Returns the [`Fault`] to answer the request with: [`Fault::UnsupportedVersion`] when the server does not offer
+/// `version`.
 pub fn read_stateless(
     request: &Request<'_>,
     version: ProtocolVersion,
@@ -29,6 +30,7 @@ pub fn read_stateless(
     let mut decoded = wire::for_version(version).decode_request(request)?;
     match std::mem::replace(&mut decoded.request, ClientRequest::Discover) {
         ClientRequest::Call(call) => {
+            versioning::check_stateless(&profile.versions, version)?;
             let mut facts = ClientContext::new(version);
             facts.log_level = default_level(profile);
             let inbound =

@@ -1,10 +1,36 @@
 //! Selection of the revision that two sides have in common.
 
 use std::borrow::Cow;
+use std::ops::RangeBounds;
 
 use mcp_types::{ProtocolVersion, Request};
 
 use crate::Fault;
+
+/// Returns the known revisions in a range, newest first.
+pub fn revisions_in(range: &impl RangeBounds<ProtocolVersion>) -> Vec<ProtocolVersion> {
+    let all = ProtocolVersion::ALL.into_iter();
+    all.filter(|version| range.contains(version)).collect()
+}
+
+/// Checks that the server offers the revision of a legacy request without a session.
+///
+/// # Errors
+///
+/// Returns [`Fault::UnsupportedVersion`] when the server does not offer the revision.
+// spec: HTTP-SL-14, COMPAT-06
+pub(crate) fn check_stateless(
+    versions: &[ProtocolVersion],
+    requested: ProtocolVersion,
+) -> Result<(), Fault> {
+    if versions.contains(&requested) {
+        return Ok(());
+    }
+    Err(Fault::UnsupportedVersion {
+        requested: requested.as_str().into(),
+        supported: versions.iter().map(ToString::to_string).collect(),
+    })
+}
 
 /// Returns the modern revision that a request names, if the server offers it.
 ///
@@ -76,7 +102,7 @@ mod tests {
     use mcp_types::ProtocolVersion::{self, V2025_11_25, V2026_07_28};
     use mcp_types::{Message, codes};
 
-    use super::{check_offered, newest_common, session_version, unsupported_legacy};
+    use super::{check_offered, newest_common, revisions_in, session_version, unsupported_legacy};
     use crate::Fault;
 
     #[test]
@@ -98,6 +124,19 @@ mod tests {
             assert_eq!(&*echoed, requested);
             assert_eq!(supported.len(), versions.len());
         }
+    }
+
+    #[test]
+    fn ranges_select_known_revisions() {
+        use ProtocolVersion::{V2024_11_05, V2025_03_26, V2025_06_18};
+        let legacy = [V2025_11_25, V2025_06_18, V2025_03_26, V2024_11_05];
+        assert_eq!(revisions_in(&..), ProtocolVersion::ALL);
+        assert_eq!(revisions_in(&(..=V2025_11_25)), legacy);
+        assert_eq!(revisions_in(&(..V2026_07_28)), legacy);
+        assert_eq!(revisions_in(&(V2026_07_28..)), [V2026_07_28]);
+        let two = V2025_06_18..=V2025_11_25;
+        assert_eq!(revisions_in(&two), [V2025_11_25, V2025_06_18]);
+        assert_eq!(revisions_in(&(V2025_11_25..V2025_11_25)), []);
     }
 
     #[test]

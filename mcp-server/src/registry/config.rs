@@ -20,6 +20,8 @@ use crate::routes::{
 pub(crate) struct ServerConfig {
     pub(crate) info: Implementation,
     pub(crate) instructions: Option<String>,
+    /// The offered revisions, newest first.
+    pub(crate) revisions: Vec<ProtocolVersion>,
     /// Time that clients may cache the result of `server/discover`.
     // spec: CACHE-01
     pub(crate) discover_cache: CacheHint,
@@ -52,6 +54,7 @@ impl ServerConfig {
         Self {
             info,
             instructions: None,
+            revisions: ProtocolVersion::ALL.into(),
             discover_cache: CacheHint::default(),
             extensions: Vec::new(),
             methods: Vec::new(),
@@ -138,7 +141,7 @@ impl ServerConfig {
         let mut profile = ServerProfile::new(self.info.clone());
         profile.capabilities = capabilities;
         profile.instructions.clone_from(&self.instructions);
-        profile.versions = ProtocolVersion::ALL.into();
+        profile.versions.clone_from(&self.revisions);
         profile.cache = self.discover_cache;
         profile
     }

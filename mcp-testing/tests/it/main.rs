@@ -16,5 +16,6 @@ mod lists;
 mod mocks;
 mod pairs;
 mod probing;
+mod revisions;
 mod schemas;
 mod visits;
