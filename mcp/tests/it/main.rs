@@ -20,6 +20,8 @@ mod hostile;
 #[cfg(test)]
 mod live;
 #[cfg(test)]
+mod panics;
+#[cfg(test)]
 mod raw;
 #[cfg(test)]
 mod serve;
