@@ -6,6 +6,7 @@ mod changes;
 mod event_log;
 mod event_nodes;
 mod failures;
+mod killed_node;
 mod partition;
 mod relay;
 mod server;
