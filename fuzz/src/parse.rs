@@ -1,7 +1,7 @@
-//! The parser of messages: it never panics, every message that it accepts is valid JSON for `serde_json`, and
-//! its two readers of members agree.
+//! The parser of messages: it never panics, every message that it accepts is valid JSON for `serde_json`, its
+//! two readers of members agree, and owned messages are written as they were read.
 
-use mcp_types::Message;
+use mcp_types::{ClientMessage, Message};
 use serde::de::IgnoredAny;
 
 use crate::target::{JSON, Target};
@@ -34,9 +34,25 @@ fn run(text: &[u8]) {
             (one, other) => assert_eq!(one.is_ok(), other.is_ok()),
         }
     }
+    if let Ok(mut message) = ClientMessage::parse(text) {
+        write_again(&message);
+        if let Some(meta) = message.meta_mut() {
+            meta.insert("a", 1);
+            write_again(&message);
+        }
+    }
     if let Ok(batch) = Message::parse_batch(text) {
         assert!(batch.len() <= text.len());
     }
+}
+
+/// Writes an owned message, reads what was written, and writes the same.
+fn write_again(message: &ClientMessage) {
+    let written = serde_json::to_string(message).expect("a message that was read is written");
+    let again =
+        ClientMessage::parse(written.as_bytes()).expect("a message that was written is read");
+    let again = serde_json::to_string(&again).expect("a message that was read is written");
+    assert_eq!(again, written);
 }
 
 /// Adds a member to a message, whose name has an escape. `serde_json` alone reads the members of such a

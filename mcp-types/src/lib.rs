@@ -3,6 +3,7 @@
 //! | Topic | Module |
 //! |---|---|
 //! | JSON-RPC: ids, messages, parser, batches, errors | `jsonrpc` |
+//! | all messages of a side, owned and typed by their method | `owned` |
 //! | revisions and the features of each | `version` |
 //! | table of methods | `method` |
 //! | error codes and their `data` | [`codes`] |
@@ -47,6 +48,7 @@ pub mod meta;
 mod method;
 mod number;
 mod own_url;
+mod owned;
 mod page;
 mod progress;
 mod prompts;
@@ -101,6 +103,7 @@ pub use logging::{LogMessage, LoggingLevel, SetLevelParams};
 pub use meta::Meta;
 pub use method::{Capability, Method, MethodKind, MethodSpec, Sender};
 pub use own_url::UrlError;
+pub use owned::{ClientMessage, ClientParams, Lossless, ServerMessage, ServerParams};
 pub use page::{Cursor, Page};
 pub use progress::{ProgressParams, ProgressToken, ProgressUpdate};
 pub use prompts::{

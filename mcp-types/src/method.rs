@@ -2,6 +2,8 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema>, `docs/spec/revisions.md` §1.
 
+pub(crate) mod table;
+
 use std::fmt;
 
 use crate::ProtocolVersion::{self, V2024_11_05, V2025_06_18, V2025_11_25, V2026_07_28};
@@ -146,9 +148,11 @@ impl MethodSpec {
     }
 }
 
-/// Defines the enum and its table from one list.
+/// Defines the enum and its table from the rows.
 macro_rules! methods {
-    ($($(#[$doc:meta])* $method:ident = $name:literal, $kind:ident from $sender:ident $(. $fact:ident($($value:expr),*))*;)*) => {
+    ($($sender:ident {
+        $($(#[$doc:meta])* $method:ident($params:ty) = $name:literal, $kind:ident $(. $fact:ident($($value:expr),*))*;)*
+    })*) => {
         /// Method of the protocol or an official extension.
         ///
         /// # Examples
@@ -163,104 +167,22 @@ macro_rules! methods {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Method {
-            $($(#[$doc])* $method,)*
+            $($($(#[$doc])* $method,)*)*
         }
 
         impl Method {
             /// All methods.
-            pub const ALL: &'static [Self] = &[$(Self::$method,)*];
+            pub const ALL: &'static [Self] = &[$($(Self::$method,)*)*];
         }
 
         /// Rows in the order of the enum.
         static TABLE: &[MethodSpec] = &[
-            $(MethodSpec::row(Method::$method, $name, MethodKind::$kind, Sender::$sender)$(.$fact($($value),*))*,)*
+            $($(MethodSpec::row(Method::$method, $name, MethodKind::$kind, Sender::$sender)$(.$fact($($value),*))*,)*)*
         ];
     };
 }
 
-methods! {
-    /// `tools/call`
-    CallTool = "tools/call", Request from Client.named("name").may_require_input().needs(Capability::Tools);
-    /// `tools/list`
-    ListTools = "tools/list", Request from Client.cacheable().needs(Capability::Tools);
-    /// `resources/read`
-    ReadResource = "resources/read", Request from Client.named("uri").cacheable().may_require_input().needs(Capability::Resources);
-    /// `resources/list`
-    ListResources = "resources/list", Request from Client.cacheable().needs(Capability::Resources);
-    /// `resources/templates/list`
-    ListResourceTemplates = "resources/templates/list", Request from Client.cacheable().needs(Capability::Resources);
-    /// `prompts/get`
-    GetPrompt = "prompts/get", Request from Client.named("name").may_require_input().needs(Capability::Prompts);
-    /// `prompts/list`
-    ListPrompts = "prompts/list", Request from Client.cacheable().needs(Capability::Prompts);
-    /// `completion/complete`
-    Complete = "completion/complete", Request from Client.needs(Capability::Completions);
-    /// `server/discover`
-    Discover = "server/discover", Request from Client.since(V2026_07_28).cacheable();
-    /// `subscriptions/listen`
-    Listen = "subscriptions/listen", Request from Client.since(V2026_07_28);
-    /// `notifications/subscriptions/acknowledged`
-    SubscriptionAcknowledged = "notifications/subscriptions/acknowledged", Notification from Server.since(V2026_07_28);
-    /// `notifications/progress`
-    Progress = "notifications/progress", Notification from Both;
-    /// `notifications/message`
-    LogMessage = "notifications/message", Notification from Server;
-    /// `notifications/cancelled`
-    Cancelled = "notifications/cancelled", Notification from Both;
-    /// `notifications/tools/list_changed`
-    ToolsChanged = "notifications/tools/list_changed", Notification from Server.needs(Capability::Tools);
-    /// `notifications/prompts/list_changed`
-    PromptsChanged = "notifications/prompts/list_changed", Notification from Server.needs(Capability::Prompts);
-    /// `notifications/resources/list_changed`
-    ResourcesChanged = "notifications/resources/list_changed", Notification from Server.needs(Capability::Resources);
-    /// `notifications/resources/updated`
-    ResourceUpdated = "notifications/resources/updated", Notification from Server.needs(Capability::Resources);
-    /// `initialize`
-    Initialize = "initialize", Request from Client.legacy();
-    /// `notifications/initialized`
-    Initialized = "notifications/initialized", Notification from Client.legacy();
-    /// `ping`
-    Ping = "ping", Request from Both.legacy();
-    /// `logging/setLevel`
-    SetLevel = "logging/setLevel", Request from Client.legacy().needs(Capability::Logging);
-    /// `resources/subscribe`
-    Subscribe = "resources/subscribe", Request from Client.legacy().needs(Capability::Resources);
-    /// `resources/unsubscribe`
-    Unsubscribe = "resources/unsubscribe", Request from Client.legacy().needs(Capability::Resources);
-    /// `notifications/roots/list_changed`
-    RootsChanged = "notifications/roots/list_changed", Notification from Client.legacy().needs(Capability::Roots);
-    /// `roots/list`. In the modern era it is part of a result.
-    ListRoots = "roots/list", Request from Server.legacy().needs(Capability::Roots);
-    /// `sampling/createMessage`. In the modern era it is part of a result.
-    CreateMessage = "sampling/createMessage", Request from Server.legacy().needs(Capability::Sampling);
-    /// `elicitation/create`. In the modern era it is part of a result.
-    Elicit = "elicitation/create", Request from Server.since(V2025_06_18).legacy().needs(Capability::Elicitation);
-    /// `notifications/elicitation/complete`
-    ElicitationComplete = "notifications/elicitation/complete", Notification from Server.since(V2025_11_25).legacy().needs(Capability::Elicitation);
-    /// `tasks/get` (experimental in 2025-11-25, later the tasks extension).
-    GetTask = "tasks/get", Request from Both.since(V2025_11_25).named("taskId").needs(Capability::Tasks).of_extension();
-    /// `tasks/cancel` (experimental in 2025-11-25, later the tasks extension).
-    CancelTask = "tasks/cancel", Request from Both.since(V2025_11_25).named("taskId").needs(Capability::Tasks).of_extension();
-    /// `tasks/result`
-    TaskResult = "tasks/result", Request from Both.since(V2025_11_25).legacy().needs(Capability::Tasks).of_extension();
-    /// `tasks/list`
-    ListTasks = "tasks/list", Request from Both.since(V2025_11_25).legacy().needs(Capability::Tasks).of_extension();
-    /// `tasks/update` (tasks extension).
-    UpdateTask = "tasks/update", Request from Client.since(V2026_07_28).named("taskId").needs(Capability::Tasks).of_extension();
-    /// `notifications/tasks/status`
-    TaskStatus = "notifications/tasks/status", Notification from Both.since(V2025_11_25).legacy().needs(Capability::Tasks).of_extension();
-    /// `notifications/tasks` (tasks extension).
-    TaskChanged = "notifications/tasks", Notification from Server.since(V2026_07_28).needs(Capability::Tasks).of_extension();
-    /// `skills/list` (skills extension).
-    // spec: SKILL-16
-    ListSkills = "skills/list", Request from Client.cacheable().of_extension();
-    /// `skills/get` (skills extension).
-    // spec: SKILL-18
-    GetSkill = "skills/get", Request from Client.cacheable().of_extension();
-    /// `resources/directory/read` (skills extension). Its result has no `ttlMs`, although it is a list.
-    // spec: SKILL-19
-    ReadDirectory = "resources/directory/read", Request from Client.of_extension();
-}
+table::method_table!(methods);
 
 impl Method {
     /// Returns the row of the table.

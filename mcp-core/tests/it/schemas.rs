@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use mcp_core::{ClientRequest, ClientResponse, Reply, ServerRequest};
-use mcp_types::{Method, ProtocolVersion};
+use mcp_types::{
+    ClientMessage, ClientParams, Method, ProtocolVersion, ServerMessage, ServerParams,
+};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -42,6 +44,7 @@ impl Checker {
     /// Validates a request or notification by its own definition, and as a message.
     fn message(&mut self, text: &[u8]) {
         let message: Value = serde_json::from_slice(text).unwrap();
+        owned_round_trip(&message, text);
         let is_request = message.get("id").is_some();
         let envelope = if is_request {
             "JSONRPCRequest"
@@ -59,6 +62,7 @@ impl Checker {
     /// Validates a response by the method of its request.
     fn response(&mut self, method: Option<Method>, text: &[u8]) {
         let message: Value = serde_json::from_slice(text).unwrap();
+        owned_round_trip(&message, text);
         let is_old = self.spec.has("JSONRPCError");
         if message.get("error").is_some() {
             let envelope = if is_old {
@@ -99,6 +103,33 @@ impl Checker {
         }
         self.check(name, result);
     }
+}
+
+/// Reads and writes a message as an owned one of each side. One of them knows its parameters.
+fn owned_round_trip(message: &Value, text: &[u8]) {
+    let client = ClientMessage::parse(text).unwrap();
+    let server = ServerMessage::parse(text).unwrap();
+    assert_eq!(serde_json::to_value(&client).unwrap(), *message);
+    assert_eq!(serde_json::to_value(&server).unwrap(), *message);
+    let method = client.method().and_then(Method::from_name);
+    let is_other = matches!(
+        client,
+        ClientMessage::Request {
+            params: ClientParams::Other { .. },
+            ..
+        } | ClientMessage::Notification {
+            params: ClientParams::Other { .. }
+        }
+    ) && matches!(
+        server,
+        ServerMessage::Request {
+            params: ServerParams::Other { .. },
+            ..
+        } | ServerMessage::Notification {
+            params: ServerParams::Other { .. }
+        }
+    );
+    assert!(method.is_none() || !is_other, "{message}");
 }
 
 /// Returns the definition of a request or notification.

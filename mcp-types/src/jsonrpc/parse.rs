@@ -27,17 +27,26 @@ impl<'a> Message<'a> {
     /// # Ok::<(), mcp::types::ParseError>(())
     /// ```
     pub fn parse(text: &'a [u8]) -> Result<Self, ParseError> {
-        let text = ParseError::utf8(text)?;
-        match first_byte(text) {
-            Some(b'[') => Err(ParseError::Batch),
-            Some(b'{') => read(text)
-                .map_err(|error| ParseError::syntax(&error))?
-                .into_message(),
-            _ => Err(ParseError::unexpected_kind(
-                text,
-                "a message is a JSON object",
-            )),
-        }
+        read_envelope(text)?.into_message()
+    }
+
+    /// Parses one message. The flag says if the message has `params`, even without members.
+    pub(crate) fn parse_with_presence(text: &'a [u8]) -> Result<(Self, bool), ParseError> {
+        let envelope = read_envelope(text)?;
+        let has_params = envelope.params.is_some();
+        Ok((envelope.into_message()?, has_params))
+    }
+}
+
+fn read_envelope(text: &[u8]) -> Result<Envelope<'_>, ParseError> {
+    let text = ParseError::utf8(text)?;
+    match first_byte(text) {
+        Some(b'[') => Err(ParseError::Batch),
+        Some(b'{') => read(text).map_err(|error| ParseError::syntax(&error)),
+        _ => Err(ParseError::unexpected_kind(
+            text,
+            "a message is a JSON object",
+        )),
     }
 }
 

@@ -7,7 +7,7 @@ use syn::Lit;
 use crate::finding::Finding;
 use crate::sources::{RustFile, Sources};
 
-const METHODS: &str = "mcp-types/src/method.rs";
+const METHODS: &str = "mcp-types/src/method/table.rs";
 const HEADERS: &str = "mcp-transport-http/src/headers/names.rs";
 const CODES: &str = "mcp-types/src/codes.rs";
 const META_KEYS: &str = "mcp-types/src/meta/keys.rs";

@@ -12,7 +12,7 @@ const CHECKLIST: (&str, &str) = (
     "| id | level |\n| --- | --- |\n| HTTP-SM-15 | MUST |\n| BASE-02 | MUST |\n",
 );
 const METHOD_TABLE: (&str, &str) = (
-    "mcp-types/src/method.rs",
+    "mcp-types/src/method/table.rs",
     "//! Methods.\npub const CALL: &str = \"tools/call\";\npub const INIT: &str = \"initialize\";\n",
 );
 
@@ -160,7 +160,8 @@ fn protocol_literals_outside_their_files_are_findings() {
 
 #[test]
 fn method_table_without_names_is_a_finding() {
-    let empty = Sources::from_texts(&[("mcp-types/src/method.rs", "//! Methods, but none.\n")]);
+    let empty =
+        Sources::from_texts(&[("mcp-types/src/method/table.rs", "//! Methods, but none.\n")]);
     assert_eq!(literals::check(&empty).len(), 1);
 }
 

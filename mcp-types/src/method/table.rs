@@ -1,0 +1,102 @@
+//! The rows of the method table, grouped by the side that may send the method.
+//!
+//! A row has the method, the type of its parameters without `_meta`, its name in messages, its kind, and what
+//! differs from the usual row. Parameters of type `JsonObject` have no members of their own, or their
+//! type is in another crate.
+
+/// Calls the macro `$use` with the rows.
+macro_rules! method_table {
+    ($use:ident) => {
+        $use! {
+            Client {
+                /// `tools/call`
+                CallTool(CallToolParams) = "tools/call", Request.named("name").may_require_input().needs(Capability::Tools);
+                /// `tools/list`
+                ListTools(Page) = "tools/list", Request.cacheable().needs(Capability::Tools);
+                /// `resources/read`
+                ReadResource(ReadResourceParams) = "resources/read", Request.named("uri").cacheable().may_require_input().needs(Capability::Resources);
+                /// `resources/list`
+                ListResources(Page) = "resources/list", Request.cacheable().needs(Capability::Resources);
+                /// `resources/templates/list`
+                ListResourceTemplates(Page) = "resources/templates/list", Request.cacheable().needs(Capability::Resources);
+                /// `prompts/get`
+                GetPrompt(GetPromptParams) = "prompts/get", Request.named("name").may_require_input().needs(Capability::Prompts);
+                /// `prompts/list`
+                ListPrompts(Page) = "prompts/list", Request.cacheable().needs(Capability::Prompts);
+                /// `completion/complete`
+                Complete(CompleteParams) = "completion/complete", Request.needs(Capability::Completions);
+                /// `server/discover`
+                Discover(JsonObject) = "server/discover", Request.since(V2026_07_28).cacheable();
+                /// `subscriptions/listen`
+                Listen(ListenParams) = "subscriptions/listen", Request.since(V2026_07_28);
+                /// `initialize`
+                Initialize(InitializeParams) = "initialize", Request.legacy();
+                /// `notifications/initialized`
+                Initialized(JsonObject) = "notifications/initialized", Notification.legacy();
+                /// `logging/setLevel`
+                SetLevel(SetLevelParams) = "logging/setLevel", Request.legacy().needs(Capability::Logging);
+                /// `resources/subscribe`
+                Subscribe(SubscribeParams) = "resources/subscribe", Request.legacy().needs(Capability::Resources);
+                /// `resources/unsubscribe`
+                Unsubscribe(SubscribeParams) = "resources/unsubscribe", Request.legacy().needs(Capability::Resources);
+                /// `notifications/roots/list_changed`
+                RootsChanged(JsonObject) = "notifications/roots/list_changed", Notification.legacy().needs(Capability::Roots);
+                /// `tasks/update` (tasks extension).
+                UpdateTask(UpdateTaskParams) = "tasks/update", Request.since(V2026_07_28).named("taskId").needs(Capability::Tasks).of_extension();
+                /// `skills/list` (skills extension).
+                // spec: SKILL-16
+                ListSkills(Page) = "skills/list", Request.cacheable().of_extension();
+                /// `skills/get` (skills extension).
+                // spec: SKILL-18
+                GetSkill(JsonObject) = "skills/get", Request.cacheable().of_extension();
+                /// `resources/directory/read` (skills extension). Its result has no `ttlMs`, although it is a list.
+                // spec: SKILL-19
+                ReadDirectory(JsonObject) = "resources/directory/read", Request.of_extension();
+            }
+            Server {
+                /// `notifications/subscriptions/acknowledged`
+                SubscriptionAcknowledged(SubscriptionAcknowledged) = "notifications/subscriptions/acknowledged", Notification.since(V2026_07_28);
+                /// `notifications/message`
+                LogMessage(LogMessage) = "notifications/message", Notification;
+                /// `notifications/tools/list_changed`
+                ToolsChanged(JsonObject) = "notifications/tools/list_changed", Notification.needs(Capability::Tools);
+                /// `notifications/prompts/list_changed`
+                PromptsChanged(JsonObject) = "notifications/prompts/list_changed", Notification.needs(Capability::Prompts);
+                /// `notifications/resources/list_changed`
+                ResourcesChanged(JsonObject) = "notifications/resources/list_changed", Notification.needs(Capability::Resources);
+                /// `notifications/resources/updated`
+                ResourceUpdated(ResourceUpdated) = "notifications/resources/updated", Notification.needs(Capability::Resources);
+                /// `roots/list`. In the modern era it is part of a result.
+                ListRoots(JsonObject) = "roots/list", Request.legacy().needs(Capability::Roots);
+                /// `sampling/createMessage`. In the modern era it is part of a result.
+                CreateMessage(CreateMessageParams) = "sampling/createMessage", Request.legacy().needs(Capability::Sampling);
+                /// `elicitation/create`. In the modern era it is part of a result.
+                Elicit(ElicitParams) = "elicitation/create", Request.since(V2025_06_18).legacy().needs(Capability::Elicitation);
+                /// `notifications/elicitation/complete`
+                ElicitationComplete(ElicitationComplete) = "notifications/elicitation/complete", Notification.since(V2025_11_25).legacy().needs(Capability::Elicitation);
+                /// `notifications/tasks` (tasks extension).
+                TaskChanged(Task) = "notifications/tasks", Notification.since(V2026_07_28).needs(Capability::Tasks).of_extension();
+            }
+            Both {
+                /// `notifications/progress`
+                Progress(ProgressParams) = "notifications/progress", Notification;
+                /// `notifications/cancelled`
+                Cancelled(Cancelled) = "notifications/cancelled", Notification;
+                /// `ping`
+                Ping(JsonObject) = "ping", Request.legacy();
+                /// `tasks/get` (experimental in 2025-11-25, later the tasks extension).
+                GetTask(TaskParams) = "tasks/get", Request.since(V2025_11_25).named("taskId").needs(Capability::Tasks).of_extension();
+                /// `tasks/cancel` (experimental in 2025-11-25, later the tasks extension).
+                CancelTask(TaskParams) = "tasks/cancel", Request.since(V2025_11_25).named("taskId").needs(Capability::Tasks).of_extension();
+                /// `tasks/result`
+                TaskResult(TaskParams) = "tasks/result", Request.since(V2025_11_25).legacy().needs(Capability::Tasks).of_extension();
+                /// `tasks/list`
+                ListTasks(Page) = "tasks/list", Request.since(V2025_11_25).legacy().needs(Capability::Tasks).of_extension();
+                /// `notifications/tasks/status`
+                TaskStatus(LegacyTask) = "notifications/tasks/status", Notification.since(V2025_11_25).legacy().needs(Capability::Tasks).of_extension();
+            }
+        }
+    };
+}
+
+pub(crate) use method_table;
