@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Scope of a cached result. An unknown scope is read as [`Private`](Self::Private).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum CacheScope {

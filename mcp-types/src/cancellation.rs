@@ -9,6 +9,7 @@ use crate::{Meta, RequestId};
 /// Parameters of `notifications/cancelled`.
 // spec: CAN-01
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Cancelled {

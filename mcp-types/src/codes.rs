@@ -66,6 +66,7 @@ pub const RESERVED: std::ops::RangeInclusive<i64> = -32768..=-32000;
 /// `data` of [`RESOURCE_NOT_FOUND`], and of [`INVALID_PARAMS`] for a missing resource in 2026-07-28.
 // spec: RSRC-05
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MissingResource {
     /// URI of the resource.
@@ -74,6 +75,7 @@ pub struct MissingResource {
 
 /// `data` of [`MISSING_CLIENT_CAPABILITY`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct MissingCapabilities {
@@ -83,6 +85,7 @@ pub struct MissingCapabilities {
 
 /// `data` of [`RATE_LIMITED`] and [`OVERLOADED`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RetryAfter {
@@ -92,6 +95,7 @@ pub struct RetryAfter {
 
 /// `data` of [`UNSUPPORTED_PROTOCOL_VERSION`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct UnsupportedVersion {
     /// Names of the supported revisions, including revisions that this crate does not know.
@@ -110,6 +114,7 @@ impl UnsupportedVersion {
 /// `data` of [`URL_ELICITATION_REQUIRED`].
 // spec: ERR-13
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RequiredElicitations {
     /// URLs that the user has to visit. Each elicitation has an id.

@@ -10,6 +10,7 @@ use crate::{JsonObject, Meta, de};
 /// Parameters of `completion/complete`.
 // spec: COMP-02
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CompleteParams {
     /// Prompt or resource template that has the argument.
@@ -50,6 +51,7 @@ impl CompleteParams {
 
 /// Prompt or resource template whose argument is completed.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(tag = "type")]
 #[non_exhaustive]
 pub enum CompletionReference {
@@ -120,6 +122,7 @@ impl Tagged for CompletionReference {
 
 /// Argument to complete.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CompletionArgument {
     /// Name of the argument.
@@ -130,6 +133,7 @@ pub struct CompletionArgument {
 
 /// Arguments that already have a value.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CompletionContext {
     /// Values by the name of the argument.
@@ -143,6 +147,7 @@ pub struct CompletionContext {
 
 /// Result of `completion/complete`.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CompleteResult {
     /// The suggestions.
@@ -165,6 +170,7 @@ impl CompleteResult {
 /// Suggestions for the value of an argument, best first.
 // spec: COMP-03
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Completion {

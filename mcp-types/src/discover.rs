@@ -9,6 +9,7 @@ use crate::{Meta, ServerCapabilities};
 /// Result of `server/discover`.
 // spec: VER-06
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DiscoverResult {

@@ -8,6 +8,7 @@ use crate::text_enum::text_enum;
 /// An icon for user interfaces.
 // spec: ICON-01
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Icon {

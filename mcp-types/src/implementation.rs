@@ -12,6 +12,7 @@ use crate::{ExtraFields, Icon, de};
 /// Use it for display and logs. It is unverified, so neither behavior nor security depends on it.
 // spec: VER-08, LIFE-16
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Implementation {

@@ -15,6 +15,7 @@ use crate::{
 /// Result that requests input. The client sends the request again with the responses.
 // spec: MRTR-03
 #[derive(Debug, Clone, Default, PartialEq, Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InputRequired {
@@ -248,6 +249,7 @@ impl<'de> Deserialize<'de> for InputRequest {
 /// for the other kinds the client does not send the request again.
 // spec: MRTR-17
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum InputResponse {

@@ -28,6 +28,7 @@ text_enum! {
 /// `notifications/tasks/status`.
 // spec: TASKL-04
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LegacyTask {
@@ -55,6 +56,7 @@ pub struct LegacyTask {
 /// The `task` member of request parameters, which requests to run the request as a task.
 // spec: TASKL-01
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TaskMetadata {
     /// Requested retention after creation in milliseconds.
@@ -66,6 +68,7 @@ pub struct TaskMetadata {
 /// message with a task.
 // spec: META-15, TASKL-06
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RelatedTask {
@@ -76,6 +79,7 @@ pub struct RelatedTask {
 /// Result of a request that runs as a task.
 // spec: TASKL-02
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CreateTaskResult {
     /// The task.
@@ -87,6 +91,7 @@ pub struct CreateTaskResult {
 
 /// Result of `tasks/list`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListTasksResult {
@@ -103,6 +108,7 @@ pub struct ListTasksResult {
 /// The `tasks` capability of clients and servers.
 // spec: TASKL-01
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TasksCapability {
     /// Support for `tasks/list`.
@@ -121,6 +127,7 @@ pub struct TasksCapability {
 
 /// Requests that can run as tasks.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TaskRequests {
     /// Requests of tools (servers).
@@ -139,6 +146,7 @@ pub struct TaskRequests {
 
 /// Requests of tools that can run as tasks.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ToolTasks {
     /// Support for `tools/call` as a task.
@@ -151,6 +159,7 @@ pub struct ToolTasks {
 
 /// Requests of sampling that can run as tasks.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SamplingTasks {
@@ -164,6 +173,7 @@ pub struct SamplingTasks {
 
 /// Requests of elicitation that can run as tasks.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ElicitationTasks {
     /// Support for `elicitation/create` as a task.

@@ -19,6 +19,7 @@
 //! All types derive serde's `Serialize` and `Deserialize`, except for unions and strings with rules of
 //! their own. Optional members may be missing or `null`. Unknown members are kept in fields named
 //! `extra` and ignored by types without such a field. A known member that occurs twice is an error.
+//! With the feature `schemars`, all types implement `schemars::JsonSchema`.
 //!
 //! The crate does no IO and knows no clock and no async runtime. The wires in `mcp-core` leave out the
 //! members that a revision does not define.
@@ -40,6 +41,8 @@ mod extra;
 mod icon;
 mod implementation;
 mod input;
+#[cfg(feature = "schemars")]
+mod json_schema;
 mod jsonrpc;
 pub mod legacy_tasks;
 mod lifecycle;

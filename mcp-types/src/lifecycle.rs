@@ -8,6 +8,7 @@ use crate::{ClientCapabilities, Implementation, Meta, ProtocolVersion, ServerCap
 
 /// Parameters of `initialize`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InitializeParams {
@@ -40,6 +41,7 @@ impl InitializeParams {
 
 /// Result of `initialize`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InitializeResult {

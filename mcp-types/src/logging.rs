@@ -10,6 +10,7 @@ use crate::Meta;
 /// Severity of a log message as in RFC 5424. The order is ascending.
 // spec: LOG-02
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum LoggingLevel {
@@ -33,6 +34,7 @@ pub enum LoggingLevel {
 
 /// Parameters of `notifications/message`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LogMessage {
     /// Severity.
@@ -63,6 +65,7 @@ impl LogMessage {
 /// Parameters of `logging/setLevel` (legacy revisions).
 // spec: LOG-03
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SetLevelParams {
     /// Minimum severity of the messages that the client receives.

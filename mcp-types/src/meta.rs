@@ -24,6 +24,7 @@ use crate::{ExtraFields, JsonObject};
 /// assert_eq!(meta.get::<String>("com.example/region"), Some("eu".to_owned()));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Meta(ExtraFields);
 

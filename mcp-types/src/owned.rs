@@ -259,6 +259,18 @@ macro_rules! messages {
             }
         }
 
+        #[cfg(feature = "schemars")]
+        impl schemars::JsonSchema for $message {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($message).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let methods = [$((Method::$method, generator.subschema_for::<$type>()),)*];
+                crate::json_schema::message(&methods, generator)
+            }
+        }
+
         $(#[$about_params])*
         #[derive(Debug, Clone)]
         #[non_exhaustive]

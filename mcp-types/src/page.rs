@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Clients treat a cursor as opaque: they do not parse or change it.
 // spec: PAG-03
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Cursor(Box<str>);
 
@@ -26,6 +27,7 @@ impl Cursor {
 
 /// Parameters of a list request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Page {
     /// Cursor of the page. Absent for the first page.

@@ -10,6 +10,7 @@ use crate::{Meta, RequestId, number};
 /// the same JSON type.
 // spec: PROG-01
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct ProgressToken(RequestId);
 
@@ -29,6 +30,7 @@ impl<T: Into<RequestId>> From<T> for ProgressToken {
 /// Parameters of `notifications/progress` without the token.
 // spec: PROG-02
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ProgressUpdate {
     /// Progress so far. It increases with each notification.
@@ -73,6 +75,7 @@ impl ProgressUpdate {
 /// Parameters of `notifications/progress`.
 // spec: PROG-02
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ProgressParams {

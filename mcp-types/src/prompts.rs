@@ -32,6 +32,7 @@ use crate::{ContentBlock, Cursor, ExtraFields, Icon, Meta, RawObject, Role, de};
 /// ```
 // spec: PROMPT-03
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Prompt {
     /// Programmatic name.
@@ -86,6 +87,7 @@ impl Prompt {
 
 /// Argument of a prompt. Its value is a string.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PromptArgument {
     /// Programmatic name.
@@ -127,6 +129,7 @@ impl PromptArgument {
 
 /// Message of a prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PromptMessage {
     /// Speaker of the message.
@@ -157,6 +160,7 @@ impl PromptMessage {
 
 /// Result of `prompts/list`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListPromptsResult {
@@ -182,6 +186,7 @@ impl ListPromptsResult {
 
 /// Parameters of `prompts/get`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct GetPromptParams {
     /// Name of the prompt.
@@ -203,6 +208,7 @@ impl GetPromptParams {
 
 /// Result of `prompts/get`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct GetPromptResult {
     /// Description of the prompt.

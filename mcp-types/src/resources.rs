@@ -27,6 +27,7 @@ use crate::{Annotations, Cursor, ExtraFields, Icon, Meta, ResourceContents, Reso
 /// ```
 // spec: RSRC-03
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Resource {
@@ -86,6 +87,7 @@ impl Resource {
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource-templates>
 // spec: RSRC-03
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceTemplate {
@@ -138,6 +140,7 @@ impl ResourceTemplate {
 
 /// Result of `resources/list`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListResourcesResult {
@@ -163,6 +166,7 @@ impl ListResourcesResult {
 
 /// Result of `resources/templates/list`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListResourceTemplatesResult {
@@ -188,6 +192,7 @@ impl ListResourceTemplatesResult {
 
 /// Parameters of `resources/read`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReadResourceParams {
     /// URI of the resource.
@@ -204,6 +209,7 @@ impl ReadResourceParams {
 /// Result of `resources/read`.
 // spec: RSRC-04
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReadResourceResult {
     /// Contents of the resource, or of its parts.
@@ -255,6 +261,7 @@ impl From<ResourceContents> for ReadResourceResult {
 /// Parameters of `resources/subscribe` and `resources/unsubscribe` (legacy revisions).
 // spec: RSRC-12, SUB-14
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SubscribeParams {
     /// URI of the resource.
@@ -271,6 +278,7 @@ impl SubscribeParams {
 /// Parameters of `notifications/resources/updated`.
 // spec: RSRC-12, SUB-12
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ResourceUpdated {
     /// URI of the changed resource: the subscribed resource or one below it.

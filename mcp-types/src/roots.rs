@@ -9,6 +9,7 @@ use crate::Meta;
 /// A folder or file that a server may access.
 // spec: ROOT-03
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Root {
     /// URI of the folder or file: `file://`.
@@ -59,6 +60,7 @@ impl From<String> for Root {
 
 /// Result of `roots/list`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ListRootsResult {
     /// Roots of the client.

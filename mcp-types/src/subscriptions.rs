@@ -24,6 +24,7 @@ use crate::{ExtraFields, Meta, de};
 /// ```
 // spec: SUB-01
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SubscriptionFilter {
@@ -144,6 +145,7 @@ impl SubscriptionFilter {
 /// Parameters of `subscriptions/listen`.
 // spec: SUB-01
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ListenParams {
     /// Changes that the client subscribes to.
@@ -160,6 +162,7 @@ impl ListenParams {
 /// Result of `subscriptions/listen`, sent when the server ends the subscription.
 // spec: SUB-09
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ListenResult {
     /// Protocol-level metadata (`_meta`), in particular the id of the subscription.
@@ -170,6 +173,7 @@ pub struct ListenResult {
 /// Parameters of `notifications/subscriptions/acknowledged`.
 // spec: SUB-03
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SubscriptionAcknowledged {
     /// Changes that the server sends: a part of the requested ones.
@@ -182,6 +186,7 @@ pub struct SubscriptionAcknowledged {
 /// Parameters of notifications that have only `_meta`, such as
 /// `notifications/tools/list_changed`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PlainNotification {
     /// Protocol-level metadata (`_meta`).

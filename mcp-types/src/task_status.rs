@@ -30,6 +30,7 @@ impl TaskStatus {
 
 /// Parameters of `tasks/get`, `tasks/cancel`, and `tasks/result` (2025-11-25).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TaskParams {

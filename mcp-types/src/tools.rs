@@ -58,6 +58,7 @@ use crate::{
 /// ```
 // spec: TOOL-05, JSCH-08
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Tool {
@@ -201,6 +202,7 @@ fn no_parameters() -> Arc<JsonObject> {
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema#toolannotations>
 // spec: TOOL-10, TOOL-11
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolAnnotations {
@@ -227,6 +229,7 @@ pub struct ToolAnnotations {
 /// Support of a tool for experimental tasks (only 2025-11-25).
 // spec: TOOL-05, TASKL-01
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolExecution {
@@ -240,6 +243,7 @@ pub struct ToolExecution {
 
 /// Result of `tools/list`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListToolsResult {
@@ -266,6 +270,7 @@ impl ListToolsResult {
 /// Parameters of `tools/call`.
 // spec: TOOL-12
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CallToolParams {
     /// Name of the tool.
@@ -294,6 +299,7 @@ impl CallToolParams {
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result>
 // spec: TOOL-13
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallToolResult {

@@ -16,6 +16,7 @@ use crate::{ExtraFields, de};
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema#clientcapabilities>
 // spec: VER-16, LIFE-10, EXT-02
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ClientCapabilities {
     /// Support for `roots/list`.
@@ -52,6 +53,7 @@ pub struct ClientCapabilities {
 /// The `roots` capability.
 // spec: ROOT-01
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RootsCapability {
@@ -66,6 +68,7 @@ pub struct RootsCapability {
 /// The `sampling` capability.
 // spec: SAMP-03, SAMP-05
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SamplingCapability {
     /// Support for `includeContext`.
@@ -82,6 +85,7 @@ pub struct SamplingCapability {
 /// The `elicitation` capability. Without members it means support for forms.
 // spec: ELIC-01
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ElicitationCapability {
     /// Support for forms.

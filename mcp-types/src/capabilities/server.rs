@@ -13,6 +13,7 @@ use crate::{ExtraFields, de};
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities>
 // spec: VER-16, LIFE-10, EXT-02
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ServerCapabilities {
     /// Support for tools.
@@ -54,6 +55,7 @@ pub struct ServerCapabilities {
 
 /// The `tools` or the `prompts` capability.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListChangedCapability {
@@ -67,6 +69,7 @@ pub struct ListChangedCapability {
 
 /// The `resources` capability.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourcesCapability {

@@ -25,6 +25,7 @@ use crate::{JsonObject, Meta, de};
 /// ```
 // spec: TOOL-13
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ContentBlock {
@@ -44,11 +45,21 @@ pub enum ContentBlock {
     ToolResult(ToolResultContent),
     /// A block of another kind: all members, including `type`.
     #[serde(untagged)]
+    #[cfg_attr(
+        feature = "schemars",
+        schemars(extend(
+            "required" = ["type"],
+            "properties" = {"type": {"type": "string", "not": {"enum": [
+                "text", "image", "audio", "resource", "resource_link", "tool_use", "tool_result",
+            ]}}},
+        ))
+    )]
     Other(JsonObject),
 }
 
 /// Text content.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TextContent {
     /// The text.
@@ -63,6 +74,7 @@ pub struct TextContent {
 
 /// Image content.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ImageContent {
@@ -80,6 +92,7 @@ pub struct ImageContent {
 
 /// Audio content.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AudioContent {
@@ -208,6 +221,7 @@ impl From<&str> for ContentBlock {
 /// The result of a tool call, for a language model (2025-11-25 and later, only in sampling).
 // spec: SAMP-07
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolResultContent {

@@ -14,6 +14,8 @@ use crate::{Icon, Meta, de};
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource-contents>
 // spec: RSRC-04
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(!try_from))]
 #[serde(untagged, try_from = "EitherContents")]
 #[non_exhaustive]
 pub enum ResourceContents {
@@ -25,6 +27,7 @@ pub enum ResourceContents {
 
 /// Text contents of a resource.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TextResourceContents {
@@ -42,6 +45,7 @@ pub struct TextResourceContents {
 
 /// Binary contents of a resource.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct BlobResourceContents {
@@ -159,6 +163,7 @@ impl TryFrom<EitherContents> for ResourceContents {
 
 /// Contents of a resource, embedded in content.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct EmbeddedResource {
     /// Contents of the resource.
@@ -176,6 +181,7 @@ pub struct EmbeddedResource {
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#resource-links>
 // spec: TOOL-25
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceLink {

@@ -9,6 +9,7 @@ use crate::{Meta, RawObject};
 /// A tool call by a language model (2025-11-25 and later, only in sampling).
 // spec: SAMP-07
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ToolUseContent {
     /// Id of the call. The result of the call repeats it.

@@ -26,6 +26,7 @@ const URL: &str = "url";
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum ElicitParams {
@@ -34,6 +35,13 @@ pub enum ElicitParams {
     /// A URL to visit (2025-11-25 and later).
     Url(ElicitUrlParams),
     /// Another mode: all members, including `mode`.
+    #[cfg_attr(
+        feature = "schemars",
+        schemars(extend(
+            "required" = ["mode"],
+            "properties" = {"mode": {"not": {"enum": ["form", "url", null]}}},
+        ))
+    )]
     Other(JsonObject),
 }
 
@@ -42,6 +50,7 @@ pub enum ElicitParams {
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#form-mode-elicitation-requests>
 // spec: ELIC-04, ELIC-11
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ElicitFormParams {
@@ -65,6 +74,7 @@ pub struct ElicitFormParams {
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#url-mode-elicitation-requests>
 // spec: ELIC-08
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ElicitUrlParams {
@@ -88,6 +98,7 @@ pub struct ElicitUrlParams {
 
 /// The value `form` of `mode`.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 enum FormMode {
     Form,
@@ -95,6 +106,7 @@ enum FormMode {
 
 /// The value `url` of `mode`.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 enum UrlMode {
     Url,
@@ -218,6 +230,7 @@ impl ElicitUrlParams {
 /// the interaction at the URL.
 // spec: ELIC-10
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ElicitationComplete {

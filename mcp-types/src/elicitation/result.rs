@@ -34,6 +34,7 @@ text_enum! {
 /// ```
 // spec: ELIC-09
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ElicitResult {
     /// Action of the user.

@@ -33,6 +33,7 @@ use crate::de;
 /// ```
 // spec: ELIC-04, JSCH-09
 #[derive(Debug, Clone, Default, PartialEq, Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FormSchema {
     /// JSON Schema dialect (2025-11-25 and later).
@@ -52,6 +53,7 @@ pub struct FormSchema {
 
 /// The value `object` of `type`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 enum ObjectType {
     #[default]
@@ -133,6 +135,22 @@ impl Serialize for Fields {
 impl<'de> Deserialize<'de> for Fields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(FieldsVisitor)
+    }
+}
+
+#[cfg(feature = "schemars")]
+impl schemars::JsonSchema for Fields {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Fields".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let field = generator.subschema_for::<PrimitiveSchema>();
+        schemars::json_schema!({"type": "object", "additionalProperties": field})
     }
 }
 

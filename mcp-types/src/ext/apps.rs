@@ -11,6 +11,7 @@ use crate::{Tool, de};
 /// User interface of a tool: the value of `ui` in its `_meta`.
 // spec: APP-04
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolUi {

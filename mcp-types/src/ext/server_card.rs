@@ -15,6 +15,7 @@ const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/v2/server-c
 /// It is advice. Anybody can write anything into a card: base no decision about security on it, and compare
 /// it with the server after connecting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ServerCard {
@@ -128,6 +129,7 @@ pub struct InvalidCard(&'static str);
 
 /// Repository of the server's source code.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CardRepository {
     /// URL of the repository.
@@ -144,6 +146,7 @@ pub struct CardRepository {
 
 /// An address of a server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CardRemote {
@@ -185,6 +188,7 @@ impl CardRemote {
 
 /// A value that the user or the host provides.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CardInput {
@@ -240,6 +244,7 @@ impl CardInput {
 
 /// A header of [`CardRemote`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CardHeader {
     /// Name of the header.

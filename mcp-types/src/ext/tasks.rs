@@ -23,6 +23,7 @@ pub const CHANGED: &str = Method::TaskChanged.as_str();
 /// Settings of the extension, for clients and servers.
 // spec: TASK-01
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TasksSettings {}
 
@@ -41,6 +42,7 @@ pub struct TasksSettings {}
 /// ```
 // spec: TASK-06, TASK-11, TASK-19
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Task {
@@ -100,6 +102,7 @@ impl Task {
 /// Parameters of `tasks/update`.
 // spec: TASK-13
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UpdateTaskParams {

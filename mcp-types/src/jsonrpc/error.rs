@@ -12,6 +12,7 @@ use crate::escape_line;
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#errors>
 // spec: BASE-09
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ErrorObject {
     /// Error code. [`codes`](crate::codes) lists the codes of the protocol.

@@ -14,6 +14,7 @@ use crate::RawJson;
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#requests>
 // spec: BASE-02, BASE-03, BASE-06
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum RequestId {

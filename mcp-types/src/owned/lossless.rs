@@ -20,8 +20,8 @@ use crate::{JsonObject, Meta, RawObject};
 /// * A list keeps the elements that did not change. A changed or added element is written as its type writes it,
 ///   so that redacted text does not come back in an unknown member.
 ///
-/// `_meta` is read by [`meta`](Self::meta), and by `T` if it has such a field. An edit of either is
-/// written; [`meta_mut`](Self::meta_mut) wins if both are edited.
+/// `_meta` is read by [`meta`](Self::meta), and by `T` if it has such a field. The edits of both are written; those
+/// of [`meta_mut`](Self::meta_mut) win if both change a key.
 ///
 /// # Examples
 ///
@@ -43,8 +43,9 @@ use crate::{JsonObject, Meta, RawObject};
 pub struct Lossless<T> {
     value: T,
     meta: Meta,
-    /// The object as it arrived. `None` for a value of this program.
+    /// The object as it arrived, or as this program made it. `None` for a value that cannot be written.
     source: Option<RawObject>,
+    is_own: bool,
     is_edited: bool,
     is_meta_edited: bool,
 }
@@ -74,6 +75,7 @@ impl<T: Serialize + DeserializeOwned> Lossless<T> {
             value: source.parse()?,
             meta: meta_of(&source),
             source: Some(source),
+            is_own: false,
             is_edited: false,
             is_meta_edited: false,
         })
@@ -81,7 +83,7 @@ impl<T: Serialize + DeserializeOwned> Lossless<T> {
 
     /// Returns `true` if the value is one of this program.
     pub(super) fn is_own(&self) -> bool {
-        self.source.is_none()
+        self.is_own
     }
 
     /// Returns the object with its edits.
@@ -97,8 +99,8 @@ impl<T: Serialize + DeserializeOwned> Lossless<T> {
         if !self.is_meta_edited {
             return Ok(raw);
         }
-        let before = meta_member(&meta_of(&raw))?;
-        patched(&raw, &before, &meta_member(&self.meta)?)
+        let before = self.source.as_ref().map(meta_of).unwrap_or_default();
+        patched(&raw, &meta_member(&before)?, &meta_member(&self.meta)?)
     }
 }
 
@@ -196,14 +198,34 @@ impl<T> DerefMut for Lossless<T> {
 /// A value of this program.
 impl<T: Serialize> From<T> for Lossless<T> {
     fn from(value: T) -> Self {
-        let meta = RawObject::from_value(&value).map(|object| meta_of(&object));
+        let source = RawObject::from_value(&value).ok();
         Self {
             value,
-            meta: meta.unwrap_or_default(),
-            source: None,
+            meta: source.as_ref().map(meta_of).unwrap_or_default(),
+            source,
+            is_own: true,
             is_edited: false,
             is_meta_edited: false,
         }
+    }
+}
+
+#[cfg(feature = "schemars")]
+impl<T: schemars::JsonSchema> schemars::JsonSchema for Lossless<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> std::borrow::Cow<'static, str> {
+        T::schema_id()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        T::json_schema(generator)
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{ContentBlock, Meta, Role, ToolResultContent, ToolUseContent};
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessage>
 // spec: SAMP-07
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SamplingMessage {
     /// Speaker of the message.
@@ -59,6 +60,7 @@ impl SamplingMessage {
     reason = "most messages have exactly one block"
 )]
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum SamplingContent {

@@ -21,6 +21,7 @@ use crate::{JsonObject, Meta, Tool, de, number};
 /// ```
 // spec: SAMP-06
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CreateMessageParams {
@@ -173,6 +174,7 @@ text_enum! {
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client/sampling#model-preferences>
 // spec: SAMP-11
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ModelPreferences {
@@ -237,6 +239,7 @@ impl ModelPreferences {
 
 /// Name of a preferred language model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ModelHint {
     /// Name of the language model or a part of it.
@@ -247,6 +250,7 @@ pub struct ModelHint {
 /// Use of tools by a language model.
 // spec: SAMP-06
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ToolChoice {
     /// Mode. Default: [`ToolChoiceMode::Auto`].

@@ -9,6 +9,7 @@ use crate::{Meta, Role};
 /// Result of `sampling/createMessage`.
 // spec: SAMP-12
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CreateMessageResult {

@@ -19,11 +19,12 @@ use mcp_types::{
     Resource, ResourceContents, ResourceUpdated, Root, SamplingMessage, ServerCapabilities,
     StringSchema, SubscriptionAcknowledged, TextResourceContents, Tool,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::spec;
+use crate::{json_schemas, spec};
 
 #[test]
 fn example_message_round_trips() {
@@ -120,7 +121,8 @@ fn part(kind: &str, value: &Value) -> Value {
     }
 }
 
-fn read<T: DeserializeOwned>(value: &Value) -> T {
+fn read<T: DeserializeOwned + JsonSchema>(value: &Value) -> T {
+    json_schemas::accepts::<T>(value);
     serde_json::from_str(&value.to_string()).unwrap_or_else(|error| panic!("{error}: {value}"))
 }
 
@@ -128,14 +130,14 @@ fn write(value: &impl Serialize) -> Value {
     serde_json::to_value(value).unwrap()
 }
 
-fn plain<T: DeserializeOwned + Serialize>(value: &Value) -> Value {
+fn plain<T: DeserializeOwned + Serialize + JsonSchema>(value: &Value) -> Value {
     write(&read::<T>(value))
 }
 
 /// Round trips a field of a form and checks that the union of all fields reads the same value.
 fn field<T>(value: &Value) -> Value
 where
-    T: DeserializeOwned + Serialize + Into<PrimitiveSchema> + PartialEq + Debug,
+    T: DeserializeOwned + Serialize + JsonSchema + Into<PrimitiveSchema> + PartialEq + Debug,
 {
     let among: PrimitiveSchema = read(value);
     assert_eq!(read::<T>(value).into(), among);

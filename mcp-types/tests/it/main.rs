@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod examples;
 #[cfg(test)]
+mod json_schemas;
+#[cfg(test)]
 mod owned;
 #[cfg(test)]
 mod repeated_members;

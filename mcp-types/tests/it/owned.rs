@@ -14,7 +14,7 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptes
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::spec;
+use crate::{json_schemas, spec};
 
 /// JSON with the text of its scalars: other digits are another number.
 #[derive(Debug, Clone, PartialEq)]
@@ -147,6 +147,11 @@ impl Sample {
     fn check(&self) {
         let again = self.again(&self.text);
         let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        if self.of_client {
+            json_schemas::accepts::<ClientMessage>(&value(&self.text));
+        } else {
+            json_schemas::accepts::<ServerMessage>(&value(&self.text));
+        }
         assert_eq!(value(&again), value(&self.text));
         assert_eq!(
             Tree::of(&again).text().len(),
@@ -368,6 +373,26 @@ fn edited_parameters_keep_the_rest() {
     assert_eq!(
         serde_json::to_string(&message).unwrap(),
         r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"x":1.50,"name":"add","arguments":{"a":1e2},"_meta":{"y":2.0}}}"#
+    );
+}
+
+#[test]
+fn edits_of_meta_by_the_type_and_by_the_message_are_merged() {
+    let text = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1.50,"_meta":{"a":1.0,"b":2}}}"#;
+    let mut message = ServerMessage::parse(text.as_bytes()).unwrap();
+    let ServerMessage::Notification {
+        params: ServerParams::LogMessage(log),
+    } = &mut message
+    else {
+        panic!("{message:?}")
+    };
+    log.meta.get_or_insert_default().insert("c", 3);
+    let meta = message.meta_mut().unwrap();
+    meta.remove("b");
+    meta.insert("d", 4);
+    assert_eq!(
+        serde_json::to_string(&message).unwrap(),
+        r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1.50,"_meta":{"a":1.0,"c":3,"d":4}}}"#
     );
 }
 

@@ -22,9 +22,12 @@ use mcp_types::{
     ServerCapabilities, SetLevelParams, SubscribeParams, TextContent, Tool, ToolAnnotations,
     ToolResultContent, ToolUseContent,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+
+use crate::json_schemas;
 
 /// A value, its definition in the schema, and the revisions that define it.
 #[derive(Debug)]
@@ -34,6 +37,8 @@ pub(crate) struct Case {
     pub(crate) value: Value,
     /// Reads the type of the value. `None` for types that cannot be deserialized.
     pub(crate) read: Option<fn(&str) -> serde_json::Result<()>>,
+    /// Returns whether the JSON schema of the type accepts a value.
+    pub(crate) is_valid: Option<fn(&Value) -> bool>,
     since: ProtocolVersion,
     until: ProtocolVersion,
 }
@@ -71,11 +76,12 @@ impl Cases {
 
     fn add<T>(&mut self, name: &'static str, shape: Shape, value: &T) -> &mut Self
     where
-        T: Serialize + DeserializeOwned,
+        T: Serialize + DeserializeOwned + JsonSchema,
     {
         self.write_only(name, shape, value);
         if let Some(case) = self.all.last_mut() {
             case.read = Some(|text| serde_json::from_str::<T>(text).map(drop));
+            case.is_valid = Some(json_schemas::is_valid::<T>);
         }
         self
     }
@@ -94,6 +100,7 @@ impl Cases {
             shape,
             value,
             read: None,
+            is_valid: None,
             since,
             until,
         });
@@ -102,35 +109,35 @@ impl Cases {
 
     fn plain<T>(&mut self, name: &'static str, value: &T) -> &mut Self
     where
-        T: Serialize + DeserializeOwned,
+        T: Serialize + DeserializeOwned + JsonSchema,
     {
         self.add(name, Shape::Plain, value)
     }
 
     fn result<T>(&mut self, name: &'static str, value: &T) -> &mut Self
     where
-        T: Serialize + DeserializeOwned,
+        T: Serialize + DeserializeOwned + JsonSchema,
     {
         self.add(name, Shape::Result, value)
     }
 
     fn request<T>(&mut self, name: &'static str, method: Method, value: &T) -> &mut Self
     where
-        T: Serialize + DeserializeOwned,
+        T: Serialize + DeserializeOwned + JsonSchema,
     {
         self.add(name, Shape::Request(method.as_str()), value)
     }
 
     fn asked<T>(&mut self, name: &'static str, method: Method, value: &T) -> &mut Self
     where
-        T: Serialize + DeserializeOwned,
+        T: Serialize + DeserializeOwned + JsonSchema,
     {
         self.add(name, Shape::Asked(method.as_str()), value)
     }
 
     fn note<T>(&mut self, name: &'static str, method: Method, value: &T) -> &mut Self
     where
-        T: Serialize + DeserializeOwned,
+        T: Serialize + DeserializeOwned + JsonSchema,
     {
         self.add(name, Shape::Note(method.as_str()), value)
     }

@@ -7,6 +7,7 @@ use crate::setters::setters;
 
 /// A value with a title.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Choice {
     /// The value.
@@ -110,6 +111,7 @@ impl From<Vec<Choice>> for Choices {
 /// ```
 // spec: ELIC-05, ELIC-06
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(into = "EnumMembers", try_from = "EnumMembers")]
 #[non_exhaustive]
 pub struct EnumSchema {
@@ -147,6 +149,7 @@ impl EnumSchema {
 /// Field with a selection of several values (2025-11-25 and later).
 // spec: ELIC-06
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(into = "MultiSelectMembers", try_from = "MultiSelectMembers")]
 #[non_exhaustive]
 pub struct MultiSelectSchema {
@@ -203,6 +206,7 @@ impl MultiSelectSchema {
 
 /// The value `array` of `type`.
 #[derive(Clone, Copy, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 enum ArrayType {
     Array,
@@ -210,7 +214,12 @@ enum ArrayType {
 
 /// [`EnumSchema`] in JSON.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(
+    feature = "schemars",
+    schemars(extend("anyOf" = [{"required": ["enum"]}, {"required": ["oneOf"]}]))
+)]
 struct EnumMembers {
     #[serde(rename = "type")]
     kind: StringType,
@@ -268,6 +277,7 @@ impl TryFrom<EnumMembers> for EnumSchema {
 
 /// [`MultiSelectSchema`] in JSON.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct MultiSelectMembers {
     #[serde(rename = "type")]
@@ -287,7 +297,12 @@ struct MultiSelectMembers {
 
 /// The `items` member of [`MultiSelectMembers`].
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(
+    feature = "schemars",
+    schemars(extend("anyOf" = [{"required": ["enum"]}, {"required": ["anyOf"]}]))
+)]
 struct Items {
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     kind: Option<StringType>,

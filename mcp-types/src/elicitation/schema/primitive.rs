@@ -12,6 +12,7 @@ use crate::{JsonObject, RawObject, de, number, tagged};
 /// Field of a form.
 // spec: ELIC-05, ELIC-06
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum PrimitiveSchema {
@@ -26,6 +27,12 @@ pub enum PrimitiveSchema {
     /// Several of several values (2025-11-25 and later).
     MultiSelect(MultiSelectSchema),
     /// A field of another kind: all members.
+    #[cfg_attr(
+        feature = "schemars",
+        schemars(extend(
+            "properties" = {"type": {"not": {"enum": ["string", "number", "integer", "boolean"]}}},
+        ))
+    )]
     Other(JsonObject),
 }
 
@@ -123,6 +130,7 @@ from_field! {
 /// Field with a string.
 // spec: ELIC-05, ELIC-06
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct StringSchema {
@@ -202,6 +210,7 @@ impl StringSchema {
 /// Field with a number.
 // spec: ELIC-05, ELIC-06
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct NumberSchema {
     #[serde(rename = "type")]
@@ -234,6 +243,7 @@ pub struct NumberSchema {
 
 /// The values of `type` for a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 enum NumberType {
     Number,
@@ -294,6 +304,7 @@ impl NumberSchema {
 /// Field with a boolean.
 // spec: ELIC-05
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct BooleanSchema {
     #[serde(rename = "type")]
@@ -311,6 +322,7 @@ pub struct BooleanSchema {
 
 /// The value `boolean` of `type`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 enum BooleanType {
     #[default]
