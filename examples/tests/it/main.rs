@@ -7,6 +7,7 @@ mod extension;
 mod gateway;
 mod group;
 mod ported;
+mod proxy;
 mod stdio;
 
 use std::process::Stdio;
