@@ -111,7 +111,9 @@ pub fn export<S>(service_name: &str) -> Result<(Guard, ExportLayer<S>), InitErro
 where
     S: tracing::Subscriber + for<'a> LookupSpan<'a>,
 {
-    export_with(service_name, |meters| meters)
+    let is_off = is_set("OTEL_METRICS_EXPORTER", "none");
+    // A provider without a reader reports each instrument with a callback as an error.
+    install(service_name, (!is_off).then(SdkMeterProvider::builder))
 }
 
 /// Installs the export as [`export`] does, with further readers of metrics, for example for Prometheus:
@@ -127,6 +129,17 @@ pub fn export_with<S>(
 where
     S: tracing::Subscriber + for<'a> LookupSpan<'a>,
 {
+    install(service_name, Some(configure(SdkMeterProvider::builder())))
+}
+
+/// Installs the export of metrics with `meters`, and that of spans.
+fn install<S>(
+    service_name: &str,
+    meters: Option<MeterProviderBuilder>,
+) -> Result<(Guard, ExportLayer<S>), InitError>
+where
+    S: tracing::Subscriber + for<'a> LookupSpan<'a>,
+{
     let mut guard = Guard::default();
     if is_set("OTEL_SDK_DISABLED", "true") {
         return Ok((guard, None));
@@ -134,17 +147,18 @@ where
     check_endpoints()?;
     let client = Arc::new(tls::client(uses_tls())?);
     let resource = resource(service_name);
-    let mut meters = configure(SdkMeterProvider::builder()).with_resource(resource.clone());
-    if !is_set("OTEL_METRICS_EXPORTER", "none") {
-        let exporter = MetricExporter::builder()
-            .with_http()
-            .with_shared_http_client(client.clone())
-            .build()?;
-        meters = meters.with_periodic_exporter(exporter);
+    if let Some(mut meters) = meters {
+        if !is_set("OTEL_METRICS_EXPORTER", "none") {
+            let exporter = MetricExporter::builder()
+                .with_http()
+                .with_shared_http_client(client.clone())
+                .build()?;
+            meters = meters.with_periodic_exporter(exporter);
+        }
+        let meters = meters.with_resource(resource.clone()).build();
+        global::set_meter_provider(meters.clone());
+        guard.meters = Some(meters);
     }
-    let meters = meters.build();
-    global::set_meter_provider(meters.clone());
-    guard.meters = Some(meters);
     if is_set("OTEL_TRACES_EXPORTER", "none") {
         return Ok((guard, None));
     }
@@ -201,7 +215,7 @@ fn check_endpoints() -> Result<(), InitError> {
         let is_http = matches!(url.scheme_str(), Some("http" | "https"));
         if !is_http || url.host().is_none_or(str::is_empty) {
             return Err(invalid(
-                "attributes has no scheme http or https, or no host".to_owned(),
+                "it has no scheme http or https, or no host".to_owned(),
             ));
         }
     }
@@ -345,15 +359,16 @@ mod tests {
                 "Guard { meters: true, tracers: false } layer: false",
             ),
             (
+                vec![("OTEL_METRICS_EXPORTER", "none")],
+                "Guard { meters: false, tracers: true } layer: true",
+            ),
+            (
                 vec![("OTEL_SDK_DISABLED", "TRUE")],
                 "Guard { meters: false, tracers: false } layer: false",
             ),
         ] {
-            // No collector listens there, and no metric leaves the process.
-            let mut all = vec![
-                ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9"),
-                ("OTEL_METRICS_EXPORTER", "none"),
-            ];
+            // No collector listens there.
+            let mut all = vec![("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")];
             all.extend(variables.iter().copied());
             let output = run("export", &all);
             assert!(output.contains(expected), "{variables:?}: {output}");
