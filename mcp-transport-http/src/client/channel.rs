@@ -120,7 +120,7 @@ impl HttpChannel {
     {
         let server_url = ServerUrl::parse(url.as_ref())?;
         Ok(Self {
-            http: Arc::new(RequestSender::new(server_url, service)),
+            http: Arc::new(RequestSender::new(server_url, ChannelService::new(service))),
             settings: SessionSettings::default(),
             closing: CloseSignal::default(),
             sessions: OnceLock::new(),
@@ -251,7 +251,8 @@ impl HttpChannel {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        self.http().map_service(wrap);
+        let http = self.http();
+        http.service = ChannelService::new(wrap(http.service.clone()));
         self.identity = None;
         self
     }

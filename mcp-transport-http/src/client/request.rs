@@ -51,7 +51,7 @@ pub(super) struct RequestSender {
     warned: Arc<AtomicBool>,
     /// The warning about a header that the transport sets was logged.
     warned_about_reserved: Arc<AtomicBool>,
-    service: Arc<dyn HttpService>,
+    pub(super) service: ChannelService,
 }
 
 /// A request without the headers that every request carries.
@@ -66,15 +66,7 @@ pub(super) struct RequestParts<'a> {
 }
 
 impl RequestSender {
-    pub(super) fn new<S, B>(server_url: ServerUrl, service: S) -> Self
-    where
-        S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + 'static,
-        S::Future: Send + 'static,
-        S::Error: Into<BoxError>,
-        B: http_body::Body + Send + 'static,
-        B::Data: Send,
-        B::Error: Into<BoxError>,
-    {
+    pub(super) fn new(server_url: ServerUrl, service: ChannelService) -> Self {
         Self {
             server_url,
             headers: HeaderMap::new(),
@@ -83,21 +75,8 @@ impl RequestSender {
             state: Arc::default(),
             warned: Arc::default(),
             warned_about_reserved: Arc::default(),
-            service: Arc::new(TowerService(Mutex::new(service))),
+            service,
         }
-    }
-
-    pub(super) fn map_service<S, B>(&mut self, wrap: impl FnOnce(ChannelService) -> S)
-    where
-        S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + 'static,
-        S::Future: Send + 'static,
-        S::Error: Into<BoxError>,
-        B: http_body::Body + Send + 'static,
-        B::Data: Send,
-        B::Error: Into<BoxError>,
-    {
-        let service = wrap(ChannelService(Arc::clone(&self.service)));
-        self.service = Arc::new(TowerService(Mutex::new(service)));
     }
 
     /// Sends a request. Among headers with the same name the protocol's wins, then the call's, then
@@ -133,7 +112,8 @@ impl RequestSender {
             },
             other => other,
         };
-        let response = self.service.send(request).await.map_err(with_server_url)?;
+        let response = self.service.0.send(request).await;
+        let response = response.map_err(with_server_url)?;
         self.state.set_http_version(response.version());
         Ok(response)
     }
@@ -253,9 +233,26 @@ where
     }
 }
 
-/// The HTTP client of a channel, given to [`HttpChannel::map_service`](super::HttpChannel::map_service).
+/// An HTTP client of any type: that of a channel, given to
+/// [`HttpChannel::map_service`](super::HttpChannel::map_service), or a host's own one. Clones share it.
 #[derive(Clone)]
 pub struct ChannelService(Arc<dyn HttpService>);
+
+impl ChannelService {
+    /// Wraps an HTTP client that is a tower service. A [`ChannelError`] of the service is returned
+    /// unchanged; other errors become the source of a [`ChannelError::Broken`].
+    pub fn new<S, B>(service: S) -> Self
+    where
+        S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + 'static,
+        S::Future: Send + 'static,
+        S::Error: Into<BoxError>,
+        B: http_body::Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<BoxError>,
+    {
+        Self(Arc::new(TowerService(Mutex::new(service))))
+    }
+}
 
 impl Service<Request<Bytes>> for ChannelService {
     type Response = Response<HttpBody>;
