@@ -6,28 +6,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
+use futures_util::Stream;
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, Uri};
+use http::{HeaderMap, HeaderName, Request, StatusCode, Uri};
 use mcp_core::{BoxFuture, ChannelError};
 use mcp_transport_http::headers::names;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::challenge::Challenge;
-use crate::dpop::{DPOP, Dpop};
+use crate::challenge::{Challenge, TokenType};
+use crate::dpop::DPOP;
 use crate::error::{AuthError, printable, shown};
-use crate::event::AuthEvents;
+use crate::event::AuthEvent;
 use crate::flight::Flight;
 use crate::limits::{MAX_STEP_UPS, MAX_STEP_UPS_PER_METHOD, STEP_UP_WINDOW};
 use crate::oauth::{Grant, OAuth};
-use crate::record::{ActiveToken, authorization};
+use crate::record::{ActiveToken, StoredCredentials, authorization};
 use crate::renewal::Need;
 use crate::scope::Scopes;
 use crate::secret::Secret;
 use crate::source::Source;
 use crate::state::LoginState;
-use crate::token::{TokenType, is_token};
+use crate::token::is_token;
 
 /// Tokens for the requests to one MCP server. Clones share them.
 ///
@@ -100,6 +101,20 @@ impl OAuth {
             step_ups: Mutex::default(),
         })))
     }
+
+    /// Creates the authorizer of one of several MCP servers that share these settings, as in a
+    /// group of servers.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Settings`] also when a secret could reach a server that it is not for: a client
+    /// secret without an [`issuer`](Self::issuer), because each server names authorization servers; and a
+    /// [`token`](Self::token), which is for one server. Other errors are those of
+    /// [`authorizer`](Self::authorizer).
+    pub fn group_authorizer(&self, server: impl AsRef<str>) -> Result<Authorizer, AuthError> {
+        self.check_shared()?;
+        self.authorizer(server)
+    }
 }
 
 impl Authorizer {
@@ -146,29 +161,66 @@ impl Authorizer {
         };
         let record = &token.record;
         AuthStatus::LoggedIn {
-            issuer: printable(&record.server.issuer),
-            scopes: record.granted.clone(),
+            issuer: printable(&record.issuer),
+            scopes: record.scopes.clone(),
             expires_in: record.expires_in(),
-            refreshable: record.refresh.is_some() || self.0.state.is_machine(),
+            refreshable: record.refresh_token.is_some() || self.0.state.is_machine(),
         }
     }
 
-    /// Subscribes to the events of authorization.
-    pub fn events(&self) -> AuthEvents {
+    /// Subscribes to the events of authorization, as [`OAuth::events`] does.
+    pub fn events(&self) -> impl Stream<Item = AuthEvent> + Send + Unpin + use<> {
         self.0.state.oauth.events()
+    }
+
+    /// Uses tokens that the program brings along, and saves them in the store. They replace those in use.
+    /// Sends nothing.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::ClientIssuer`], [`AuthError::Settings`] or [`AuthError::NoDpop`] when the settings name another
+    /// issuer or client, or demand a key; [`AuthError::Source`] when the access token is not one; and
+    /// [`AuthError::Store`] when the tokens are not saved.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::auth::{OAuth, Secret, StoredCredentials};
+    ///
+    /// # async fn run() -> Result<(), mcp::auth::AuthError> {
+    /// let authorizer = OAuth::interactive("My Agent").authorizer("https://mcp.example.com/mcp")?;
+    /// let mut credentials = StoredCredentials::new("https://login.example.com", "my-agent", "access token");
+    /// credentials.refresh_token = Some(Secret::new("refresh token"));
+    /// authorizer.import(credentials).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn import(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        let state = &self.0.state;
+        if matches!(state.oauth.grant, Grant::Token(_)) {
+            let message = "the program manages the token itself; remove .token(…) to import one";
+            return Err(AuthError::Settings(message.to_owned()));
+        }
+        state.check_usable(&credentials)?;
+        check_token(&credentials.access_token)?;
+        let _ = self.0.flight.wait().await;
+        state.save(&credentials).await?;
+        state.publish(credentials, false)?;
+        self.0.restored.store(true, Ordering::Release);
+        Ok(())
     }
 
     /// Returns the identifier of the protocol extension that the grant uses: client credentials,
     /// enterprise-managed authorization or workload identity. `None` for the other grants, which are
-    /// part of the protocol itself. Clients declare it in their capabilities.
-    #[doc(hidden)]
+    /// part of the protocol itself. A client declares it in its capabilities; one that connects with the
+    /// authorizer does so by itself.
     pub fn extension_id(&self) -> Option<&'static str> {
         self.0.state.oauth.extension_id()
     }
 
     /// Waits for a login or refresh that is in progress. Returns its outcome, or `None` when there
-    /// is none.
-    #[doc(hidden)]
+    /// is none. A call does not wait for a user longer than its timeout, but the login continues; call
+    /// again when it is done.
     pub async fn wait_for_login(&self) -> Option<Result<(), AuthError>> {
         self.0.flight.wait().await
     }
@@ -202,7 +254,7 @@ impl Authorizer {
         let Some(token) = state.token.load_full() else {
             return Ok(RequestToken::None);
         };
-        let can_renew = token.record.refresh.is_some() || state.is_machine();
+        let can_renew = token.record.refresh_token.is_some() || state.is_machine();
         if !can_renew || !token.expires_soon() {
             return Ok(RequestToken::Active(token));
         }
@@ -247,8 +299,9 @@ impl Authorizer {
     ) -> Result<(), AuthError> {
         match token {
             RequestToken::None => {}
-            RequestToken::External(header) => {
-                request.headers_mut().insert(AUTHORIZATION, header.clone());
+            RequestToken::External(token) => {
+                let header = authorization("Bearer", token)?;
+                request.headers_mut().insert(AUTHORIZATION, header);
             }
             RequestToken::Active(token) => {
                 if token.is_dpop()
@@ -281,9 +334,15 @@ impl Authorizer {
         let used = match token {
             RequestToken::Active(token) => Some(token),
             RequestToken::None => None,
+            RequestToken::External(token) if status == StatusCode::UNAUTHORIZED => {
+                return Err(AuthError::TokenRefused {
+                    token: token.clone(),
+                    challenge: Challenge::select(headers, false),
+                });
+            }
             RequestToken::External(_) => return Ok(false),
         };
-        let prefers_dpop = self.0.state.oauth.dpop != Dpop::Off;
+        let prefers_dpop = self.0.state.prefers_dpop();
         if used.is_some_and(|token| token.is_dpop())
             && let Some(url) = parse(request.uri())
         {
@@ -330,7 +389,13 @@ impl Authorizer {
         let may_refresh = match budget.refusals {
             1 => true,
             2 => false,
-            _ => return Err(AuthError::TokenRefused),
+            _ => {
+                let token = used.ok_or(AuthError::Interrupted)?;
+                return Err(AuthError::TokenRefused {
+                    token: token.record.access_token.clone(),
+                    challenge,
+                });
+            }
         };
         let need = Need::Unauthorized {
             challenge,
@@ -396,7 +461,7 @@ pub(crate) enum RequestToken {
     None,
     Active(Arc<ActiveToken>),
     /// A token that the program manages.
-    External(HeaderValue),
+    External(Secret),
 }
 
 /// The method and the name of the tool, as far as headers tell them.
@@ -425,12 +490,17 @@ fn parse(uri: &Uri) -> Option<Url> {
 
 async fn external(source: &Source) -> Result<RequestToken, AuthError> {
     let token: Secret = source().await?;
-    if !is_token(&token) {
-        return Err(AuthError::Source(
-            "the token is empty, too long, or no ASCII".to_owned(),
-        ));
+    check_token(&token)?;
+    Ok(RequestToken::External(token))
+}
+
+/// Checks a token that the program gives.
+fn check_token(token: &Secret) -> Result<(), AuthError> {
+    if is_token(token) {
+        return Ok(());
     }
-    Ok(RequestToken::External(authorization("Bearer", &token)?))
+    let message = "the token is empty, too long, or not visible ASCII";
+    Err(AuthError::Source(message.to_owned()))
 }
 
 /// The error of a call that authorization failed.

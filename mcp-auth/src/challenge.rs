@@ -8,7 +8,6 @@ use http::HeaderMap;
 use http::header::WWW_AUTHENTICATE;
 
 use crate::scope::Scopes;
-use crate::token::TokenType;
 
 /// Number of header lines that are read.
 const MAX_LINES: usize = 16;
@@ -19,13 +18,25 @@ const MAX_CHALLENGES: usize = 16;
 /// Number of challenge parameters that are kept.
 const MAX_PARAMETERS: usize = 32;
 
-/// The challenge that is answered.
+/// The scheme of an access token, and of the challenge that demands one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TokenType {
+    Bearer,
+    Dpop,
+}
+
+/// The challenge of an MCP server that refuses a request: the Bearer or DPoP challenge in
+/// `WWW-Authenticate`. Its texts are those of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Challenge {
+#[non_exhaustive]
+pub struct Challenge {
     pub(crate) scheme: TokenType,
-    pub(crate) resource_metadata: Option<String>,
-    pub(crate) scope: Option<Scopes>,
-    pub(crate) error: Option<String>,
+    /// The URL of the server's metadata, unchecked.
+    pub resource_metadata: Option<String>,
+    /// The demanded scopes.
+    pub scope: Option<Scopes>,
+    /// The error code, such as `invalid_token`.
+    pub error: Option<String>,
 }
 
 impl Challenge {
@@ -222,7 +233,7 @@ mod tests {
     use http::{HeaderMap, HeaderValue};
     use proptest::prelude::*;
 
-    use super::{Challenge, TokenType, parse_headers};
+    use super::{Challenge, RawChallenge, TokenType, parse_headers};
 
     fn headers(lines: &[&str]) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -234,6 +245,16 @@ mod tests {
 
     fn bearer(lines: &[&str]) -> Challenge {
         Challenge::select(&headers(lines), false).unwrap_or_else(|| panic!("{lines:?}"))
+    }
+
+    /// Writes a challenge as one line, with every value in quotes.
+    fn write(challenge: &RawChallenge) -> String {
+        let quoted = challenge.parameters.iter().map(|(name, value)| {
+            let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+            format!("{name}=\"{value}\"")
+        });
+        let quoted: Vec<String> = quoted.collect();
+        format!("{} {}", challenge.scheme, quoted.join(", "))
     }
 
     const URL: &str = "https://h/.well-known/oauth-protected-resource?a=b";
@@ -315,6 +336,19 @@ mod tests {
                 prop_assert!(all.len() <= 16);
                 prop_assert!(all.iter().all(|one| one.parameters.len() <= 32 && !one.scheme.is_empty()));
             }
+        }
+
+        #[test]
+        fn lines_are_independent_and_challenges_survive_rewriting(
+            lines in proptest::collection::vec("[ -~\t]{0,80}", 0..4),
+        ) {
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            let all = parse_headers(&headers(&lines));
+            let each = lines.iter().flat_map(|line| parse_headers(&headers(&[line])));
+            prop_assert_eq!(&all, &each.take(16).collect::<Vec<_>>());
+            let written: Vec<String> = all.iter().map(write).collect();
+            let written: Vec<&str> = written.iter().map(String::as_str).collect();
+            prop_assert_eq!(parse_headers(&headers(&written)), all);
         }
 
         #[test]

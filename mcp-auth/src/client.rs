@@ -34,8 +34,6 @@ pub(crate) struct Client {
     pub(crate) credential: Credential,
     /// The method that the registration set.
     pub(crate) method: Option<String>,
-    /// The redirect URI of the registration.
-    pub(crate) redirect_uri: Option<String>,
 }
 
 /// The proof of a client that it is the one with its id.
@@ -232,7 +230,6 @@ impl From<&ClientRecord> for Client {
             kind: record.kind,
             credential,
             method: record.method.clone(),
-            redirect_uri: record.redirect_uri.clone(),
         }
     }
 }
@@ -257,7 +254,6 @@ mod tests {
             kind,
             credential,
             method: method.map(str::to_owned),
-            redirect_uri: None,
         }
     }
 

@@ -38,22 +38,42 @@ impl Discovery<'_> {
     ///
     /// Returns [`AuthError`] when there is no usable metadata.
     pub(crate) async fn run(&self, challenge: Option<&Challenge>) -> Result<Discovered, AuthError> {
-        match self.resource(challenge).await? {
-            Some(resource) => {
-                let server = self.select(&resource).await?;
-                Ok(Discovered {
-                    resource: Some(resource),
-                    server,
-                })
-            }
+        match self.published(challenge).await? {
+            Some(found) => Ok(found),
             None if self.allows_legacy => Ok(Discovered {
                 resource: None,
-                server: self.legacy().await?,
+                server: ServerMetadata::at_origin(self.server),
             }),
             None => Err(AuthError::NoMetadata {
                 server: shown(self.server),
             }),
         }
+    }
+
+    /// Finds the metadata that is published. Returns `None` when there is none.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError`] when the metadata is not usable.
+    pub(crate) async fn published(
+        &self,
+        challenge: Option<&Challenge>,
+    ) -> Result<Option<Discovered>, AuthError> {
+        if let Some(resource) = self.resource(challenge).await? {
+            let server = self.select(&resource).await?;
+            return Ok(Some(Discovered {
+                resource: Some(resource),
+                server,
+            }));
+        }
+        if !self.allows_legacy {
+            return Ok(None);
+        }
+        let found = self.legacy().await?;
+        Ok(found.map(|server| Discovered {
+            resource: None,
+            server,
+        }))
     }
 
     /// Fetches the metadata of the server. Returns `None` when it publishes none.
@@ -115,7 +135,10 @@ impl Discovery<'_> {
     /// fetched from another one than that of the settings.
     async fn select(&self, resource: &ResourceMetadata) -> Result<ServerMetadata, AuthError> {
         let mut issuers: Vec<&String> = resource.authorization_servers.iter().collect();
-        issuers.sort_by_key(|issuer| self.preferred != Some(issuer.as_str()));
+        issuers.sort_by_key(|issuer| {
+            let preferred = self.preferred;
+            !preferred.is_some_and(|preferred| server::is_same_issuer(preferred, issuer))
+        });
         let (mut first_error, mut refused) = (None, None);
         for issuer in issuers {
             if let Err(error) = self.oauth.check_pin(issuer) {
@@ -170,8 +193,9 @@ impl Discovery<'_> {
         first_error.map_or(Ok(None), Err)
     }
 
-    /// Revision 2025-03-26: the authorization server is at the origin of the MCP server.
-    async fn legacy(&self) -> Result<ServerMetadata, AuthError> {
+    /// Revision 2025-03-26: the authorization server is at the origin of the MCP server. Returns `None` when
+    /// it publishes no metadata.
+    async fn legacy(&self) -> Result<Option<ServerMetadata>, AuthError> {
         let issuer = self.server.origin().ascii_serialization();
         self.oauth.check_pin(&issuer)?;
         let Ok(url) = Url::parse(&issuer) else {
@@ -181,14 +205,11 @@ impl Discovery<'_> {
         };
         self.fetcher.check(&url)?;
         let found = self.first_valid(&issuer, &server::candidates(&url)).await?;
-        Ok(found.map_or_else(
-            || ServerMetadata::at_origin(self.server),
-            // Revision 2025-03-26 requires PKCE without announcing it.
-            |server| ServerMetadata {
-                supports_s256: true,
-                ..server
-            },
-        ))
+        // Revision 2025-03-26 requires PKCE without announcing it.
+        Ok(found.map(|server| ServerMetadata {
+            supports_s256: true,
+            ..server
+        }))
     }
 }
 

@@ -24,18 +24,18 @@ pub(crate) const ALGORITHM: &str = "ES256";
 /// Largest number of origins whose nonce is kept.
 const MAX_ORIGINS: usize = 64;
 
-/// Setting for proofs of possession: tokens that are bound to a key.
-#[cfg(feature = "client")]
+/// Setting for proofs of possession: access tokens that only the holder of a key can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Dpop {
-    /// Never.
+    /// Never: a client requests no bound tokens, a server refuses them.
     #[default]
     Off,
-    /// If the authorization server or the MCP server supports it.
-    Prefer,
-    /// Always. A server without support is an error.
-    Require,
+    /// A client binds its tokens if the authorization server or the MCP server supports it. A server
+    /// accepts bound tokens with a proof, and others without one.
+    Optional,
+    /// Always: a server without support is an error of a client, and a server refuses tokens without a key.
+    Required,
 }
 
 /// The newest nonce of each origin.

@@ -101,7 +101,6 @@ impl EnterpriseIdp {
             kind: ClientKind::PreRegistered,
             credential: self.credential.clone(),
             method: None,
-            redirect_uri: None,
         };
         let mut form = TokenForm::new(TOKEN_EXCHANGE);
         form.set("requested_token_type", ID_JAG);

@@ -1,9 +1,14 @@
 //! [`AuthError`], and text of other parties in error messages.
 
 use std::fmt;
+use std::sync::Arc;
 
+use mcp_core::ChannelError;
 use mcp_types::escape_line;
 use url::Url;
+
+use crate::challenge::Challenge;
+use crate::secret::Secret;
 
 /// An error of authorization. Messages contain no tokens, codes or secrets. Text of servers is
 /// escaped and at most 200 characters long.
@@ -28,6 +33,9 @@ pub enum AuthError {
         url: String,
         /// The failure.
         reason: String,
+        /// The error of the HTTP client, if no response came. Its source is the error of a
+        /// [host's own client](crate::OAuth::http_client).
+        source: Option<Arc<ChannelError>>,
     },
     /// A response is larger than the limit.
     #[error("the authorization response of {url} is longer than {limit} bytes")]
@@ -161,9 +169,16 @@ pub enum AuthError {
         /// The limit.
         limit: u32,
     },
-    /// The server refuses a token that was just issued for it.
-    #[error("the server refuses a token that was just issued for it")]
-    TokenRefused,
+    /// The server refuses the token of a request with 401, and no other one helps: it was just issued, or the
+    /// [program manages it](crate::OAuth::token). A program compares it with its storage, which may have
+    /// a newer one.
+    #[error("the server refuses the token{}", refusal(challenge.as_ref()))]
+    TokenRefused {
+        /// The refused token.
+        token: Secret,
+        /// The challenge of the server.
+        challenge: Option<Challenge>,
+    },
     /// The login page cannot be shown, or the redirect cannot be received.
     #[error("the login cannot be started: {0}")]
     Redirect(String),
@@ -213,8 +228,31 @@ impl AuthError {
         Self::Unavailable {
             url: shown(url),
             reason: reason.into(),
+            source: None,
         }
     }
+
+    /// Converts the error of the HTTP client. Its causes are part of the message.
+    pub(crate) fn unreachable(url: &Url, error: ChannelError) -> Self {
+        let mut reason = error.to_string();
+        let mut source = std::error::Error::source(&error);
+        while let Some(cause) = source {
+            reason.push_str(": ");
+            reason.push_str(&printable(&cause.to_string()));
+            source = cause.source();
+        }
+        Self::Unavailable {
+            url: shown(url),
+            reason,
+            source: Some(Arc::new(error)),
+        }
+    }
+}
+
+/// Returns the error code of a challenge for a message.
+fn refusal(challenge: Option<&Challenge>) -> String {
+    let code = challenge.and_then(|challenge| challenge.error.as_deref());
+    code.map_or_else(String::new, |code| format!(" ({})", printable(code)))
 }
 
 /// An error code of OAuth with its description, both as the authorization server sent them, escaped.

@@ -1,6 +1,8 @@
 //! [`AuthEvent`]: what happens during authorization, without secrets.
 
+use futures_util::{Stream, stream};
 use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
 
 use crate::document::AuthDocument;
 
@@ -62,23 +64,6 @@ pub enum AuthEvent {
     },
 }
 
-/// A receiver of [`AuthEvent`]s. A receiver that is too slow misses the oldest ones.
-#[derive(Debug)]
-pub struct AuthEvents(broadcast::Receiver<AuthEvent>);
-
-impl AuthEvents {
-    /// Waits for the next event. Returns `None` when no client is left that could send one.
-    pub async fn next(&mut self) -> Option<AuthEvent> {
-        loop {
-            match self.0.recv().await {
-                Ok(event) => return Some(event),
-                Err(broadcast::error::RecvError::Lagged(_)) => {}
-                Err(broadcast::error::RecvError::Closed) => return None,
-            }
-        }
-    }
-}
-
 /// Number of events that a slow receiver can catch up with.
 const CAPACITY: usize = 64;
 
@@ -99,7 +84,17 @@ impl EventSender {
         let _ = self.0.send(event);
     }
 
-    pub(crate) fn subscribe(&self) -> AuthEvents {
-        AuthEvents(self.0.subscribe())
+    /// Subscribes to the events from now on.
+    pub(crate) fn subscribe(&self) -> impl Stream<Item = AuthEvent> + Send + Unpin + use<> {
+        let events = self.0.subscribe();
+        Box::pin(stream::unfold(events, |mut events| async move {
+            loop {
+                match events.recv().await {
+                    Ok(event) => return Some((event, events)),
+                    Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return None,
+                }
+            }
+        }))
     }
 }

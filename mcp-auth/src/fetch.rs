@@ -1,17 +1,13 @@
 //! The HTTP client of the login: checked URLs, no cookies, bounded sizes and times.
 
-use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-#[cfg(test)]
-use http::Response;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
-use mcp_core::ChannelError;
-use mcp_transport_http::client::{HttpBody, HttpClient};
+use mcp_transport_http::client::{ChannelService, HttpBody, HttpClient};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tower_service::Service;
@@ -112,12 +108,14 @@ pub(crate) fn depth(json: &[u8]) -> usize {
 /// The HTTP client of the login.
 #[derive(Clone)]
 pub(crate) struct Fetcher {
-    http: HttpClient,
+    http: ChannelService,
     rules: Arc<EgressRules>,
     limits: Limits,
 }
 
 impl Fetcher {
+    /// Creates a fetcher with an HTTP client of its own, which checks the addresses of names.
+    ///
     /// # Errors
     ///
     /// Returns [`AuthError::Settings`] when TLS cannot be set up.
@@ -130,10 +128,20 @@ impl Fetcher {
             .build();
         let http = http.map_err(|error| AuthError::Settings(error.to_string()))?;
         Ok(Self {
-            http,
+            http: ChannelService::new(http),
             rules,
             limits,
         })
+    }
+
+    /// Creates a fetcher over the HTTP client of the host, which resolves names by itself.
+    #[cfg(feature = "client")]
+    pub(crate) fn over(http: ChannelService, rules: EgressRules, limits: Limits) -> Self {
+        Self {
+            http,
+            rules: Arc::new(rules),
+            limits,
+        }
     }
 
     pub(crate) fn check(&self, url: &Url) -> Result<(), AuthError> {
@@ -202,24 +210,47 @@ impl Fetcher {
         &self,
         method: Method,
         url: &Url,
-        mut headers: HeaderMap,
+        headers: HeaderMap,
         body: Bytes,
     ) -> Result<Fetched, AuthError> {
-        self.rules.check(url)?;
-        if let Some(value) = headers.get_mut(AUTHORIZATION) {
-            value.set_sensitive(true);
-        }
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        let mut request = Request::new(body);
-        *request.method_mut() = method;
-        *request.headers_mut() = headers;
-        *request.uri_mut() = url
-            .as_str()
-            .parse()
-            .map_err(|_| AuthError::malformed(url, "the URL is invalid"))?;
+        let exchange = async {
+            let response = self.request(method, url, headers, body).await?;
+            let (head, body) = response.into_parts();
+            Ok(Fetched {
+                status: head.status,
+                headers: head.headers,
+                body: self.read(url, body).await?,
+                url: url.clone(),
+            })
+        };
+        self.limited(url, exchange).await
+    }
+
+    /// Posts JSON, and returns the head of the response. Its body is not read.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError`] when the URL is refused, or when no response arrives.
+    #[cfg(feature = "client")]
+    pub(crate) async fn post_for_head(
+        &self,
+        url: &Url,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<http::response::Parts, AuthError> {
+        let response = self.request(Method::POST, url, headers, body);
+        let response = self.limited(url, response).await?;
+        Ok(response.into_parts().0)
+    }
+
+    async fn limited<T>(
+        &self,
+        url: &Url,
+        exchange: impl Future<Output = Result<T, AuthError>>,
+    ) -> Result<T, AuthError> {
         let limit = self.limits.exchange;
-        match tokio::time::timeout(limit, self.exchange(url, request)).await {
-            Ok(fetched) => fetched,
+        match tokio::time::timeout(limit, exchange).await {
+            Ok(outcome) => outcome,
             Err(_) => Err(AuthError::unavailable(
                 url,
                 format!("no answer within {} s", limit.as_secs()),
@@ -227,19 +258,30 @@ impl Fetcher {
         }
     }
 
-    async fn exchange(&self, url: &Url, request: Request<Bytes>) -> Result<Fetched, AuthError> {
-        let mut http = self.http.clone();
-        let failed = |error: ChannelError| AuthError::unavailable(url, reason(&error));
-        poll_fn(|cx| http.poll_ready(cx)).await.map_err(failed)?;
-        let response = http.call(request).await.map_err(failed)?;
-        let (head, body) = response.into_parts();
-        let body = self.read(url, body).await?;
-        Ok(Fetched {
-            status: head.status,
-            headers: head.headers,
-            body,
-            url: url.clone(),
-        })
+    /// Sends a request, whose URL is checked first.
+    async fn request(
+        &self,
+        method: Method,
+        url: &Url,
+        mut headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<HttpBody>, AuthError> {
+        self.rules.check(url)?;
+        if let Some(value) = headers.get_mut(AUTHORIZATION) {
+            value.set_sensitive(true);
+        }
+        headers
+            .entry(ACCEPT)
+            .or_insert(HeaderValue::from_static("application/json"));
+        let mut request = Request::new(body);
+        *request.method_mut() = method;
+        *request.headers_mut() = headers;
+        *request.uri_mut() = url
+            .as_str()
+            .parse()
+            .map_err(|_| AuthError::malformed(url, "the URL is invalid"))?;
+        let response = self.http.clone().call(request).await;
+        response.map_err(|error| AuthError::unreachable(url, error))
     }
 
     async fn read(&self, url: &Url, body: HttpBody) -> Result<Bytes, AuthError> {
@@ -247,7 +289,7 @@ impl Fetcher {
         let mut body = pin!(body);
         let mut whole = BytesMut::new();
         while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|error| AuthError::unavailable(url, reason(&error)))?;
+            let frame = frame.map_err(|error| AuthError::unreachable(url, error))?;
             let Ok(data) = frame.into_data() else {
                 continue;
             };
@@ -261,18 +303,6 @@ impl Fetcher {
         }
         Ok(whole.freeze())
     }
-}
-
-/// The error with its causes on one line.
-fn reason(error: &ChannelError) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&crate::error::printable(&cause.to_string()));
-        source = cause.source();
-    }
-    text
 }
 
 /// Returns the value of a header that holds a nonce or another short text.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use url::Url;
 
+use crate::challenge::TokenType;
 use crate::client::{Client, ClientKind, ClientRecord, Credential, TokenForm};
 use crate::consent::LoginPrompt;
 use crate::device::{PendingDevice, ShowDevice};
@@ -15,15 +16,15 @@ use crate::key::ProofKey;
 use crate::login::LoginRequest;
 use crate::metadata::server::ServerMetadata;
 use crate::oauth::{Grant, OAuth};
-use crate::record::{TokenContext, TokenRecord};
+use crate::record::{StoredCredentials, TokenContext};
 use crate::redirect::LoginPage;
 use crate::registration::Registration;
 use crate::scope::Scopes;
 use crate::secret::Secret;
 use crate::site::is_site_of;
 use crate::source::Source;
-use crate::state::{LoginState, record_of};
-use crate::token::{TokenEndpoint, TokenType, Tokens};
+use crate::state::LoginState;
+use crate::token::{TokenEndpoint, Tokens};
 
 /// The purpose of a token request.
 pub(crate) struct TokenRequest<'a> {
@@ -36,7 +37,7 @@ pub(crate) struct TokenRequest<'a> {
     /// The MCP server publishes no metadata (revision 2025-03-26).
     pub(crate) is_legacy: bool,
     /// The tokens that are replaced, of the same authorization server.
-    pub(crate) previous: Option<&'a TokenRecord>,
+    pub(crate) previous: Option<&'a StoredCredentials>,
 }
 
 impl LoginState {
@@ -62,7 +63,10 @@ impl LoginState {
             Grant::ClientCredentials => self.client_credentials(request, &endpoint).await?,
             Grant::Workload(assertion) => self.workload(request, &endpoint, assertion).await?,
             Grant::Enterprise(idp) => self.enterprise(request, &endpoint, idp).await?,
-            Grant::Token(_) => return Err(AuthError::TokenRefused),
+            Grant::Token(_) => {
+                let message = "the program manages the token itself";
+                return Err(AuthError::Source(message.to_owned()));
+            }
         };
         self.check_token_type(&tokens, request.server)?;
         if client.kind == ClientKind::PreRegistered {
@@ -73,12 +77,12 @@ impl LoginState {
             resource: request.resource.map(str::to_owned),
             requested: request.scopes.clone(),
             is_legacy: request.is_legacy,
-            proof_key: key,
+            client_kind: client.kind,
+            auth_method: client.method.clone(),
         };
-        let client = record_of(&client, &request.server.token_endpoint);
-        let record = TokenRecord::new(context, client, tokens);
+        let record = StoredCredentials::issued(context, &client, key.as_ref(), tokens);
         let event = AuthEvent::Authorized {
-            scopes: record.granted.to_string(),
+            scopes: record.scopes.to_string(),
             expires_in: record.expires_in(),
         };
         self.save_and_publish(record, true).await?;
@@ -96,7 +100,7 @@ impl LoginState {
         tokens: &Tokens,
         server: &ServerMetadata,
     ) -> Result<(), AuthError> {
-        if self.oauth.dpop == Dpop::Require && tokens.token_type != TokenType::Dpop {
+        if self.oauth.dpop == Dpop::Required && tokens.token_type != TokenType::Dpop {
             return Err(AuthError::NoDpop {
                 issuer: printable(&server.issuer),
             });
@@ -124,7 +128,7 @@ impl LoginState {
     }
 
     /// The endpoints of the authorization server in the settings may be anywhere.
-    fn check_site(
+    pub(crate) fn check_site(
         &self,
         server: &ServerMetadata,
         endpoint: &'static str,
@@ -169,10 +173,13 @@ impl LoginState {
                 .any(|name| name == ALGORITHM);
         match self.oauth.dpop {
             Dpop::Off => return Ok(None),
-            Dpop::Prefer if !supported => return Ok(None),
-            Dpop::Prefer | Dpop::Require => {}
+            Dpop::Optional if !supported => return Ok(None),
+            Dpop::Optional | Dpop::Required => {}
         }
-        let previous = request.previous.map(TokenRecord::proof_key).transpose()?;
+        let previous = request
+            .previous
+            .map(StoredCredentials::proof_key)
+            .transpose()?;
         match previous.flatten() {
             Some(key) => Ok(Some(key)),
             None => ProofKey::generate().map(Some),
@@ -307,7 +314,6 @@ impl LoginState {
                 kind: ClientKind::MetadataDocument,
                 credential: Credential::None,
                 method: None,
-                redirect_uri: redirect_uri.map(str::to_owned),
             });
         }
         if let Some(stored) = stored
@@ -324,7 +330,7 @@ impl LoginState {
             client_name: &self.oauth.client_name,
             redirect_uri,
             scopes: request.scopes,
-            dpop: self.oauth.dpop == Dpop::Require,
+            dpop: self.oauth.dpop == Dpop::Required,
         };
         let record = registration
             .register(&self.fetcher, server, endpoint, &self.oauth.events)
@@ -397,7 +403,6 @@ impl LoginState {
             kind: ClientKind::PreRegistered,
             credential: Credential::None,
             method: None,
-            redirect_uri: None,
         };
         Ok((client, tokens))
     }

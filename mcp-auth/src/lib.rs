@@ -19,19 +19,18 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `error`*, `secret`*, `clock`*, `limits`*, `scope`*, `site` | basic types |
+//! | `secret`*, `clock`*, `limits`*, `scope`*, `site`, `challenge`*, `error`* | basic types, headers of responses that demand authorization |
 //! | `source`, `egress`* | functions of the program, URL rules |
 //! | `fetch`*, `flight`*, `key`* | the HTTP client of requests to issuers, one task for many callers, signatures |
 //! | `document`, `event` | documents of servers without secrets, events |
 //! | `metadata`* | documents of servers |
 //! | `client`*, `dpop`*, `token`*, `registration` | requests to an authorization server |
-//! | `challenge` | headers of responses that demand authorization |
 //! | `store`, `redirect`, `consent`, `login`, `device`, `enterprise` | stores, the user's browser and decision, the parts of grants |
 //! | `oauth`, `discovery` | settings, and the order in which documents are fetched |
 //! | `record`, `state` | stored tokens, the state of an authorizer |
+//! | `probe` | what a server supports, without a login |
 //! | `grants`, `renewal` | obtaining and renewing tokens |
 //! | `authorizer`, `service` | [`Authorizer`], [`AuthService`] |
-//! | `__private` | the parser of challenges, for its fuzz target |
 //! | `server` | the protected server; see its module documentation |
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization>
@@ -43,11 +42,7 @@
 )]
 
 #[cfg(feature = "client")]
-#[doc(hidden)]
-pub mod __private;
-#[cfg(feature = "client")]
 mod authorizer;
-#[cfg(feature = "client")]
 mod challenge;
 mod client;
 mod clock;
@@ -78,6 +73,8 @@ mod metadata;
 #[cfg(feature = "client")]
 mod oauth;
 #[cfg(feature = "client")]
+mod probe;
+#[cfg(feature = "client")]
 mod record;
 #[cfg(feature = "client")]
 mod redirect;
@@ -101,6 +98,8 @@ mod state;
 mod store;
 mod token;
 
+pub use challenge::Challenge;
+pub use dpop::Dpop;
 pub use egress::{Egress, Zone};
 pub use error::{AuthError, OAuthCode};
 pub use key::PrivateKey;
@@ -114,10 +113,11 @@ pub use {
     consent::LoginPrompt,
     device::DeviceLogin,
     document::{AuthDocument, DocumentKind},
-    dpop::Dpop,
     enterprise::EnterpriseIdp,
-    event::{AuthEvent, AuthEvents},
+    event::AuthEvent,
     oauth::OAuth,
+    probe::LoginSupport,
+    record::StoredCredentials,
     redirect::{LoginPage, LoopbackRedirect, ManualRedirect, Redirect, RedirectSession},
     service::AuthService,
     store::{CredentialStore, FileStore, MemoryStore, StoreKey, StoreLock},
@@ -128,7 +128,7 @@ pub use store::KeychainStore;
 
 #[cfg(feature = "server")]
 pub use server::{
-    AccessToken, Algorithm, Claims, DpopPolicy, IdentityHeader, Introspection, MetadataService,
-    NonceKey, Protected, ProtectedBody, ProtectedFuture, Protection, ResourceServer, StaticTokens,
+    AccessToken, Algorithm, Claims, IdentityHeader, Introspection, MetadataService, NonceKey,
+    Protected, ProtectedBody, ProtectedFuture, Protection, ResourceServer, StaticTokens,
     TokenExchange, TokenVerifier, VerifiedToken, VerifyError,
 };

@@ -201,7 +201,6 @@ mod tests {
             kind: ClientKind::Dynamic,
             credential: Credential::None,
             method: None,
-            redirect_uri: None,
         };
         LoginRequest {
             server,

@@ -2,10 +2,17 @@
 
 mod checks;
 
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use bytes::Bytes;
+use futures_util::Stream;
+use http::{Request, Response};
+use http_body::Body;
+use mcp_transport_http::client::ChannelService;
 use mcp_types::meta::keys;
+use tower_service::Service;
 
 use crate::client::Credential;
 use crate::consent::{ConfirmLogin, LoginPrompt};
@@ -14,7 +21,7 @@ use crate::dpop::Dpop;
 use crate::egress::Egress;
 use crate::enterprise::EnterpriseIdp;
 use crate::error::AuthError;
-use crate::event::{AuthEvents, EventSender};
+use crate::event::{AuthEvent, EventSender};
 use crate::key::PrivateKey;
 use crate::limits::Limits;
 use crate::redirect::{LoopbackRedirect, Redirect};
@@ -87,6 +94,8 @@ pub struct OAuth {
     pub(crate) legacy: bool,
     pub(crate) dpop: Dpop,
     pub(crate) egress: Egress,
+    /// The HTTP client of the host. `None`: one with checked addresses.
+    pub(crate) http: Option<ChannelService>,
     pub(crate) limits: Limits,
     pub(crate) redirect: Arc<dyn Redirect>,
     pub(crate) confirm: Option<ConfirmLogin>,
@@ -111,6 +120,7 @@ impl OAuth {
             legacy: true,
             dpop: Dpop::default(),
             egress: Egress::default(),
+            http: None,
             limits: Limits::default(),
             redirect: Arc::new(LoopbackRedirect::new()),
             confirm: None,
@@ -380,14 +390,52 @@ impl OAuth {
         self
     }
 
+    /// Sets the HTTP client of all requests to authorization servers and for metadata: discovery,
+    /// registration, tokens, refreshes and revocations. Hosts with a client of their own use it for proxies,
+    /// certificates or logs. The requests to the MCP server are those of the
+    /// [channel](mcp_transport_http::client::HttpChannel::with_service).
+    ///
+    /// URLs and the addresses in them are still checked by the [rules](Self::egress). The names are
+    /// resolved by this client, so it must refuse addresses of private networks itself if MCP servers are
+    /// not trusted. It must not follow redirects, nor add cookies. The [limits](Self::limits) hold.
+    ///
+    /// A request that fails is [`AuthError::Unavailable`], whose chain of sources contains this client's
+    /// error. Default: an [`HttpClient`](mcp_transport_http::client::HttpClient) that checks every address.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::auth::OAuth;
+    /// use mcp::{HttpChannel, HttpClient};
+    ///
+    /// // Any tower service for HTTP requests.
+    /// let http = HttpClient::builder().proxy("http://proxy.corp.example:3128").build()?;
+    /// let oauth = OAuth::interactive("My Agent").http_client(http.clone());
+    /// let channel = HttpChannel::with_service("https://mcp.example.com/mcp", http)?;
+    /// # Ok::<(), mcp::core::ChannelError>(())
+    /// ```
+    pub fn http_client<S, B>(mut self, service: S) -> Self
+    where
+        S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + 'static,
+        S::Future: Send + 'static,
+        S::Error: Into<Box<dyn Error + Send + Sync>>,
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        self.http = Some(ChannelService::new(service));
+        self
+    }
+
     /// Sets the limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Subscribes to the events of authorization with these settings and all clones of them.
-    pub fn events(&self) -> AuthEvents {
+    /// Subscribes to the events of authorization with these settings and all clones of them. A receiver
+    /// that is too slow misses the oldest ones. The stream ends when no client is left that could send one.
+    pub fn events(&self) -> impl Stream<Item = AuthEvent> + Send + Unpin + use<> {
         self.events.subscribe()
     }
 

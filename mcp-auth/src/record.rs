@@ -1,4 +1,4 @@
-//! The stored form of tokens, and the token in use.
+//! [`StoredCredentials`]: tokens as a store keeps them, and the token in use.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -7,95 +7,155 @@ use http::{HeaderValue, Method};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::client::ClientRecord;
+use crate::challenge::TokenType;
+use crate::client::{Client, ClientKind, Credential};
 use crate::clock;
 use crate::dpop::Nonces;
 use crate::error::AuthError;
 use crate::key::ProofKey;
-use crate::metadata::server::ServerMetadata;
+use crate::metadata::server::{ServerMetadata, is_same_issuer};
 use crate::scope::Scopes;
 use crate::secret::Secret;
-use crate::token::{TokenType, Tokens};
+use crate::token::Tokens;
 
 /// The version of the stored form. Records of other versions are ignored.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
-/// Tokens of one MCP server with everything that is needed to refresh them.
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct TokenRecord {
+/// The tokens of one user for one MCP server: the record that a
+/// [`CredentialStore`](crate::CredentialStore) keeps under a key with a
+/// [`server`](crate::StoreKey::server).
+///
+/// Build one for tokens that a program brings along, and pass it to
+/// [`Authorizer::import`](crate::Authorizer::import) or return it from a store. The token is used without a
+/// login, and refreshed at its issuer with the refresh token; the store receives what the refresh returns.
+/// A record that a store returns unchanged also knows the endpoints of the issuer. A program that keeps
+/// only the public fields loses these: they are found again before the first refresh.
+///
+/// A record converts from and to the text that a store keeps.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::auth::{AuthError, Secret, StoredCredentials};
+///
+/// let mut credentials = StoredCredentials::new("https://login.example.com", "my-agent", "access token");
+/// credentials.refresh_token = Some(Secret::new("refresh token"));
+/// credentials.expires_at = Some(1_800_000_000);
+/// credentials.scopes = ["files:read"].into_iter().collect();
+///
+/// let record = Secret::try_from(&credentials)?;
+/// let read = StoredCredentials::try_from(&record)?;
+/// assert_eq!(read.client_id, "my-agent");
+/// # Ok::<(), AuthError>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct StoredCredentials {
     version: u32,
+    /// The issuer of the tokens, byte for byte. The refresh token is sent to nobody else.
+    pub issuer: String,
+    /// The client id that the tokens were issued to.
+    pub client_id: String,
+    /// The secret of a client that has registered itself. A secret of the settings is not stored.
+    pub client_secret: Option<Secret>,
+    /// The access token.
+    pub access_token: Secret,
+    /// The refresh token. Without one, the access token is used until the server refuses it.
+    pub refresh_token: Option<Secret>,
+    /// Seconds since 1970 at which the access token expires. `None` if the issuer did not say.
+    pub expires_at: Option<u64>,
+    /// The granted scopes.
+    pub scopes: Scopes,
+    is_dpop: bool,
+    lifetime: Option<u64>,
+    pub(crate) proof_key: Option<Secret>,
+    /// `None` for tokens that the program has brought along, until their first refresh.
+    pub(crate) context: Option<TokenContext>,
+}
+
+/// The request that a token answers, with everything that is needed to refresh the token.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct TokenContext {
     pub(crate) server: ServerMetadata,
     /// The resource indicator, byte for byte.
     pub(crate) resource: Option<String>,
+    pub(crate) requested: Scopes,
     /// The MCP server publishes no metadata (revision 2025-03-26).
-    #[serde(default)]
-    is_legacy: bool,
-    pub(crate) client: ClientRecord,
-    pub(crate) access: Secret,
-    is_dpop: bool,
-    pub(crate) expires_at: Option<u64>,
-    lifetime: Option<u64>,
-    pub(crate) refresh: Option<Secret>,
-    pub(crate) granted: Scopes,
-    pub(crate) requested: Scopes,
-    pub(crate) proof_key: Option<Secret>,
-}
-
-/// The request that a token answers.
-pub(crate) struct TokenContext {
-    pub(crate) server: ServerMetadata,
-    pub(crate) resource: Option<String>,
-    pub(crate) requested: Scopes,
     pub(crate) is_legacy: bool,
-    pub(crate) proof_key: Option<ProofKey>,
+    pub(crate) client_kind: ClientKind,
+    /// The authentication method that the registration of the client set.
+    pub(crate) auth_method: Option<String>,
 }
 
-impl TokenRecord {
-    pub(crate) fn new(context: TokenContext, client: ClientRecord, tokens: Tokens) -> Self {
-        let is_dpop = tokens.token_type == TokenType::Dpop;
-        let proof_key = context.proof_key.filter(|_| is_dpop);
+impl StoredCredentials {
+    /// Creates credentials from tokens that the program brings along. `issuer` is the authorization server
+    /// that has issued them; [`OAuth::probe`](crate::OAuth::probe) returns the one that a server names.
+    pub fn new(
+        issuer: impl Into<String>,
+        client_id: impl Into<String>,
+        access_token: impl Into<Secret>,
+    ) -> Self {
         Self {
             version: VERSION,
-            server: context.server,
-            resource: context.resource,
-            is_legacy: context.is_legacy,
-            client,
-            access: tokens.access,
-            is_dpop,
+            issuer: issuer.into(),
+            client_id: client_id.into(),
+            client_secret: None,
+            access_token: access_token.into(),
+            refresh_token: None,
+            expires_at: None,
+            scopes: Scopes::default(),
+            is_dpop: false,
+            lifetime: None,
+            proof_key: None,
+            context: None,
+        }
+    }
+
+    /// Creates the record of a token response.
+    pub(crate) fn issued(
+        context: TokenContext,
+        client: &Client,
+        proof_key: Option<&ProofKey>,
+        tokens: Tokens,
+    ) -> Self {
+        let secret = match &client.credential {
+            Credential::Secret(secret) if client.kind == ClientKind::Dynamic => Some(secret),
+            _ => None,
+        };
+        let is_dpop = tokens.token_type == TokenType::Dpop;
+        let proof_key = proof_key.filter(|_| is_dpop);
+        Self {
+            version: VERSION,
+            issuer: context.server.issuer.clone(),
+            client_id: client.id.clone(),
+            client_secret: secret.cloned(),
+            access_token: tokens.access,
+            refresh_token: tokens.refresh,
             expires_at: tokens.expires_at,
+            scopes: tokens.scopes.unwrap_or_else(|| context.requested.clone()),
+            is_dpop,
             lifetime: tokens.lifetime,
-            refresh: tokens.refresh,
-            granted: tokens.scopes.unwrap_or_else(|| context.requested.clone()),
-            requested: context.requested,
             proof_key: proof_key.map(|key| key.stored().clone()),
+            context: Some(context),
         }
     }
 
     /// Returns this record with refreshed tokens. The server may keep the refresh token.
-    pub(crate) fn refreshed(&self, tokens: Tokens) -> Self {
+    pub(crate) fn refreshed(&self, context: &TokenContext, tokens: Tokens) -> Self {
+        let known = self.clone();
         Self {
             is_dpop: tokens.token_type == TokenType::Dpop,
-            access: tokens.access,
+            access_token: tokens.access,
             expires_at: tokens.expires_at,
             lifetime: tokens.lifetime,
-            refresh: tokens.refresh.or_else(|| self.refresh.clone()),
-            granted: tokens.scopes.unwrap_or_else(|| self.granted.clone()),
-            ..self.clone()
+            refresh_token: tokens.refresh.or(known.refresh_token),
+            scopes: tokens.scopes.unwrap_or(known.scopes),
+            context: Some(context.clone()),
+            ..known
         }
     }
 
-    /// Reads a stored record. A damaged one counts as none.
-    pub(crate) fn from_stored(stored: &Secret) -> Option<Self> {
-        let record: Self = serde_json::from_str(stored.expose()).ok()?;
-        (record.version == VERSION).then_some(record)
-    }
-
-    pub(crate) fn to_stored(&self) -> Result<Secret, AuthError> {
-        let text = serde_json::to_string(self);
-        let failed = |error: serde_json::Error| AuthError::Store(error.to_string());
-        text.map(Secret::new).map_err(failed)
-    }
-
+    /// Returns whether the access token has expired.
     pub(crate) fn is_expired(&self) -> bool {
         self.expires_at.is_some_and(|at| at <= clock::unix_now())
     }
@@ -124,22 +184,49 @@ impl TokenRecord {
             .transpose()
     }
 
-    /// Returns whether the MCP server had no metadata when the token was requested.
-    pub(crate) fn is_legacy(&self) -> bool {
-        self.is_legacy
+    /// Returns whether the MCP server may be one without metadata: it had none when the token was
+    /// requested, or that is not known.
+    pub(crate) fn may_be_legacy(&self) -> bool {
+        self.context
+            .as_ref()
+            .is_none_or(|context| context.is_legacy)
     }
 
     /// Returns whether the tokens are of this server, with the same token endpoint.
     pub(crate) fn is_of(&self, server: &ServerMetadata) -> bool {
-        let known = &self.server;
-        known.issuer == server.issuer
-            && known.token_endpoint.origin() == server.token_endpoint.origin()
+        let is_same_endpoint = self.context.as_ref().is_none_or(|context| {
+            context.server.token_endpoint.origin() == server.token_endpoint.origin()
+        });
+        is_same_issuer(&self.issuer, &server.issuer) && is_same_endpoint
+    }
+}
+
+/// Reads the record of a store.
+impl TryFrom<&Secret> for StoredCredentials {
+    type Error = AuthError;
+
+    fn try_from(record: &Secret) -> Result<Self, AuthError> {
+        // The message of the parser could quote a token.
+        let read = serde_json::from_str(record.expose()).ok();
+        let read = read.filter(|read: &Self| read.version == VERSION);
+        read.ok_or_else(|| AuthError::Store("the record has no credentials".to_owned()))
+    }
+}
+
+/// Writes the record for a store.
+impl TryFrom<&StoredCredentials> for Secret {
+    type Error = AuthError;
+
+    fn try_from(credentials: &StoredCredentials) -> Result<Self, AuthError> {
+        let text = serde_json::to_string(credentials);
+        let failed = |error: serde_json::Error| AuthError::Store(error.to_string());
+        text.map(Self::new).map_err(failed)
     }
 }
 
 /// The token in use.
 pub(crate) struct ActiveToken {
-    pub(crate) record: TokenRecord,
+    pub(crate) record: StoredCredentials,
     /// Tells tokens of one authorizer apart.
     pub(crate) number: u64,
     /// The token comes from a login or a grant, not from the store or a refresh.
@@ -152,7 +239,11 @@ pub(crate) struct ActiveToken {
 }
 
 impl ActiveToken {
-    pub(crate) fn new(record: TokenRecord, number: u64, is_new: bool) -> Result<Self, AuthError> {
+    pub(crate) fn new(
+        record: StoredCredentials,
+        number: u64,
+        is_new: bool,
+    ) -> Result<Self, AuthError> {
         let scheme = if record.is_dpop { "DPoP" } else { "Bearer" };
         let key = if record.is_dpop {
             record.proof_key()?
@@ -160,7 +251,7 @@ impl ActiveToken {
             None
         };
         Ok(Self {
-            header: authorization(scheme, &record.access)?,
+            header: authorization(scheme, &record.access_token)?,
             renew_at: record.renew_at(),
             record,
             number,
@@ -186,7 +277,7 @@ impl ActiveToken {
         method: &Method,
         url: &Url,
     ) -> Result<Option<HeaderValue>, AuthError> {
-        let proof = |key| nonces.proof(key, method, url, Some(&self.record.access));
+        let proof = |key| nonces.proof(key, method, url, Some(&self.record.access_token));
         self.key.as_ref().map(proof).transpose()
     }
 

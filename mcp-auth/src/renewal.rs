@@ -1,18 +1,19 @@
 //! Renewing tokens: after a challenge, before they expire, and for further scopes.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::challenge::Challenge;
-use crate::client::TokenForm;
+use crate::client::{ClientKind, TokenForm};
 use crate::discovery::{Discovered, Discovery};
 use crate::error::{AuthError, printable};
 use crate::event::AuthEvent;
 use crate::grants::{TokenRequest, select_scopes, timeout};
 use crate::key::ProofKey;
 use crate::metadata::resource;
-use crate::metadata::server::ServerMetadata;
 use crate::oauth::ResourceIndicator;
-use crate::record::TokenRecord;
+use crate::record::{StoredCredentials, TokenContext};
+use crate::scope::Scopes;
 use crate::state::LoginState;
 use crate::token::{TokenEndpoint, Tokens};
 
@@ -95,21 +96,55 @@ impl LoginState {
             return Ok(());
         };
         let record = &token.record;
-        match self.refresh(record).await? {
+        let Some(context) = self.context_of(record).await? else {
+            return Ok(());
+        };
+        match self.refresh(record, &context).await? {
             Refresh::Renewed => Ok(()),
             Refresh::Impossible if self.is_machine() => {
-                let request = TokenRequest {
-                    server: &record.server,
-                    resource: record.resource.as_deref(),
-                    scopes: &self.oauth.bounded(&record.requested),
-                    requires_dpop: record.proof_key.is_some(),
-                    is_legacy: record.is_legacy(),
-                    previous: Some(record),
-                };
+                let scopes = self.oauth.bounded(&context.requested);
+                let request = further_request(record, &context, &scopes);
                 self.obtain_token(&request).await
             }
             Refresh::Impossible => Ok(()),
         }
+    }
+
+    /// Returns the context of a token. For tokens that the program has brought along, this finds the metadata
+    /// of their issuer. `None` when the MCP server names another authorization server now, which gets
+    /// nothing of them.
+    async fn context_of<'a>(
+        &self,
+        record: &'a StoredCredentials,
+    ) -> Result<Option<Cow<'a, TokenContext>>, AuthError> {
+        if let Some(context) = &record.context {
+            return Ok(Some(Cow::Borrowed(context)));
+        }
+        let discovered = self.discover(None, Some(record)).await?;
+        if !record.is_of(&discovered.server) {
+            return Ok(None);
+        }
+        self.found_context(record, &discovered)
+            .map(Cow::Owned)
+            .map(Some)
+    }
+
+    /// Returns the context of tokens that the program has brought along.
+    fn found_context(
+        &self,
+        record: &StoredCredentials,
+        discovered: &Discovered,
+    ) -> Result<TokenContext, AuthError> {
+        let server = &discovered.server;
+        self.check_site(server, "token endpoint", &server.token_endpoint)?;
+        Ok(TokenContext {
+            server: server.clone(),
+            resource: self.resource_indicator(discovered),
+            requested: record.scopes.clone(),
+            is_legacy: discovered.resource.is_none(),
+            client_kind: ClientKind::Dynamic,
+            auth_method: None,
+        })
     }
 
     /// Answers a 401: another process's token, a refresh, or a new login.
@@ -133,23 +168,31 @@ impl LoginState {
         let discovered = self.discover(challenge, record.as_ref()).await?;
         // Credentials of one authorization server are never sent to another one.
         let previous = record.filter(|record| record.is_of(&discovered.server));
+        let context = previous.as_ref().map(|record| match &record.context {
+            Some(context) => Ok(context.clone()),
+            None => self.found_context(record, &discovered),
+        });
+        let context = context.transpose()?;
         if may_refresh
-            && let Some(record) = &previous
-            && let Refresh::Renewed = self.refresh(record).await?
+            && let (Some(record), Some(context)) = (&previous, &context)
+            && let Refresh::Renewed = self.refresh(record, context).await?
         {
             return Ok(());
         }
-        if current.is_some_and(|token| token.is_useless()) {
-            return Err(AuthError::TokenRefused);
+        if let Some(token) = current.filter(|token| token.is_useless()) {
+            return Err(AuthError::TokenRefused {
+                token: token.record.access_token.clone(),
+                challenge: challenge.cloned(),
+            });
         }
         let metadata = discovered.resource.as_ref();
         let challenged = challenge.and_then(|challenge| challenge.scope.as_ref());
         let offered = metadata.map(|metadata| &metadata.scopes);
         let mut scopes = select_scopes(&self.oauth, challenged, offered, &discovered.server);
-        if let Some(previous) = &previous
+        if let Some(context) = &context
             && self.oauth.grant.has_user()
         {
-            scopes = self.oauth.bounded(&previous.requested).union(&scopes);
+            scopes = self.oauth.bounded(&context.requested).union(&scopes);
         }
         let resource = self.resource_indicator(&discovered);
         let request = TokenRequest {
@@ -169,40 +212,36 @@ impl LoginState {
             return self.after_refusal(Some(challenge), true).await;
         };
         let record = &token.record;
+        let Some(context) = self.context_of(record).await? else {
+            return self.after_refusal(Some(challenge), false).await;
+        };
         let required = challenge.scope.clone().unwrap_or_default();
         // The same request once more would change nothing.
-        if record.granted.contains_all(&required) || record.requested.contains_all(&required) {
+        if record.scopes.contains_all(&required) || context.requested.contains_all(&required) {
             return Err(AuthError::InsufficientScope {
                 required: required.to_string(),
-                granted: record.granted.to_string(),
+                granted: record.scopes.to_string(),
             });
         }
         // Scopes that the authorization server granted unasked do not end in an error.
-        let known = self.oauth.bounded(&record.requested.union(&record.granted));
-        let scopes = known.union(&required);
-        let request = TokenRequest {
-            server: &record.server,
-            resource: record.resource.as_deref(),
-            scopes: &scopes,
-            requires_dpop: record.proof_key.is_some(),
-            is_legacy: record.is_legacy(),
-            previous: Some(record),
-        };
+        let known = context.requested.union(&record.scopes);
+        let scopes = self.oauth.bounded(&known).union(&required);
+        let request = further_request(record, &context, &scopes);
         self.obtain_token(&request).await
     }
 
     async fn discover(
         &self,
         challenge: Option<&Challenge>,
-        record: Option<&TokenRecord>,
+        record: Option<&StoredCredentials>,
     ) -> Result<Discovered, AuthError> {
         let discovery = Discovery {
             fetcher: &self.fetcher,
             oauth: &self.oauth,
             server: &self.server,
             // A server that had metadata once cannot be downgraded.
-            allows_legacy: self.oauth.legacy && record.is_none_or(TokenRecord::is_legacy),
-            preferred: record.map(|record| record.server.issuer.as_str()),
+            allows_legacy: self.oauth.legacy && record.is_none_or(StoredCredentials::may_be_legacy),
+            preferred: record.map(|record| record.issuer.as_str()),
         };
         let limit = self.oauth.limits.discovery;
         let found = tokio::time::timeout(limit, discovery.run(challenge)).await;
@@ -225,11 +264,12 @@ impl LoginState {
     }
 
     /// Uses the stored token if another process has renewed it.
-    async fn adopt_stored(&self, current: Option<&TokenRecord>) -> Result<bool, AuthError> {
+    async fn adopt_stored(&self, current: Option<&StoredCredentials>) -> Result<bool, AuthError> {
         let Some(stored) = self.load_tokens().await? else {
             return Ok(false);
         };
-        let is_same = current.is_some_and(|current| current.access.matches(stored.access.expose()));
+        let is_same = current
+            .is_some_and(|current| current.access_token.matches(stored.access_token.expose()));
         if is_same || stored.is_expired() {
             return Ok(false);
         }
@@ -239,8 +279,12 @@ impl LoginState {
     }
 
     /// Refreshes a token. One process at a time does this; the others use its result.
-    async fn refresh(&self, record: &TokenRecord) -> Result<Refresh, AuthError> {
-        if record.refresh.is_none() {
+    async fn refresh(
+        &self,
+        record: &StoredCredentials,
+        context: &TokenContext,
+    ) -> Result<Refresh, AuthError> {
+        if record.refresh_token.is_none() {
             return Ok(Refresh::Impossible);
         }
         let key = self.tokens_key();
@@ -250,11 +294,11 @@ impl LoginState {
         }
         // An expired record of another process has the newest refresh token, too.
         let stored = self.load_tokens().await?;
-        let base = stored.filter(|stored| stored.is_of(&record.server));
+        let base = stored.filter(|stored| stored.is_of(&context.server));
         let base = base.as_ref().unwrap_or(record);
-        match self.request_refresh(base).await {
+        match self.request_refresh(base, context).await {
             Ok(tokens) => {
-                let renewed = base.refreshed(tokens);
+                let renewed = base.refreshed(context, tokens);
                 let expires_in = renewed.expires_in();
                 // A refresh does not make a token useful that the server has never accepted.
                 let current = self.token.load_full();
@@ -269,7 +313,7 @@ impl LoginState {
                     return Ok(Refresh::Renewed);
                 }
                 if code.code == "invalid_client" {
-                    let registration = self.registration_key(&base.server.issuer);
+                    let registration = self.registration_key(&base.issuer);
                     self.oauth.store.remove(&registration).await?;
                 }
                 self.forget_tokens().await?;
@@ -280,11 +324,16 @@ impl LoginState {
     }
 
     /// Sends the refresh token. Failures that may pass are retried.
-    async fn request_refresh(&self, record: &TokenRecord) -> Result<Tokens, AuthError> {
+    async fn request_refresh(
+        &self,
+        record: &StoredCredentials,
+        context: &TokenContext,
+    ) -> Result<Tokens, AuthError> {
         let key = record.proof_key()?;
         let mut retries = RETRIES.iter();
         loop {
-            match self.request_refresh_once(record, key.as_ref()).await {
+            let tokens = self.request_refresh_once(record, context, key.as_ref());
+            match tokens.await {
                 Err(error) if error.is_transient() => match retries.next() {
                     Some(delay) => tokio::time::sleep(*delay).await,
                     None => return Err(error),
@@ -296,37 +345,29 @@ impl LoginState {
 
     async fn request_refresh_once(
         &self,
-        record: &TokenRecord,
+        record: &StoredCredentials,
+        context: &TokenContext,
         key: Option<&ProofKey>,
     ) -> Result<Tokens, AuthError> {
-        let Some(refresh) = &record.refresh else {
+        let Some(refresh) = &record.refresh_token else {
             return Err(AuthError::Interrupted);
         };
         // Without `scope`: the scopes of the token are kept.
         let mut form = TokenForm::new("refresh_token");
         form.set("refresh_token", refresh.clone());
-        if let Some(resource) = &record.resource {
+        if let Some(resource) = &context.resource {
             form.set("resource", resource.as_str());
         }
-        let endpoint = self.endpoint(&record.server, key);
-        let tokens = endpoint
-            .request(&self.client_of(&record.client), form)
-            .await?;
-        self.check_token_type(&tokens, &record.server)?;
-        Ok(tokens)
-    }
-
-    fn endpoint<'a>(
-        &'a self,
-        server: &'a ServerMetadata,
-        key: Option<&'a ProofKey>,
-    ) -> TokenEndpoint<'a> {
-        TokenEndpoint {
+        let endpoint = TokenEndpoint {
             fetcher: &self.fetcher,
-            server,
+            server: &context.server,
             nonces: &self.nonces,
             key,
-        }
+        };
+        let client = self.client_of(record, context);
+        let tokens = endpoint.request(&client, form).await?;
+        self.check_token_type(&tokens, &context.server)?;
+        Ok(tokens)
     }
 
     /// Revokes the tokens at the authorization server if it offers that, and forgets them.
@@ -350,23 +391,26 @@ impl LoginState {
         Ok(())
     }
 
-    async fn revoke(&self, record: &TokenRecord) -> Result<(), AuthError> {
-        let Some(url) = &record.server.revocation_endpoint else {
+    async fn revoke(&self, record: &StoredCredentials) -> Result<(), AuthError> {
+        let Some(context) = self.context_of(record).await? else {
+            return Ok(());
+        };
+        let Some(url) = &context.server.revocation_endpoint else {
             return Ok(());
         };
         let mut form = TokenForm::default();
-        match &record.refresh {
+        match &record.refresh_token {
             Some(refresh) => {
                 form.set("token", refresh.clone());
                 form.set("token_type_hint", "refresh_token");
             }
             None => {
-                form.set("token", record.access.clone());
+                form.set("token", record.access_token.clone());
                 form.set("token_type_hint", "access_token");
             }
         }
-        self.client_of(&record.client)
-            .authenticate(&record.server, &mut form)?;
+        self.client_of(record, &context)
+            .authenticate(&context.server, &mut form)?;
         let body = form.encode().into();
         let fetched = self.fetcher.post_form(url, form.headers, body).await?;
         if fetched.status.is_success() {
@@ -377,5 +421,21 @@ impl LoginState {
                 format!("HTTP status {}", fetched.status),
             ))
         }
+    }
+}
+
+/// Returns the request for a further token like the one of `record`.
+fn further_request<'a>(
+    record: &'a StoredCredentials,
+    context: &'a TokenContext,
+    scopes: &'a Scopes,
+) -> TokenRequest<'a> {
+    TokenRequest {
+        server: &context.server,
+        resource: context.resource.as_deref(),
+        scopes,
+        requires_dpop: record.proof_key.is_some(),
+        is_legacy: context.is_legacy,
+        previous: Some(record),
     }
 }

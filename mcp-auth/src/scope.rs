@@ -15,15 +15,7 @@ pub struct Scopes(Vec<String>);
 impl Scopes {
     /// Reads a list separated by blanks. Parts that are not scopes are ignored.
     pub(crate) fn parse(text: &str) -> Self {
-        Self::from_names(text.split(' '))
-    }
-
-    pub(crate) fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut scopes = Self::default();
-        for name in names {
-            scopes.insert(name);
-        }
-        scopes
+        text.split(' ').collect()
     }
 
     /// Adds a scope. Ignores invalid names, and names that are in the set already.
@@ -60,6 +52,17 @@ impl Scopes {
     /// The scopes in their order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
+    }
+}
+
+/// Collects scopes. Ignores texts that are not scopes.
+impl<S: AsRef<str>> FromIterator<S> for Scopes {
+    fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Self {
+        let mut scopes = Self::default();
+        for name in names {
+            scopes.insert(name.as_ref());
+        }
+        scopes
     }
 }
 

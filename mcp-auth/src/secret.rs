@@ -1,12 +1,10 @@
 //! [`Secret`]: a string that is never shown.
 
-use std::fmt;
+use std::{fmt, io};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
-
-use crate::error::AuthError;
 
 /// A secret string: a client secret, a token, an assertion. `Debug` omits its value, and its memory
 /// is overwritten when it is dropped.
@@ -32,13 +30,14 @@ impl Secret {
     ///
     /// # Errors
     ///
-    /// Returns [`AuthError::Settings`] when the variable is not set, is empty, or is not UTF-8.
-    pub fn from_env(name: &str) -> Result<Self, AuthError> {
+    /// Returns [`io::ErrorKind::NotFound`] when the variable is not set, is empty, or is not UTF-8.
+    pub fn from_env(name: &str) -> io::Result<Self> {
         match std::env::var(name) {
             Ok(value) if !value.is_empty() => Ok(Self::new(value)),
-            _ => Err(AuthError::Settings(format!(
-                "the environment variable {name} is not set"
-            ))),
+            _ => Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                format!("the environment variable {name} is not set"),
+            )),
         }
     }
 

@@ -7,15 +7,16 @@ use arc_swap::ArcSwapOption;
 use serde::{Deserialize, Serialize};
 use url::{Origin, Position, Url};
 
-use crate::client::{Client, ClientKind, ClientRecord, Credential};
+use crate::client::{Client, ClientKind, Credential};
 use crate::dpop::{Dpop, Nonces};
 use crate::egress::EgressRules;
-use crate::error::AuthError;
+use crate::error::{AuthError, printable};
 use crate::event::AuthEvent;
 use crate::fetch::Fetcher;
 use crate::metadata::resource;
 use crate::oauth::{GivenClient, Grant, OAuth};
-use crate::record::{ActiveToken, TokenRecord};
+use crate::record::{ActiveToken, StoredCredentials, TokenContext};
+use crate::secret::Secret;
 use crate::store::StoreKey;
 
 /// The state of one authorizer.
@@ -47,8 +48,12 @@ impl LoginState {
         let rules = EgressRules::new(&egress, &server);
         // A token over plain HTTP could be read on its way.
         rules.check(&resource::at(&server, server.path()))?;
+        let fetcher = match &oauth.http {
+            Some(http) => Fetcher::over(http.clone(), rules, oauth.limits),
+            None => Fetcher::new(rules, oauth.limits)?,
+        };
         Ok(Self {
-            fetcher: Fetcher::new(rules, oauth.limits)?,
+            fetcher,
             origin: server.origin(),
             authority: server[Position::BeforeHost..Position::AfterPort].into(),
             server,
@@ -66,6 +71,11 @@ impl LoginState {
     /// Returns whether tokens are obtained without a user.
     pub(crate) fn is_machine(&self) -> bool {
         !self.oauth.grant.has_user()
+    }
+
+    /// Returns whether a challenge for bound tokens is answered rather than one for other tokens.
+    pub(crate) fn prefers_dpop(&self) -> bool {
+        self.oauth.dpop != Dpop::Off
     }
 
     pub(crate) fn tokens_key(&self) -> StoreKey {
@@ -94,34 +104,59 @@ impl LoginState {
 
     /// Loads the tokens. Tokens from another client or authorization server than in the settings
     /// are ignored: a refresh would send the client secret to that server.
-    pub(crate) async fn load_tokens(&self) -> Result<Option<TokenRecord>, AuthError> {
+    pub(crate) async fn load_tokens(&self) -> Result<Option<StoredCredentials>, AuthError> {
         let stored = self.oauth.store.load(&self.tokens_key()).await?;
-        let record = stored.as_ref().and_then(TokenRecord::from_stored);
-        let is_allowed = |record: &TokenRecord| {
-            self.oauth.check_pin(&record.server.issuer).is_ok()
-                && (record.is_dpop() || self.oauth.dpop != Dpop::Require)
-        };
-        Ok(record.filter(is_allowed))
+        // A damaged record counts as none.
+        let record = stored.and_then(|stored| StoredCredentials::try_from(&stored).ok());
+        Ok(record.filter(|record| self.check_usable(record).is_ok()))
+    }
+
+    /// Checks that the settings allow these tokens.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::ClientIssuer`] for tokens of another authorization server, and
+    /// [`AuthError::Settings`] for those of another client, and [`AuthError::NoDpop`] for tokens without
+    /// the required key.
+    pub(crate) fn check_usable(&self, record: &StoredCredentials) -> Result<(), AuthError> {
+        self.oauth.check_pin(&record.issuer)?;
+        let given = self.oauth.client.as_ref();
+        if given.is_some_and(|given| given.id != record.client_id) {
+            let message = "the tokens are those of another client than that of the settings";
+            return Err(AuthError::Settings(message.to_owned()));
+        }
+        if self.oauth.dpop == Dpop::Required && !record.is_dpop() {
+            return Err(AuthError::NoDpop {
+                issuer: printable(&record.issuer),
+            });
+        }
+        Ok(())
     }
 
     /// Saves tokens, and then uses them: a rotated refresh token is stored before its first use.
     pub(crate) async fn save_and_publish(
         &self,
-        record: TokenRecord,
+        record: StoredCredentials,
         is_new: bool,
     ) -> Result<(), AuthError> {
-        let saved = match record.to_stored() {
-            Ok(stored) => self.oauth.store.save(&self.tokens_key(), &stored).await,
-            Err(error) => Err(error),
-        };
         // The token is valid even if it is lost at the end of the program.
-        if let Err(error) = saved {
+        if let Err(error) = self.save(&record).await {
             tracing::warn!(%error, "the tokens are not stored");
         }
         self.publish(record, is_new)
     }
 
-    pub(crate) fn publish(&self, record: TokenRecord, is_new: bool) -> Result<(), AuthError> {
+    /// Saves tokens.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Store`] when they are not saved.
+    pub(crate) async fn save(&self, record: &StoredCredentials) -> Result<(), AuthError> {
+        let stored = Secret::try_from(record)?;
+        self.oauth.store.save(&self.tokens_key(), &stored).await
+    }
+
+    pub(crate) fn publish(&self, record: StoredCredentials, is_new: bool) -> Result<(), AuthError> {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let token = ActiveToken::new(record, number, is_new)?;
         self.token.store(Some(Arc::new(token)));
@@ -135,10 +170,18 @@ impl LoginState {
     }
 
     /// Returns the client of a record: secrets and keys of given clients are in the settings.
-    pub(crate) fn client_of(&self, record: &ClientRecord) -> Client {
+    pub(crate) fn client_of(&self, record: &StoredCredentials, context: &TokenContext) -> Client {
         match &self.oauth.client {
-            Some(given) if record.kind == ClientKind::PreRegistered => given.to_client(),
-            _ => Client::from(record),
+            Some(given) if given.id == record.client_id => given.to_client(),
+            _ => Client {
+                id: record.client_id.clone(),
+                kind: context.client_kind,
+                credential: match &record.client_secret {
+                    Some(secret) => Credential::Secret(secret.clone()),
+                    None => Credential::None,
+                },
+                method: context.auth_method.clone(),
+            },
         }
     }
 
@@ -211,24 +254,6 @@ impl GivenClient {
             kind: ClientKind::PreRegistered,
             credential: self.credential.clone(),
             method: None,
-            redirect_uri: None,
         }
-    }
-}
-
-/// Returns the stored form of a client.
-pub(crate) fn record_of(client: &Client, token_endpoint: &Url) -> ClientRecord {
-    let secret = match &client.credential {
-        Credential::Secret(secret) if client.kind == ClientKind::Dynamic => Some(secret.clone()),
-        _ => None,
-    };
-    ClientRecord {
-        id: client.id.clone(),
-        kind: client.kind,
-        secret,
-        method: client.method.clone(),
-        redirect_uri: client.redirect_uri.clone(),
-        expires_at: None,
-        token_origin: token_endpoint.origin().ascii_serialization(),
     }
 }

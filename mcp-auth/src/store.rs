@@ -21,7 +21,9 @@ pub use memory::MemoryStore;
 
 /// A store of credentials: tokens and registrations of clients.
 ///
-/// Each record is one secret string under a key. Implement the trait for a database or a vault.
+/// Each record is one secret string under a key. Implement the trait for a database or a vault, which keeps
+/// records as they are. A program with its own form of tokens reads and builds the records whose key has a
+/// [`server`](StoreKey::server): they are [`StoredCredentials`](crate::StoredCredentials).
 #[async_trait]
 pub trait CredentialStore: Send + Sync + 'static {
     /// Returns the record under a key.
@@ -55,6 +57,9 @@ pub trait CredentialStore: Send + Sync + 'static {
     async fn lock(&self, key: &StoreKey, timeout: Duration) -> Result<StoreLock, AuthError>;
 }
 
+/// The kind of records with tokens.
+const TOKENS: &str = "tokens";
+
 /// The key of a record. `Display` shows a readable form, and [`file_name`](Self::file_name) a short
 /// one.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -67,7 +72,7 @@ pub struct StoreKey {
 impl StoreKey {
     pub(crate) fn tokens(server: &str, account: &str) -> Self {
         Self {
-            kind: "tokens",
+            kind: TOKENS,
             name: server.to_owned(),
             account: account.to_owned(),
         }
@@ -88,6 +93,13 @@ impl StoreKey {
             name: service.to_owned(),
             account: String::new(),
         }
+    }
+
+    /// The URL of the MCP server, if the record has its tokens as
+    /// [`StoredCredentials`](crate::StoredCredentials). Without credentials, fragment and trailing slash.
+    /// `None` for the other records, whose content is private: registrations of clients.
+    pub fn server(&self) -> Option<&str> {
+        (self.kind == TOKENS).then_some(&*self.name)
     }
 
     /// A name of letters, digits, `-` and `_`, different for each key.

@@ -6,6 +6,7 @@ use http::Method;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::challenge::TokenType;
 use crate::client::{Client, TokenForm};
 use crate::clock;
 use crate::dpop::{DPOP, Nonces};
@@ -16,13 +17,6 @@ use crate::limits::MAX_TOKEN;
 use crate::metadata::server::ServerMetadata;
 use crate::scope::Scopes;
 use crate::secret::Secret;
-
-/// The scheme of an access token, and of the challenge that demands one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TokenType {
-    Bearer,
-    Dpop,
-}
 
 /// The tokens of a response.
 #[derive(Debug, Clone)]

@@ -23,10 +23,7 @@ impl Login {
         let url = channel.url().to_string();
         match self {
             Self::Settings(oauth) => oauth.authorizer(url),
-            Self::Group(oauth) => {
-                oauth.check_for_group()?;
-                oauth.authorizer(url)
-            }
+            Self::Group(oauth) => oauth.group_authorizer(url),
             Self::Shared(authorizer) | Self::Applied(authorizer) => {
                 if is_same_server(authorizer.server(), &url) {
                     return Ok(authorizer);

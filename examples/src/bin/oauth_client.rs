@@ -10,6 +10,7 @@
 
 use std::io::{Error, ErrorKind};
 
+use futures_util::StreamExt as _;
 use mcp::auth::{AuthEvent, FileStore, OAuth};
 use mcp::prelude::*;
 

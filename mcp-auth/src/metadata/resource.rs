@@ -58,7 +58,7 @@ impl ResourceDocument {
         Ok(ResourceMetadata {
             resource: self.resource,
             authorization_servers,
-            scopes: Scopes::from_names(self.scopes_supported.iter().map(String::as_str)),
+            scopes: self.scopes_supported.iter().collect(),
             requires_dpop: self.dpop_bound_access_tokens_required,
         })
     }

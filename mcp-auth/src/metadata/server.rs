@@ -124,7 +124,7 @@ impl ServerDocument {
                 .unwrap_or_else(|| vec!["client_secret_basic".to_owned()]),
             signing_algorithms: self.token_endpoint_auth_signing_alg_values_supported,
             dpop_algorithms: self.dpop_signing_alg_values_supported,
-            scopes: Scopes::from_names(self.scopes_supported.iter().map(String::as_str)),
+            scopes: self.scopes_supported.iter().collect(),
         })
     }
 }

@@ -30,7 +30,10 @@ impl OAuth {
         let Some(bound) = self.scope_bound() else {
             return scopes.clone();
         };
-        let allowed = Scopes::from_names(scopes.iter().filter(|scope| self.allows_scope(scope)));
+        let allowed: Scopes = scopes
+            .iter()
+            .filter(|scope| self.allows_scope(scope))
+            .collect();
         if allowed.is_empty() {
             return bound.clone();
         }
@@ -41,8 +44,10 @@ impl OAuth {
     ///
     /// Returns [`AuthError::ScopeNotAllowed`] for scopes above the upper bound.
     pub(crate) fn check_scopes(&self, scopes: &Scopes) -> Result<(), AuthError> {
-        let refused = scopes.iter().filter(|scope| !self.allows_scope(scope));
-        let refused = Scopes::from_names(refused);
+        let refused: Scopes = scopes
+            .iter()
+            .filter(|scope| !self.allows_scope(scope))
+            .collect();
         match self.scope_bound() {
             Some(bound) if !refused.is_empty() => Err(AuthError::ScopeNotAllowed {
                 scopes: refused.to_string(),
@@ -58,8 +63,7 @@ impl OAuth {
     /// # Errors
     ///
     /// Returns [`AuthError::Settings`] when they may not.
-    #[doc(hidden)]
-    pub fn check_for_group(&self) -> Result<(), AuthError> {
+    pub(crate) fn check_shared(&self) -> Result<(), AuthError> {
         let credential = self.client.as_ref().map(|client| &client.credential);
         if matches!(self.grant, Grant::Token(_)) {
             return Err(invalid(

@@ -7,10 +7,10 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use super::jwt::Algorithm;
-use super::proof::DpopPolicy;
+use crate::challenge::TokenType;
 use crate::dpop::DPOP_NONCE;
+use crate::dpop::Dpop;
 use crate::scope::Scopes;
-use crate::token::TokenType;
 
 /// Seconds after which a client may ask again when tokens cannot be checked.
 const RETRY_SECONDS: u64 = 5;
@@ -91,7 +91,7 @@ impl Refusal {
 /// The constant parts of a resource's challenges.
 #[derive(Debug)]
 pub(super) struct Challenges {
-    pub(super) policy: DpopPolicy,
+    pub(super) policy: Dpop,
     /// The URL of the metadata.
     pub(super) metadata: Option<String>,
     /// Scopes that a client without a token should ask for.
@@ -124,9 +124,9 @@ impl Challenges {
     pub(super) fn add(&self, headers: &mut HeaderMap, refusal: &Refusal) {
         headers.remove(WWW_AUTHENTICATE);
         let schemes: &[TokenType] = match self.policy {
-            DpopPolicy::Off => &[TokenType::Bearer],
-            DpopPolicy::Accepted => &[TokenType::Bearer, TokenType::Dpop],
-            DpopPolicy::Required => &[TokenType::Dpop],
+            Dpop::Off => &[TokenType::Bearer],
+            Dpop::Optional => &[TokenType::Bearer, TokenType::Dpop],
+            Dpop::Required => &[TokenType::Dpop],
         };
         let (code, description, about) = refusal.error();
         // A scheme that is not offered cannot have the error.
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
     use crate::challenge::Challenge;
 
-    fn headers(policy: DpopPolicy, refusal: &Refusal) -> HeaderMap {
+    fn headers(policy: Dpop, refusal: &Refusal) -> HeaderMap {
         let challenges = Challenges {
             policy,
             metadata: Some("https://mcp.example/.well-known/x".to_owned()),
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn client_parser_reads_what_the_server_writes() {
         let refusal = Refusal::InsufficientScope(TokenType::Bearer, Scopes::parse("a b"));
-        let headers = headers(DpopPolicy::Accepted, &refusal);
+        let headers = headers(Dpop::Optional, &refusal);
         let challenge = Challenge::select(&headers, false).unwrap();
         assert!(challenge.is_insufficient_scope());
         assert_eq!(challenge.scope, Some(Scopes::parse("a b")));
@@ -209,22 +209,22 @@ mod tests {
     fn schemes_follow_the_policy() {
         for (policy, refusal, expected) in [
             (
-                DpopPolicy::Off,
+                Dpop::Off,
                 Refusal::NoToken,
                 &["Bearer resource_metadata="][..],
             ),
             (
-                DpopPolicy::Required,
+                Dpop::Required,
                 Refusal::NoToken,
                 &["DPoP resource_metadata="],
             ),
             (
-                DpopPolicy::Required,
+                Dpop::Required,
                 Refusal::InvalidToken(TokenType::Bearer),
                 &[r#"DPoP error="invalid_token", "#],
             ),
             (
-                DpopPolicy::Accepted,
+                Dpop::Optional,
                 Refusal::UseNonce,
                 &[
                     "Bearer resource_metadata=",

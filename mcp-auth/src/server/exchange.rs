@@ -13,6 +13,7 @@ use url::Url;
 use super::cache::{Digest, ExpiringCache, digest};
 use super::identity::AccessToken;
 use super::settings::issuer_url;
+use crate::challenge::TokenType;
 use crate::client::{Client, ClientKind, Credential, TokenForm};
 use crate::clock;
 use crate::dpop::Nonces;
@@ -24,7 +25,7 @@ use crate::limits::Limits;
 use crate::metadata::resource::at;
 use crate::metadata::server::{ServerDocument, ServerMetadata, candidates};
 use crate::secret::Secret;
-use crate::token::{TokenEndpoint, TokenType};
+use crate::token::TokenEndpoint;
 
 const GRANT: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
@@ -106,7 +107,6 @@ impl TokenExchange {
             kind: ClientKind::PreRegistered,
             credential: Credential::Secret(client_secret.into()),
             method: None,
-            redirect_uri: None,
         };
         Ok(Self(Arc::new(ExchangeState {
             issuer,

@@ -14,7 +14,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::protection::{Credentials, Protection, ProtectionState};
-use crate::token::TokenType;
+use crate::challenge::TokenType;
 
 impl Protection {
     /// Wraps a service, such as an MCP endpoint: requests without a valid token do not reach it. Requests

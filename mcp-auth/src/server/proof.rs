@@ -32,19 +32,6 @@ const MAX_PROOFS: usize = 200_000;
 /// Largest length of a proof's id.
 const MAX_ID: usize = 256;
 
-/// Setting for proofs of possession (DPoP): access tokens that only the holder of a key can use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum DpopPolicy {
-    /// Bound tokens are refused.
-    #[default]
-    Off,
-    /// Tokens that are bound to a key need a proof, others are accepted without one.
-    Accepted,
-    /// Every token must be bound to a key.
-    Required,
-}
-
 /// The key of the nonces that proofs must contain. Nonces need no memory: nodes with the same key accept
 /// each other's.
 #[derive(Clone)]

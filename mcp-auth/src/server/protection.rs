@@ -21,15 +21,16 @@ use super::introspection::Introspector;
 use super::issuer::Issuer;
 use super::jwt::{Algorithm, ClaimRules, Jws, check, unverified_issuer};
 use super::metadata::MetadataService;
-use super::proof::{DpopPolicy, ProofChecker, ProofError};
+use super::proof::{ProofChecker, ProofError};
 use super::static_tokens::StaticTokens;
 use super::verifier::{TokenVerifier, VerifiedToken, VerifyError};
+use crate::challenge::TokenType;
 use crate::clock;
 use crate::dpop::DPOP;
+use crate::dpop::Dpop;
 use crate::limits::MAX_TOKEN;
 use crate::metadata::server::is_same_issuer;
 use crate::scope::Scopes;
-use crate::token::TokenType;
 
 /// Seconds for which a verified JSON Web Token is remembered. Its key may be withdrawn meanwhile.
 const SIGNED_SECONDS: u64 = 300;
@@ -60,7 +61,7 @@ pub(super) struct ProtectionState {
     pub(super) rules: ClaimRules,
     pub(super) required: Scopes,
     pub(super) implied: Vec<(String, Vec<String>)>,
-    pub(super) policy: DpopPolicy,
+    pub(super) policy: Dpop,
     pub(super) proofs: ProofChecker,
     pub(super) challenges: Challenges,
     pub(super) metadata: MetadataService,
@@ -171,7 +172,7 @@ impl ProtectionState {
         let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
         let scheme = match scheme {
             name if name.eq_ignore_ascii_case("Bearer") => TokenType::Bearer,
-            name if name.eq_ignore_ascii_case("DPoP") && self.policy != DpopPolicy::Off => {
+            name if name.eq_ignore_ascii_case("DPoP") && self.policy != Dpop::Off => {
                 TokenType::Dpop
             }
             _ => return Err(Refusal::NoToken),
@@ -387,7 +388,7 @@ impl ProtectionState {
         }
         // spec: DPOP-03
         match (&caller.key_thumbprint, scheme) {
-            (None, TokenType::Bearer) if self.policy == DpopPolicy::Required => {
+            (None, TokenType::Bearer) if self.policy == Dpop::Required => {
                 return invalid("it is not bound to a key");
             }
             (None, TokenType::Bearer) => {}
@@ -432,8 +433,7 @@ impl ProtectionState {
     /// for the next proof.
     pub(super) fn complete<B>(&self, scheme: TokenType, response: &mut Response<B>) {
         if let Some(required) = response.extensions_mut().remove::<RequiredScopes>() {
-            let names = required.scopes.iter().map(String::as_str);
-            let scopes = self.required.union(&Scopes::from_names(names));
+            let scopes = self.required.union(&required.scopes.iter().collect());
             let refusal = Refusal::InsufficientScope(scheme, scopes);
             self.decisions.refuse(&refusal);
             self.challenges.add(response.headers_mut(), &refusal);
@@ -447,7 +447,7 @@ impl ProtectionState {
     pub(super) fn refuse(&self, refusal: &Refusal) -> Response<Bytes> {
         self.decisions.refuse(refusal);
         let nonce = match (self.policy, refusal) {
-            (DpopPolicy::Off, _) | (_, Refusal::Unavailable) => None,
+            (Dpop::Off, _) | (_, Refusal::Unavailable) => None,
             _ => self.proofs.nonce(),
         };
         self.challenges.response(refusal, nonce)

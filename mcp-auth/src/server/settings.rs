@@ -14,10 +14,11 @@ use super::introspection::{Introspection, Introspector};
 use super::issuer::Issuer;
 use super::jwt::{Algorithm, ClaimRules};
 use super::metadata::MetadataService;
-use super::proof::{DpopPolicy, NonceKey, ProofChecker};
+use super::proof::{NonceKey, ProofChecker};
 use super::protection::{Decisions, InsertClaims, Protection, ProtectionState, ReadClaims};
 use super::static_tokens::StaticTokens;
 use super::verifier::{TokenVerifier, VerifyError};
+use crate::dpop::Dpop;
 use crate::egress::{Egress, EgressRules, Zone, zone_of_url};
 use crate::error::AuthError;
 use crate::fetch::Fetcher;
@@ -68,7 +69,7 @@ pub struct ResourceServer {
     introspection: Option<Introspection>,
     static_tokens: StaticTokens,
     verifiers: Vec<Arc<dyn TokenVerifier>>,
-    policy: DpopPolicy,
+    policy: Dpop,
     nonces: Option<NonceKey>,
     name: Option<String>,
     read_claims: Vec<ReadClaims>,
@@ -101,7 +102,7 @@ impl ResourceServer {
             introspection: None,
             static_tokens: StaticTokens::new(),
             verifiers: Vec::new(),
-            policy: DpopPolicy::Off,
+            policy: Dpop::Off,
             nonces: None,
             name: None,
             read_claims: Vec::new(),
@@ -231,8 +232,8 @@ impl ResourceServer {
         self
     }
 
-    /// Sets whether tokens may or must be bound to a key of the client. Default: [`DpopPolicy::Off`].
-    pub fn dpop(mut self, policy: DpopPolicy) -> Self {
+    /// Sets whether tokens may or must be bound to a key of the client. Default: [`Dpop::Off`].
+    pub fn dpop(mut self, policy: Dpop) -> Self {
         self.policy = policy;
         self
     }
@@ -450,7 +451,7 @@ impl ResourceServer {
                 )));
             }
         }
-        if self.nonces.is_some() && self.policy == DpopPolicy::Off {
+        if self.nonces.is_some() && self.policy == Dpop::Off {
             return Err(invalid(
                 ".dpop_nonces(…) has no effect without proofs of possession; add .dpop(…)",
             ));
@@ -532,10 +533,10 @@ impl ResourceServer {
         if let Some(name) = &self.name {
             set("resource_name", json!(name));
         }
-        if self.policy != DpopPolicy::Off {
+        if self.policy != Dpop::Off {
             let names = Algorithm::DEFAULT.map(Algorithm::name);
             set("dpop_signing_alg_values_supported", json!(names));
-            let is_required = self.policy == DpopPolicy::Required;
+            let is_required = self.policy == Dpop::Required;
             set("dpop_bound_access_tokens_required", json!(is_required));
         }
         Value::Object(document)
@@ -565,7 +566,7 @@ pub(super) fn issuer_url(text: &str, egress: &Egress) -> Result<Url, AuthError> 
 }
 
 fn scopes(names: &[String]) -> Scopes {
-    Scopes::from_names(names.iter().map(String::as_str))
+    names.iter().collect()
 }
 
 fn invalid(message: impl Into<String>) -> AuthError {

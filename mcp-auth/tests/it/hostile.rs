@@ -88,7 +88,7 @@ async fn token_that_is_always_refused_leads_to_one_login() {
     let authorizer = world.interactive().authorizer(&world.server).unwrap();
     for _ in 0..3 {
         let error = reason(world.post(&authorizer).await.unwrap_err());
-        assert!(matches!(error, AuthError::TokenRefused), "{error}");
+        assert!(matches!(error, AuthError::TokenRefused { .. }), "{error}");
     }
     assert_eq!(world.inner.lock().logins.len(), 1);
 }

@@ -1,5 +1,6 @@
 //! Logins of users.
 
+use futures_util::StreamExt as _;
 use mcp_auth::{AuthError, AuthEvent, AuthStatus, DocumentKind, MemoryStore, OAuth};
 
 use crate::world::{World, post, reason};
@@ -172,7 +173,7 @@ async fn new_authorization_server_gets_no_credentials_of_the_old_one() {
     });
     // The endpoint of the old world accepts no token, so the call fails after the login.
     let error = reason(old.post(&authorizer).await.unwrap_err());
-    assert!(matches!(error, AuthError::TokenRefused), "{error}");
+    assert!(matches!(error, AuthError::TokenRefused { .. }), "{error}");
     let inner = new.inner.lock();
     assert_eq!(inner.registrations, 1);
     assert_eq!(inner.logins.len(), 1);
@@ -318,7 +319,11 @@ async fn token_of_the_program_is_read_for_each_request() {
     let own = own.authorizer(&world.server).unwrap();
     assert_eq!(world.post(&own).await.unwrap(), 200);
     world.set(|inner| inner.refuses_tokens = true);
-    assert_eq!(world.post(&own).await.unwrap(), 401);
+    let refused = reason(world.post(&own).await.unwrap_err());
+    assert!(
+        matches!(refused, AuthError::TokenRefused { .. }),
+        "{refused}"
+    );
     assert_eq!(own.status(), AuthStatus::External);
     assert_eq!(world.inner.lock().logins.len(), 1);
 }

@@ -105,7 +105,7 @@ async fn proofs_are_new_and_bound_to_token_and_nonce() {
         inner.dpop = true;
         inner.nonce = Some("nonce-1".to_owned());
     });
-    let oauth = world.interactive().dpop(Dpop::Require);
+    let oauth = world.interactive().dpop(Dpop::Required);
     let authorizer = oauth.authorizer(&world.server).unwrap();
     for _ in 0..3 {
         assert_eq!(world.post(&authorizer).await.unwrap(), 200);
@@ -121,11 +121,11 @@ async fn proofs_are_new_and_bound_to_token_and_nonce() {
 #[tokio::test]
 async fn server_without_proofs_is_refused_or_accepted_by_the_setting() {
     let world = World::start().await;
-    let required = world.interactive().dpop(Dpop::Require);
+    let required = world.interactive().dpop(Dpop::Required);
     let authorizer = required.authorizer(&world.server).unwrap();
     let error = reason(world.post(&authorizer).await.unwrap_err());
     assert!(matches!(error, AuthError::NoDpop { .. }), "{error}");
-    let preferred = world.interactive().dpop(Dpop::Prefer);
+    let preferred = world.interactive().dpop(Dpop::Optional);
     let authorizer = preferred.authorizer(&world.server).unwrap();
     assert_eq!(world.post(&authorizer).await.unwrap(), 200);
     world.assert_no_mistakes();
@@ -139,7 +139,7 @@ async fn bearer_token_of_a_refresh_or_a_store_is_refused_where_proofs_are_requir
     let login = bearer.authorizer(&world.server).unwrap().login().await;
     login.unwrap();
     world.set(|inner| inner.dpop = true);
-    let required = bearer.dpop(Dpop::Require);
+    let required = bearer.dpop(Dpop::Required);
     let authorizer = required.authorizer(&world.server).unwrap();
     assert_eq!(world.post(&authorizer).await.unwrap(), 200);
     assert_eq!(

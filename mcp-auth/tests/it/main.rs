@@ -4,6 +4,7 @@
 
 mod advisories;
 mod binding;
+mod host;
 mod hostile;
 mod issuer;
 mod login;

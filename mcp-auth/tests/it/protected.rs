@@ -10,7 +10,7 @@ use axum::http::{Method, Request, Response, StatusCode};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use mcp::auth::{
-    AccessToken, Algorithm, Claims, DpopPolicy, Introspection, NonceKey, Protected, Protection,
+    AccessToken, Algorithm, Claims, Dpop, Introspection, NonceKey, Protected, Protection,
     ResourceServer, StaticTokens, TokenExchange, TokenVerifier, VerifiedToken, VerifyError,
 };
 use mcp::prelude::*;
@@ -570,7 +570,7 @@ async fn metadata_needs_no_token_and_ignores_the_host_header() {
         .issuer("https://login.example.com/")
         .scopes(["mcp:use"])
         .name("Files")
-        .dpop(DpopPolicy::Required);
+        .dpop(Dpop::Required);
     let world = World::new(auth.clone());
     let get = |method: Method, path: &str| {
         let request = Request::builder()
@@ -927,9 +927,9 @@ async fn bound_tokens_need_a_fresh_proof_and_are_no_bearer_tokens() {
     let prover = Prover::new(&issuer);
     let bearer = issuer.token("ada", RESOURCE, "");
     for (policy, bound, unbound) in [
-        (DpopPolicy::Off, 401, 200),
-        (DpopPolicy::Accepted, 200, 200),
-        (DpopPolicy::Required, 200, 401),
+        (Dpop::Off, 401, 200),
+        (Dpop::Optional, 200, 200),
+        (Dpop::Required, 200, 401),
     ] {
         let world = World::new(
             ResourceServer::new(RESOURCE)
@@ -966,7 +966,7 @@ async fn nonce_of_the_server_is_demanded_once() {
     let prover = Prover::new(&issuer);
     let auth = ResourceServer::new(RESOURCE)
         .issuer(issuer.url())
-        .dpop(DpopPolicy::Required)
+        .dpop(Dpop::Required)
         .dpop_nonces(NonceKey::random().unwrap());
     let world = World::new(auth);
     let (status, _, head) = world

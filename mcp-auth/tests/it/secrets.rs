@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::StreamExt as _;
 use mcp::StreamableHttp;
 use mcp::prelude::*;
 use mcp_auth::{
-    AccessToken, AuthError, CredentialStore, Dpop, DpopPolicy, Introspection, MemoryStore,
-    NonceKey, OAuth, ResourceServer, Secret, StaticTokens, StoreKey, StoreLock, TokenExchange,
-    VerifiedToken,
+    AccessToken, AuthError, CredentialStore, Dpop, Introspection, MemoryStore, NonceKey, OAuth,
+    ResourceServer, Secret, StaticTokens, StoreKey, StoreLock, TokenExchange, VerifiedToken,
 };
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -121,7 +121,10 @@ async fn whole_flow_at_trace_level_shows_no_secret() {
         inner.nonce = Some("canary-nonce".to_owned());
     });
     let store = Copying::default();
-    let oauth = bound.interactive().dpop(Dpop::Require).store(store.clone());
+    let oauth = bound
+        .interactive()
+        .dpop(Dpop::Required)
+        .store(store.clone());
     let mut events = oauth.events();
     for _ in 0..2 {
         let authorizer = oauth.authorizer(&bound.server).unwrap();
@@ -138,7 +141,7 @@ async fn whole_flow_at_trace_level_shows_no_secret() {
     assert!(shown.contains("Refreshed"), "{shown}");
     let records = store.records.lock().clone();
     let keys = members(&records, &["proof_key"]).count();
-    let tokens = members(&records, &["access", "refresh"]).count();
+    let tokens = members(&records, &["access_token", "refresh_token"]).count();
     assert!(keys >= 3 && tokens >= 6, "{keys} keys, {tokens} tokens");
 
     let requests = [world.inner.lock(), bound.inner.lock()]
@@ -154,7 +157,7 @@ async fn whole_flow_at_trace_level_shows_no_secret() {
 
     let log = String::from_utf8(log.0.lock().clone()).unwrap();
     assert!(log.contains("Authorized"), "{log}");
-    let secrets = members(&records, &["proof_key", "access", "refresh"]);
+    let secrets = members(&records, &["proof_key", "access_token", "refresh_token"]);
     for secret in secrets.chain(members(&requests, &sent)) {
         assert!(
             !secret.is_empty() && !log.contains(secret) && !shown.contains(secret),
@@ -189,7 +192,7 @@ async fn protected_server() -> String {
         .introspection(Introspection::new("mcp-server", "s3cret"))
         .static_tokens(tokens)
         .keep_access_token()
-        .dpop(DpopPolicy::Accepted)
+        .dpop(Dpop::Optional)
         .dpop_nonces(NonceKey::from_secret(&Secret::new("canary-nonces")));
     shown.push_str(&format!("{auth:?}"));
     let protection = auth.build().unwrap();

@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use mcp::StreamableHttp;
 use mcp::prelude::*;
 use mcp_auth::{
-    Algorithm, AuthError, AuthStatus, Dpop, DpopPolicy, Egress, Introspection, Limits,
-    ManualRedirect, MemoryStore, OAuth, PrivateKey, ResourceServer, Zone,
+    Algorithm, AuthError, AuthStatus, Dpop, Egress, Introspection, Limits, ManualRedirect,
+    MemoryStore, OAuth, PrivateKey, ResourceServer, Zone,
 };
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
@@ -223,7 +223,7 @@ fn settings_without_effect_are_refused() {
             ".issuer(…) has no effect",
         ),
         (token().client_id("given"), ".client_id(…) has no effect"),
-        (token().dpop(Dpop::Prefer), ".dpop(…) has no effect"),
+        (token().dpop(Dpop::Optional), ".dpop(…) has no effect"),
     ] {
         let error = oauth.authorizer("https://mcp.example/mcp").unwrap_err();
         assert!(matches!(error, AuthError::Settings(_)), "{error}");
@@ -248,7 +248,7 @@ const STRICT: &[Strict] = &[
     },
     Strict {
         name: "dpop",
-        set: |oauth| oauth.dpop(Dpop::Require),
+        set: |oauth| oauth.dpop(Dpop::Required),
         prepare: |_, _| {},
         is_expected: |error| matches!(error, AuthError::NoDpop { .. }),
     },
@@ -356,12 +356,7 @@ const SERVER_STRICT: &[ServerStrict] = &[
         || json!({"iat": now() + 20}),
         401,
     ),
-    (
-        "dpop",
-        |auth| auth.dpop(DpopPolicy::Required),
-        || json!({}),
-        401,
-    ),
+    ("dpop", |auth| auth.dpop(Dpop::Required), || json!({}), 401),
     (
         "introspection",
         |auth| auth.introspection(Introspection::new("mcp-server", "s3cret")),

@@ -63,6 +63,8 @@ pub(crate) struct Inner {
     pub(crate) registration: bool,
     /// The MCP server publishes no metadata (revision 2025-03-26).
     pub(crate) publishes_nothing: bool,
+    /// The MCP server accepts requests without a token.
+    pub(crate) is_open: bool,
     /// Path whose requests are answered with a redirect, and its target.
     pub(crate) redirects: Option<(&'static str, String)>,
     /// Page of logins on another device.
@@ -116,6 +118,19 @@ impl World {
         let provider = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let server = format!("http://{}/mcp", endpoint.local_addr().unwrap());
         let issuer = format!("http://{}", provider.local_addr().unwrap());
+        let world = Self::at(server, issuer);
+        world.serve(endpoint, Role::Endpoint);
+        world.serve(provider, Role::Provider);
+        world
+    }
+
+    /// A world whose servers have no socket: only the HTTP client of `host` reaches them.
+    pub(crate) fn in_memory() -> Self {
+        let (server, issuer) = ("https://mcp.example/mcp", "https://login.example");
+        Self::at(server.to_owned(), issuer.to_owned())
+    }
+
+    fn at(server: String, issuer: String) -> Self {
         let inner = Inner {
             methods: vec!["none", "client_secret_basic"],
             dpop: false,
@@ -132,6 +147,7 @@ impl World {
             token_failures: Vec::new(),
             registration: true,
             publishes_nothing: false,
+            is_open: false,
             redirects: None,
             device_page: None,
             holds: None,
@@ -153,15 +169,23 @@ impl World {
             reuse: false,
             mistakes: Vec::new(),
         };
-        let world = Self {
+        Self {
             inner: Arc::new(Mutex::new(inner)),
             held: Arc::default(),
             server,
             issuer,
+        }
+    }
+
+    /// Answers a request to one of the servers.
+    pub(crate) async fn answer(&self, request: Request<Bytes>) -> Response<Body> {
+        let is_provider = request.uri().to_string().starts_with(&self.issuer);
+        let role = if is_provider {
+            Role::Provider
+        } else {
+            Role::Endpoint
         };
-        world.serve(endpoint, Role::Endpoint);
-        world.serve(provider, Role::Provider);
-        world
+        answer(State((self.clone(), role)), request.map(Body::from)).await
     }
 
     fn serve(&self, listener: TcpListener, role: Role) {
@@ -301,6 +325,9 @@ impl Inner {
             .get(&token)
             .filter(|_| !self.refuses_tokens)
             .cloned();
+        if grant.is_none() && self.is_open {
+            return json_response(200, json!({}));
+        }
         let Some(grant) = grant else {
             let scheme = if self.dpop { "DPoP" } else { "Bearer" };
             let scope = self

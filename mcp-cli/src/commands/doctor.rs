@@ -72,7 +72,7 @@ async fn examine_http(
         return Ok(report);
     }
     let seen = Exchanges::default();
-    let mut events = remote.login.as_ref().map(Authorizer::events);
+    let events = remote.login.as_ref().map(Authorizer::events);
     let channel = remote.open(|channel| {
         channel.map_service(|inner| Watched {
             inner,
@@ -89,7 +89,7 @@ async fn examine_http(
     }
     let failure = connected.as_ref().err();
     http::examine_connection(&remote.url, &seen.all(), failure, &mut report);
-    login::examine(remote, events.as_mut(), &seen.all(), &mut report);
+    login::examine(remote, events, &seen.all(), &mut report);
     match &connected {
         Ok(client) => examine_server(client, args, &mut report).await,
         Err(error) => server::examine_failure(error, &mut report),

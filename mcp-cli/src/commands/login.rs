@@ -1,6 +1,6 @@
 //! `mcp login`, `mcp logout` and `mcp whoami`.
 
-use futures_util::FutureExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 use mcp::auth::{AuthError, AuthEvent, AuthStatus, Authorizer};
 use serde_json::{Value, json};
 

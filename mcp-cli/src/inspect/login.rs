@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use mcp::auth::{AuthDocument, AuthEvent, AuthEvents, DocumentKind};
+use futures_util::{Stream, StreamExt as _};
+use mcp::auth::{AuthDocument, AuthEvent, DocumentKind};
 use serde_json::{Value, json};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -31,7 +32,10 @@ pub(super) async fn run(url: &str, history: &Arc<History>) -> Result<(), String>
 }
 
 /// Keeps the steps of an authorizer in the history until the handle is dropped.
-pub(super) fn follow(mut events: AuthEvents, history: Arc<History>) -> AbortOnDropHandle<()> {
+pub(super) fn follow(
+    mut events: impl Stream<Item = AuthEvent> + Send + Unpin + 'static,
+    history: Arc<History>,
+) -> AbortOnDropHandle<()> {
     AbortOnDropHandle::new(tokio::spawn(async move {
         while let Some(event) = events.next().await {
             history.add("auth", describe(event));

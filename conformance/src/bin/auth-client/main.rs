@@ -15,11 +15,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _};
 use http_body_util::BodyExt as _;
 use mcp::HttpClient;
 use mcp::auth::{
-    AuthError, AuthEvent, AuthEvents, AuthStatus, Dpop, LoopbackRedirect, MemoryStore, OAuth,
-    PrivateKey,
+    AuthError, AuthEvent, AuthStatus, Dpop, LoopbackRedirect, MemoryStore, OAuth, PrivateKey,
 };
 use mcp::prelude::*;
 use serde_json::Value;
@@ -72,7 +72,7 @@ async fn run(server: &str, issuer: &str, flow: &str) -> CheckResult {
             .await
         }
         "protected" => protected(server, Dpop::Off).await,
-        "proof" => protected(server, Dpop::Require).await,
+        "proof" => protected(server, Dpop::Required).await,
         _ => Err("unknown flow".into()),
     }
 }
@@ -132,7 +132,7 @@ async fn browser(server: &str) -> CheckResult {
 /// bound to it, too. Both servers demand nonces, which change in between.
 async fn dpop(server: &str) -> CheckResult {
     let oauth = interactive("interop dpop short").store(MemoryStore::new());
-    let oauth = oauth.dpop(Dpop::Require);
+    let oauth = oauth.dpop(Dpop::Required);
     let events = oauth.events();
     for _ in 0..2 {
         let builder = Client::builder().oauth(oauth.clone());
@@ -266,7 +266,7 @@ async fn token(client: &Client) -> Result<String, mcp::Error> {
 }
 
 /// Returns the events of clients that were dropped.
-async fn all(mut events: AuthEvents) -> Vec<AuthEvent> {
+async fn all(mut events: impl Stream<Item = AuthEvent> + Unpin) -> Vec<AuthEvent> {
     let mut list = Vec::new();
     while let Ok(Some(event)) = timeout(Duration::from_millis(200), events.next()).await {
         list.push(event);

@@ -62,7 +62,7 @@ fn settings(scenario: &str) -> Result<OAuth> {
             let secret = context.text("client_secret");
             interactive().client_secret(context.text("client_id"), secret)
         }
-        "dpop" | "dpop-nonce" => interactive().dpop(Dpop::Require),
+        "dpop" | "dpop-nonce" => interactive().dpop(Dpop::Required),
         _ => interactive(),
     };
     Ok(settings)

@@ -5,7 +5,7 @@
 //! the caller. With `--introspect` the server asks the issuer about each token, as the client
 //! `resource-server` with the secret in the variable `INTROSPECTION_SECRET` (default: `interop-resource`).
 
-use mcp::auth::{AuthError, DpopPolicy, Introspection, ResourceServer};
+use mcp::auth::{AuthError, Dpop, Introspection, ResourceServer};
 use mcp::core::Principal;
 use mcp::prelude::*;
 use serde_json::json;
@@ -17,7 +17,7 @@ const WRITE: &str = "mcp:write";
 pub(crate) struct Options {
     issuer: String,
     introspects: bool,
-    dpop: DpopPolicy,
+    dpop: Dpop,
     resource: Option<String>,
 }
 
@@ -42,9 +42,9 @@ impl Options {
             return Ok(None);
         };
         let dpop = match value("--dpop")?.as_deref() {
-            None => DpopPolicy::Off,
-            Some("accepted") => DpopPolicy::Accepted,
-            Some("required") => DpopPolicy::Required,
+            None => Dpop::Off,
+            Some("accepted") => Dpop::Optional,
+            Some("required") => Dpop::Required,
             Some(other) => return Err(invalid(format!("--dpop {other} is unknown"))),
         };
         Ok(Some(Self {

@@ -1,9 +1,9 @@
 //! The steps of authorization, without secrets.
 
-use futures_util::FutureExt as _;
+use futures_util::{FutureExt as _, Stream, StreamExt as _};
 use http::StatusCode;
 use http::header::WWW_AUTHENTICATE;
-use mcp::auth::{AuthEvent, AuthEvents, AuthStatus, Authorizer};
+use mcp::auth::{AuthEvent, AuthStatus, Authorizer};
 
 use super::http::value;
 use super::report::{Report, Step};
@@ -17,7 +17,7 @@ const MAX_EVENTS: usize = 32;
 /// Describes the challenge of the server, and what the client did about it.
 pub(super) fn examine(
     remote: &Remote,
-    events: Option<&mut AuthEvents>,
+    events: Option<impl Stream<Item = AuthEvent> + Unpin>,
     exchanges: &[Exchange],
     report: &mut Report,
 ) {
@@ -85,7 +85,7 @@ pub(super) fn examine(
 }
 
 /// Returns the events that have happened.
-fn received(events: &mut AuthEvents) -> Vec<AuthEvent> {
+fn received(mut events: impl Stream<Item = AuthEvent> + Unpin) -> Vec<AuthEvent> {
     let next = || events.next().now_or_never().flatten();
     std::iter::from_fn(next).take(MAX_EVENTS).collect()
 }

@@ -1,0 +1,128 @@
+//! [`OAuth::probe`]: what a server supports, without a login.
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use mcp_types::Method;
+use serde_json::json;
+
+use crate::challenge::Challenge;
+use crate::discovery::{Discovered, Discovery};
+use crate::error::AuthError;
+use crate::grants::{select_scopes, timeout};
+use crate::oauth::OAuth;
+use crate::scope::Scopes;
+use crate::state::LoginState;
+
+/// The support of an MCP server for logins, from [`OAuth::probe`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LoginSupport {
+    /// The server accepts requests without a token, and publishes no authorization metadata.
+    None,
+    /// The server demands a token, and publishes no authorization metadata: its user needs a token from
+    /// elsewhere.
+    TokenOnly,
+    /// The server names an authorization server, at which a login is possible.
+    #[non_exhaustive]
+    Login {
+        /// The server demands a token. Otherwise it accepts requests without one, and may demand one for
+        /// some of its tools.
+        is_required: bool,
+        /// The authorization server that a login would use.
+        issuer: String,
+        /// The scopes that a login would request.
+        scopes: Scopes,
+        /// The authorization server registers unknown clients.
+        registers_clients: bool,
+        /// The authorization server accepts a [client metadata URL](OAuth::client_metadata_url).
+        accepts_metadata_url: bool,
+        /// The authorization server offers logins on [another device](OAuth::device).
+        offers_device_login: bool,
+    },
+}
+
+impl OAuth {
+    /// Finds out whether an MCP server supports a login, without one: sends the server one `ping` without a
+    /// token, and reads the metadata. Nothing is registered, shown or stored, and no token is sent.
+    ///
+    /// The checks are those of a login with these settings: URLs, resource, [issuer](Self::issuer).
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Unavailable`] when the server or its authorization server cannot be reached,
+    /// and the error that a login would have for its metadata.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::auth::{LoginSupport, OAuth};
+    ///
+    /// # async fn run() -> Result<(), mcp::auth::AuthError> {
+    /// let oauth = OAuth::interactive("My Agent");
+    /// match oauth.probe("https://mcp.example.com/mcp").await? {
+    ///     LoginSupport::Login { issuer, is_required: true, .. } => println!("log in at {issuer}"),
+    ///     LoginSupport::TokenOnly => println!("this server needs a token"),
+    ///     _ => println!("connect without a login"),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn probe(&self, server: impl AsRef<str>) -> Result<LoginSupport, AuthError> {
+        self.check()?;
+        let state = LoginState::new(self.clone(), server.as_ref())?;
+        let limit = self.limits.discovery;
+        let probed = tokio::time::timeout(limit, state.probe()).await;
+        probed.map_err(|_| timeout("finding the authorization server", limit))?
+    }
+}
+
+impl LoginState {
+    async fn probe(&self) -> Result<LoginSupport, AuthError> {
+        let (is_required, challenge) = self.demand().await?;
+        let discovery = Discovery {
+            fetcher: &self.fetcher,
+            oauth: &self.oauth,
+            server: &self.server,
+            allows_legacy: self.oauth.legacy,
+            preferred: None,
+        };
+        let Some(found) = discovery.published(challenge.as_ref()).await? else {
+            return Ok(if is_required {
+                LoginSupport::TokenOnly
+            } else {
+                LoginSupport::None
+            });
+        };
+        let Discovered { resource, server } = found;
+        let challenged = challenge.as_ref().and_then(|one| one.scope.as_ref());
+        let offered = resource.as_ref().map(|resource| &resource.scopes);
+        Ok(LoginSupport::Login {
+            is_required,
+            scopes: select_scopes(&self.oauth, challenged, offered, &server),
+            registers_clients: server.registration_endpoint.is_some(),
+            accepts_metadata_url: server.supports_client_metadata,
+            offers_device_login: server.device_authorization_endpoint.is_some(),
+            issuer: server.issuer,
+        })
+    }
+
+    /// Returns whether the server demands a token for a request, and its challenge.
+    async fn demand(&self) -> Result<(bool, Option<Challenge>), AuthError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let accepted = "application/json, text/event-stream";
+        headers.insert(ACCEPT, HeaderValue::from_static(accepted));
+        let ping = json!({"jsonrpc": "2.0", "id": 1, "method": Method::Ping.as_str()});
+        let mut url = self.server.clone();
+        url.set_fragment(None);
+        let body = Bytes::from(ping.to_string());
+        let head = self.fetcher.post_for_head(&url, headers, body).await?;
+        if head.status.is_server_error() || head.status == StatusCode::TOO_MANY_REQUESTS {
+            let reason = format!("HTTP status {}", head.status);
+            return Err(AuthError::unavailable(&url, reason));
+        }
+        let challenge = Challenge::select(&head.headers, self.prefers_dpop());
+        Ok((head.status == StatusCode::UNAUTHORIZED, challenge))
+    }
+}
