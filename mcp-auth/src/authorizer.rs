@@ -178,8 +178,8 @@ impl Authorizer {
     ///
     /// # Errors
     ///
-    /// Returns [`AuthError::ClientIssuer`], [`AuthError::Settings`] or [`AuthError::NoDpop`] when the settings name another
-    /// issuer or client, or demand a key; [`AuthError::Source`] when the access token is not one; and
+    /// Returns [`AuthError::ClientIssuer`], [`AuthError::Settings`] or [`AuthError::NoDpop`] when the settings
+    /// name another issuer or client, or demand a key; [`AuthError::Source`] when the access token is not one; and
     /// [`AuthError::Store`] when the tokens are not saved.
     ///
     /// # Examples

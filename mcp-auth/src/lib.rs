@@ -28,8 +28,7 @@
 //! | `store`, `redirect`, `consent`, `login`, `device`, `enterprise` | stores, the user's browser and decision, the parts of grants |
 //! | `oauth`, `discovery` | settings, and the order in which documents are fetched |
 //! | `record`, `state` | stored tokens, the state of an authorizer |
-//! | `probe` | what a server supports, without a login |
-//! | `grants`, `renewal` | obtaining and renewing tokens |
+//! | `grants`, `renewal`, `probe` | obtaining and renewing tokens, what a server supports |
 //! | `authorizer`, `service` | [`Authorizer`], [`AuthService`] |
 //! | `server` | the protected server; see its module documentation |
 //!

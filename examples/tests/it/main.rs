@@ -6,6 +6,7 @@
 mod extension;
 mod gateway;
 mod group;
+mod host;
 mod ported;
 mod proxy;
 mod stdio;

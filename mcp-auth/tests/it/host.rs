@@ -169,8 +169,8 @@ fn has_host_error(error: &(dyn Error + 'static)) -> bool {
 
 #[tokio::test]
 async fn errors_of_the_host_are_among_the_causes() {
-    // The request of a login.
-    for down in ["login.example"] {
+    // The request of a login, and a request to the MCP server.
+    for down in ["login.example", "mcp.example"] {
         let host = Host {
             down: Some(down),
             ..Host::new()
