@@ -80,12 +80,16 @@ impl Conversation {
         }
     }
 
-    /// Registers a request to the view.
+    /// Registers a request to the view. Requests that nobody waits for any more count only until the limit is
+    /// reached: their late answers are valid.
     pub(super) fn start_request(
         &self,
     ) -> Result<(RequestId, oneshot::Receiver<Answer>), ViewError> {
         let mut state = self.state.lock();
         let limit = self.limits.pending_requests;
+        if state.pending.len() >= limit {
+            state.pending.retain(|_, waiting| !waiting.is_closed());
+        }
         if state.pending.len() >= limit {
             return Err(ViewError::TooManyPending { limit });
         }
@@ -96,17 +100,12 @@ impl Conversation {
         Ok((id, receiver))
     }
 
-    /// Forgets a request whose answer is not awaited.
-    pub(super) fn end_request(&self, id: &RequestId) {
-        self.state.lock().pending.remove(id);
-    }
-
     /// Passes an answer to its request. An answer without a request counts as invalid.
     pub(super) fn answer(&self, id: &RequestId, answer: Answer) -> Result<(), ViewError> {
         let sender = self.state.lock().pending.remove(id);
         match sender {
             Some(sender) => {
-                // The request may have timed out in the meantime.
+                // Nobody may wait for it any more.
                 let _ = sender.send(answer);
                 Ok(())
             }

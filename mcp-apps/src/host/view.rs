@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_core::extension::from_params;
 use mcp_types::{
     CallToolParams, CallToolResult, Cancelled, Implementation, JsonObject, ListToolsResult, Method,
-    RawObject, Tool,
+    RawObject, RequestId, Tool,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -281,19 +281,15 @@ impl View {
         let (id, answer) = self.0.start_request()?;
         let text = call(Some(&id), method, params)?;
         let after = self.0.limits.timeout;
+        let mut cancellation = CancelOnDrop::new(&self.0, id);
         let exchange = async {
             let sent = self.0.outbox.send(text).await;
             sent.map_err(|_| ViewError::Closed)?;
             answer.await.map_err(|_| ViewError::Closed)
         };
         let answer = timeout(after, exchange).await;
-        self.0.end_request(&id);
-        if answer.is_err() {
-            let mut cancelled = Cancelled::new(id);
-            cancelled.reason = Some("the host has waited too long".to_owned());
-            let text = call(None, Method::Cancelled.as_str(), &cancelled)?;
-            // A view that does not read learns about it when the connection ends.
-            let _ = self.0.outbox.try_send(text);
+        if answer.is_ok() {
+            cancellation.id = None;
         }
         let answer: Result<RawObject, _> =
             answer.map_err(|_| ViewError::TimedOut { method, after })??;
@@ -302,6 +298,35 @@ impl View {
             method,
             reason: error.to_string(),
         })
+    }
+}
+
+/// Cancels a request that nobody waits for any more, after a timeout or in a dropped future.
+struct CancelOnDrop<'a> {
+    conversation: &'a Conversation,
+    id: Option<RequestId>,
+}
+
+impl<'a> CancelOnDrop<'a> {
+    fn new(conversation: &'a Conversation, id: RequestId) -> Self {
+        Self {
+            conversation,
+            id: Some(id),
+        }
+    }
+}
+
+impl Drop for CancelOnDrop<'_> {
+    fn drop(&mut self) {
+        let Some(id) = self.id.take() else {
+            return;
+        };
+        let mut cancelled = Cancelled::new(id);
+        cancelled.reason = Some("the host does not wait any more".to_owned());
+        if let Ok(text) = call(None, Method::Cancelled.as_str(), &cancelled) {
+            // A view that does not read learns about it when the connection ends.
+            let _ = self.conversation.outbox.try_send(text);
+        }
     }
 }
 

@@ -129,6 +129,33 @@ async fn teardown_waits_for_the_answer_of_the_view() {
 }
 
 #[tokio::test]
+async fn dropped_requests_are_cancelled_and_do_not_count() {
+    let (view, mut scripted, _connection) = connect_ready(bridge(), json!({})).await;
+    for _ in 0..100 {
+        let handle = view.clone();
+        let teardown = tokio::spawn(async move { handle.teardown("closed").await });
+        let request = scripted.receive().await;
+        assert_eq!(request["method"], "ui/resource-teardown");
+        teardown.abort();
+        let cancelled = scripted.receive().await;
+        assert_eq!(cancelled["method"], "notifications/cancelled");
+        assert_eq!(cancelled["params"]["requestId"], request["id"]);
+        // An answer that comes too late is valid.
+        scripted
+            .send(json!({"jsonrpc": "2.0", "id": request["id"], "result": {}}))
+            .await;
+    }
+    let mut unanswered = tokio::task::JoinSet::new();
+    for _ in 0..100 {
+        let handle = view.clone();
+        unanswered.spawn(async move { handle.teardown("closed").await });
+        scripted.receive().await;
+        unanswered.abort_all();
+        scripted.receive().await;
+    }
+}
+
+#[tokio::test]
 async fn end_of_the_connection_ends_all_waits() {
     let (view, scripted, connection) = connect_ready(bridge(), json!({})).await;
     let handle = view.clone();

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::setters::setters;
 use crate::{Icon, Meta};
+
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/v2/server-card.schema.json";
 
 /// A description of a server: its name, and the addresses and headers with which to connect.
