@@ -8,9 +8,10 @@ use std::iter;
 
 use foldhash::fast::RandomState;
 use mcp_types::Tool;
+use serde_json::Value;
 
 use super::synonyms::synonyms;
-use super::words::stems;
+use super::words::{Word, read, stems};
 
 // Weights of a word by its field.
 const NAME: f32 = 2.75;
@@ -19,6 +20,7 @@ const FIRST_SENTENCE: f32 = 1.0;
 const SERVER: f32 = 0.8;
 const ARGUMENT: f32 = 0.5;
 const FURTHER_SENTENCES: f32 = 0.45;
+const ARGUMENT_TEXT: f32 = 0.08;
 
 /// The weight at which a word has half of its effect.
 const SATURATION: f32 = 0.9;
@@ -26,6 +28,8 @@ const SATURATION: f32 = 0.9;
 const LENGTH_EFFECT: f32 = 0.4;
 /// Words of a description after its first sentence that count.
 const MAX_FURTHER_WORDS: usize = 120;
+/// Words of an argument's description that count.
+const MAX_ARGUMENT_WORDS: usize = 20;
 
 /// The effect of a synonym.
 const SYNONYM: f32 = 0.75;
@@ -62,6 +66,7 @@ pub(super) struct Index {
     pub(super) tools: Vec<Tool>,
     words: Map<String, usize>,
     entries: Vec<Entry>,
+    forms: Vec<Form>,
     /// The words of the tools' names.
     names: Vec<Vec<usize>>,
     max_rarity: f32,
@@ -73,7 +78,23 @@ struct Entry {
     rarity: f32,
     /// The tools that have the word, with its effect in them.
     tools: Vec<(usize, f32)>,
+}
+
+/// A form of a word, as a tool spells it.
+struct Form {
+    entry: usize,
     pairs: Vec<[char; 2]>,
+    /// The letters in alphabetical order.
+    letters: Vec<char>,
+}
+
+/// The words of a tool, in the same order in each process.
+#[derive(Default)]
+struct ToolWords {
+    /// Weights by stem.
+    weights: BTreeMap<String, f32>,
+    /// Stems by form.
+    forms: BTreeMap<String, String>,
 }
 
 /// Scores by tool.
@@ -84,21 +105,27 @@ impl Index {
         let mut words: Map<String, usize> = Map::default();
         let mut entries: Vec<Entry> = Vec::new();
         let mut lengths = Vec::with_capacity(tools.len());
+        let mut forms = BTreeMap::new();
         for (at, tool) in tools.iter().enumerate() {
-            let weights = weights(tool);
-            lengths.push(weights.values().sum::<f32>());
-            for (word, weight) in weights {
-                let entry = *words.entry(word).or_insert_with_key(|word| {
-                    let pairs = letter_pairs(word);
-                    entries.push(Entry {
-                        pairs,
-                        ..Entry::default()
-                    });
+            let tool = ToolWords::of(tool);
+            forms.extend(tool.forms);
+            lengths.push(tool.weights.values().sum::<f32>());
+            for (word, weight) in tool.weights {
+                let entry = *words.entry(word).or_insert_with(|| {
+                    entries.push(Entry::default());
                     entries.len() - 1
                 });
                 entries[entry].tools.push((at, weight));
             }
         }
+        let forms = forms.iter().filter_map(|(form, stem)| {
+            Some(Form {
+                entry: *words.get(stem)?,
+                pairs: letter_pairs(form),
+                letters: letters(form),
+            })
+        });
+        let forms = forms.collect();
         let count = tools.len() as f32;
         let mean = lengths.iter().sum::<f32>() / count.max(1.0);
         for entry in &mut entries {
@@ -119,6 +146,7 @@ impl Index {
             tools,
             words,
             entries,
+            forms,
             max_rarity: rarity(count, 1.0),
         }
     }
@@ -154,7 +182,7 @@ impl Index {
 
     /// Returns the scores of one phrasing, whole and by its clauses.
     fn phrasing(&self, query: &str, leads: &mut Scores) -> Scores {
-        let mut scores = self.scores(&stems(query));
+        let mut scores = self.scores(&read(query).collect::<Vec<_>>());
         let clauses: Vec<_> = clauses(query);
         if clauses.len() < 2 {
             return scores;
@@ -171,17 +199,17 @@ impl Index {
         scores
     }
 
-    fn scores(&self, query: &[String]) -> Scores {
+    fn scores(&self, query: &[Word]) -> Scores {
         let mut scores = Scores::default();
         let mut total = 0.0;
         let mut found: Map<usize, f32> = Map::default();
         for (at, word) in query.iter().enumerate() {
-            if query[..at].contains(word) {
+            if query[..at].iter().any(|other| other.stem == word.stem) {
                 continue;
             }
             let meanings = self.meanings(word, query.get(at + 1));
             let rarities = meanings.keys().map(|&entry| self.entries[entry].rarity);
-            total += match self.words.get(word) {
+            total += match self.words.get(&word.stem) {
                 Some(&entry) => self.entries[entry].rarity,
                 None => rarities
                     .reduce(f32::max)
@@ -210,18 +238,20 @@ impl Index {
 
     /// Returns the words of tools that a word of a query stands for, with their effects: itself and its synonyms, or
     /// similar words and theirs.
-    fn meanings(&self, word: &String, next: Option<&String>) -> Map<usize, f32> {
+    fn meanings(&self, word: &Word, next: Option<&Word>) -> Map<usize, f32> {
         let mut meanings = Map::default();
-        let own = std::slice::from_ref(word);
-        if let Some(&entry) = self.words.get(word) {
+        let own = std::slice::from_ref(&word.stem);
+        let known = self.words.get(&word.stem);
+        if let Some(&entry) = known {
             raise(&mut meanings, entry, 1.0);
         }
         self.add_synonyms(&mut meanings, own, SYNONYM);
         if let Some(next) = next {
-            self.add_synonyms(&mut meanings, &[word.clone(), next.clone()], SYNONYM);
+            let phrase = [word.stem.clone(), next.stem.clone()];
+            self.add_synonyms(&mut meanings, &phrase, SYNONYM);
         }
-        if !self.words.contains_key(word) && synonyms(own).is_empty() {
-            for (similar, entry, similarity) in self.similar(word) {
+        if known.is_none() && synonyms(own).is_empty() {
+            for (similar, entry, similarity) in self.similar(&word.form) {
                 let effect = similarity * SIMILAR;
                 raise(&mut meanings, entry, effect);
                 let similar = std::slice::from_ref(similar);
@@ -253,23 +283,22 @@ impl Index {
         if pairs.len() < 5 {
             return Vec::new();
         }
-        let mut letters: Vec<char> = word.chars().collect();
-        letters.sort_unstable();
-        let similar = self.words.iter().filter_map(|(other, &entry)| {
-            let others = &self.entries[entry].pairs;
-            if others.len().abs_diff(pairs.len()) > 3 {
-                return None;
+        let letters = letters(word);
+        let mut found: Map<usize, f32> = Map::default();
+        for form in &self.forms {
+            if form.pairs.len().abs_diff(pairs.len()) > 3 {
+                continue;
             }
-            let mut similarity = similarity(&pairs, others);
-            if others.len() == pairs.len() && similarity < SAME_LETTERS {
-                let mut other: Vec<char> = other.chars().collect();
-                other.sort_unstable();
-                if other == letters {
-                    similarity = SAME_LETTERS;
-                }
+            let mut similarity = similarity(&pairs, &form.pairs);
+            if form.letters == letters {
+                similarity = similarity.max(SAME_LETTERS);
             }
-            (similarity >= MIN_SIMILARITY).then_some((other, entry, similarity))
-        });
+            if similarity >= MIN_SIMILARITY {
+                raise(&mut found, form.entry, similarity);
+            }
+        }
+        let words = self.words.iter();
+        let similar = words.filter_map(|(word, entry)| Some((word, *entry, *found.get(entry)?)));
         let mut similar: Vec<_> = similar.collect();
         similar.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| a.0.cmp(b.0)));
         similar.truncate(MAX_SIMILAR);
@@ -277,41 +306,51 @@ impl Index {
     }
 }
 
-/// Returns the words of a tool with their weights, in the same order in each process.
-fn weights(tool: &Tool) -> BTreeMap<String, f32> {
-    let mut weights: BTreeMap<String, f32> = BTreeMap::new();
-    let (server, own) = split_name(tool);
-    let server = stems(server);
-    for word in stems(own) {
-        // `github__github_search`: the second word does not say more than the first.
-        let weight = if server.contains(&word) { SERVER } else { NAME };
-        *weights.entry(word).or_default() += weight;
-    }
-    let mut add = |words: Vec<String>, weight: f32| {
-        for word in words {
-            *weights.entry(word).or_default() += weight;
+impl ToolWords {
+    fn of(tool: &Tool) -> Self {
+        let mut words = Self::default();
+        let (server, own) = split_name(tool);
+        let servers = stems(server);
+        for word in read(own) {
+            // `github__github_search`: the second word does not say more than the first.
+            let weight = if servers.contains(&word.stem) {
+                SERVER
+            } else {
+                NAME
+            };
+            words.add(word, weight);
         }
-    };
-    add(server, SERVER);
-    let annotated = || tool.annotations.as_ref()?.title.as_deref();
-    let title = tool.title.as_deref().or_else(annotated);
-    add(stems(title.unwrap_or_default()), TITLE);
-    let description = tool.description.as_deref().unwrap_or_default().trim();
-    let end = [". ", ".\n", "\n\n"]
-        .iter()
-        .filter_map(|end| description.find(end))
-        .min();
-    let (first, rest) = description.split_at(end.unwrap_or(description.len()));
-    add(stems(first), FIRST_SENTENCE);
-    let mut rest = stems(rest);
-    rest.truncate(MAX_FURTHER_WORDS);
-    add(rest, FURTHER_SENTENCES);
-    let arguments = tool.input_schema.get("properties");
-    let arguments = arguments.and_then(|arguments| arguments.as_object());
-    for argument in arguments.into_iter().flat_map(|arguments| arguments.keys()) {
-        add(stems(argument), ARGUMENT);
+        words.add_text(server, SERVER, usize::MAX);
+        let annotated = || tool.annotations.as_ref()?.title.as_deref();
+        let title = tool.title.as_deref().or_else(annotated);
+        words.add_text(title.unwrap_or_default(), TITLE, usize::MAX);
+        let description = tool.description.as_deref().unwrap_or_default().trim();
+        let end = [". ", ".\n", "\n\n"]
+            .iter()
+            .filter_map(|end| description.find(end))
+            .min();
+        let (first, rest) = description.split_at(end.unwrap_or(description.len()));
+        words.add_text(first, FIRST_SENTENCE, usize::MAX);
+        words.add_text(rest, FURTHER_SENTENCES, MAX_FURTHER_WORDS);
+        let arguments = tool.input_schema.get("properties");
+        let arguments = arguments.and_then(|arguments| arguments.as_object());
+        for (argument, schema) in arguments.into_iter().flatten() {
+            words.add_text(argument, ARGUMENT, usize::MAX);
+            let text = schema.get("description").and_then(Value::as_str);
+            words.add_text(text.unwrap_or_default(), ARGUMENT_TEXT, MAX_ARGUMENT_WORDS);
+        }
+        words
     }
-    weights
+
+    fn add_text(&mut self, text: &str, weight: f32, max_words: usize) {
+        let words = read(text).take(max_words);
+        words.for_each(|word| self.add(word, weight));
+    }
+
+    fn add(&mut self, word: Word, weight: f32) {
+        *self.weights.entry(word.stem.clone()).or_default() += weight;
+        self.forms.insert(word.form, word.stem);
+    }
 }
 
 /// Returns the server in a tool's name, and the rest of it.
@@ -325,7 +364,7 @@ fn rarity(tools: f32, with_word: f32) -> f32 {
 }
 
 /// Returns the words of a query's clauses: those between commas, "and" and "then".
-fn clauses(query: &str) -> Vec<Vec<String>> {
+fn clauses(query: &str) -> Vec<Vec<Word>> {
     let mut clauses = vec![String::new()];
     for part in query.split_inclusive([',', ';', ':']) {
         for word in part.split_whitespace() {
@@ -338,7 +377,9 @@ fn clauses(query: &str) -> Vec<Vec<String>> {
         }
         clauses.push(String::new());
     }
-    let clauses = clauses.iter().map(|clause| stems(clause));
+    let clauses = clauses
+        .iter()
+        .map(|clause| read(clause).collect::<Vec<_>>());
     clauses.filter(|clause| !clause.is_empty()).collect()
 }
 
@@ -350,6 +391,13 @@ fn letter_pairs(word: &str) -> Vec<[char; 2]> {
     pairs.sort_unstable();
     pairs.dedup();
     pairs
+}
+
+/// Returns the letters of a word in alphabetical order.
+fn letters(word: &str) -> Vec<char> {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.sort_unstable();
+    letters
 }
 
 /// Returns the share of common pairs.

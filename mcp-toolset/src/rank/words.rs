@@ -1,6 +1,6 @@
 //! The words of names and sentences, and their stems.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// Words without a meaning for a search: English, German, French, Spanish.
@@ -8,18 +8,56 @@ static STOP_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     "a an the of to in is my me i what this that it its for with on at by from and or then \
     them as be are was were do did does how when where which who why can could should would will we you your our \
     us all any some there here not no into out up if have has had about after before so please want need let s t \
-    der die das den dem des ein eine einen einer und oder ist sind im von vom zu zum zur mit auf fur wie was \
-    ich mir mein meine machen le la les un une du de et ou est sont dans sur pour par avec mon ma son sa ce cette \
-    je il comment faire d l el los las una del y o es en para con mi mis su como hacer que yo"
+    anybody anyone anything everybody everyone everything somebody someone something nobody nothing he she his her \
+    him they their these those am been being has doing may might must shall just also still again very really too \
+    only even now than while because yet more most much many lot another other such own same both each few lets ll \
+    ve re m don isn doesn didn can cannot thing things sure ok hello hi thanks \
+    der die das den dem des ein eine einen einer einem und oder ist sind war im von vom zu zum zur mit auf fur wie was \
+    ich du er sie wir ihr mir mich dir dich uns mein meine meinen machen mach kann bitte nicht kein keine auch noch \
+    dieser diese dieses diesen hier dort wo wer wann welche welcher aus bei nach uber als wenn aber es gibt mal \
+    le la les un une du de et ou est sont dans sur pour par avec mon ma mes ton ta tes son sa ses ce cet cette ces je tu \
+    il elle nous vous ils qui que quoi quel quelle quels quelles quand comment faire fais au aux ne pas d l qu c j \
+    el los las una unos del y o es en para con mi mis su sus lo al se me te nos como hacer haz que quien cual donde \
+    cuando yo este esta estos estas ese esa hay sin sobre"
         .split_whitespace()
         .collect()
 });
 
-/// Returns the stems of a text's words, without stop words.
-pub(super) fn stems(text: &str) -> Vec<String> {
+/// Irregular forms, each line after the verb or noun that they belong to.
+static IRREGULAR_FORMS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    let lines = "send sent,write wrote written,take took taken,make made,get got gotten,run ran,go went gone,tell told,\
+        keep kept,leave left,build built,buy bought,break broke broken,choose chose chosen,draw drew drawn,\
+        drive drove driven,give gave given,find found,hold held,know knew known,lose lost,meet met,pay paid,\
+        see saw seen,show shown,speak spoke spoken,think thought,undo undid undone,hide hid hidden,\
+        begin began begun,fall fell fallen,forget forgot forgotten,overwrite overwrote overwritten,\
+        rewrite rewrote rewritten,bring brought,catch caught,throw threw thrown,person people,child children,\
+        index indices indexes,matrix matrices";
+    let lines = lines.split(',').filter_map(|line| line.split_once(' '));
+    let forms = lines.flat_map(|(own, forms)| forms.split(' ').map(move |form| (form, own)));
+    forms.collect()
+});
+
+/// A word of a text.
+#[derive(Debug, PartialEq)]
+pub(super) struct Word {
+    /// The word in lower case, for words with mistakes.
+    pub(super) form: String,
+    pub(super) stem: String,
+}
+
+/// Returns a text's words without stop words.
+pub(super) fn read(text: &str) -> impl Iterator<Item = Word> {
     let words = words(text).into_iter();
     let words = words.filter(|word| !STOP_WORDS.contains(&**word));
-    words.map(|word| stem(&word)).collect()
+    words.map(|form| Word {
+        stem: stem(&form),
+        form,
+    })
+}
+
+/// Returns the stems of a text's words, without stop words.
+pub(super) fn stems(text: &str) -> Vec<String> {
+    read(text).map(|word| word.stem).collect()
 }
 
 /// Splits a text into words, in lower case and without accents. Identifiers are split at a change of case.
@@ -74,7 +112,8 @@ pub(super) fn stem(word: &str) -> String {
     ];
     const ENDINGS: [&str; 6] = ["ations", "ation", "ings", "ing", "ed", "er"];
 
-    let mut stem = word.to_owned();
+    let regular = IRREGULAR_FORMS.get(word).copied();
+    let mut stem = regular.unwrap_or(word).to_owned();
     if stem.chars().count() < MIN_WORD {
         return stem;
     }
@@ -139,6 +178,8 @@ mod tests {
             "create creates created creating",
             "stop stopped stopping stops",
             "modify modified modifies",
+            "write writes wrote written writing",
+            "index indices indexes",
             "status",
         ] {
             let stems = stems(forms);
