@@ -1,13 +1,19 @@
 //! Approval of calls before they reach a server: [`Approval`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
+
+use mcp_client::catalog::Snapshot;
 
 use mcp_core::{BoxFuture, catch_panic_sync};
 use mcp_types::Tool;
 use parking_lot::Mutex;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::pins::pinned;
+use crate::trust_file::{self, TrustError};
 
 type Rule = Arc<dyn Fn(&ProposedCall) -> Verdict + Send + Sync>;
 type Ask = Arc<dyn Fn(ProposedCall) -> BoxFuture<'static, Answer> + Send + Sync>;
@@ -44,8 +50,22 @@ pub enum Answer {
     Once,
     /// This call and all later calls of the tool run, as long as the tool set lives and the tool's definition stays.
     Session,
+    /// As [`Session`](Self::Session), and in later runs of the program as well, if it
+    /// [remembers](Approval::remember) approvals.
+    Always,
     /// The call does not run.
     Deny,
+}
+
+/// Digests of definitions by server and tool, so that a user can read the file.
+type Digests = BTreeMap<String, BTreeMap<String, String>>;
+
+/// The definitions that run without a question.
+#[derive(Default)]
+struct Approved {
+    session: BTreeSet<String>,
+    always: Digests,
+    file: Option<PathBuf>,
 }
 
 /// Decides which calls of a model run. A denied call is a result that the model reads.
@@ -73,8 +93,7 @@ pub struct Approval {
     trusted: BTreeSet<String>,
     rules: Vec<Rule>,
     ask: Option<Ask>,
-    /// The definitions that run without a question, as JSON.
-    session: Arc<Mutex<BTreeSet<String>>>,
+    approved: Arc<Mutex<Approved>>,
 }
 
 impl Approval {
@@ -86,8 +105,37 @@ impl Approval {
             trusted: BTreeSet::new(),
             rules: Vec::new(),
             ask: None,
-            session: Arc::default(),
+            approved: Arc::default(),
         }
+    }
+
+    /// Keeps the answer [`Answer::Always`] in a file. It holds for the definition that the user has approved: the user is asked
+    /// about a changed tool again. Remove a line of the file to be asked again.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`TrustError`] if the file exists and cannot be read, or has another format.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::toolset::{Answer, Approval, ProposedCall};
+    ///
+    /// # fn run() -> Result<(), mcp::toolset::TrustError> {
+    /// let approval = Approval::by_annotations()
+    ///     .remember("approvals.json")?
+    ///     .ask(|_: ProposedCall| async { Answer::Always });
+    /// # let _ = approval;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn remember(self, file: impl Into<PathBuf>) -> Result<Self, TrustError> {
+        let file = file.into();
+        let always = trust_file::read(&file)?.unwrap_or_default();
+        let mut approved = self.approved.lock();
+        (approved.always, approved.file) = (always, Some(file));
+        drop(approved);
+        Ok(self)
     }
 
     /// Trusts the annotations of servers, by their names in the group. The name of a client's server is empty.
@@ -126,24 +174,24 @@ impl Approval {
         if verdicts.contains(&Verdict::Deny) {
             return Some("a rule of this program forbids this call; do not repeat it");
         }
-        let definition = serde_json::to_string(&(&call.server, &call.tool)).unwrap_or_default();
-        if verdicts.contains(&Verdict::Allow)
-            || self.is_harmless(&call)
-            || self.session.lock().contains(&definition)
-        {
+        if verdicts.contains(&Verdict::Allow) || self.is_harmless(&call) {
+            return None;
+        }
+        let (server, tool) = (call.server.clone(), call.tool.name.clone());
+        let digest = digest(&server, &call.tool);
+        if self.approved.lock().contains(&server, &tool, &digest) {
             return None;
         }
         let Some(ask) = &self.ask else {
             return Some(DENIED);
         };
         match ask(call).await {
-            Answer::Once => None,
-            Answer::Session => {
-                self.session.lock().insert(definition);
-                None
-            }
-            Answer::Deny => Some(DENIED),
+            Answer::Once => {}
+            Answer::Session => drop(self.approved.lock().session.insert(digest)),
+            Answer::Always => self.approved.lock().add(&server, tool, digest),
+            Answer::Deny => return Some(DENIED),
         }
+        None
     }
 
     fn is_harmless(&self, call: &ProposedCall) -> bool {
@@ -152,6 +200,33 @@ impl Approval {
         let is_closed = hints.and_then(|hints| hints.open_world_hint) == Some(false);
         reads && is_closed && self.trusted.contains(&*call.server)
     }
+}
+
+impl Approved {
+    fn contains(&self, server: &str, tool: &str, digest: &String) -> bool {
+        let always = self.always.get(server).and_then(|tools| tools.get(tool));
+        self.session.contains(digest) || always == Some(digest)
+    }
+
+    /// Adds a definition, and writes the file. If that fails, the answer holds for the session.
+    fn add(&mut self, server: &str, tool: String, digest: String) {
+        let tools = self.always.entry(server.to_owned()).or_default();
+        tools.insert(tool, digest);
+        if let Some(file) = &self.file
+            && let Err(error) = trust_file::write(file, &self.always)
+        {
+            tracing::warn!(%error, "the approval of a tool holds for this session only");
+        }
+    }
+}
+
+/// Returns the SHA-256 digest of what models and users read of a tool.
+fn digest(server: &str, tool: &Tool) -> String {
+    // The keys of a snapshot are sorted.
+    let tools = Snapshot::from_value(json!({ "tools": [pinned(tool)] }));
+    let tools = tools.map_or(Value::Null, |tools| tools.as_value().clone());
+    let digest = hmac_sha256::Hash::hash(json!([server, tools]).to_string().as_bytes());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl fmt::Debug for Approval {

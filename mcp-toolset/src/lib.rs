@@ -17,6 +17,8 @@
 //! | `provider` | [`Provider`], [`Profile`]: what providers accept |
 //! | `names`, `schema` | names and schemas for a provider, and arguments back for the server |
 //! | `result`, `budget` | definitions, calls and results in the shapes of providers; long results |
+//! | `trust_file` | files with what a user has agreed to, [`TrustError`] |
+//! | `pins` | [`PinFile`]: the tools whose definitions a user has approved |
 //! | `approval` | [`Approval`]: which calls run |
 //! | `set` | [`ToolSet`] |
 
@@ -35,6 +37,7 @@ mod approval;
 mod budget;
 #[cfg(feature = "client")]
 mod names;
+mod pins;
 #[cfg(feature = "client")]
 mod provider;
 mod rank;
@@ -45,13 +48,16 @@ mod schema;
 pub mod search;
 #[cfg(feature = "client")]
 mod set;
+mod trust_file;
 
 #[cfg(feature = "client")]
 pub use approval::{Answer, Approval, ProposedCall, Verdict};
 #[cfg(feature = "client")]
 pub use budget::Tokens;
+pub use pins::{HeldTool, PinFile};
 #[cfg(feature = "client")]
 pub use provider::{Profile, Provider};
 pub use rank::{Ranker, WordRanker};
 #[cfg(feature = "client")]
 pub use set::ToolSet;
+pub use trust_file::TrustError;

@@ -75,7 +75,7 @@ pub use mcp_tasks as tasks;
 pub use mcp_skills as skills;
 
 /// Unstable: what a language model sees of the tools on any number of servers.
-#[cfg(feature = "toolset")]
+#[cfg(any(feature = "gateway", feature = "toolset"))]
 pub use mcp_toolset as toolset;
 
 /// Unstable: traces and metrics by the OpenTelemetry conventions.
