@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use mcp_types::{CallToolResult, Tool};
+use mcp_types::{CallToolResult, Meta, Tool};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -16,6 +16,10 @@ const CHARS_PER_TOKEN: usize = 4;
 /// Stored results, and their characters together.
 const MAX_STORED: usize = 32;
 const MAX_STORED_CHARS: usize = 8 << 20;
+/// The size of a result in characters that a server asks for, in `_meta` of a tool or of a result.
+const SIZE_HINT: &str = "anthropic/maxResultSizeChars";
+/// Largest size that a server receives.
+const MAX_HINT: usize = 500_000;
 /// Lines that a call reads by default.
 const DEFAULT_LINES: usize = 200;
 
@@ -40,6 +44,23 @@ impl Tokens {
 
     fn chars(self) -> usize {
         self.0.saturating_mul(CHARS_PER_TOKEN)
+    }
+}
+
+/// Returns the size that a server asks for.
+pub(crate) fn hint(meta: Option<&Meta>) -> Tokens {
+    let chars: Option<usize> = meta.and_then(|meta| meta.get(SIZE_HINT));
+    Tokens(chars.unwrap_or_default().min(MAX_HINT) / CHARS_PER_TOKEN)
+}
+
+/// Adds the size that a tool asks for to its result, unless the result has its own.
+pub(crate) fn add_hint(result: &mut CallToolResult, tool: &Tool) {
+    let hint: Option<usize> = tool.meta.as_ref().and_then(|meta| meta.get(SIZE_HINT));
+    let meta = result.meta.get_or_insert_default();
+    if let Some(hint) = hint
+        && !meta.as_object().contains_key(SIZE_HINT)
+    {
+        meta.insert(SIZE_HINT, hint);
     }
 }
 

@@ -55,6 +55,10 @@ pub struct Profile {
     pub max_description: Option<usize>,
     /// Tools of a request. `None`: not documented.
     pub max_tools: Option<usize>,
+    /// MIME types of images in results. Others are lines of text.
+    pub images: &'static [&'static str],
+    /// MIME types of sounds in results. Others are lines of text.
+    pub audio: &'static [&'static str],
 }
 
 /// Constraints and annotations of JSON Schema that have no other place in a profile.
@@ -96,6 +100,8 @@ const ANTHROPIC: Profile = Profile {
     max_depth: MAX_DEPTH,
     max_description: None,
     max_tools: None,
+    images: &["image/png", "image/jpeg", "image/gif", "image/webp"],
+    audio: &[],
 };
 
 const OPENAI: Profile = Profile {
@@ -103,6 +109,11 @@ const OPENAI: Profile = Profile {
     max_description: Some(1024),
     max_tools: Some(128),
     ..ANTHROPIC
+};
+
+const OPENAI_CHAT: Profile = Profile {
+    audio: &["audio/wav", "audio/x-wav", "audio/mpeg", "audio/mp3"],
+    ..OPENAI
 };
 
 const OPENAI_STRICT: Profile = Profile {
@@ -159,6 +170,16 @@ const GEMINI: Profile = Profile {
     needs_types: true,
     needs_properties: true,
     max_tools: Some(512),
+    images: &["image/png", "image/jpeg", "image/webp"],
+    audio: &[
+        "audio/wav",
+        "audio/mp3",
+        "audio/mpeg",
+        "audio/aiff",
+        "audio/aac",
+        "audio/ogg",
+        "audio/flac",
+    ],
     ..ANTHROPIC
 };
 
@@ -167,7 +188,8 @@ impl Provider {
     pub fn profile(self) -> &'static Profile {
         match self {
             Self::Anthropic => &ANTHROPIC,
-            Self::OpenAiChat | Self::OpenAiResponses => &OPENAI,
+            Self::OpenAiChat => &OPENAI_CHAT,
+            Self::OpenAiResponses => &OPENAI,
             Self::OpenAiResponsesStrict => &OPENAI_STRICT,
             Self::Gemini => &GEMINI,
         }

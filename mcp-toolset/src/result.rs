@@ -1,9 +1,12 @@
 //! Definitions, calls and results in the shapes of providers.
 
-use mcp_types::{CallToolResult, ContentBlock, ResourceContents, escape_block};
+use mcp_types::{Blob, CallToolResult, ContentBlock, ResourceContents, escape_block};
 use serde_json::{Value, json};
 
-use crate::provider::Provider;
+use crate::provider::{Profile, Provider};
+
+/// Largest image or sound in bytes: the lowest limit of the providers.
+const MAX_MEDIA_BYTES: usize = 5_000_000;
 
 /// A tool call of a model.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,13 +106,18 @@ fn call(id: &Value, name: &Value, arguments: &Value) -> ModelCall {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Part {
     Text(String),
-    /// MIME type, and data in base64.
-    Image(String, String),
+    /// An image or a sound that the provider accepts: MIME type, and data in base64.
+    Media(String, String),
 }
 
-/// Returns the parts of a result. Structured content is read only if there is no other.
-pub(crate) fn parts(result: &CallToolResult) -> Vec<Part> {
-    let mut parts: Vec<Part> = result.content.iter().map(part).collect();
+/// Returns the parts of a result. Structured content is read only if there is no other. Media that `profile` does not accept
+/// are lines of text; `None` accepts none.
+pub(crate) fn parts(result: &CallToolResult, profile: Option<&Profile>) -> Vec<Part> {
+    let mut parts: Vec<Part> = result
+        .content
+        .iter()
+        .map(|block| part(block, profile))
+        .collect();
     if parts.is_empty()
         && let Some(structured) = &result.structured_content
     {
@@ -118,26 +126,23 @@ pub(crate) fn parts(result: &CallToolResult) -> Vec<Part> {
     parts
 }
 
-fn part(block: &ContentBlock) -> Part {
+fn part(block: &ContentBlock, profile: Option<&Profile>) -> Part {
     match block {
         ContentBlock::Text(text) => Part::Text(clean(&text.text)),
-        ContentBlock::Image(image) => Part::Image(image.mime_type.clone(), base64(&image.data)),
-        ContentBlock::Audio(audio) => {
-            let (kind, size) = (&audio.mime_type, audio.data.as_bytes().len());
-            Part::Text(clean(&format!("[audio {kind}, {size} bytes]")))
-        }
+        ContentBlock::Image(image) => media("image", &image.mime_type, &image.data, profile),
+        ContentBlock::Audio(audio) => media("audio", &audio.mime_type, &audio.data, profile),
         ContentBlock::Resource(embedded) => match &embedded.resource {
             ResourceContents::Text(text) => {
                 Part::Text(clean(&format!("[resource {}]\n{}", text.uri, text.text)))
             }
             ResourceContents::Blob(blob) => {
-                let (uri, size) = (&blob.uri, blob.blob.as_bytes().len());
                 let kind = blob.mime_type.as_deref().unwrap_or("bytes");
-                if kind.starts_with("image/") {
-                    Part::Image(kind.to_owned(), base64(&blob.blob))
-                } else {
-                    Part::Text(clean(&format!("[resource {uri}, {kind}, {size} bytes]")))
-                }
+                media(
+                    &format!("resource {},", blob.uri),
+                    kind,
+                    &blob.blob,
+                    profile,
+                )
             }
             _ => Part::Text("[resource of an unknown kind]".to_owned()),
         },
@@ -149,9 +154,26 @@ fn part(block: &ContentBlock) -> Part {
     }
 }
 
-fn base64(data: &mcp_types::Blob) -> String {
+/// Returns bytes as media, or as a line of text: a provider refuses the whole request for a type that it does not know.
+fn media(name: &str, kind: &str, data: &Blob, profile: Option<&Profile>) -> Part {
+    let size = data.as_bytes().len();
+    let accepts = |profile: &&Profile| {
+        let kinds = profile.images.iter().chain(profile.audio);
+        size <= MAX_MEDIA_BYTES
+            && kinds
+                .into_iter()
+                .any(|known| known.eq_ignore_ascii_case(kind))
+    };
+    if profile.filter(accepts).is_none() {
+        return Part::Text(clean(&format!("[{name} {kind}, {size} bytes]")));
+    }
     let json = serde_json::to_value(data).unwrap_or_default();
-    json.as_str().unwrap_or_default().to_owned()
+    let data = json.as_str().unwrap_or_default().to_owned();
+    Part::Media(kind.to_ascii_lowercase(), data)
+}
+
+fn is_image(kind: &str) -> bool {
+    kind.starts_with("image/")
 }
 
 /// Returns a text of a server with visible escapes for control characters and hidden ones.
@@ -159,14 +181,26 @@ pub(crate) fn clean(text: &str) -> String {
     escape_block(&text.replace("\r\n", "\n")).into_owned()
 }
 
+/// Returns JSON of a server with its texts [cleaned](clean).
+pub(crate) fn clean_json(json: Value) -> Value {
+    match json {
+        Value::String(text) => Value::String(clean(&text)),
+        Value::Array(items) => items.into_iter().map(clean_json).collect(),
+        Value::Object(members) => {
+            let members = members.into_iter();
+            let members = members.map(|(name, value)| (clean(&name), clean_json(value)));
+            Value::Object(members.collect())
+        }
+        json => json,
+    }
+}
+
 /// Returns a result in the shape of a provider.
 pub(crate) fn block(provider: Provider, call: &ModelCall, parts: &[Part], is_error: bool) -> Value {
     let text = || {
         let texts = parts.iter().map(|part| match part {
             Part::Text(text) => text.clone(),
-            Part::Image(kind, data) => {
-                format!("[image {kind}, {} characters of base64]", data.len())
-            }
+            Part::Media(kind, _) => format!("[{kind}, see below]"),
         });
         texts.collect::<Vec<_>>().join("\n")
     };
@@ -174,7 +208,7 @@ pub(crate) fn block(provider: Provider, call: &ModelCall, parts: &[Part], is_err
         Provider::Anthropic => {
             let content = parts.iter().map(|part| match part {
                 Part::Text(text) => json!({"type": "text", "text": text}),
-                Part::Image(kind, data) => json!({
+                Part::Media(kind, data) => json!({
                     "type": "image",
                     "source": {"type": "base64", "media_type": kind, "data": data},
                 }),
@@ -191,13 +225,12 @@ pub(crate) fn block(provider: Provider, call: &ModelCall, parts: &[Part], is_err
             json!({"role": "tool", "tool_call_id": call.id, "content": text})
         }
         Provider::OpenAiResponses | Provider::OpenAiResponsesStrict => {
-            let has_image = parts.iter().any(|part| matches!(part, Part::Image(..)));
+            let has_image = parts.iter().any(|part| matches!(part, Part::Media(..)));
             let output = if has_image {
                 let items = parts.iter().map(|part| match part {
                     Part::Text(text) => json!({"type": "input_text", "text": text}),
-                    Part::Image(kind, data) => {
-                        let url = format!("data:{kind};base64,{data}");
-                        json!({"type": "input_image", "image_url": url})
+                    Part::Media(kind, data) => {
+                        json!({"type": "input_image", "image_url": data_url(kind, data)})
                     }
                 });
                 Value::Array(items.collect())
@@ -212,19 +245,66 @@ pub(crate) fn block(provider: Provider, call: &ModelCall, parts: &[Part], is_err
             if !call.id.is_empty() {
                 response["id"] = json!(call.id);
             }
-            let images = parts.iter().filter_map(|part| match part {
-                Part::Image(kind, data) => {
-                    Some(json!({"inlineData": {"mimeType": kind, "data": data}}))
-                }
-                Part::Text(_) => None,
-            });
-            let images: Vec<_> = images.collect();
+            let images = media_of(parts).filter(|(kind, _)| is_image(kind));
+            let images: Vec<_> = images.map(|(kind, data)| inline(kind, data)).collect();
             if !images.is_empty() {
                 response["parts"] = json!(images);
             }
             json!({ "functionResponse": response })
         }
     }
+}
+
+/// Returns what follows the results of all calls: media that the provider does not accept in a result.
+pub(crate) fn media_after(provider: Provider, results: &[(&ModelCall, Vec<Part>)]) -> Vec<Value> {
+    let media = results.iter().map(|(call, parts)| (call, media_of(parts)));
+    match provider {
+        Provider::OpenAiChat => {
+            let mut content = Vec::new();
+            for (call, media) in media {
+                let media: Vec<_> = media.map(|(kind, data)| chat_media(kind, data)).collect();
+                if !media.is_empty() {
+                    let text = format!(
+                        "[Data in the result of the tool call {:?}, not written by the user:]",
+                        call.id
+                    );
+                    content.push(json!({"type": "text", "text": text}));
+                    content.extend(media);
+                }
+            }
+            let has_media = !content.is_empty();
+            let message = has_media.then(|| json!({"role": "user", "content": content}));
+            Vec::from_iter(message)
+        }
+        Provider::Gemini => {
+            let sounds = media.flat_map(|(_, media)| media.filter(|(kind, _)| !is_image(kind)));
+            sounds.map(|(kind, data)| inline(kind, data)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn media_of(parts: &[Part]) -> impl Iterator<Item = (&str, &str)> {
+    parts.iter().filter_map(|part| match part {
+        Part::Text(_) => None,
+        Part::Media(kind, data) => Some((&**kind, &**data)),
+    })
+}
+
+fn chat_media(kind: &str, data: &str) -> Value {
+    if is_image(kind) {
+        return json!({"type": "image_url", "image_url": {"url": data_url(kind, data)}});
+    }
+    let format = if kind.contains("wav") { "wav" } else { "mp3" };
+    json!({"type": "input_audio", "input_audio": {"data": data, "format": format}})
+}
+
+fn inline(kind: &str, data: &str) -> Value {
+    json!({"inlineData": {"mimeType": kind, "data": data}})
+}
+
+fn data_url(kind: &str, data: &str) -> String {
+    format!("data:{kind};base64,{data}")
 }
 
 /// Marks the text of an error, where the provider has no field for it.

@@ -26,7 +26,7 @@
 
 use std::sync::Arc;
 
-use mcp_types::{CallToolParams, CallToolResult, JsonObject, RawObject, Tool};
+use mcp_types::{CallToolParams, CallToolResult, JsonObject, RawObject, Tool, escape_json};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -172,7 +172,7 @@ pub async fn search_tools(
     } else {
         json!({ "tools": found })
     };
-    CallToolResult::from_text(answer.to_string())
+    answer_text(&answer)
 }
 
 fn found_tool(tool: &Tool) -> Found<'_> {
@@ -249,7 +249,7 @@ pub fn describe_tools(tools: &[Tool], arguments: Option<&RawObject>) -> CallTool
         omitted.truncate(MAX_NAMES);
         answer["omitted_because_too_large"] = json!(omitted);
     }
-    CallToolResult::from_text(answer.to_string())
+    answer_text(&answer)
 }
 
 /// Returns the call in a call of `call_tool`. Arguments that are JSON in a string are read.
@@ -288,6 +288,11 @@ pub fn inner_call(arguments: Option<&RawObject>) -> Result<CallToolParams, Strin
 pub fn unknown_tool(name: &str) -> String {
     let name = mcp_types::escape_line(cut(name, MAX_QUERY_CHARS));
     format!("no tool is named {name:?}; use {SEARCH_TOOLS} to find the name")
+}
+
+/// Returns an answer as JSON with visible escapes for control characters and hidden ones of servers.
+fn answer_text(answer: &Value) -> CallToolResult {
+    CallToolResult::from_text(escape_json(&answer.to_string()))
 }
 
 fn parse(arguments: Option<&RawObject>) -> JsonObject {

@@ -1,6 +1,6 @@
 //! [`ToolSet`]: the tools of servers for a model.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,13 +8,14 @@ use futures_util::future::join_all;
 use mcp_client::Client;
 use mcp_client::group::Group;
 use mcp_core::schema::{JsonSchema, Validator as _};
-use mcp_types::{CallToolResult, JsonObject, RawObject, Tool};
+use mcp_types::{CallToolResult, JsonObject, RawObject, Tool, escape_line};
 use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::approval::{Approval, ProposedCall};
-use crate::budget::{READ_RESULT, StoredResults, Tokens, read_result_tool};
+use crate::budget::{self, READ_RESULT, StoredResults, Tokens, read_result_tool};
 use crate::names::Names;
+use crate::pins::PinFile;
 use crate::provider::Provider;
 use crate::rank::{Ranker, WordRanker};
 use crate::result::{self, ModelCall, Part, clean};
@@ -23,6 +24,9 @@ use crate::search;
 
 /// Characters of a description where the provider documents no limit.
 const MAX_DESCRIPTION: usize = 8_000;
+
+/// JSON size of a tool's schema in bytes. A tool with a larger one is left out.
+const MAX_SCHEMA_BYTES: usize = 200_000;
 
 type Filter = Arc<dyn Fn(&Tool) -> bool + Send + Sync>;
 
@@ -60,7 +64,9 @@ pub struct ToolSet {
     source: Source,
     filters: Vec<Filter>,
     approval: Option<Approval>,
+    pins: Option<PinFile>,
     budget: Option<Tokens>,
+    is_text_only: bool,
     ranker: Option<Arc<dyn Ranker>>,
     results: StoredResults,
     listed: Mutex<Arc<List>>,
@@ -78,6 +84,8 @@ struct List {
     names: Names,
     /// The servers of a group, by the names of the tools.
     servers: BTreeMap<String, Arc<str>>,
+    /// The names of tools that are held.
+    held: BTreeSet<String>,
 }
 
 impl From<&Group> for ToolSet {
@@ -98,7 +106,9 @@ impl ToolSet {
             source,
             filters: Vec::new(),
             approval: None,
+            pins: None,
             budget: None,
+            is_text_only: false,
             ranker: None,
             results: StoredResults::default(),
             listed: Mutex::default(),
@@ -117,8 +127,23 @@ impl ToolSet {
         self
     }
 
+    /// Offers only tools with the definitions in a lock file: a server cannot change what the model reads. See [`PinFile`].
+    /// Default: the definitions of the servers.
+    pub fn pin(mut self, pins: PinFile) -> Self {
+        self.pins = Some(pins);
+        self
+    }
+
+    /// Replaces images and sounds in results by lines of text, for models that read text only: their provider refuses a request
+    /// with media. Default: media that the [`Profile`](crate::Profile) names stay.
+    pub fn text_only(mut self) -> Self {
+        self.is_text_only = true;
+        self
+    }
+
     /// Sets the size of a result's text. Default: no limit. A longer text is cut in the middle with a note that names what is
-    /// missing, and the model reads it with a further tool, `read_result`.
+    /// missing, and the model reads it with a further tool, `read_result`. A server can ask for more, up to 500,000 characters,
+    /// with `anthropic/maxResultSizeChars` in the `_meta` of the tool or of the result.
     pub fn result_budget(mut self, budget: Tokens) -> Self {
         self.budget = Some(budget);
         self
@@ -136,7 +161,7 @@ impl ToolSet {
     }
 
     /// Lists the tools, and returns the value of a request's `tools`. Tools beyond the number that the provider accepts are
-    /// left out, with a warning in the log; see [`deferred`](Self::deferred).
+    /// left out, with a warning in the log; see [`deferred`](Self::deferred). So are tools with a schema above 200 kB.
     ///
     /// # Errors
     ///
@@ -156,13 +181,18 @@ impl ToolSet {
                 "the provider accepts fewer tools; use `deferred`"
             );
         }
-        let definitions = all.take(max).chain(&own).map(|tool| {
+        let definitions = all.take(max).chain(&own).filter_map(|tool| {
             let name = list.names.name(&tool.name);
             let limit = profile.max_description.unwrap_or(MAX_DESCRIPTION);
             let text = clean(tool.description.as_deref().unwrap_or(tool.display_name()));
             let text: String = text.chars().take(limit).collect();
-            let schema = rewrite(&tool.input_schema, profile);
-            result::definition(provider, name, &text, schema)
+            let schema = result::clean_json(rewrite(&tool.input_schema, profile));
+            let size = schema.to_string().len();
+            if size > MAX_SCHEMA_BYTES {
+                tracing::warn!(name, size, "a tool with a schema of this size is left out");
+                return None;
+            }
+            Some(result::definition(provider, name, &text, schema))
         });
         Ok(result::tools(provider, definitions.collect()))
     }
@@ -170,28 +200,39 @@ impl ToolSet {
     /// Runs the tool calls of a reply at the same time, and returns their results as the provider's blocks, in the order of the
     /// calls. The reply is the provider's answer, or the message in it.
     ///
+    /// Images and sounds that a provider does not accept in results follow after all of them: for OpenAI chat completions as a
+    /// message of the user, which says that they are data, and for Gemini as parts.
+    ///
     /// A call that fails is a result that says why. Empty: the reply has no calls.
     pub async fn run(&self, provider: Provider, reply: &Value) -> Vec<Value> {
         let calls = result::calls(provider, reply);
-        let results = calls.iter().map(|call| self.block(provider, call));
-        join_all(results).await
+        let results = calls.iter().map(|call| self.result(provider, call));
+        let results = join_all(results).await.into_iter();
+        let (mut blocks, parts): (Vec<_>, Vec<_>) = results.unzip();
+        let parts: Vec<_> = calls.iter().zip(parts).collect();
+        blocks.extend(result::media_after(provider, &parts));
+        blocks
     }
 
-    async fn block(&self, provider: Provider, call: &ModelCall) -> Value {
+    /// Returns the result of a call as a block, and its parts.
+    async fn result(&self, provider: Provider, call: &ModelCall) -> (Value, Vec<Part>) {
         let result = self.answer(call).await;
-        let mut parts = result::parts(&result);
+        let profile = provider.profile();
+        let mut parts = result::parts(&result, (!self.is_text_only).then_some(profile));
         if parts.is_empty() {
             parts.push(Part::Text("(the result is empty)".to_owned()));
         }
         let is_read = self.own_name(&call.name) == Some(READ_RESULT);
         if let Some(budget) = self.budget {
+            let budget = budget.max(budget::hint(result.meta.as_ref()));
             if is_read {
                 shorten_read(&mut parts, budget);
             } else {
                 self.results.shorten(&mut parts, budget);
             }
         }
-        result::block(provider, call, &parts, result.is_error())
+        let block = result::block(provider, call, &parts, result.is_error());
+        (block, parts)
     }
 
     async fn answer(&self, call: &ModelCall) -> CallToolResult {
@@ -207,10 +248,10 @@ impl ToolSet {
         }
         match list.find(&call.name) {
             Some(tool) => self.call(&list, tool, call.arguments.clone()).await,
-            None => CallToolResult::error(format!(
-                "no tool is named {:?}",
-                mcp_types::escape_line(&call.name)
-            )),
+            None => {
+                let unknown = || format!("no tool is named {:?}", escape_line(&call.name));
+                CallToolResult::error(self.refusal(&list, &call.name).unwrap_or_else(unknown))
+            }
         }
     }
 
@@ -229,7 +270,9 @@ impl ToolSet {
                 Err(problem) => CallToolResult::error(problem),
                 Ok(inner) => {
                     let Some(tool) = list.find(&inner.name) else {
-                        return CallToolResult::error(search::unknown_tool(&inner.name));
+                        let refusal = self.refusal(list, &inner.name);
+                        let unknown = || search::unknown_tool(&inner.name);
+                        return CallToolResult::error(refusal.unwrap_or_else(unknown));
                     };
                     let arguments = inner.arguments.as_ref().map(RawObject::parse);
                     let arguments = arguments.and_then(Result::ok);
@@ -242,6 +285,13 @@ impl ToolSet {
                 }
             },
         }
+    }
+
+    /// Returns why a tool with this name is held. `None`: it is not held.
+    fn refusal(&self, list: &List, name: &str) -> Option<String> {
+        let name = list.names.find(name)?;
+        let pins = self.pins.as_ref().filter(|_| list.held.contains(name))?;
+        Some(pins.refusal(name))
     }
 
     /// Checks arguments and calls a tool.
@@ -270,7 +320,9 @@ impl ToolSet {
             Source::Group(group) => group.call(&tool.name, &arguments).await,
             Source::Client(client) => client.call(&*tool.name, &arguments).await,
         };
-        called.unwrap_or_else(|error| failed(&error))
+        let mut result = called.unwrap_or_else(|error| failed(&error));
+        budget::add_hint(&mut result, tool);
+        result
     }
 
     /// Returns the tools of the set itself.
@@ -295,16 +347,44 @@ impl ToolSet {
         own.into_iter().filter(is_offered).find(|own| *own == name)
     }
 
+    /// Compares the tools of a server with the pins. Returns the names of those that are held.
+    fn held<'a>(
+        &self,
+        server: &str,
+        tools: impl Iterator<Item = (&'a str, &'a Tool)> + Clone,
+    ) -> Vec<String> {
+        let Some(pins) = &self.pins else {
+            return Vec::new();
+        };
+        let listed: Vec<Tool> = tools.clone().map(|(_, tool)| tool.clone()).collect();
+        pins.check(server, &listed);
+        let held = tools.filter(|(_, tool)| !pins.offers(server, tool));
+        held.map(|(name, _)| name.to_owned()).collect()
+    }
+
     /// Requests the list of tools.
     async fn list(&self) -> Result<Arc<List>, mcp_client::Error> {
         let mut servers = BTreeMap::new();
+        let mut held = BTreeSet::new();
         let mut tools: Vec<Tool> = match &self.source {
-            Source::Client(client) => client.list_tools().await?,
+            Source::Client(client) => {
+                let tools = client.list_tools().await?;
+                held.extend(self.held("", tools.iter().map(|tool| (&*tool.name, tool))));
+                tools
+            }
             Source::Group(group) => {
                 let list = group.list_tools().await;
                 for (server, error) in &list.failures {
-                    let error = mcp_types::escape_line(&error.to_string()).into_owned();
+                    let error = escape_line(&error.to_string()).into_owned();
                     tracing::warn!(%server, error, "the tools of a server are left out");
+                }
+                let mut by_server: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+                for listed in &list.items {
+                    let tools = by_server.entry(&listed.server).or_default();
+                    tools.push((&*listed.name, &listed.item));
+                }
+                for (server, tools) in by_server {
+                    held.extend(self.held(server, tools.into_iter()));
                 }
                 let named = list.items.into_iter().map(|listed| {
                     let mut tool = listed.item;
@@ -318,11 +398,15 @@ impl ToolSet {
         tools.retain(|tool| self.filters.iter().all(|filter| filter(tool)));
         let own: Vec<Tool> = self.own_tools().collect();
         tools.retain(|tool| own.iter().all(|own| own.name != tool.name));
+        held.retain(|held| tools.iter().any(|tool| tool.name == *held));
+        // Also those that are held: no other tool answers to their names.
         let names = Names::new(tools.iter().map(|tool| &*tool.name));
+        tools.retain(|tool| !held.contains(&tool.name));
         let list = Arc::new(List {
             tools,
             names,
             servers,
+            held,
         });
         *self.listed.lock() = list.clone();
         Ok(list)

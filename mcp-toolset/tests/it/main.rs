@@ -8,6 +8,7 @@
 
 mod approvals;
 mod checker;
+mod hostile;
 mod kit;
 mod ranking;
 mod search;

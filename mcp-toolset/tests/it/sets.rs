@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::checker::problems;
 use crate::kit;
 
-const PROVIDERS: [Provider; 5] = [
+pub(crate) const PROVIDERS: [Provider; 5] = [
     Provider::Anthropic,
     Provider::OpenAiChat,
     Provider::OpenAiResponses,
@@ -30,12 +30,12 @@ async fn client(tools: Vec<Tool>) -> Client {
     Client::connect(InProcess(server)).await.unwrap()
 }
 
-fn raw(name: &str, schema: Value) -> Tool {
+pub(crate) fn raw(name: &str, schema: Value) -> Tool {
     Tool::raw(name, serde_json::from_value(schema).unwrap())
 }
 
 /// Returns a reply with one call, in the shape of a provider.
-fn reply(provider: Provider, name: &str, arguments: &Value) -> Value {
+pub(crate) fn reply(provider: Provider, name: &str, arguments: &Value) -> Value {
     let text = arguments.to_string();
     match provider {
         Provider::Anthropic => json!({"content": [
@@ -58,7 +58,7 @@ fn reply(provider: Provider, name: &str, arguments: &Value) -> Value {
 }
 
 /// Returns the text of a result, and whether it is an error.
-fn text(provider: Provider, block: &Value) -> (String, bool) {
+pub(crate) fn text(provider: Provider, block: &Value) -> (String, bool) {
     let (text, is_error) = match provider {
         Provider::Anthropic => (&block["content"][0]["text"], block["is_error"] == true),
         Provider::OpenAiChat => (&block["content"], false),
@@ -78,7 +78,12 @@ fn text(provider: Provider, block: &Value) -> (String, bool) {
     }
 }
 
-async fn run(tools: &ToolSet, provider: Provider, name: &str, arguments: Value) -> (String, bool) {
+pub(crate) async fn run(
+    tools: &ToolSet,
+    provider: Provider,
+    name: &str,
+    arguments: Value,
+) -> (String, bool) {
     let blocks = tools
         .run(provider, &reply(provider, name, &arguments))
         .await;
@@ -258,6 +263,8 @@ async fn results_have_the_blocks_of_the_provider() {
                 ContentBlock::text("a photo\u{202e}\u{1b}[2K"),
                 ContentBlock::image(&b"\x89PNG"[..], "image/png"),
                 ContentBlock::link("file:///a.txt", "a"),
+                ContentBlock::audio(&b"RIFF"[..], "audio/wav"),
+                ContentBlock::image(&b"<svg/>"[..], "image/svg+xml"),
             ]
         }))
         .tool(Tool::new("fails").handler(|| Err::<String, _>(ToolError::new("no photo"))));
@@ -266,17 +273,55 @@ async fn results_have_the_blocks_of_the_provider() {
     let shown = "a photo\\u{202e}\\u{1b}[2K";
     for provider in PROVIDERS {
         let call = reply(provider, "photo", &json!({}));
-        let block = tools.run(provider, &call).await.remove(0);
-        let json = block.to_string();
+        let blocks = tools.run(provider, &call).await;
+        let json = json!(blocks).to_string();
         assert!(json.contains(&shown.replace('\\', "\\\\")), "{json}");
         assert!(json.contains("[link file:///a.txt: a]"), "{json}");
-        let has_image = json.contains("iVBORw==");
-        assert_eq!(has_image, provider != Provider::OpenAiChat, "{json}");
+        assert!(json.contains("[image image/svg+xml, 6 bytes]"), "{json}");
+        assert!(json.contains("iVBORw=="), "{json}");
+        let has_audio = matches!(provider, Provider::OpenAiChat | Provider::Gemini);
+        assert_eq!(json.contains("UklGRg=="), has_audio, "{json}");
+        assert_eq!(
+            json.contains("[audio audio/wav, 4 bytes]"),
+            !has_audio,
+            "{json}"
+        );
+        let text_only = ToolSet::from(&client).text_only();
+        let blocks = text_only.run(provider, &call).await;
+        let json = json!(blocks).to_string();
+        assert!(
+            json.contains("[image image/png, 4 bytes]") && !json.contains("iVBORw=="),
+            "{json}"
+        );
         assert_eq!(
             run(&tools, provider, "fails", json!({})).await,
             ("no photo".to_owned(), true)
         );
     }
+    let chat = json!([
+        {"id": "c1", "function": {"name": "photo", "arguments": "{}"}},
+        {"id": "c2", "function": {"name": "fails", "arguments": "{}"}},
+    ]);
+    let messages = tools.run(Provider::OpenAiChat, &chat).await;
+    let roles: Vec<_> = messages.iter().map(|message| &message["role"]).collect();
+    assert_eq!(roles, ["tool", "tool", "user"]);
+    let content = &messages[2]["content"];
+    let text = content[0]["text"].as_str().unwrap();
+    assert!(text.contains("not written by the user"), "{text}");
+    assert_eq!(
+        content[1]["image_url"]["url"],
+        "data:image/png;base64,iVBORw=="
+    );
+    assert_eq!(
+        content[2]["input_audio"],
+        json!({"data": "UklGRg==", "format": "wav"})
+    );
+    let gemini = reply(Provider::Gemini, "photo", &json!({}));
+    let parts = tools.run(Provider::Gemini, &gemini).await;
+    assert_eq!(
+        parts[1],
+        json!({"inlineData": {"mimeType": "audio/wav", "data": "UklGRg=="}})
+    );
     let image = reply(Provider::Anthropic, "photo", &json!({}));
     let block = tools.run(Provider::Anthropic, &image).await.remove(0);
     assert_eq!(block["tool_use_id"], "c1");
@@ -304,6 +349,39 @@ async fn long_results_are_cut_and_read_in_parts() {
     let read = json!({"id": "r1"});
     let (text, _) = run(&tools, Provider::Anthropic, "read_result", read).await;
     assert!(text.ends_with("[cut here: ask for fewer lines]"), "{text}");
+}
+
+#[tokio::test]
+async fn server_may_ask_for_longer_results() {
+    const HINT: &str = "anthropic/maxResultSizeChars";
+
+    let text = |count: usize| move || "x".repeat(count);
+    let server = Server::new("log", "1.0.0")
+        .tool(Tool::new("plain").handler(text(5_000)))
+        .tool(Tool::new("long").meta(HINT, 5_000).handler(text(5_000)))
+        .tool(Tool::new("short").meta(HINT, 1).handler(text(400)))
+        .tool(
+            Tool::new("huge")
+                .meta(HINT, u64::MAX)
+                .handler(text(600_000)),
+        )
+        .tool(Tool::new("result").handler(move || {
+            let result = CallToolResult::from_text("x".repeat(5_000));
+            result.meta(HINT, 5_000)
+        }));
+    let client = Client::connect(InProcess(server)).await.unwrap();
+    let tools = ToolSet::from(&client).result_budget(Tokens(100));
+    for (name, is_cut) in [
+        ("plain", true),
+        ("long", false),
+        ("short", false),
+        ("huge", true),
+        ("result", false),
+    ] {
+        let (text, _) = run(&tools, Provider::Anthropic, name, json!({})).await;
+        assert_eq!(text.contains("read_result"), is_cut, "{name}");
+        assert!(text.len() < 501_000, "{name}");
+    }
 }
 
 #[tokio::test]
