@@ -126,6 +126,7 @@ fn server_to_json(server: &ServerStatus) -> Value {
         "state": state,
         "reason": reason,
         "tools": server.tools,
+        "held": server.held,
         "prompts": server.prompts,
         "resources": server.resources,
         "templates": server.templates,

@@ -201,6 +201,11 @@ pub(crate) enum Command {
         after_help = "Tools and prompts are named `server__tool`. A server that ends is started again. The file is a TOML\nfile, with names, filters, limits and authorization, or an `mcp.json`; its commands are run without a\nquestion. Changes in the file are applied while the gateway runs. Servers with a stored login\n(`mcp login`) are called with it.\n\nExamples:\n  mcp gateway gateway.toml\n  mcp gateway mcp.json --stdio --hide-tool 'files__write_*'"
     )]
     Gateway(GatewayArgs),
+    /// Show the tools that a lock file holds back with their changes, and approve them
+    #[command(
+        after_help = "`mcp gateway --pin FILE` writes the file at its first start. Later it holds tools that their servers\nchange or add, and offers them within a second after they are approved.\n\nExamples:\n  mcp pin mcp.lock\n  mcp pin mcp.lock files__read_file 'mail__*'"
+    )]
+    Pin(PinArgs),
     /// Log in to a server, and keep the token
     #[command(
         after_help = "Tokens are files that only the user can read. With MCP_CREDENTIALS=keychain they are encrypted\nwith a key of the keychain. Other commands use them.\n\nExample:\n  mcp login https://mcp.example.com/mcp"
@@ -398,6 +403,9 @@ pub(crate) struct GatewayArgs {
     /// List all tools, or three that find the others
     #[arg(long, value_name = "MODE")]
     pub(crate) tools: Option<ToolsArg>,
+    /// Offer only tools with the definitions in this lock file; `mcp pin` approves changes
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pin: Option<PathBuf>,
     /// Let all calls of this server share one process or session
     #[arg(long, value_name = "SERVER")]
     pub(crate) one_process: Vec<String>,
@@ -410,6 +418,17 @@ pub(crate) struct GatewayArgs {
     /// Serve a page with the state of the servers to this machine; 0 is any port
     #[arg(long, value_name = "PORT")]
     pub(crate) admin_port: Option<u16>,
+}
+
+/// Arguments of `pin`.
+#[derive(Debug, Args)]
+pub(crate) struct PinArgs {
+    /// The lock file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Approve tools by `server__tool`; `*` and `?` are wildcards
+    #[arg(value_name = "PATTERN")]
+    pub(crate) approve: Vec<String>,
 }
 
 /// The way in which clients find a gateway's tools.

@@ -18,6 +18,7 @@ mod listen;
 mod login;
 mod new;
 mod pack;
+mod pin;
 mod ping;
 mod prompt;
 mod proxy;
@@ -68,6 +69,7 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Proxy(args) => proxy::run(args, output).await,
         Command::Serve(args) => serve::run(args, output).await,
         Command::Gateway(args) => gateway::run(args, output).await,
+        Command::Pin(args) => pin::run(args, output),
         Command::Login(args) => login::login(args, output).await,
         Command::Logout(args) => login::logout(args, output).await,
         Command::Whoami(args) => login::whoami(args, output).await,

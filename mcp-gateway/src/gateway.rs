@@ -32,6 +32,7 @@
 //! | `tasks` | tasks of servers, for clients with tasks |
 //! | `passed` | messages of extensions that the gateway does not know |
 //! | `routes` | tools, resources, templates, prompts and completions |
+//! | `pinned` | the tools that are held until they are approved |
 //! | `served` | the items of one kind |
 //! | `taken_uris` | the URIs that servers answer for |
 //! | `update_stream` | one subscription to resources of a server |
@@ -67,6 +68,7 @@ mod open_tasks;
 mod options;
 mod parked;
 mod passed;
+mod pinned;
 mod questions;
 mod quota;
 mod routes;

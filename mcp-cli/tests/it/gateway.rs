@@ -241,6 +241,86 @@ async fn toml_file_is_applied_and_applied_again_when_it_changes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn changed_tool_is_held_until_mcp_pin_approves_it() {
+    let lock = folder("gateway_pin").join("mcp.lock");
+    let lock = lock.to_str().unwrap();
+    let content = format!(
+        "[http]\nlisten = \"127.0.0.1:0\"\n[servers.far]\nurl = \"{}\"\nallow = [\"add\", \"fail\"]\n",
+        http_shop()
+    );
+    let file = toml("pinned", &content);
+    assert!(mcp(&["pin", lock]).err.contains("there is no file"));
+    let words = ["gateway", &*file, "--pin", lock];
+    let served = start(&words);
+    let mode = ConnectMode::Auto;
+    let first = client(mode.clone()).connect(&*served.url).await.unwrap();
+    assert_eq!(names(&first).await, ["far__add", "far__fail"]);
+    assert!(served.into_text().contains("approved at their first use"));
+
+    // As if the server had changed one tool, and added another one.
+    let text = std::fs::read_to_string(lock).unwrap();
+    let mut pins: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let approved = &mut pins["servers"]["far"]["approved"];
+    approved["add"]["description"] = json!("Added two\u{202e} numbers.");
+    approved.as_object_mut().unwrap().remove("fail");
+    std::fs::write(lock, pins.to_string()).unwrap();
+    let served = start(&words);
+    let client = client(mode).connect(&*served.url).await.unwrap();
+    assert!(names(&client).await.is_empty());
+    let refused = client
+        .call("far__add", json!({"a": 1, "b": 2}))
+        .await
+        .unwrap();
+    assert!(
+        refused.text().contains("`mcp pin mcp.lock`"),
+        "{}",
+        refused.text()
+    );
+
+    let shown = mcp(&["pin", lock]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    for part in [
+        "far__add",
+        "/tools/add/description",
+        "-   \"description\": \"Added two\\u{202e} numbers.\"",
+        "+   \"description\": \"Adds two numbers.\"",
+        "far__fail",
+        "a new tool",
+    ] {
+        assert!(shown.out.contains(part), "no {part} in {}", shown.out);
+    }
+    let shown = mcp(&["pin", lock, "--json"]).json();
+    assert_eq!(shown["held"][1]["name"], "far__fail");
+    assert_eq!(mcp(&["pin", lock, "far__nothing"]).code, 1);
+    let approved = mcp(&["pin", lock, "far__a*"]);
+    assert!(approved.out.contains("approved far__add"), "{approved:?}");
+    let offered = async {
+        while names(&client).await != ["far__add"] {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(LIMIT, offered).await.unwrap();
+    let sum = client
+        .call("far__add", json!({"a": 1, "b": 2}))
+        .await
+        .unwrap();
+    assert_eq!(sum.text(), "3");
+    assert!(
+        served
+            .into_text()
+            .contains("a tool is held until it is approved")
+    );
+
+    std::fs::write(lock, "[]").unwrap();
+    assert!(mcp(&["pin", lock]).err.contains("is malformed"));
+    assert!(
+        mcp(&["gateway", &file, "--pin", lock])
+            .err
+            .contains("is malformed")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn service_with_an_openapi_document_is_a_server() {
     let origin = on_thread(|listener| async {
         let route = axum::routing::get(|headers: http::HeaderMap| async move {

@@ -11,6 +11,7 @@ use mcp_core::ServerIdentity;
 use mcp_server::Caller;
 #[cfg(feature = "openapi")]
 use mcp_server::Server;
+use mcp_toolset::{PinFile, TrustError};
 use mcp_types::ProtocolVersion;
 use serde_json::Value;
 
@@ -116,10 +117,14 @@ impl GatewayConfig {
             NamingConfig::Prefixed => Naming::Prefixed,
             NamingConfig::Plain => Naming::PlainUnlessTaken,
         };
-        let gateway = Gateway::new(&self.name, env!("CARGO_PKG_VERSION"))
+        let mut gateway = Gateway::new(&self.name, env!("CARGO_PKG_VERSION"))
             .naming(naming)
             .tool_mode(self.tools.mode)
             .always_list(&self.tools.always_list);
+        if let Some(path) = &self.tools.pin {
+            let invalid = |error: TrustError| ConfigError::invalid("tools.pin", error.to_string());
+            gateway = gateway.pin(PinFile::open(path).map_err(invalid)?);
+        }
         let servers = self.servers.iter().filter(|(_, config)| !config.disabled);
         servers
             .into_iter()

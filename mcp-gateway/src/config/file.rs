@@ -121,6 +121,9 @@ pub struct ToolsConfig {
     pub mode: ToolMode,
     /// Patterns of tools that stay listed with `search`, by their names for clients.
     pub always_list: Vec<String>,
+    /// The lock file with the tool definitions that a user has approved; see [`Gateway::pin`](crate::Gateway::pin). Default:
+    /// none.
+    pub pin: Option<PathBuf>,
 }
 
 /// The table `authorization`: clients need an access token of an issuer.

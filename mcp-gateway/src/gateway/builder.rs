@@ -8,7 +8,7 @@ use mcp_client::Client;
 use mcp_client::group::{Group, Naming};
 use mcp_core::store::UsedStateStore;
 use mcp_server::Server;
-use mcp_toolset::Ranker;
+use mcp_toolset::{PinFile, Ranker};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -19,6 +19,7 @@ use super::lists::{Command, Reload, Restart, ServerLists};
 use super::open_tasks::OpenTasks;
 use super::options::GatewayServer;
 use super::parked::Parked;
+use super::pinned::PinnedTools;
 use super::search::{ToolMode, ToolSearch};
 use super::setup::{Setup, check_settings};
 use super::starting::Handles;
@@ -91,6 +92,7 @@ pub struct Gateway {
     start_limit: Duration,
     tool_mode: ToolMode,
     search: ToolSearch,
+    pins: Option<PinFile>,
 }
 
 /// Changes the settings of a server.
@@ -207,6 +209,7 @@ impl Gateway {
             start_limit: START_LIMIT,
             tool_mode: ToolMode::default(),
             search: ToolSearch::default(),
+            pins: None,
         }
     }
 
@@ -316,6 +319,31 @@ impl Gateway {
         self
     }
 
+    /// Offers only tools with the definitions in a lock file: a server cannot change what language models read. The log names
+    /// the tools that are held, with their differences, and calls of them are refused. When a user approves one with
+    /// `mcp pin FILE` or [`PinFile::approve`], it is offered within a second. A reload does not change the file. Default: the
+    /// definitions of the servers.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp::gateway::{Gateway, GatewayServer};
+    /// use mcp::prelude::*;
+    /// use mcp::toolset::PinFile;
+    ///
+    /// # fn run() -> Result<(), mcp::toolset::TrustError> {
+    /// let gateway = Gateway::new("tools", "1.0.0")
+    ///     .server(GatewayServer::new("files", |client| client.connect("http://127.0.0.1:8001/mcp")))
+    ///     .pin(PinFile::open("mcp.lock")?);
+    /// # let _ = gateway;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn pin(mut self, pins: PinFile) -> Self {
+        self.pins = Some(pins);
+        self
+    }
+
     /// Starts the servers and lists what they offer. A server that cannot be started is left out with a
     /// warning in the log, and tried again with growing pauses of up to a minute. A server that is not listed
     /// within the [start limit](Self::start_limit) follows later.
@@ -347,7 +375,9 @@ impl Gateway {
             announcements: Announcements::default(),
             directory,
             clients: server.broadcaster(),
+            pins: self.pins.map(PinnedTools::new),
         };
+        let pins = setup.pins.clone();
         let group = setup.group.clone();
         let handles = Handles {
             tools: server.tools(),
@@ -361,6 +391,9 @@ impl Gateway {
         lists.pass_updates(&server);
         if let Some(starting) = lists.starting() {
             server = server.layer(starting);
+        }
+        if let Some(pins) = pins {
+            server = server.layer(pins);
         }
         if self.tool_mode == ToolMode::Search {
             server = self.search.add_to(server);

@@ -20,6 +20,7 @@ use super::error::GatewayError;
 use super::listing::Listing;
 use super::manifest::Manifest;
 use super::options::StartSettings;
+use super::pinned::PinnedTools;
 use super::starting::UnlistedServer;
 use super::upstream::Upstream;
 
@@ -193,7 +194,7 @@ impl ListedServer {
 }
 
 /// Reads the manifests of servers that have no lists yet.
-pub(super) async fn read_manifests(servers: &mut [ListedServer]) {
+pub(super) async fn read_manifests(servers: &mut [ListedServer], pins: Option<&PinnedTools>) {
     let unlisted = servers
         .iter_mut()
         .filter(|server| !server.listing.is_complete());
@@ -201,6 +202,9 @@ pub(super) async fn read_manifests(servers: &mut [ListedServer]) {
         let manifest = server.manifest.clone()?;
         Some(async move {
             if let Some(listing) = manifest.read().await {
+                if let (Some(pins), Some(tools)) = (pins, &listing.tools) {
+                    pins.check(&server.upstream.server, tools).await;
+                }
                 server.listing = listing;
                 server.is_saved = true;
             }

@@ -24,6 +24,7 @@ use super::entry::{ConnectShared, ListedServer, health, read_manifests};
 use super::error::GatewayError;
 use super::listing::{self, Listed};
 use super::options::GatewayServer;
+use super::pinned::PinnedTools;
 use super::served::Served;
 use super::setup::{Setup, check_settings};
 use super::starting::{Handles, Starting};
@@ -89,6 +90,8 @@ pub(super) struct ServerLists {
     starting: Starting,
     /// All servers have answered, or their time has passed.
     is_settled: bool,
+    /// The number of the pins that are served.
+    pins_seen: u64,
 }
 
 impl ServerLists {
@@ -110,6 +113,7 @@ impl ServerLists {
             requests: FuturesUnordered::new(),
             generation: 0,
             is_settled: false,
+            pins_seen: 0,
         }
     }
 
@@ -176,7 +180,7 @@ impl ServerLists {
     /// Returns [`GatewayError::NameTaken`] when a server lists a tool with the exact name of another one.
     pub(super) async fn load(&mut self, time: Duration) -> Result<(), GatewayError> {
         let limit = Instant::now() + finite(time);
-        read_manifests(&mut self.servers).await;
+        read_manifests(&mut self.servers, self.setup.pins.as_ref()).await;
         self.request_due();
         while let Ok(Some(listed)) = timeout_at(limit, self.requests.next()).await {
             self.store(listed);
@@ -276,6 +280,10 @@ impl ServerLists {
                     // The caller may have gone.
                     Command::Status(sender) => drop(sender.send(self.status())),
                 },
+                () = pins_changed(self.setup.pins.as_ref(), &mut self.pins_seen) => {
+                    let all: Vec<usize> = (0..self.servers.len()).collect();
+                    self.serve_tools(&all, false, false);
+                }
                 () = subscriptions_changed(&mut self.updates) => {
                     self.updates.iter_mut().for_each(Updates::subscribe);
                 }
@@ -297,6 +305,11 @@ impl ServerLists {
                     .items(server)
                     .map(|item| item.name.clone())
                     .collect(),
+                held: self
+                    .setup
+                    .pins
+                    .as_ref()
+                    .map_or_else(Vec::new, |pins| pins.held(server)),
                 prompts: self.prompts.count(server),
                 resources: self.resources.count(server),
                 templates: self.templates.count(server),
@@ -391,7 +404,14 @@ impl ServerLists {
                 server.generation,
                 (stale, needs_capabilities),
             );
-            self.requests.push(Box::pin(request));
+            let pins = self.setup.pins.clone();
+            self.requests.push(Box::pin(async move {
+                let listed = request.await;
+                if let (Some(pins), Some(tools)) = (pins, &listed.listing.tools) {
+                    pins.check(&listed.server, tools).await;
+                }
+                listed
+            }));
         }
     }
 
@@ -542,7 +562,7 @@ impl ServerLists {
         let checked = check_settings(&servers);
         if checked.is_ok() {
             self.set_servers(servers, naming);
-            read_manifests(&mut self.servers).await;
+            read_manifests(&mut self.servers, self.setup.pins.as_ref()).await;
             self.serve_all();
             self.update_sources(&[]);
         }
@@ -555,6 +575,14 @@ impl Drop for ServerLists {
     /// Lets calls run: nothing is listed any more.
     fn drop(&mut self) {
         self.starting.set(Vec::new(), true);
+    }
+}
+
+/// Waits until tools are approved. Never ends without pins.
+async fn pins_changed(pins: Option<&PinnedTools>, seen: &mut u64) {
+    match pins {
+        Some(pins) => pins.changed(seen).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -104,7 +104,7 @@ impl ToolSearch {
             Ok(tools) => tools,
             Err(reply) => return reply,
         };
-        tools.retain(|tool| self.listed.matches(&tool.name) && !is_own(&tool.name));
+        tools.retain(|tool| self.listed.matches(&tool.name));
         tools.extend(search::tools());
         let listing = Listing::new(ListToolsResult::new(tools));
         ResultBody::ListTools(Arc::new(listing)).into()
@@ -133,7 +133,7 @@ fn inner_call(call: &Call) -> Option<Call> {
     (!is_own(&inner.name)).then_some(Call::CallTool(inner))
 }
 
-/// Returns the tools that the caller may see.
+/// Returns the tools that the caller may see, without those that have the name of one of the three.
 ///
 /// # Errors
 ///
@@ -155,9 +155,11 @@ async fn visible_tools(exchange: &Exchange, next: &Next) -> Result<Vec<Tool>, Re
         tools.extend_from_slice(&listing.tools);
         match &listing.next_cursor {
             Some(cursor) => page = Page::at(cursor.clone()),
-            None => return Ok(tools),
+            None => break,
         }
     }
+    tools.retain(|tool| !is_own(&tool.name));
+    Ok(tools)
 }
 
 /// Converts the fault of an unknown tool into a result that the language model reads.

@@ -14,6 +14,7 @@ use super::directory::Directory;
 use super::error::GatewayError;
 use super::options::GatewayServer;
 use super::parked::Parked;
+use super::pinned::PinnedTools;
 use super::questions::{Broadcast, Questions};
 use super::quota::WaitingCalls;
 use super::sessions::{Connect, MAX_OF_CALLER, Sessions};
@@ -35,6 +36,7 @@ pub(super) struct Setup {
     pub(super) directory: Directory,
     /// The clients of the gateway, for notifications of extensions.
     pub(super) clients: Broadcaster,
+    pub(super) pins: Option<PinnedTools>,
 }
 
 impl Setup {

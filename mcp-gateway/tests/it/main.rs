@@ -19,6 +19,7 @@ mod lazy;
 mod logs;
 mod nodes;
 mod openapi;
+mod pins;
 mod raw;
 mod relay;
 mod search;

@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use crate::kit::{Order, serve, server_of};
+use crate::kit::{LogLines, Order, serve, server_of};
 
 const LIMIT: Duration = Duration::from_secs(10);
 
@@ -250,6 +250,42 @@ async fn callers_find_and_call_only_what_they_may_see() {
             assert_eq!(posted.is_ok(), is_admin, "{posted:?}");
         }
     }
+}
+
+// All tasks run on the thread of the subscriber.
+#[tokio::test]
+async fn audit_log_has_the_tool_instead_of_call_tool() {
+    let lines = LogLines::default();
+    let _guard = lines.record();
+    let limited = ToolOptions::new().limits(CallLimits::new().rate(1, Duration::from_secs(60)));
+    let server = server_of("chat", chat(Arc::default())).tool("delete_channel", limited);
+    let gateway = Gateway::new("gateway", "1.0.0").server(server);
+    let opened = gateway.tool_mode(ToolMode::Search).connect().await.unwrap();
+    let client = Client::connect(InProcess(opened.server)).await.unwrap();
+    found(&client, "delete a channel").await;
+    let delete = call_of("chat__delete_channel", json!({}));
+    for _ in 0..2 {
+        client.call("call_tool", delete.clone()).await.unwrap();
+    }
+    let post = call_of("chat__post_message", json!({"channel": "secret"}));
+    assert!(client.call("call_tool", post).await.unwrap().is_error());
+    let log = lines.text();
+    let audit = log
+        .lines()
+        .filter(|line| line.contains("mcp_gateway::audit"));
+    let audit: Vec<_> = audit.collect();
+    // The second call is beyond the limit of the gateway. The server refuses the arguments of the last one.
+    assert_eq!(audit.len(), 3, "{log}");
+    for (line, parts) in audit.iter().zip([
+        ["item=\"delete_channel\"", "outcome=\"ok\""],
+        ["item=\"delete_channel\"", "outcome=\"error\""],
+        ["item=\"post_message\"", "outcome=\"error result\""],
+    ]) {
+        for part in parts {
+            assert!(line.contains(part), "{line} has no {part}");
+        }
+    }
+    assert!(!log.contains("secret"), "{log}");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use mcp::auth::{ResourceServer, StaticTokens};
-use mcp::gateway::{CallLimits, Gateway, GatewayServer, ToolOptions};
+use mcp::gateway::{CallLimits, Gateway, GatewayServer, ToolMode, ToolOptions};
 use mcp::group::Health;
 use mcp::http::Serve;
 use mcp::prelude::*;
@@ -258,6 +258,66 @@ async fn requests_for_tasks_are_audited_and_their_results_are_limited() {
             .any(|line| line.contains("audit") && line.contains(&kind))
     };
     assert!(audited("tool") && audited("tasks/get"), "{log}");
+}
+
+// All tasks run on the thread of the subscriber.
+#[tokio::test]
+async fn task_through_call_tool_is_that_of_a_direct_call() {
+    let lines = LogLines::default();
+    let _guard = lines.record();
+    let gate = Arc::new(Semaphore::new(1));
+    let server = server_of("studio", studio(&gate, TaskMode::Always));
+    let gateway = Gateway::new("gateway", "1.0.0").server(server);
+    let opened = gateway.tool_mode(ToolMode::Search).connect().await.unwrap();
+    let call = |name: &str| json!({"name": format!("studio__{name}"), "arguments": {}});
+    let client = builder().tasks();
+    let client = client
+        .connect(InProcess(opened.server.clone()))
+        .await
+        .unwrap();
+    let task = client
+        .call("call_tool", call("render"))
+        .start()
+        .await
+        .unwrap();
+    assert!(task.id().is_some());
+    assert_eq!(task.result().await.unwrap().text(), "rendered");
+    let ordered = client.call("call_tool", call("order")).await.unwrap();
+    assert_eq!(ordered.text(), "3 items");
+    let failed = client.call("call_tool", call("fail")).await.unwrap();
+    assert_eq!((failed.is_error(), failed.text()), (true, "failed".into()));
+    gate.forget_permits(1);
+    let waiting = client
+        .call("call_tool", call("render"))
+        .start()
+        .await
+        .unwrap();
+    waiting.cancel().await.unwrap();
+    assert_eq!(waiting.status().await.unwrap(), TaskStatus::Cancelled);
+    // A client without tasks waits for the result.
+    gate.add_permits(1);
+    let plain = builder().connect(InProcess(opened.server)).await.unwrap();
+    let rendered = plain.call("call_tool", call("render")).await.unwrap();
+    assert_eq!(rendered.text(), "rendered");
+
+    let log = lines.text();
+    let audit = || {
+        log.lines()
+            .filter(|line| line.contains("mcp_gateway::audit"))
+    };
+    for part in [
+        "kind=\"tool\" item=\"render\" outcome=\"ok\"",
+        "kind=\"tool\" item=\"order\"",
+        "kind=\"tasks/get\" item=\"render\"",
+        "kind=\"tasks/update\" item=\"order\"",
+        "kind=\"tasks/cancel\" item=\"render\"",
+    ] {
+        assert!(
+            audit().any(|line| line.contains(part)),
+            "no {part} in {log}"
+        );
+    }
+    assert!(!audit().any(|line| line.contains("call_tool")), "{log}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -62,10 +62,11 @@ function show(row, server) {
   text(row.reason, server.reason ?? "");
   text(row.count, String(server.tools.length));
   row.count.setAttribute("aria-label", `${server.tools.length} tools of ${server.name}`);
-  const tools = server.tools.join("\n");
+  const names = [...server.tools, ...server.held.map((tool) => `${tool} (held)`)];
+  const tools = names.join("\n");
   if (row.tools !== tools) {
     row.tools = tools;
-    row.list.replaceChildren(...server.tools.map((tool) => el("li", "", tool)));
+    row.list.replaceChildren(...names.map((name) => el("li", "", name)));
   }
   text(cells.prompts, String(server.prompts));
   text(cells.resources, String(server.resources + server.templates));

@@ -6,6 +6,7 @@ use mcp::HttpClient;
 use mcp::gateway::config::{AdminConfig, AuthorizationConfig, GatewayConfig, HttpConfig};
 use mcp::gateway::{Gateway, GatewayError, GatewayServer, ToolMode, ToolPatterns};
 use mcp::group::{GroupConfig, Naming, Variables};
+use mcp::toolset::PinFile;
 
 use crate::cli::{GatewayArgs, ToolsArg};
 use crate::failure::Failure;
@@ -18,6 +19,7 @@ pub(super) struct Source {
     file: PathBuf,
     plain_names: bool,
     tools: Option<ToolsArg>,
+    pin: Option<PathBuf>,
     one_process: Vec<String>,
     hide_tool: Vec<String>,
     logins: Logins,
@@ -39,6 +41,7 @@ impl Source {
             file: args.file.clone(),
             plain_names: args.plain_names,
             tools: args.tools,
+            pin: args.pin.clone(),
             one_process: args.one_process.clone(),
             hide_tool: args.hide_tool.clone(),
             logins: Logins::default(),
@@ -161,6 +164,10 @@ impl Source {
             Some(ToolsArg::Search) => gateway.tool_mode(ToolMode::Search),
             None => gateway,
         };
+        if let Some(file) = &self.pin {
+            let pins = PinFile::open(file);
+            gateway = gateway.pin(pins.map_err(|error| Failure::usage(error.to_string()))?);
+        }
         let patterns = ToolPatterns::new(&self.hide_tool);
         for name in names {
             let (patterns, prefix) = (patterns.clone(), format!("{name}__"));

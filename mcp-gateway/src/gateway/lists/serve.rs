@@ -105,6 +105,9 @@ impl ServerLists {
             .collect();
         let names = allowed.iter().flatten().flatten().map(|item| &*item.name);
         let counts = count(names);
+        if let Some(pins) = self.setup.pins.as_ref().filter(|_| is_complete) {
+            pins.clear();
+        }
         let mut next = Vec::new();
         for &index in indices {
             let server = &self.servers[index];
@@ -112,7 +115,7 @@ impl ServerLists {
                 continue;
             };
             let renamed: HashMap<_, _> = server.upstream.settings.renamed().collect();
-            let items = self.tools.name(
+            let mut items = self.tools.name(
                 &server.upstream.server,
                 tools,
                 |tool| &tool.name,
@@ -123,6 +126,9 @@ impl ServerLists {
                     exact.into_iter().chain(others)
                 },
             );
+            if let Some(pins) = &self.setup.pins {
+                pins.hold(&server.upstream, &mut items);
+            }
             next.push(NextItems {
                 upstream: &server.upstream,
                 items,

@@ -1,0 +1,133 @@
+//! `mcp pin`.
+
+use mcp::gateway::ToolPatterns;
+use mcp::toolset::{HeldTool, PinFile, TrustError};
+use serde_json::{Value, json};
+
+use super::support::to_json;
+use crate::cli::PinArgs;
+use crate::failure::Failure;
+use crate::output::Output;
+
+pub(super) fn run(args: &PinArgs, output: &Output) -> Result<(), Failure> {
+    let failed = |error: TrustError| Failure::usage(error.to_string());
+    if !args.file.exists() {
+        let file = args.file.display();
+        return Err(Failure::usage(format!(
+            "there is no file {file}; `mcp gateway --pin` writes it"
+        )));
+    }
+    let pins = PinFile::open(&args.file).map_err(failed)?;
+    let held = pins.held();
+    let patterns = ToolPatterns::new(&args.approve);
+    let (approved, rest): (Vec<_>, Vec<_>) = held
+        .into_iter()
+        .partition(|held| patterns.matches(&name(held)));
+    for held in &approved {
+        if !pins.approve(held).map_err(failed)? {
+            let name = name(held);
+            return Err(Failure::usage(format!(
+                "{name} has changed in the meantime; run the command again"
+            )));
+        }
+    }
+    if !args.approve.is_empty() && approved.is_empty() {
+        return Err(Failure::usage("no held tool has such a name"));
+    }
+    if output.json {
+        let names: Vec<_> = approved.iter().map(name).collect();
+        let rest = rest.iter().map(document).collect::<Result<Vec<_>, _>>()?;
+        output.document(&json!({"approved": names, "held": rest}));
+        return Ok(());
+    }
+    for held in &approved {
+        output.line(&format!("approved {}", name(held)));
+    }
+    for held in rest.iter().filter(|_| args.approve.is_empty()) {
+        print(held, output);
+    }
+    if rest.is_empty() {
+        output.note("no tool is held");
+    } else {
+        let (count, file) = (rest.len(), args.file.display());
+        output.note(&format!(
+            "{count} held; `mcp pin {file} NAME` approves a tool"
+        ));
+    }
+    Ok(())
+}
+
+fn name(held: &HeldTool) -> String {
+    format!("{}__{}", held.server, held.tool.name)
+}
+
+fn document(held: &HeldTool) -> Result<Value, Failure> {
+    let differences = held
+        .diff()
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(json!({
+        "name": name(held),
+        "differences": to_json(&differences)?,
+        "approved": to_json(&held.approved)?,
+        "definition": to_json(&held.tool)?,
+    }))
+}
+
+/// Prints the differences, and the lines of the definition that differ.
+fn print(held: &HeldTool, output: &Output) {
+    output.heading(&name(held));
+    match &held.approved {
+        Some(_) => match held.diff() {
+            Ok(diff) => diff
+                .differences()
+                .iter()
+                .for_each(|difference| output.line(&difference.to_string())),
+            Err(error) => output.line(&error.to_string()),
+        },
+        None => output.line("a new tool"),
+    }
+    let lines = |tool: &mcp::Tool| {
+        let json = serde_json::to_string_pretty(tool).unwrap_or_default();
+        json.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let old = held.approved.as_ref().map(lines).unwrap_or_default();
+    let new = lines(&held.tool);
+    let (old, new) = changed(&old, &new);
+    old.iter()
+        .for_each(|line| output.line(&format!("- {line}")));
+    new.iter()
+        .for_each(|line| output.line(&format!("+ {line}")));
+}
+
+/// Returns what is between the common first and last lines.
+fn changed<'a>(old: &'a [String], new: &'a [String]) -> (&'a [String], &'a [String]) {
+    let pairs = old.iter().zip(new);
+    let first = pairs.take_while(|(old, new)| old == new).count();
+    let (old, new) = (&old[first..], &new[first..]);
+    let pairs = old.iter().rev().zip(new.iter().rev());
+    let last = pairs.take_while(|(old, new)| old == new).count();
+    (&old[..old.len() - last], &new[..new.len() - last])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::changed;
+
+    #[test]
+    fn common_first_and_last_lines_are_left_out() {
+        let lines = |text: &str| -> Vec<String> { text.split(' ').map(str::to_owned).collect() };
+        for (old, new, expected_old, expected_new) in [
+            ("a b c", "a x c", "b", "x"),
+            ("a c", "a b c", "", "b"),
+            ("a a", "a", "a", ""),
+            ("a", "a", "", ""),
+        ] {
+            let (old, new) = (lines(old), lines(new));
+            let (old, new) = changed(&old, &new);
+            assert_eq!(
+                (old.join(" "), new.join(" ")),
+                (expected_old.to_owned(), expected_new.to_owned())
+            );
+        }
+    }
+}
