@@ -1,11 +1,11 @@
-// A scripted language model with the APIs of OpenAI and Gemini: it calls the tool TOOL with the arguments
-// ARGS once, and then repeats the tool's result. It refuses requests whose tools have schemas that providers
+// A scripted language model with the APIs of OpenAI and Gemini: it makes the calls of STEPS, a JSON array of
+// `[tool, arguments]`, and then repeats the result of the last one. `$FOUND` in arguments is the first tool name
+// in the result before. It refuses requests whose tools have schemas that providers
 // refuse: arrays without `items` (OpenAI), and `oneOf` (OpenAI, strict). It prints its URL on stderr.
 
 import http from 'node:http';
 
-const args = JSON.parse(process.env.ARGS ?? '{}');
-const wanted = process.env.TOOL;
+const steps = JSON.parse(process.env.STEPS);
 let answers = 0;
 
 /** Returns the reason why a provider refuses a schema. */
@@ -19,9 +19,17 @@ function refusal(schema, path = '#') {
     return Object.entries(schema).map(([name, value]) => refusal(value, `${path}/${name}`)).find(Boolean);
 }
 
-/** The tool to call, by the end of its name: hosts add the name of the server before it. */
-function find(names) {
-    return names.find((name) => name === wanted || name.endsWith(`_${wanted}`));
+/** Hosts add the name of the server before the name of a tool. */
+const isNamed = (name, wanted) => name === wanted || name.endsWith(`_${wanted}`);
+
+/** Returns the next call after the texts of these results, and the text that ends the conversation. */
+function next(results, names) {
+    const last = results.at(-1);
+    const [wanted, args] = steps[results.length] ?? [];
+    if (!wanted) return { end: `RESULT ${last}` };
+    const name = names.find((name) => isNamed(name, wanted));
+    const found = /name\\*"\s*:\s*\\*"([\w.-]+)/.exec(last ?? '')?.[1] ?? 'nothing';
+    return name ? { name, args: JSON.parse(JSON.stringify(args).replaceAll('$FOUND', found)) } : { end: `no tool ${wanted}` };
 }
 
 function sse(response, events, named) {
@@ -48,13 +56,11 @@ const text = (content) => (typeof content === 'string' ? content : JSON.stringif
 function chat(body, response) {
     const reason = (body.tools ?? []).map((tool) => refusal(tool.function.parameters, tool.function.name)).find(Boolean);
     if (reason) return refuse(response, reason);
-    const name = find((body.tools ?? []).map((tool) => tool.function.name));
-    const result = body.messages.find((message) => message.role === 'tool');
-    const message = result
-        ? { role: 'assistant', content: `RESULT ${text(result.content)}` }
-        : name
-            ? { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'function', function: { name, arguments: JSON.stringify(args) } }] }
-            : { role: 'assistant', content: `no tool ${wanted}` };
+    const results = body.messages.filter((message) => message.role === 'tool').map((message) => text(message.content));
+    const { name, args, end } = next(results, (body.tools ?? []).map((tool) => tool.function.name));
+    const message = end
+        ? { role: 'assistant', content: end }
+        : { role: 'assistant', content: null, tool_calls: [{ id: `call_${results.length}`, type: 'function', function: { name, arguments: JSON.stringify(args) } }] };
     // LangChain replaces a message by a later one with the same id.
     const base = { id: `chat_${answers++}`, created: 1, model: body.model };
     const finish_reason = message.tool_calls ? 'tool_calls' : 'stop';
@@ -72,12 +78,14 @@ function responses(body, response) {
         tool.type === 'namespace' ? tool.tools.map((inner) => ({ ...inner, namespace: tool.name })) : [tool]);
     const reason = functions.map((tool) => refusal(tool.parameters, tool.name)).find(Boolean);
     if (reason) return refuse(response, reason);
-    const tool = functions.find((tool) => tool.name && find([tool.name]));
-    const result = (body.input ?? []).find((item) => item.type === 'function_call_output');
+    const results = (body.input ?? []).filter((item) => item.type === 'function_call_output').map((item) => text(item.output));
+    const { name, args, end } = next(results, functions.map((tool) => tool.name).filter(Boolean));
+    const tool = functions.find((tool) => tool.name === name);
+    const id = results.length;
     console.error(`tools ${functions.map((tool) => tool.name ?? tool.type).join(' ')}`);
-    const item = result || !tool
-        ? { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: result ? `RESULT ${text(result.output)}` : `no tool ${wanted}`, annotations: [] }] }
-        : { type: 'function_call', id: 'fc_1', call_id: 'call_1', status: 'completed', name: tool.name, ...(tool.namespace ? { namespace: tool.namespace } : {}), arguments: JSON.stringify(args) };
+    const item = end
+        ? { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: end, annotations: [] }] }
+        : { type: 'function_call', id: `fc_${id}`, call_id: `call_${id}`, status: 'completed', name: tool.name, ...(tool.namespace ? { namespace: tool.namespace } : {}), arguments: JSON.stringify(args) };
     const created = { id: 'resp_1', object: 'response', created_at: 1, status: 'in_progress', model: body.model, output: [] };
     const usage = { input_tokens: 1, input_tokens_details: { cached_tokens: 0 }, output_tokens: 1, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 2 };
     sse(response, [
@@ -92,15 +100,12 @@ function gemini(body, response, streams) {
     const functions = (body.tools ?? []).flatMap((tool) => tool.functionDeclarations ?? []);
     const reason = functions.map((tool) => refusal(tool.parameters ?? tool.parametersJsonSchema, tool.name)).find(Boolean);
     if (reason) return refuse(response, reason);
-    const name = find(functions.map((tool) => tool.name));
     console.error(`tools ${functions.map((tool) => tool.name).join(' ')}`);
     const parts = body.contents.flatMap((content) => content.parts ?? []);
-    const result = parts.find((part) => part.functionResponse && find([part.functionResponse.name]));
-    const part = result
-        ? { text: `RESULT ${JSON.stringify(result.functionResponse.response)}` }
-        : name
-            ? { functionCall: { id: 'call_1', name, args } }
-            : { text: `no tool ${wanted}` };
+    const responses = parts.map((part) => part.functionResponse).filter((response) => response && steps.some(([wanted]) => isNamed(response.name, wanted)));
+    const results = responses.map(({ response }) => JSON.stringify(response));
+    const { name, args, end } = next(results, functions.map((tool) => tool.name));
+    const part = end ? { text: end } : { functionCall: { id: `call_${results.length}`, name, args } };
     const answer = { candidates: [{ index: 0, content: { role: 'model', parts: [part] }, finishReason: 'STOP' }], usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 } };
     if (streams) sse(response, [answer]);
     else json(response, answer);
