@@ -257,7 +257,7 @@ impl Front {
 /// Describes the end of a program with the last lines of its standard error.
 fn end(reason: &CloseReason) -> String {
     match reason {
-        CloseReason::Broken(text) => end_text(text),
+        CloseReason::Broken(error) => end_text(&error.to_string()),
         reason => end_text(&reason.to_string()),
     }
 }
