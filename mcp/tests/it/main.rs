@@ -24,6 +24,8 @@ mod panics;
 #[cfg(test)]
 mod raw;
 #[cfg(test)]
+mod rmcp_names;
+#[cfg(test)]
 mod serve;
 #[cfg(test)]
 mod sessions;
