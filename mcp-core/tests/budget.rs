@@ -8,14 +8,13 @@ use mcp_core::wire::{self, MODERN, ReplyContext};
 use mcp_core::{Call, ClientRequest, Reply, ServerProfile, modern, versioning};
 use mcp_types::{CallToolResult, Implementation, Message, ProtocolVersion, Request, RequestId};
 
-/// Parsing, classifying and decoding a modern `tools/call`. One allocation each: the members of
-/// `params` and `_meta`, the name, the raw JSON for the arguments, the client's identity and
+/// Parsing, classifying and decoding a modern `tools/call`. One allocation each: the members, the name, the raw JSON for the arguments, the client's identity and
 /// `_meta`, and the shared facts about the client.
-const READ_MODERN: u64 = 7;
+const READ_MODERN: u64 = 6;
 
-/// Parsing, classifying and decoding a `tools/call` of a session: the two member lists, the name,
+/// Parsing, classifying and decoding a `tools/call` of a session: the members, the name,
 /// the raw JSON of the arguments and `_meta`, and the progress token.
-const READ_LEGACY: u64 = 6;
+const READ_LEGACY: u64 = 5;
 
 /// Encoding a small text result: one buffer, large enough from the start.
 const WRITE: u64 = 1;

@@ -6,11 +6,11 @@ mod batch;
 mod envelope;
 mod error;
 mod id;
-mod members;
 mod message;
 mod params;
 mod parse;
 mod parse_error;
+mod problem;
 mod read_params;
 mod split;
 

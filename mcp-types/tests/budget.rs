@@ -15,9 +15,9 @@ mod tests {
     /// A `tools/call` request of 2026-07-28.
     const CALL: &[u8] = br#"{"jsonrpc":"2.0","id":42,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},"name":"echo","arguments":{"message":"hello, world","repeat":3,"loud":false}}}"#;
 
-    /// Allocations for parsing a call: the member lists of `params` and `_meta`. A string id needs
+    /// Allocations for parsing a call: the list of the members. A string id needs
     /// one more.
-    const PARSE_CALL: u64 = 2;
+    const PARSE_CALL: u64 = 1;
     /// Allocations for copying the parameters: the name of the tool, and its arguments.
     const OWN_PARAMS: u64 = 2;
     /// Allocations for reading capabilities without settings, which every request carries.

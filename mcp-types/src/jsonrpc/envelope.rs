@@ -9,7 +9,7 @@ use std::fmt;
 use serde::Deserializer;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 
-use super::members::Problem;
+use super::problem::Problem;
 use super::read_params::ReadParams;
 use super::{ErrorObject, Message, Notification, Params, ParseError, Request, RequestId, Response};
 use crate::RawJson;

@@ -1,5 +1,6 @@
 //! Deserialization of `params` with its `_meta`.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserializer;
@@ -7,7 +8,8 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visito
 use serde_json::value::RawValue;
 
 use super::Params;
-use super::members::{Members, Problem};
+use super::params::Refusal;
+use super::problem::Problem;
 use crate::RawJson;
 use crate::de::{Str, without_position};
 
@@ -38,18 +40,18 @@ impl<'de> Visitor<'de> for ReadParams<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Params<'de>, A::Error> {
-        let mut members = Members::new();
-        let mut meta = Members::default();
+        let mut params = Params::with_usual_capacity();
         while let Some(Str(key)) = map.next_key()? {
             let value = RawJson::new(map.next_value()?);
             if key == "_meta" && value.is_object() {
                 let mut json = serde_json::Deserializer::from_str(value.as_str());
-                let read = json.deserialize_map(ReadMeta(&mut *self.0));
-                meta = read.map_err(|error| A::Error::custom(without_position(&error)))?;
+                let read = json.deserialize_map(ReadMeta(&mut params, &mut *self.0));
+                read.map_err(|error| A::Error::custom(without_position(&error)))?;
             }
-            members.add((key, value), "params", self.0);
+            let start = params.meta_count();
+            add(&mut params, start, (key, value), "params", self.0);
         }
-        Ok(Params::new(members, meta))
+        Ok(params)
     }
 
     fn visit_unit<E>(self) -> Result<Params<'de>, E> {
@@ -82,21 +84,44 @@ impl<'de> Visitor<'de> for ReadParams<'_> {
     }
 }
 
-/// Reads the members of `_meta`.
-struct ReadMeta<'p>(&'p mut Problem);
+/// Adds a member to the object at `path`, whose members begin at the index `start`.
+fn add<'a>(
+    params: &mut Params<'a>,
+    start: usize,
+    (name, value): (Cow<'a, str>, RawJson<'a>),
+    path: &str,
+    problem: &mut Problem,
+) {
+    match params.refusal(start, &name) {
+        None => params.push(name, value),
+        Some(Refusal::TooMany) => problem.note(format!("`{path}` has too many members")),
+        Some(Refusal::Repeated) => problem.note(format!("`{path}.{name}` comes twice")),
+    }
+}
 
-impl<'de> Visitor<'de> for ReadMeta<'_> {
-    type Value = Members<'de>;
+/// Reads the members of `_meta` into the parameters.
+struct ReadMeta<'p, 'de>(&'p mut Params<'de>, &'p mut Problem);
+
+impl<'de> Visitor<'de> for ReadMeta<'_, 'de> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-        let mut members = Members::new();
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self(params, problem) = self;
+        let start = params.total();
         while let Some((Str(key), value)) = map.next_entry::<_, &RawValue>()? {
-            members.add((key, RawJson::new(value)), "params._meta", self.0);
+            add(
+                params,
+                start,
+                (key, RawJson::new(value)),
+                "params._meta",
+                problem,
+            );
         }
-        Ok(members)
+        params.set_meta(start);
+        Ok(())
     }
 }

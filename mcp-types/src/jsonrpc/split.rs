@@ -4,14 +4,13 @@
 
 use super::Params;
 use super::envelope::Envelope;
-use super::members::Members;
 use crate::RawJson;
 
 /// Maximum depth of a value. Deeper values are left to `serde_json`, which does not recurse.
 const MAX_DEPTH: u8 = 32;
 
-/// Length from which a string is read in larger chunks.
-const LONG_STRING: usize = 128;
+/// Number of words from which a string is read in larger chunks.
+const LONG_STRING: usize = 16;
 
 /// Returns the members of an ordinary message.
 ///
@@ -19,148 +18,144 @@ const LONG_STRING: usize = 128;
 /// occurs twice, too many members, `params` that is not an object, and deep values. `serde_json` then reads
 /// the message again, and reports the error if there is one.
 pub(super) fn split(text: &str) -> Option<Envelope<'_>> {
-    let mut reader = Reader { text, position: 0 };
+    let reader = Reader(text);
     let mut found = Envelope::default();
-    reader.object(|reader, name| match name {
-        "jsonrpc" => set(&mut found.version, reader.value()?),
-        "id" => set(&mut found.id, reader.value()?),
-        "method" => set(&mut found.method, reader.value()?),
-        "result" => set(&mut found.result, reader.value()?),
-        "error" => set(&mut found.error, reader.value()?),
-        "params" => set(&mut found.params, reader.params()?),
-        _ => reader.value().map(drop),
+    let end = reader.object(reader.token(0), |name, at| {
+        let slot = match name {
+            "jsonrpc" => &mut found.version,
+            "id" => &mut found.id,
+            "method" => &mut found.method,
+            "result" => &mut found.result,
+            "error" => &mut found.error,
+            "params" => {
+                let (params, end) = reader.params(at)?;
+                return found.params.replace(params).is_none().then_some(end);
+            }
+            _ => return reader.value(at, MAX_DEPTH),
+        };
+        let end = reader.value(at, MAX_DEPTH)?;
+        let value = reader.raw(at, end)?;
+        slot.replace(value).is_none().then_some(end)
     })?;
-    reader.peek();
-    reader.rest().is_empty().then_some(found)
+    (reader.token(end) == text.len()).then_some(found)
 }
 
-/// Sets a member that was not set before.
-fn set<T>(slot: &mut Option<T>, value: T) -> Option<()> {
-    slot.replace(value).is_none().then_some(())
-}
-
-/// A position in a message. Its methods return `None` for JSON that is not valid or not ordinary.
-struct Reader<'a> {
-    text: &'a str,
-    position: usize,
-}
+/// The text of a message. Functions take the position of a token and return the position behind what
+/// they have read, or `None` for JSON that is not valid or not ordinary.
+#[derive(Clone, Copy)]
+struct Reader<'a>(&'a str);
 
 impl<'a> Reader<'a> {
     /// Reads an object with plain names. `member` reads the value of each member.
-    fn object(&mut self, mut member: impl FnMut(&mut Self, &'a str) -> Option<()>) -> Option<()> {
-        self.expect(b'{')?;
-        self.list(b'}', |reader| {
-            let name = reader.name()?;
-            reader.expect(b':')?;
-            member(reader, name)
+    fn object(
+        self,
+        at: usize,
+        mut member: impl FnMut(&'a str, usize) -> Option<usize>,
+    ) -> Option<usize> {
+        if self.byte(at) != b'{' {
+            return None;
+        }
+        self.list(at, b'}', |at| {
+            let start = self.after(at, b'"')?;
+            let end = end_of_plain(self.0, start);
+            let value = self.value_of_member(self.after(end, b'"')?)?;
+            member(self.0.get(start..end)?, value)
         })
     }
 
     /// Reads the object `params`, and the members of `_meta` in it.
-    fn params(&mut self) -> Option<Params<'a>> {
-        let mut members = Members::new();
-        let mut meta = Members::default();
-        self.object(|reader, name| {
-            let first = reader.peek();
-            let start = reader.position;
-            if name == "_meta" && first == b'{' {
-                meta = Members::new();
-                reader.object(|reader, name| meta.add_new(name, reader.value()?))?;
+    fn params(self, at: usize) -> Option<(Params<'a>, usize)> {
+        let mut params = Params::with_usual_capacity();
+        let end = self.object(at, |name, at| {
+            let end = if name == "_meta" && self.byte(at) == b'{' {
+                let start = params.total();
+                let end = self.object(at, |name, at| {
+                    let end = self.value(at, MAX_DEPTH)?;
+                    let value = self.raw(at, end)?;
+                    add(&mut params, start, name, value)?;
+                    Some(end)
+                })?;
+                params.set_meta(start);
+                end
             } else {
-                reader.skip(first, MAX_DEPTH)?;
-            }
-            members.add_new(name, reader.since(start)?)
+                self.value(at, MAX_DEPTH)?
+            };
+            let (start, value) = (params.meta_count(), self.raw(at, end)?);
+            add(&mut params, start, name, value)?;
+            Some(end)
         })?;
-        Some(Params::new(members, meta))
+        Some((params, end))
     }
 
-    /// Reads a value.
-    fn value(&mut self) -> Option<RawJson<'a>> {
-        let first = self.peek();
-        let start = self.position;
-        self.skip(first, MAX_DEPTH)?;
-        self.since(start)
+    /// Returns the valid JSON between two positions.
+    fn raw(self, start: usize, end: usize) -> Option<RawJson<'a>> {
+        self.0.get(start..end).map(RawJson::from_valid)
     }
 
-    /// Returns the valid JSON between `start` and the position.
-    fn since(&self, start: usize) -> Option<RawJson<'a>> {
-        self.text.get(start..self.position).map(RawJson::from_valid)
-    }
-
-    /// Reads a name without escapes.
-    fn name(&mut self) -> Option<&'a str> {
-        self.expect(b'"')?;
-        let start = self.position;
-        let end = end_of_plain(self.text, start);
-        self.position = end;
-        if !self.skip_byte(b'"') {
-            return None;
-        }
-        self.text.get(start..end)
-    }
-
-    /// Skips a value that begins with `first` and contains at most `depth` levels of values.
-    fn skip(&mut self, first: u8, depth: u8) -> Option<()> {
-        match first {
-            b'"' => {
-                self.position += 1;
-                self.skip_string()
-            }
+    /// Reads a value that contains at most `depth` levels of values.
+    fn value(self, at: usize, depth: u8) -> Option<usize> {
+        match self.byte(at) {
+            b'"' => self.string(at + 1),
             b'{' => {
-                self.position += 1;
                 let depth = depth.checked_sub(1)?;
-                self.list(b'}', |reader| {
-                    reader.expect(b'"')?;
-                    reader.skip_string()?;
-                    reader.expect(b':')?;
-                    let first = reader.peek();
-                    reader.skip(first, depth)
+                self.list(at, b'}', |at| {
+                    let end = self.string(self.after(at, b'"')?)?;
+                    self.value(self.value_of_member(end)?, depth)
                 })
             }
             b'[' => {
-                self.position += 1;
                 let depth = depth.checked_sub(1)?;
-                self.list(b']', |reader| {
-                    let first = reader.peek();
-                    reader.skip(first, depth)
-                })
+                self.list(at, b']', |at| self.value(at, depth))
             }
-            b't' => self.skip_literal("true"),
-            b'f' => self.skip_literal("false"),
-            b'n' => self.skip_literal("null"),
-            _ => self.skip_number(),
+            b't' => self.literal(at, "true"),
+            b'f' => self.literal(at, "false"),
+            b'n' => self.literal(at, "null"),
+            _ => self.number(at),
         }
     }
 
-    /// Reads items with commas between them, up to the bracket `end`.
-    fn list(&mut self, end: u8, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
-        if self.skip_if(end) {
-            return Some(());
+    /// Reads items with commas between them, from an opening bracket up to the bracket `close`.
+    fn list(
+        self,
+        at: usize,
+        close: u8,
+        mut item: impl FnMut(usize) -> Option<usize>,
+    ) -> Option<usize> {
+        let mut at = self.token(at + 1);
+        if self.byte(at) == close {
+            return Some(at + 1);
         }
         loop {
-            item(self)?;
-            if !self.skip_if(b',') {
-                return self.expect(end);
+            let end = self.token(item(at)?);
+            if self.byte(end) != b',' {
+                return self.after(end, close);
             }
+            at = self.token(end + 1);
         }
     }
 
-    /// Skips the rest of a string. Its escapes must have the right form, but may stand for invalid characters.
-    fn skip_string(&mut self) -> Option<()> {
+    /// Returns the position of a member's value. `at` is the end of its name.
+    fn value_of_member(self, at: usize) -> Option<usize> {
+        let colon = self.token(at);
+        Some(self.token(self.after(colon, b':')?))
+    }
+
+    /// Reads the rest of a string. Its escapes must have the right form, but may stand for invalid characters.
+    fn string(self, mut at: usize) -> Option<usize> {
         loop {
-            self.position = end_of_plain(self.text, self.position) + 1;
-            match self.text.as_bytes().get(self.position - 1)? {
-                b'"' => return Some(()),
-                b'\\' => self.skip_escape()?,
+            let end = end_of_plain(self.0, at);
+            at = match self.byte(end) {
+                b'"' => return Some(end + 1),
+                b'\\' => self.escape(end + 1)?,
                 _ => return None,
-            }
+            };
         }
     }
 
-    /// Skips an escape after its backslash.
+    /// Reads an escape after its backslash.
     #[cold]
-    fn skip_escape(&mut self) -> Option<()> {
-        self.position += match self.rest() {
+    fn escape(self, at: usize) -> Option<usize> {
+        let length = match self.0.as_bytes().get(at..)? {
             [b'u', digits @ ..] => {
                 let digits = digits.first_chunk::<4>()?;
                 digits.iter().all(u8::is_ascii_hexdigit).then_some(5)?
@@ -168,100 +163,93 @@ impl<'a> Reader<'a> {
             [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 1,
             _ => return None,
         };
-        Some(())
+        Some(at + length)
     }
 
-    fn skip_literal(&mut self, literal: &str) -> Option<()> {
-        self.rest().strip_prefix(literal.as_bytes())?;
-        self.position += literal.len();
-        Some(())
+    fn literal(self, at: usize, literal: &str) -> Option<usize> {
+        let rest = self.0.as_bytes().get(at..)?;
+        rest.starts_with(literal.as_bytes())
+            .then_some(at + literal.len())
     }
 
-    fn skip_number(&mut self) -> Option<()> {
-        self.skip_byte(b'-');
-        if !self.skip_byte(b'0') {
-            self.skip_digits()?;
+    fn number(self, at: usize) -> Option<usize> {
+        let mut at = self.after(at, b'-').unwrap_or(at);
+        at = match self.after(at, b'0') {
+            Some(end) => end,
+            None => self.digits(at)?,
+        };
+        if let Some(fraction) = self.after(at, b'.') {
+            at = self.digits(fraction)?;
         }
-        if self.skip_byte(b'.') {
-            self.skip_digits()?;
+        if matches!(self.byte(at), b'e' | b'E') {
+            let has_sign = matches!(self.byte(at + 1), b'+' | b'-');
+            at = self.digits(at + 1 + usize::from(has_sign))?;
         }
-        if self.skip_byte(b'e') || self.skip_byte(b'E') {
-            let _ = self.skip_byte(b'+') || self.skip_byte(b'-');
-            self.skip_digits()?;
+        Some(at)
+    }
+
+    /// Reads one or more digits.
+    fn digits(self, start: usize) -> Option<usize> {
+        let mut at = start;
+        while self.byte(at).is_ascii_digit() {
+            at += 1;
         }
-        Some(())
+        (at > start).then_some(at)
     }
 
-    /// Skips one or more digits.
-    fn skip_digits(&mut self) -> Option<()> {
-        let start = self.position;
-        while self.byte().is_ascii_digit() {
-            self.position += 1;
+    /// Returns the position behind `byte`, if it is at this position.
+    fn after(self, at: usize, byte: u8) -> Option<usize> {
+        (self.byte(at) == byte).then_some(at + 1)
+    }
+
+    /// Returns the position of the first byte from `at` on that is not a blank.
+    fn token(self, mut at: usize) -> usize {
+        while matches!(self.byte(at), b' ' | b'\n' | b'\t' | b'\r') {
+            at += 1;
         }
-        (self.position > start).then_some(())
+        at
     }
 
-    /// Skips blanks and `byte`.
-    fn expect(&mut self, byte: u8) -> Option<()> {
-        self.skip_if(byte).then_some(())
+    /// Returns the byte at a position. At the end it is 0, which does not occur in JSON.
+    fn byte(self, at: usize) -> u8 {
+        self.0.as_bytes().get(at).copied().unwrap_or(0)
     }
+}
 
-    /// Skips blanks, and `byte` if it follows them.
-    fn skip_if(&mut self, byte: u8) -> bool {
-        let found = self.peek() == byte;
-        self.position += usize::from(found);
-        found
+/// Adds a member to the object whose members begin at the index `start`, unless it is refused.
+fn add<'a>(params: &mut Params<'a>, start: usize, name: &'a str, value: RawJson<'a>) -> Option<()> {
+    if params.refusal(start, name).is_some() {
+        return None;
     }
-
-    /// Skips `byte` if it is the next one.
-    fn skip_byte(&mut self, byte: u8) -> bool {
-        let found = self.byte() == byte;
-        self.position += usize::from(found);
-        found
-    }
-
-    /// Skips blanks, and returns the byte behind them, see [`byte`](Self::byte).
-    fn peek(&mut self) -> u8 {
-        while matches!(self.byte(), b' ' | b'\n' | b'\t' | b'\r') {
-            self.position += 1;
-        }
-        self.byte()
-    }
-
-    /// Returns the next byte. At the end it is 0, which does not occur in JSON.
-    fn byte(&self) -> u8 {
-        let byte = self.text.as_bytes().get(self.position);
-        byte.copied().unwrap_or(0)
-    }
-
-    fn rest(&self) -> &'a [u8] {
-        self.text
-            .as_bytes()
-            .get(self.position..)
-            .unwrap_or_default()
-    }
+    params.push(name.into(), value);
+    Some(())
 }
 
 /// Returns the position of the first quote, backslash or control character from `start` on, or the
 /// length of the text.
 pub(crate) fn end_of_plain(text: &str, start: usize) -> usize {
-    let bytes = text.as_bytes();
-    let is_plain = |byte: &u8| !matches!(byte, b'"' | b'\\' | ..b' ');
+    let rest = text.as_bytes().get(start..).unwrap_or_default();
+    let (words, _) = rest.as_chunks();
     let mut at = start;
-    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+    for word in words.iter().take(LONG_STRING) {
         match special_bytes(u64::from_le_bytes(*word)) {
             0 => at += size_of::<u64>(),
             special => return at + special.trailing_zeros() as usize / 8,
         }
-        if at - start < LONG_STRING {
-            continue;
-        }
-        // Without a branch for each byte: the compiler turns it into vector instructions.
-        while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<64>)
-            && chunk.iter().fold(true, |all, byte| all & is_plain(byte))
-        {
-            at += chunk.len();
-        }
+    }
+    end_of_long_plain(text, at)
+}
+
+/// Continues [`end_of_plain`] in a long string, or less than a word before the end of the text.
+#[cold]
+fn end_of_long_plain(text: &str, mut at: usize) -> usize {
+    let bytes = text.as_bytes();
+    let is_plain = |byte: &u8| !matches!(byte, b'"' | b'\\' | ..b' ');
+    // Without a branch for each byte: the compiler turns it into vector instructions.
+    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<64>)
+        && chunk.iter().fold(true, |all, byte| all & is_plain(byte))
+    {
+        at += chunk.len();
     }
     while bytes.get(at).is_some_and(is_plain) {
         at += 1;
@@ -273,13 +261,10 @@ pub(crate) fn end_of_plain(text: &str, start: usize) -> usize {
 /// it may be marked without a reason.
 const fn special_bytes(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
-    const HIGHEST: u64 = ONES << 7;
-    const fn below(word: u64, limit: u8) -> u64 {
-        word.wrapping_sub(ONES * limit as u64) & !word
-    }
-    let quote = below(word ^ (ONES * b'"' as u64), 1);
-    let backslash = below(word ^ (ONES * b'\\' as u64), 1);
-    (below(word, b' ') | quote | backslash) & HIGHEST
+    // `byte ^ 2` is below 33 for control characters and for the quote.
+    let quote_or_control = (word ^ (ONES * 2)).wrapping_sub(ONES * 33);
+    let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
+    (quote_or_control | backslash) & !word & (ONES << 7)
 }
 
 #[cfg(test)]
