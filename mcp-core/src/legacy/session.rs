@@ -16,7 +16,10 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
-use mcp_types::{InitializeParams, RawObject, RequestId, ServerCapabilities, SubscriptionFilter};
+use mcp_types::{
+    ClientCapabilities, InitializeParams, RawObject, RequestId, ServerCapabilities,
+    SubscriptionFilter,
+};
 use parking_lot::Mutex;
 
 pub use back_channel::PendingResponse;
@@ -49,6 +52,8 @@ pub struct Session {
     state: Mutex<SessionState>,
     changes: Option<WatchedChanges>,
     observer: Option<Box<SessionObserver>>,
+    /// The client declares capabilities.
+    can_be_asked: bool,
 }
 
 struct SessionState {
@@ -163,6 +168,7 @@ impl Session {
             wire: wire::for_version(facts.version),
             limits,
             profile,
+            can_be_asked: facts.capabilities != ClientCapabilities::default(),
             owner: owner.map(Box::new),
             state: Mutex::new(SessionState {
                 facts: Arc::new(facts),

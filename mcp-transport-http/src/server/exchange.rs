@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::future::Either;
-use http::{HeaderMap, HeaderValue, Response, StatusCode, request};
+use http::{HeaderValue, Response, StatusCode, request};
 use mcp_core::{
     BoxFuture, ClientAddress, ClientRequest, Extensions, Fault, InboundNotification,
     InboundRequest, NotificationBuffer, ParamHeaders, Principal, Reply, ReplyTarget, Service,
@@ -325,8 +325,7 @@ impl CallResponse {
                 _ => None,
             };
             let message = target.encode(reply, new_message());
-            let headers = HeaderMap::with_capacity(self.header_count);
-            let mut response = response::json_with_headers(headers, status, message);
+            let mut response = response::json_with_capacity(self.header_count, status, message);
             if let Some(fault) = &with_headers {
                 response = response::with_fault_headers(response, fault);
             }

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_core::Stream;
 use futures_util::StreamExt;
-use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use http::{HeaderValue, Response, StatusCode};
 use http_body::{Frame, SizeHint};
 use mcp_core::wire::{EncodedReply, Wire};
 use mcp_core::{Fault, LogLimit, RequiredScopes};
@@ -121,19 +121,20 @@ impl http_body::Body for Body {
 /// Returns a response with a JSON message.
 // spec: HTTP-S-08
 pub(super) fn json(status: StatusCode, message: EncodedReply) -> Response<Body> {
-    json_with_headers(HeaderMap::new(), status, message)
+    json_with_capacity(0, status, message)
 }
 
-/// Returns a response with a JSON message. `headers` is an empty map with the capacity for the headers of
-/// a request: hyper takes the map for the next request of the connection, which then allocates none.
-pub(super) fn json_with_headers(
-    mut headers: HeaderMap,
+/// Returns a response with a JSON message. `capacity` is the number of headers in its request: hyper takes
+/// the header map for the next request of the connection, which then allocates none.
+pub(super) fn json_with_capacity(
+    capacity: usize,
     status: StatusCode,
     message: EncodedReply,
 ) -> Response<Body> {
-    headers.insert(names::CONTENT_TYPE, names::JSON);
     let mut response = with_status(status, message.into());
-    *response.headers_mut() = headers;
+    let headers = response.headers_mut();
+    headers.reserve(capacity);
+    headers.insert(names::CONTENT_TYPE, names::JSON);
     response
 }
 

@@ -3,12 +3,13 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation>
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{self, Context, Poll};
 use std::time::Instant;
 
+use bytes::Bytes;
 use futures_channel::oneshot;
 use mcp_types::{Cancelled, InputRequest, InputResponse, Meta, RequestId};
 
@@ -28,6 +29,10 @@ impl BackChannel for Session {
         request: InputRequest,
         sink: Arc<dyn MessageSink>,
     ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>> {
+        if !self.can_be_asked {
+            let fault = Fault::Refused("the client declares no capability to be asked".into());
+            return Box::pin(ready(Err(BackChannelError::Refused(fault))));
+        }
         let pending = self.send_request(request.into(), &sink);
         Box::pin(async move {
             match pending?.await? {
@@ -57,7 +62,7 @@ impl Future for PendingResponse {
     type Output = Result<ClientResponse, BackChannelError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let response = ready!(Pin::new(&mut self.response).poll(cx));
+        let response = task::ready!(Pin::new(&mut self.response).poll(cx));
         let response = response.unwrap_or(Err(BackChannelError::Closed));
         if let Some(observation) = self.observation.take() {
             end_observation(observation, &response);
@@ -95,7 +100,21 @@ impl Drop for PendingResponse {
     }
 }
 
+/// The stream of calls whose client cannot be asked.
+impl MessageSink for Session {
+    fn send(&self, _: Bytes) -> bool {
+        false
+    }
+}
+
 impl Session {
+    /// Returns false for a client without capabilities. Questions to it are refused before they are sent,
+    /// so its calls need no stream: the session itself can be the sink of their
+    /// [`input`](Self::input).
+    pub fn can_be_asked(&self) -> bool {
+        self.can_be_asked
+    }
+
     /// Returns the input of a call that asks its client on `sink`, the stream of that call.
     pub fn input(self: &Arc<Self>, sink: Arc<dyn MessageSink>) -> Input {
         let channel: Arc<dyn BackChannel> = self.clone();

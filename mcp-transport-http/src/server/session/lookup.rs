@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use http::StatusCode;
 use http::request::Parts;
+use http::{HeaderValue, StatusCode};
 use mcp_core::legacy::Session;
 use mcp_core::store::SessionStore;
 use mcp_core::{Principal, Service};
@@ -42,6 +42,7 @@ pub(in crate::server) async fn load(
     if let Some(store) = &sessions.store
         && sessions.mode == SessionMode::InMemory
         && let Ok(id) = session_id(headers)
+        && let Ok(id) = id.to_str()
     {
         load_from(context, head, &**store, id).await?;
     }
@@ -69,7 +70,7 @@ async fn load_from(
         );
         return Ok(());
     }
-    if let Some(session) = context.table.find(id) {
+    if let Some(session) = context.table.find(id.as_bytes()) {
         session.apply_stored(record);
         return Ok(());
     }
@@ -128,7 +129,7 @@ pub(super) fn find(
     head: &Parts,
     headers: &McpHeaders<'_>,
 ) -> Result<Arc<HttpSession>, Rejection> {
-    let session = context.table.find(session_id(headers)?);
+    let session = context.table.find(session_id(headers)?.as_bytes());
     let session = session.ok_or_else(Rejection::session_not_found)?;
     // A client with another principal must not learn that the session exists.
     if !session
@@ -145,9 +146,9 @@ pub(super) fn find(
 
 /// Returns the session id of a request.
 // spec: SESS-06
-fn session_id<'a>(headers: &McpHeaders<'a>) -> Result<&'a str, Rejection> {
+fn session_id<'a>(headers: &McpHeaders<'a>) -> Result<&'a HeaderValue, Rejection> {
     match headers.session_id.value() {
-        Ok(Some(id)) => id.to_str().map_err(|_| Rejection::session_not_found()),
+        Ok(Some(id)) => Ok(id),
         Ok(None) => Err(Rejection::bad_session_request(
             "the request names no session: open one with `initialize`, and send the \
              Mcp-Session-Id header of its answer with every other request",

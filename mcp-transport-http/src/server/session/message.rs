@@ -128,14 +128,22 @@ fn start_call(
     mut stored_stream: Option<Arc<StoredStream>>,
 ) -> Box<CallResponse> {
     let mode = session.settings().answer;
-    let notifications = Arc::new(new_buffer(target.wire));
-    if mode == AnswerMode::AlwaysJson {
+    let protocol = &session.protocol;
+    let new_buffer = || Arc::new(new_buffer(target.wire));
+    let notifications = if mode == AnswerMode::AlwaysJson {
         // Nothing can be sent to the client before the reply.
-        notifications.close();
+        let closed = new_buffer();
+        closed.close();
         stored_stream = None;
+        Some(closed)
+    } else if protocol.can_be_asked() {
+        let notifications = new_buffer();
+        inbound.input = protocol.input(Arc::clone(&notifications) as _);
+        Some(notifications)
     } else {
-        inbound.input = session.protocol.input(Arc::clone(&notifications) as _);
-    }
+        inbound.input = protocol.input(Arc::clone(protocol) as _);
+        None
+    };
     if let Some(stream) = &stored_stream
         && target.wire.version().has_stream_polling()
     {
@@ -152,7 +160,7 @@ fn start_call(
     let options = ResponseOptions {
         mode,
         on_disconnect: OnDisconnect::Continue,
-        notifications: Some(notifications),
+        notifications,
         permit: Some(permit),
         stored_stream,
         session_id: session.id_header(),

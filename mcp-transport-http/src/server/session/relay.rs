@@ -39,7 +39,7 @@ async fn receive(table: Weak<SessionTable>, config: Arc<Config>, relay: Arc<dyn 
         let Some(table) = table.upgrade() else {
             return;
         };
-        let Some(session) = table.find(&session) else {
+        let Some(session) = table.find(session.as_bytes()) else {
             continue;
         };
         if event == RelayEvent::Changed {

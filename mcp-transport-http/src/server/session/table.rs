@@ -25,8 +25,8 @@ pub(in crate::server) struct SessionTable {
 
 #[derive(Default)]
 struct TableState {
-    /// A fast hash function is safe here: the server creates the ids, so clients cannot choose ids with
-    /// the same hash.
+    /// By the bytes of their ids, because a header need not be UTF-8. A fast hash function is safe here:
+    /// the server creates the ids, so clients cannot choose ids with the same hash.
     sessions: SessionsById,
     /// All sessions in the order in which they make room for others.
     eviction: EvictionQueue,
@@ -39,7 +39,7 @@ struct TableState {
     facts: Option<Arc<ClientContext>>,
 }
 
-type SessionsById = HashMap<Arc<str>, Arc<HttpSession>, RandomState>;
+type SessionsById = HashMap<Arc<[u8]>, Arc<HttpSession>, RandomState>;
 
 /// Sessions of one address.
 #[derive(Default)]
@@ -52,7 +52,7 @@ impl TableState {
     /// Adds a new session to the eviction queues.
     fn enqueue(&mut self, session: &HttpSession) {
         let sessions = &self.sessions;
-        let exists = |id: &str| sessions.contains_key(id);
+        let exists = |id: &str| sessions.contains_key(id.as_bytes());
         let id = &session.id;
         self.eviction.push(Arc::clone(id), sessions.len(), exists);
         if let Some(block) = session.address() {
@@ -64,13 +64,13 @@ impl TableState {
 
     /// Removes a session, and gives back the memory of a peak while its sessions end.
     fn remove(&mut self, id: &str) -> Option<Arc<HttpSession>> {
-        let session = self.sessions.remove(id)?;
+        let session = self.sessions.remove(id.as_bytes())?;
         let live = self.sessions.len();
         if self.sessions.capacity() > 2 * room(live) {
             self.sessions.shrink_to(room(live));
         }
         let sessions = &self.sessions;
-        let exists = |id: &str| sessions.contains_key(id);
+        let exists = |id: &str| sessions.contains_key(id.as_bytes());
         self.eviction.trim(live, exists);
         if let Some(block) = session.address()
             && let Entry::Occupied(mut share) = self.by_address.entry(block)
@@ -88,7 +88,7 @@ impl TableState {
     /// Returns the session that makes room for another one.
     fn next_eviction(&mut self, address: Option<AddressBlock>) -> Option<Arc<HttpSession>> {
         let sessions = &self.sessions;
-        let find = |id: &str| sessions.get(id).cloned();
+        let find = |id: &str| sessions.get(id.as_bytes()).cloned();
         match address {
             None => self.eviction.pop(find),
             Some(block) => self.by_address.get_mut(&block)?.eviction.pop(find),
@@ -121,7 +121,7 @@ impl SessionTable {
     /// Returns [`SessionIdInUse`] when another session has the same id.
     pub(super) fn insert(&self, session: &Arc<HttpSession>) -> Result<Inserted, SessionIdInUse> {
         let mut state = self.state.lock();
-        match state.sessions.entry(Arc::clone(&session.id)) {
+        match state.sessions.entry(Arc::clone(&session.id).into()) {
             Entry::Occupied(_) => return Err(SessionIdInUse),
             Entry::Vacant(entry) => entry.insert(Arc::clone(session)),
         };
@@ -145,7 +145,10 @@ impl SessionTable {
         session: &Arc<HttpSession>,
     ) -> Result<(), SessionEnded> {
         let mut state = self.state.lock();
-        let slot = state.sessions.get_mut(&session.id).ok_or(SessionEnded)?;
+        let slot = state
+            .sessions
+            .get_mut(session.id.as_bytes())
+            .ok_or(SessionEnded)?;
         *slot = Arc::clone(session);
         Ok(())
     }
@@ -159,7 +162,7 @@ impl SessionTable {
         }
     }
 
-    pub(super) fn find(&self, id: &str) -> Option<Arc<HttpSession>> {
+    pub(super) fn find(&self, id: &[u8]) -> Option<Arc<HttpSession>> {
         self.state.lock().sessions.get(id).cloned()
     }
 

@@ -6,7 +6,10 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use mcp_types::{ElicitParams, ElicitResult, FormSchema, InputRequest, InputResponse, Message};
+use mcp_types::{
+    ClientCapabilities, ElicitParams, ElicitResult, FormSchema, InputRequest, InputResponse,
+    Message,
+};
 
 use super::{initialize, note, opened, opened_with, server};
 use crate::legacy::session::{Session, SessionLimits};
@@ -56,6 +59,25 @@ fn settle(session: &Session, text: &str) -> bool {
         panic!("{text}")
     };
     session.handle_response(&response)
+}
+
+#[test]
+fn question_to_a_client_without_capabilities_is_refused_before_it_is_sent() {
+    let (_, session) = opened();
+    assert!(session.can_be_asked());
+    let mut params = initialize("2025-11-25");
+    params.capabilities = ClientCapabilities::default();
+    let (session, _) = Session::open(&params, &server(), None, SessionLimits::default()).unwrap();
+    let session = Arc::new(session);
+    assert!(!session.can_be_asked());
+    let Input::Live { channel, sink } = session.input(session.clone()) else {
+        panic!()
+    };
+    let asked = poll(&mut channel.ask(form(), sink));
+    assert!(
+        matches!(asked, Poll::Ready(Err(BackChannelError::Refused(_)))),
+        "{asked:?}"
+    );
 }
 
 #[test]
