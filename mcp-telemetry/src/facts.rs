@@ -10,7 +10,7 @@ use mcp_types::{Method, ProtocolVersion, RequestId};
 use opentelemetry::KeyValue;
 
 use crate::error_type::{Failure, OTHER};
-use crate::known_names::{KnownNames, NameKind};
+use crate::known_names::{KnownName, KnownNames, NameKind, OperationKind};
 use crate::network::{Attributes, Network};
 
 /// The names of the attributes.
@@ -32,37 +32,46 @@ pub(crate) const EXECUTE_TOOL: &str = "execute_tool";
 #[derive(Debug, Clone)]
 pub(crate) struct Name {
     pub(crate) kind: NameKind,
-    text: Arc<str>,
+    text: NameText,
+}
+
+#[derive(Debug, Clone)]
+enum NameText {
     /// Metrics may contain the name.
-    is_known: bool,
+    Known(KnownName),
+    Unknown(Arc<str>),
 }
 
 impl Name {
     fn new(names: &KnownNames, kind: NameKind, text: &str) -> Self {
-        let known = names.get(kind, text);
-        Self {
-            kind,
-            is_known: known.is_some(),
-            text: known.unwrap_or_else(|| text.into()),
-        }
+        let text = match names.get(kind, text) {
+            Some(known) => NameText::Known(known),
+            None => NameText::Unknown(text.into()),
+        };
+        Self { kind, text }
     }
 
     /// Returns the name as the message has it.
     pub(crate) fn as_str(&self) -> &str {
-        &self.text
+        match &self.text {
+            NameText::Known(known) => known.text(),
+            NameText::Unknown(text) => text,
+        }
     }
 
-    fn known(&self) -> Option<&Arc<str>> {
-        self.is_known.then_some(&self.text)
+    fn known(&self) -> Option<&KnownName> {
+        match &self.text {
+            NameText::Known(known) => Some(known),
+            NameText::Unknown(_) => None,
+        }
     }
 
     /// Makes the name known, because the server has confirmed it.
     pub(crate) fn confirm(&mut self, names: &KnownNames) {
-        if !self.is_known
-            && let Some(known) = names.add(self.kind, &self.text)
+        if let NameText::Unknown(text) = &self.text
+            && let Some(known) = names.add(self.kind, text)
         {
-            self.text = known;
-            self.is_known = true;
+            self.text = NameText::Known(known);
         }
     }
 }
@@ -96,7 +105,7 @@ impl MethodName {
         match self {
             Self::Known(name) => KeyValue::new(names::METHOD, *name),
             Self::Other(name) => match name.known() {
-                Some(known) => KeyValue::new(names::METHOD, known.clone()),
+                Some(known) => KeyValue::new(names::METHOD, known.text().clone()),
                 None => KeyValue::new(names::METHOD, OTHER),
             },
         }
@@ -266,6 +275,31 @@ impl Facts {
         }
     }
 
+    /// Returns the attributes of the metric for a successful call of a known name, which are made once.
+    /// `None` for other operations.
+    pub(crate) fn shared_attributes(&self) -> Option<&[KeyValue]> {
+        let known = self.target.as_ref()?.known()?;
+        let MethodName::Known(method) = self.method else {
+            return None;
+        };
+        // Those of a client contain the address of the server.
+        if self.is_sent || self.uri.is_some() {
+            return None;
+        }
+        let (transport, http) = self.network.kind();
+        let kind = OperationKind {
+            method,
+            version: self.version,
+            transport,
+            http,
+        };
+        known.attributes(kind, || {
+            let mut attributes = Attributes::new();
+            self.push_attributes(None, false, &mut attributes);
+            attributes.into_vec().into()
+        })
+    }
+
     /// Adds the attributes of the metric. They are not returned, because that copies half a kilobyte.
     pub(crate) fn push_attributes(
         &self,
@@ -281,7 +315,7 @@ impl Facts {
                 _ => names::TOOL,
             };
             if let Some(known) = target.known() {
-                attributes.push(KeyValue::new(key, known.clone()));
+                attributes.push(KeyValue::new(key, known.text().clone()));
             }
             if target.kind == NameKind::Tool {
                 attributes.push(KeyValue::new(names::OPERATION, EXECUTE_TOOL));

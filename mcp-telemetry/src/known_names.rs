@@ -1,9 +1,15 @@
 //! The names that metrics may contain. Each name is a time series, so a peer must not invent them.
 
+use std::borrow::Borrow;
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
+use http::Version;
+use mcp_core::Transport;
+use mcp_types::ProtocolVersion;
+use opentelemetry::KeyValue;
 use parking_lot::RwLock;
 
 /// The kind of a name.
@@ -14,10 +20,73 @@ pub(crate) enum NameKind {
     Prompt,
 }
 
+/// A name that a server has confirmed. Clones share its attributes.
+#[derive(Debug, Clone)]
+pub(crate) struct KnownName(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    text: Arc<str>,
+    attributes: OnceLock<(OperationKind, Box<[KeyValue]>)>,
+}
+
+/// What the attributes of a successful operation with a known name depend on, on a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OperationKind {
+    pub(crate) method: &'static str,
+    pub(crate) version: ProtocolVersion,
+    pub(crate) transport: Option<Transport>,
+    pub(crate) http: Option<Version>,
+}
+
+impl KnownName {
+    fn new(text: &str) -> Self {
+        Self(Arc::new(Inner {
+            text: text.into(),
+            attributes: OnceLock::new(),
+        }))
+    }
+
+    pub(crate) fn text(&self) -> &Arc<str> {
+        &self.0.text
+    }
+
+    /// Returns the attributes of a successful operation. Those of the first kind of operation are made
+    /// once; `None` for another kind.
+    pub(crate) fn attributes(
+        &self,
+        kind: OperationKind,
+        make: impl FnOnce() -> Box<[KeyValue]>,
+    ) -> Option<&[KeyValue]> {
+        let (first, attributes) = self.0.attributes.get_or_init(|| (kind, make()));
+        (*first == kind).then_some(&**attributes)
+    }
+}
+
+impl Borrow<str> for KnownName {
+    fn borrow(&self) -> &str {
+        &self.0.text
+    }
+}
+
+impl Hash for KnownName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.text.hash(state);
+    }
+}
+
+impl PartialEq for KnownName {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.text == other.0.text
+    }
+}
+
+impl Eq for KnownName {}
+
 /// The names that a server has confirmed: it has listed them, or a call of them was successful.
 #[derive(Debug, Default)]
 pub(crate) struct KnownNames {
-    sets: [RwLock<HashSet<Arc<str>, RandomState>>; 3],
+    sets: [RwLock<HashSet<KnownName, RandomState>>; 3],
 }
 
 impl KnownNames {
@@ -26,7 +95,7 @@ impl KnownNames {
     /// Longer names are left out of metrics.
     const MAX_BYTES: usize = 256;
 
-    fn set(&self, kind: NameKind) -> &RwLock<HashSet<Arc<str>, RandomState>> {
+    fn set(&self, kind: NameKind) -> &RwLock<HashSet<KnownName, RandomState>> {
         let [methods, tools, prompts] = &self.sets;
         match kind {
             NameKind::Method => methods,
@@ -36,12 +105,12 @@ impl KnownNames {
     }
 
     /// Returns the name if it is known.
-    pub(crate) fn get(&self, kind: NameKind, name: &str) -> Option<Arc<str>> {
+    pub(crate) fn get(&self, kind: NameKind, name: &str) -> Option<KnownName> {
         self.set(kind).read().get(name).cloned()
     }
 
     /// Adds a name. Returns it if it is known now.
-    pub(crate) fn add(&self, kind: NameKind, name: &str) -> Option<Arc<str>> {
+    pub(crate) fn add(&self, kind: NameKind, name: &str) -> Option<KnownName> {
         if let Some(known) = self.get(kind, name) {
             return Some(known);
         }
@@ -49,7 +118,7 @@ impl KnownNames {
         if set.len() >= Self::MAX_NAMES || name.len() > Self::MAX_BYTES {
             return None;
         }
-        let known: Arc<str> = name.into();
+        let known = KnownName::new(name);
         set.insert(known.clone());
         Some(known)
     }
@@ -57,20 +126,52 @@ impl KnownNames {
 
 #[cfg(test)]
 mod tests {
-    use super::{KnownNames, NameKind};
+    use mcp_types::ProtocolVersion;
+    use opentelemetry::KeyValue;
+
+    use super::{KnownNames, NameKind, OperationKind};
+
+    #[test]
+    fn attributes_are_made_once_and_not_shared_with_another_kind() {
+        let names = KnownNames::default();
+        let known = names.add(NameKind::Tool, "add").unwrap();
+        let kind = |version| OperationKind {
+            method: "tools/call",
+            version,
+            transport: None,
+            http: None,
+        };
+        let make = || [KeyValue::new("a", 1)].into();
+        let first = kind(ProtocolVersion::LATEST);
+        assert_eq!(known.attributes(first, make).unwrap().len(), 1);
+        let again = names.get(NameKind::Tool, "add").unwrap();
+        let attributes = again.attributes(first, || unreachable!());
+        assert_eq!(attributes.unwrap(), [KeyValue::new("a", 1)]);
+        let other = kind(ProtocolVersion::LATEST_LEGACY);
+        assert_eq!(again.attributes(other, make), None);
+    }
 
     #[test]
     fn further_and_long_names_are_not_known() {
         let names = KnownNames::default();
         assert!(names.get(NameKind::Tool, "add").is_none());
-        assert_eq!(names.add(NameKind::Tool, "add").unwrap().as_ref(), "add");
-        assert_eq!(names.get(NameKind::Tool, "add").unwrap().as_ref(), "add");
+        assert_eq!(
+            names.add(NameKind::Tool, "add").unwrap().text().as_ref(),
+            "add"
+        );
+        assert_eq!(
+            names.get(NameKind::Tool, "add").unwrap().text().as_ref(),
+            "add"
+        );
         assert!(names.get(NameKind::Prompt, "add").is_none());
         assert!(names.add(NameKind::Tool, &"x".repeat(257)).is_none());
         for n in 1..KnownNames::MAX_NAMES {
             assert!(names.add(NameKind::Tool, &n.to_string()).is_some());
         }
         assert!(names.add(NameKind::Tool, "one too many").is_none());
-        assert_eq!(names.add(NameKind::Tool, "add").unwrap().as_ref(), "add");
+        assert_eq!(
+            names.add(NameKind::Tool, "add").unwrap().text().as_ref(),
+            "add"
+        );
     }
 }

@@ -54,6 +54,11 @@ impl Network {
         }
     }
 
+    /// Returns what the attributes of a server's metric depend on.
+    pub(crate) fn kind(&self) -> (Option<Transport>, Option<Version>) {
+        (self.transport, self.version)
+    }
+
     /// Returns `network.transport`.
     pub(crate) fn transport(&self) -> Option<&'static str> {
         Some(match self.transport? {

@@ -145,8 +145,8 @@ impl Operation {
         }
     }
 
-    /// Ends the operation with a reply.
-    pub(crate) fn finish_reply(mut self, reply: &Reply) {
+    /// Ends the operation with a reply. Takes a reference, because a move copies the operation.
+    pub(crate) fn finish_reply(&mut self, reply: &Reply) {
         let failure = Failure::of_reply(reply, self.facts.is_sent, self.facts.version);
         learn(&self.settings.names, reply);
         // A result that is an error proves a tool only where the server itself has made it.
@@ -212,6 +212,11 @@ impl Operation {
         };
         let with_uri = self.settings.uris_in_metrics;
         let seconds = self.started.elapsed().as_secs_f64();
+        if failure.is_none()
+            && let Some(attributes) = self.facts.shared_attributes()
+        {
+            return histogram.record(seconds, attributes);
+        }
         let mut attributes = Attributes::new();
         self.facts
             .push_attributes(failure, with_uri, &mut attributes);

@@ -221,10 +221,13 @@ fn add_context(context: &Context, exchange: &mut Exchange) {
     }
 }
 
-/// Runs a call of which nothing is recorded, in its context.
+/// Runs a call of which nothing is recorded, in its context. Starts it at once, see [`run`].
 fn run_unsampled(context: Context, exchange: Exchange, next: &Next) -> BoxFuture<'static, Reply> {
-    let next = next.clone();
-    Box::pin(async move { next.run(exchange).await }.with_context(context))
+    let reply = {
+        let _entered = context.clone().attach();
+        next.run(exchange)
+    };
+    Box::pin(reply.with_context(context))
 }
 
 /// Starts the call at once: a future that contained the exchange would copy it.
@@ -239,17 +242,23 @@ fn run(
         let _entered = operation.enter();
         next.run(exchange)
     };
-    Box::pin(RunningCall {
-        reply,
-        operation: Some(operation),
-        task,
-    })
+    // The box comes first, so that the operation is copied once.
+    let boxed = Box::new_uninit();
+    let running = Box::write(
+        boxed,
+        RunningCall {
+            reply,
+            operation: Some(operation),
+            task,
+        },
+    );
+    Box::into_pin(running)
 }
 
 /// A running call. An `async` block would store the operation and the reply twice.
 struct RunningCall {
     reply: BoxFuture<'static, Reply>,
-    /// `None` after the end.
+    /// `None` after it was given to the task.
     operation: Option<Operation>,
     /// `None` if the call cannot become a task.
     task: Option<Arc<TaskOperation>>,
@@ -263,10 +272,16 @@ impl Future for RunningCall {
         let entered = this.operation.as_ref().and_then(Operation::enter);
         let reply = ready!(this.reply.as_mut().poll(cx));
         drop(entered);
-        if let Some(operation) = this.operation.take() {
-            match &this.task {
-                Some(task) if is_task(&reply) => task.start(operation),
-                _ => operation.finish_reply(&reply),
+        match &this.task {
+            Some(task) if is_task(&reply) => {
+                if let Some(operation) = this.operation.take() {
+                    task.start(operation);
+                }
+            }
+            _ => {
+                if let Some(operation) = &mut this.operation {
+                    operation.finish_reply(&reply);
+                }
             }
         }
         Poll::Ready(reply)
@@ -303,7 +318,7 @@ impl TaskOperation {
         task
     }
 
-    fn start(&self, operation: Operation) {
+    fn start(&self, mut operation: Operation) {
         let mut state = self.0.lock();
         if let TaskState::Ended(reply) = &*state {
             operation.finish_reply(reply);
@@ -314,7 +329,7 @@ impl TaskOperation {
 
     fn end(&self, reply: &Reply) {
         let mut state = self.0.lock();
-        if let TaskState::Running(operation) = std::mem::take(&mut *state) {
+        if let TaskState::Running(mut operation) = std::mem::take(&mut *state) {
             operation.finish_reply(reply);
         } else {
             *state = TaskState::Ended(reply.clone());
