@@ -1,6 +1,7 @@
 //! Tools, resources, templates, prompts and completions of the gateway: those of its servers.
 
 use std::collections::BTreeSet;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -85,7 +86,8 @@ async fn call_tool(
     }
     let _single = single.turn().await?;
     let _shared = shared.turn().await?;
-    let call = async {
+    // Pinned here, because each limiter would move the future.
+    let call = pin!(async {
         let prepare = |client: &Client| client.call(&**own, arguments.clone()).raw();
         let end = upstream.forward(&request, prepare).await;
         let result = match end.map_err(ToolError::fault)? {
@@ -96,7 +98,7 @@ async fn call_tool(
         let mut body = result.map_err(ToolError::fault)?;
         server_info::remove(&mut body);
         Ok(body)
-    };
+    });
     shared.run(single.run(call)).await
 }
 

@@ -12,11 +12,10 @@ use super::{ReplaceCall, Server};
 use crate::caller::Caller;
 use crate::registry::Registry;
 
-impl Server {
+impl ReplaceCall {
     /// Returns the call to answer in place of another one.
-    fn replaced(&self, call: &Call) -> Option<Call> {
-        let ReplaceCall(replace) = self.replace_call.as_ref()?;
-        catch_panic_sync(|| replace(call)).unwrap_or_else(|panic| {
+    fn replace(&self, call: &Call) -> Option<Call> {
+        catch_panic_sync(|| (self.0)(call)).unwrap_or_else(|panic| {
             tracing::error!(
                 panic = panic.text(),
                 "function for `replace_calls` panicked"
@@ -26,17 +25,31 @@ impl Server {
     }
 }
 
+impl Server {
+    #[cold]
+    fn call_replaced(
+        &self,
+        replace: &ReplaceCall,
+        mut exchange: Exchange,
+    ) -> BoxFuture<'static, Reply> {
+        if let Some(call) = replace.replace(&exchange.call) {
+            let sent = std::mem::replace(&mut exchange.call, call);
+            exchange.extensions.insert(sent);
+        }
+        self.service.run(exchange)
+    }
+}
+
 impl Service for Server {
     fn profile(&self) -> Arc<ServerProfile> {
         self.registry.read(|registry| registry.profile.clone())
     }
 
-    fn call(&self, mut exchange: Exchange) -> BoxFuture<'static, Reply> {
-        if let Some(call) = self.replaced(&exchange.call) {
-            let sent = std::mem::replace(&mut exchange.call, call);
-            exchange.extensions.insert(sent);
+    fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
+        match &self.replace_call {
+            None => self.service.run(exchange),
+            Some(replace) => self.call_replaced(replace, exchange),
         }
-        self.service.run(exchange)
     }
 
     fn observer(&self) -> Option<Arc<dyn Observer>> {
@@ -61,10 +74,15 @@ impl Service for Server {
         facts: &ClientContext,
         extensions: &Extensions,
     ) -> Result<Option<Arc<ParamHeaders>>, Fault> {
-        let replaced = self.replaced(call);
         let caller = Caller::new(facts, extensions);
         self.registry.read(|registry| {
-            registry.check_scopes(replaced.as_ref().unwrap_or(call), &caller)?;
+            match &self.replace_call {
+                None => registry.check_scopes(call, &caller)?,
+                Some(replace) => {
+                    let replaced = replace.replace(call);
+                    registry.check_scopes(replaced.as_ref().unwrap_or(call), &caller)?;
+                }
+            }
             // Headers repeat the arguments of the call that the client has sent.
             Ok(registry.header_plan(call))
         })
