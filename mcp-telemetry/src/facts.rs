@@ -80,7 +80,7 @@ impl Name {
 #[derive(Debug, Clone)]
 pub(crate) enum MethodName {
     /// A method of the protocol.
-    Known(&'static str),
+    Known(Method),
     /// A method of an extension.
     Other(Box<Name>),
 }
@@ -89,21 +89,21 @@ impl MethodName {
     /// Returns the name of `method`. `known`: the protocol method, if the caller has it.
     fn new(names: &KnownNames, known: Option<Method>, method: &str) -> Self {
         match known.or_else(|| Method::from_name(method)) {
-            Some(method) => Self::Known(method.as_str()),
+            Some(method) => Self::Known(method),
             None => Self::Other(Name::new(names, NameKind::Method, method).into()),
         }
     }
 
     pub(crate) fn as_str(&self) -> &str {
         match self {
-            Self::Known(name) => name,
+            Self::Known(method) => method.as_str(),
             Self::Other(name) => name.as_str(),
         }
     }
 
     fn attribute(&self) -> KeyValue {
         match self {
-            Self::Known(name) => KeyValue::new(names::METHOD, *name),
+            Self::Known(method) => KeyValue::new(names::METHOD, method.as_str()),
             Self::Other(name) => match name.known() {
                 Some(known) => KeyValue::new(names::METHOD, known.text().clone()),
                 None => KeyValue::new(names::METHOD, OTHER),

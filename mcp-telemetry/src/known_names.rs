@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use foldhash::fast::RandomState;
 use http::Version;
 use mcp_core::Transport;
-use mcp_types::ProtocolVersion;
+use mcp_types::{Method, ProtocolVersion};
 use opentelemetry::KeyValue;
 use parking_lot::RwLock;
 
@@ -33,7 +33,7 @@ struct Inner {
 /// What the attributes of a successful operation with a known name depend on, on a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OperationKind {
-    pub(crate) method: &'static str,
+    pub(crate) method: Method,
     pub(crate) version: ProtocolVersion,
     pub(crate) transport: Option<Transport>,
     pub(crate) http: Option<Version>,
@@ -126,7 +126,7 @@ impl KnownNames {
 
 #[cfg(test)]
 mod tests {
-    use mcp_types::ProtocolVersion;
+    use mcp_types::{Method, ProtocolVersion};
     use opentelemetry::KeyValue;
 
     use super::{KnownNames, NameKind, OperationKind};
@@ -136,7 +136,7 @@ mod tests {
         let names = KnownNames::default();
         let known = names.add(NameKind::Tool, "add").unwrap();
         let kind = |version| OperationKind {
-            method: "tools/call",
+            method: Method::CallTool,
             version,
             transport: None,
             http: None,
