@@ -7,6 +7,7 @@ mod extension;
 mod gateway;
 mod group;
 mod host;
+mod hosts;
 mod ported;
 mod proxy;
 mod stdio;
