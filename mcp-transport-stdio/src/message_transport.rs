@@ -5,7 +5,8 @@ use std::error::Error;
 use bytes::Bytes;
 
 /// A transport of whole messages that a host brings along: a websocket, a remote process, a pair of channels. A
-/// client uses it with `PipeChannel::from_messages`, a server with `StdioServer::run_over_messages`.
+/// client uses it with `PipeChannel::from_messages`, a server with `StdioServer::run_over_messages`; both panic outside
+/// of a tokio runtime.
 ///
 /// Each message is the JSON text of one message of the protocol, in UTF-8 and without a line feed at its end. Ids,
 /// cancellations, progress, requests of the server and limits are the same as on a pair of byte streams. For byte
@@ -22,9 +23,8 @@ use bytes::Bytes;
 ///
 /// # Limits
 ///
-/// A `send` that waits holds back further messages; 256 KiB of them and the calls behind them wait, and calls end by
-/// their timeouts. A `receive` that returns at once is called again when earlier messages were read. Closing a
-/// connection waits for `close` for one second.
+/// While `send` waits, up to 256 KiB of messages are queued, and calls behind them wait until their timeouts. Closing a
+/// client, and the end of a server, wait for `close` for one second.
 ///
 /// # Security
 ///
