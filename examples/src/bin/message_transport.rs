@@ -128,7 +128,7 @@ fn check_origin(request: &Request, response: Response) -> Result<Response, Error
         None => Ok(response),
         Some(_) => {
             let mut refused = ErrorResponse::new(Some("no pages, please".to_owned()));
-            *refused.status_mut() = tungstenite::http::StatusCode::FORBIDDEN;
+            *refused.status_mut() = http::StatusCode::FORBIDDEN;
             Err(refused)
         }
     }

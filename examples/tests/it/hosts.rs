@@ -1,4 +1,4 @@
-//! The programs in the shape of a host: transports of messages, and a chat client.
+//! The chat client, with a user who is a script.
 
 use std::process::Stdio;
 
@@ -6,18 +6,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-use crate::{LIMIT, output};
-
-#[tokio::test]
-async fn message_transports_carry_both_eras() {
-    for (argument, name) in [("channels", "channels"), ("websocket", "a websocket")] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_message_transport"));
-        let text = output(command.arg(argument)).await;
-        let expected = ["2026-07-28", "2025-11-25"]
-            .map(|version| format!("{version} over {name}: tea after 3 minutes, 3 reports\n"));
-        assert_eq!(text, expected.concat());
-    }
-}
+use crate::LIMIT;
 
 /// A running chat.
 struct Chat {

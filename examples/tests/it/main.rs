@@ -3,11 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "test helpers")]
 
+mod chat;
 mod extension;
 mod gateway;
 mod group;
 mod host;
-mod hosts;
 mod ported;
 mod proxy;
 mod stdio;

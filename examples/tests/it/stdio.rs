@@ -147,3 +147,14 @@ async fn unix_socket_serves_many_clients() {
     }
     std::fs::remove_file(path).unwrap();
 }
+
+#[tokio::test]
+async fn message_transports_carry_both_eras() {
+    for (argument, name) in [("channels", "channels"), ("websocket", "a websocket")] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_message_transport"));
+        let text = output(command.arg(argument)).await;
+        let expected = ["2026-07-28", "2025-11-25"]
+            .map(|version| format!("{version} over {name}: tea after 3 minutes, 3 reports\n"));
+        assert_eq!(text, expected.concat());
+    }
+}
