@@ -146,6 +146,8 @@ fn schema_refuses_broken_values() {
     refuses::<FormSchema>(json!({"type": "object"}));
     refuses::<FormSchema>(json!({"type": "array", "properties": {}}));
     refuses::<PrimitiveSchema>(json!({"type": "string", "minLength": "1"}));
+    refuses::<PrimitiveSchema>(json!({"type": "string", "enum": [1]}));
+    refuses::<PrimitiveSchema>(json!({"type": "array", "items": {"enum": 1}}));
     refuses::<PrimitiveSchema>(json!(true));
     refuses::<InputRequest>(json!({"method": "elicitation/create"}));
     refuses::<InputRequest>(json!({"params": {}}));

@@ -17,6 +17,10 @@ use crate::{JsonObject, RawObject, de, number, tagged};
 #[non_exhaustive]
 pub enum PrimitiveSchema {
     /// A string.
+    #[cfg_attr(
+        feature = "schemars",
+        schemars(extend("not" = {"anyOf": [{"required": ["enum"]}, {"required": ["oneOf"]}]}))
+    )]
     String(StringSchema),
     /// A number.
     Number(NumberSchema),
@@ -29,9 +33,19 @@ pub enum PrimitiveSchema {
     /// A field of another kind: all members.
     #[cfg_attr(
         feature = "schemars",
-        schemars(extend(
-            "properties" = {"type": {"not": {"enum": ["string", "number", "integer", "boolean"]}}},
-        ))
+        schemars(extend("not" = {"anyOf": [
+            {
+                "properties": {"type": {"enum": ["string", "number", "integer", "boolean"]}},
+                "required": ["type"],
+            },
+            {
+                "properties": {
+                    "type": {"const": "array"},
+                    "items": {"type": "object", "anyOf": [{"required": ["enum"]}, {"required": ["anyOf"]}]},
+                },
+                "required": ["type", "items"],
+            },
+        ]}))
     )]
     Other(JsonObject),
 }
