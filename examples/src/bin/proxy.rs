@@ -210,7 +210,7 @@ mod http {
     use axum::Router;
     use axum::body::{Body, BodyDataStream, Bytes, to_bytes};
     use axum::extract::{Request, State};
-    use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+    use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
     use axum::response::{IntoResponse as _, Response};
     use futures_util::{StreamExt as _, stream};
     use mcp::HttpClient;
@@ -239,70 +239,64 @@ mod http {
         let listener = TcpListener::bind(address).await?;
         println!("http://{}/mcp", listener.local_addr()?);
         let app = Router::new().fallback(answer).with_state(proxy);
-        axum::serve(listener, app).await?;
-        Ok(())
+        Ok(axum::serve(listener, app).await?)
     }
 
     async fn answer(State(proxy): State<Proxy>, request: Request) -> Response {
-        match proxy.forward(request).await {
+        match forward(proxy, request).await {
             Ok(response) => response,
             Err(error) => (StatusCode::BAD_GATEWAY, error.to_string()).into_response(),
         }
     }
 
-    impl Proxy {
-        async fn forward(self, request: Request) -> Result<Response, BoxError> {
-            let (head, body) = request.into_parts();
-            let body = to_bytes(body, MAX_BODY).await?;
-            let mut exchange = Exchange {
-                method: head.method,
-                headers: head.headers,
-                editor: Editor::default(),
-                proxy: self,
-                events: Events::default(),
-            };
-            // Headers of the connection to this proxy. The messages must not be compressed.
-            for name in [
-                header::HOST,
-                header::CONTENT_LENGTH,
-                header::CONNECTION,
-                header::ACCEPT_ENCODING,
-            ] {
-                exchange.headers.remove(name);
-            }
-            let response = if exchange.method == Method::POST {
-                let mut message = match ClientMessage::parse(&body) {
-                    Ok(message) => message,
-                    Err(error) => {
-                        let text = serde_json::to_string(&refusal(&error))?;
-                        return Ok((StatusCode::BAD_REQUEST, json_type(), text).into_response());
-                    }
-                };
-                exchange.editor.edit_client(&mut message);
-                exchange.send(&message).await?
-            } else {
-                exchange.send_body(Bytes::new()).await?
-            };
-            exchange.respond(response).await
+    async fn forward(proxy: Proxy, request: Request) -> Result<Response, BoxError> {
+        let (head, body) = request.into_parts();
+        let body = to_bytes(body, MAX_BODY).await?;
+        let mut exchange = Exchange {
+            proxy,
+            method: head.method,
+            headers: head.headers,
+            editor: Editor::default(),
+            decoder: Decoder::new(SseLimits::default()),
+            chunk: Bytes::new(),
+            body: None,
+        };
+        // Headers of the connection to this proxy. The messages must not be compressed.
+        for name in [
+            header::HOST,
+            header::CONTENT_LENGTH,
+            header::CONNECTION,
+            header::ACCEPT_ENCODING,
+        ] {
+            exchange.headers.remove(name);
         }
+        let response = if exchange.method == Method::POST {
+            match ClientMessage::parse(&body) {
+                Ok(mut message) => {
+                    exchange.editor.edit_client(&mut message);
+                    exchange.send(&message).await?
+                }
+                Err(error) => {
+                    let text = serde_json::to_string(&refusal(&error))?;
+                    let json = [(header::CONTENT_TYPE, "application/json")];
+                    return Ok((StatusCode::BAD_REQUEST, json, text).into_response());
+                }
+            }
+        } else {
+            exchange.send_body(body).await?
+        };
+        exchange.respond(response).await
     }
 
-    fn json_type() -> [(header::HeaderName, &'static str); 1] {
-        [(header::CONTENT_TYPE, "application/json")]
-    }
-
-    fn has_type(headers: &HeaderMap, kind: &str) -> bool {
-        let value = headers.get(header::CONTENT_TYPE);
-        value.is_some_and(|value| value.as_bytes().starts_with(kind.as_bytes()))
-    }
-
-    /// A request of the client, with the server's response.
+    /// A request of the client, with the events of the server's response.
     struct Exchange {
+        proxy: Proxy,
         method: Method,
         headers: HeaderMap,
         editor: Editor,
-        proxy: Proxy,
-        events: Events,
+        decoder: Decoder,
+        chunk: Bytes,
+        body: Option<BodyDataStream>,
     }
 
     impl Exchange {
@@ -331,120 +325,80 @@ mod http {
             async { Ok(response.await?.map(Body::new)) }
         }
 
+        /// Takes the messages of a response: an event stream, or one message.
+        async fn receive(&mut self, headers: &HeaderMap, body: Body) -> Result<(), BoxError> {
+            let kind = headers.get(header::CONTENT_TYPE);
+            if kind.is_some_and(|kind| kind.as_bytes().starts_with(EVENT_STREAM.as_bytes())) {
+                self.body = Some(body.into_data_stream());
+            } else {
+                self.body = None;
+                let message = ServerMessage::parse(&to_bytes(body, MAX_BODY).await?)?;
+                self.chunk = format!("data: {}\n\n", serde_json::to_string(&message)?).into();
+            }
+            Ok(())
+        }
+
+        /// Answers with an event stream, which clients accept in place of a message.
         async fn respond(mut self, response: Response) -> Result<Response, BoxError> {
             let (mut head, body) = response.into_parts();
-            for name in [
-                header::CONTENT_LENGTH,
-                header::TRANSFER_ENCODING,
-                header::CONNECTION,
-            ] {
-                head.headers.remove(name);
+            head.headers.remove(header::TRANSFER_ENCODING);
+            head.headers.remove(header::CONNECTION);
+            if head.status != StatusCode::OK || !head.headers.contains_key(header::CONTENT_TYPE) {
+                return Ok(Response::from_parts(head, body));
             }
-            let body = if has_type(&head.headers, EVENT_STREAM) {
-                self.events.body = Some(body.into_data_stream());
-                Body::from_stream(stream::unfold(self, async |mut exchange| {
-                    let next = exchange.next().await.transpose()?;
-                    let event =
-                        next.and_then(|(event, message)| encode_event(&event, message.as_ref()));
-                    Some((event, exchange))
-                }))
-            } else if has_type(&head.headers, "application/json") {
-                self.events.queue(&to_bytes(body, MAX_BODY).await?);
-                // Only a finished message has this content type.
-                let message = self.next().await?.and_then(|(_, message)| message);
-                Body::from(serde_json::to_vec(&message.ok_or("no response")?)?)
-            } else {
-                body
-            };
-            Ok(Response::from_parts(head, body))
-        }
-
-        /// Returns the next event with its edited message. The first event of a legacy stream has only an id.
-        async fn next(&mut self) -> Result<Option<(SseEvent, Option<ServerMessage>)>, BoxError> {
-            while let Some(event) = self.events.next().await? {
-                if event.data.is_empty() {
-                    return Ok(Some((event, None)));
-                }
-                let message = ServerMessage::parse(event.data.as_bytes())?;
-                match self.editor.edit_server(message)? {
-                    Step::Forward(message) => return Ok(Some((event, Some(message)))),
-                    Step::Ask(request) => {
-                        let (head, body) = self.send(&request).await?.into_parts();
-                        if has_type(&head.headers, EVENT_STREAM) {
-                            self.events.body = Some(body.into_data_stream());
-                        } else {
-                            self.events.queue(&to_bytes(body, MAX_BODY).await?);
-                        }
-                    }
-                }
-            }
-            Ok(None)
-        }
-    }
-
-    /// The events of a response.
-    struct Events {
-        decoder: Decoder,
-        chunk: Bytes,
-        body: Option<BodyDataStream>,
-    }
-
-    impl Default for Events {
-        fn default() -> Self {
-            Self {
-                decoder: Decoder::new(SseLimits::default()),
-                chunk: Bytes::new(),
-                body: None,
-            }
-        }
-    }
-
-    impl Events {
-        /// Adds a message that is not part of a stream.
-        fn queue(&mut self, message: &[u8]) {
-            // Line breaks end a field, and JSON has them only between its tokens.
-            let message = message.iter().map(|byte| match byte {
-                b'\r' | b'\n' => b' ',
-                byte => *byte,
+            self.receive(&head.headers, body).await?;
+            head.headers.remove(header::CONTENT_LENGTH);
+            let kind = HeaderValue::from_static(EVENT_STREAM);
+            head.headers.insert(header::CONTENT_TYPE, kind);
+            let events = stream::unfold(self, async |mut exchange| {
+                let event = exchange.next().await.transpose()?;
+                Some((event, exchange))
             });
-            let event = b"data: ".iter().copied().chain(message);
-            (self.chunk, self.body) = (event.chain(*b"\n\n").collect(), None);
+            Ok(Response::from_parts(head, Body::from_stream(events)))
         }
 
-        async fn next(&mut self) -> Result<Option<SseEvent>, BoxError> {
+        /// Returns the next event for the client.
+        async fn next(&mut self) -> Result<Option<String>, BoxError> {
             loop {
                 match self.decoder.decode(&mut self.chunk) {
-                    Some(Ok(SseItem::Event(event))) => return Ok(Some(event)),
+                    // The first event of a legacy stream has an id and no message.
+                    Some(Ok(SseItem::Event(event))) if event.data.is_empty() => {
+                        return Ok(Some(encode_event(&event, "")));
+                    }
+                    Some(Ok(SseItem::Event(event))) => {
+                        let message = ServerMessage::parse(event.data.as_bytes())?;
+                        match self.editor.edit_server(message)? {
+                            Step::Forward(message) => {
+                                let data = serde_json::to_string(&message)?;
+                                return Ok(Some(encode_event(&event, &data)));
+                            }
+                            Step::Ask(request) => {
+                                let (head, body) = self.send(&request).await?.into_parts();
+                                self.receive(&head.headers, body).await?;
+                            }
+                        }
+                    }
+                    Some(Ok(_)) => {}
                     Some(Err(error)) => return Err(error.into()),
-                    Some(Ok(_)) => continue,
-                    None => {}
-                }
-                let Some(body) = &mut self.body else {
-                    return Ok(None);
-                };
-                match body.next().await {
-                    Some(chunk) => self.chunk = chunk?,
-                    None => return Ok(None),
+                    None => match &mut self.body {
+                        Some(body) => match body.next().await {
+                            Some(chunk) => self.chunk = chunk?,
+                            None => return Ok(None),
+                        },
+                        None => return Ok(None),
+                    },
                 }
             }
         }
     }
 
-    fn encode_event(event: &SseEvent, message: Option<&ServerMessage>) -> Result<String, BoxError> {
-        let mut text = String::new();
-        if let Some(id) = &event.id {
-            text += &format!("id: {id}\n");
-        }
-        if let Some(retry) = event.retry {
-            text += &format!("retry: {}\n", retry.as_millis());
-        }
-        let data = message.map(serde_json::to_string).transpose()?;
-        text += &format!(
-            "event: {}\ndata: {}\n\n",
-            event.name,
-            data.unwrap_or_default()
-        );
-        Ok(text)
+    fn encode_event(event: &SseEvent, data: &str) -> String {
+        let id = event.id.as_ref().map(|id| format!("id: {id}\n"));
+        let retry = event
+            .retry
+            .map(|retry| format!("retry: {}\n", retry.as_millis()));
+        let (id, retry) = (id.unwrap_or_default(), retry.unwrap_or_default());
+        format!("{id}{retry}event: {}\ndata: {data}\n\n", event.name)
     }
 }
 
