@@ -317,7 +317,7 @@ mod http {
             &self,
             body: Bytes,
         ) -> impl Future<Output = Result<Response, BoxError>> + Send + use<> {
-            let mut request = axum::http::Request::new(body);
+            let mut request = Request::new(body);
             *request.method_mut() = self.method.clone();
             *request.uri_mut() = self.proxy.server.clone();
             *request.headers_mut() = self.headers.clone();
