@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `server` | how a command line names a server |
+//! | `server` | how a command line names a server, and the address of one |
 //! | `lifecycle` | commands around a server's life: `new`, `dev`, `install`, `uninstall`, `pack` |
 
 mod lifecycle;
@@ -16,7 +16,7 @@ use clap_complete::Shell;
 pub(crate) use self::lifecycle::{
     DevArgs, EntryArgs, InstallArgs, NewArgs, PackArgs, Template, UninstallArgs,
 };
-pub(crate) use self::server::{ServerArgs, TargetArgs};
+pub(crate) use self::server::{ListenAddress, ServerArgs, TargetArgs};
 
 /// Calls, lists and inspects servers of the Model Context Protocol
 #[derive(Debug, Parser)]
@@ -436,17 +436,6 @@ pub(crate) struct PinArgs {
 pub(crate) enum ToolsArg {
     List,
     Search,
-}
-
-/// The address of a server over HTTP.
-#[derive(Debug, Args)]
-pub(crate) struct ListenAddress {
-    /// Listen at this address; the path is `/mcp` [default: 127.0.0.1:8000]
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) listen: Option<String>,
-    /// Accept requests for this host name, when others than this machine may connect
-    #[arg(long, value_name = "HOST")]
-    pub(crate) allow_host: Vec<String>,
 }
 
 /// A server over HTTP, for commands without calls.

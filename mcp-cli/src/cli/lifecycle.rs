@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::ListenAddress;
-use super::server::{ServerArgs, TargetArgs};
+use super::server::{ListenAddress, ServerArgs, TargetArgs};
 use crate::hosts::Host;
 
 /// A kind of crate.

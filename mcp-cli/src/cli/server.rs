@@ -1,4 +1,4 @@
-//! The definitions of flags that name a server.
+//! The definitions of flags that name a server, and of its address.
 
 use std::path::PathBuf;
 
@@ -49,4 +49,15 @@ pub(crate) struct TargetArgs {
     /// Answer sampling requests by this shell command (JSON in, text out)
     #[arg(long, value_name = "COMMAND")]
     pub(crate) sample_with: Option<String>,
+}
+
+/// The address of a server over HTTP.
+#[derive(Debug, Args)]
+pub(crate) struct ListenAddress {
+    /// Listen at this address; the path is `/mcp` [default: 127.0.0.1:8000]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<String>,
+    /// Accept requests for this host name, when others than this machine may connect
+    #[arg(long, value_name = "HOST")]
+    pub(crate) allow_host: Vec<String>,
 }

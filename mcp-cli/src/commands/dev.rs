@@ -2,7 +2,7 @@
 //!
 //! | module | contents, lowest first |
 //! |---|---|
-//! | `plan` | what is built, started and watched |
+//! | `plan` | the command, its folder, and the program that cargo builds for it |
 //! | `build` | builds by cargo, and their errors |
 //! | `sources` | changes of source files |
 //! | `front` | calls wait, run, or get the reason why they cannot |
@@ -12,10 +12,8 @@ mod front;
 mod plan;
 mod sources;
 
-use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 use std::net::Ipv4Addr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -27,6 +25,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::task::AbortOnDropHandle;
 
+use self::build::Build;
 use self::front::Front;
 use self::plan::{Plan, Program};
 use self::sources::Sources;
@@ -129,41 +128,66 @@ struct Developer {
 
 impl Developer {
     async fn follow(mut self, mut sources: Sources) {
+        // A build script may write sources: the build after an interrupted one runs to its end.
+        let mut is_interruptible = true;
         loop {
-            let packages = tokio::select! {
-                packages = self.build_and_start() => packages,
-                // The build of the former state ends.
-                () = sources.changed() => continue,
+            let build = tokio::select! {
+                build = self.build() => build,
+                () = sources.changed(), if is_interruptible => {
+                    is_interruptible = false;
+                    continue;
+                }
             };
-            for folder in packages {
+            is_interruptible = true;
+            for folder in build.iter().flat_map(|build| &build.packages) {
                 // A folder that has gone is not watched.
-                let _ = sources.add(&folder);
+                let _ = sources.add(folder);
             }
-            sources.changed().await;
+            tokio::select! {
+                () = self.run(build) => {}
+                // A program that hangs at its start is given up.
+                () = sources.changed() => {}
+            }
         }
     }
 
-    /// Returns the folders of the packages that were built.
-    async fn build_and_start(&mut self) -> BTreeSet<PathBuf> {
-        let Some(cargo) = &self.plan.cargo else {
-            self.start(self.plan.program()).await;
-            return BTreeSet::new();
-        };
+    /// Starts what was built, and again whenever a call wants a program that has ended. Does not return.
+    async fn run(&mut self, build: Option<Build>) {
+        self.apply(build).await;
+        loop {
+            self.front.wanted().await;
+            if let Some((program, _)) = &self.started {
+                self.start(program.clone()).await;
+            }
+        }
+    }
+
+    /// Returns `None` for a command that is not built.
+    async fn build(&self) -> Option<Build> {
+        let cargo = self.plan.cargo.as_ref()?;
         self.front.build_begins();
         self.output.step("building", &json!({"event": "building"}));
-        let build = build::run(cargo, &self.plan.folder, &self.output).await;
-        if build.succeeded {
-            self.start(self.plan.built(cargo, &build.executables)).await;
-        } else {
-            self.front.build_failed(build.problem());
-            let event = json!({"event": "broken", "errors": build.errors()});
-            let text = "the build has failed; calls get its errors until the next change";
-            self.output.event(text, &event);
-        }
-        build.packages
+        Some(build::run(cargo, &self.plan.folder, &self.output).await)
     }
 
-    async fn start(&mut self, program: Program) {
+    async fn apply(&mut self, build: Option<Build>) {
+        match build {
+            None => self.replace(self.plan.program()).await,
+            Some(build) if build.succeeded => {
+                self.replace(self.plan.built(&build.executables)).await;
+            }
+            Some(build) => {
+                self.front.build_failed(build.problem());
+                self.output.event(
+                    "the build has failed; calls get its errors until the next change",
+                    &json!({"event": "broken", "errors": build.errors()}),
+                );
+            }
+        }
+    }
+
+    /// Starts a program, unless it is the one that runs.
+    async fn replace(&mut self, program: Program) {
         let built_at = program.built_at();
         let next = Some((program.clone(), built_at));
         if built_at.is_some() && self.started == next && self.front.is_up_to_date() {
@@ -174,6 +198,10 @@ impl Developer {
             return;
         }
         self.started = next;
+        self.start(program).await;
+    }
+
+    async fn start(&self, program: Program) {
         let begin = Instant::now();
         if self.front.start(program, &self.control).await {
             self.report_ready(begin.elapsed()).await;

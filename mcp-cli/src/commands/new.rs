@@ -228,7 +228,7 @@ const fn commands(template: Template) -> [&'static str; 3] {
     match template {
         Template::Minimal => [
             "cargo test",
-            "mcp inspect -- cargo run",
+            "mcp dev --http --inspect",
             "cargo build --release && mcp install --host claude-code -- target/release/{{name}}",
         ],
         Template::Http => [

@@ -197,6 +197,11 @@ impl Crate {
         let manifest =
             "[package]\nname = \"hand\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
         fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+        // A build script that writes a source must not interrupt each build.
+        let script = "fn main() {\n    println!(\"cargo::rerun-if-changed=build.rs\");\n    \
+            std::fs::write(\"generated.txt\", \"text\").unwrap();\n    \
+            std::thread::sleep(std::time::Duration::from_millis(500));\n}\n";
+        fs::write(folder.join("build.rs"), script).unwrap();
         let this = Self(folder);
         this.save(SOURCE);
         this
@@ -288,7 +293,11 @@ async fn edit_behind_pipe(era: ConnectMode, folder: PathBuf) {
     let file = folder.join("tools.txt");
     let save = |tools: &str| fs::write(&file, tools).unwrap();
     save("greet slow wait die");
-    let command = dev(&["--dir", folder.to_str().unwrap(), "--", &PROGRAM]);
+    let database = folder.with_extension("database");
+    drop(fs::remove_file(&database));
+    let words = ["--dir", folder.to_str().unwrap(), "--", &PROGRAM];
+    let mut command = dev(&words);
+    command.arg(&database);
     let client = Client::builder().mode(era).connect(command).await.unwrap();
     let host = Host::new(client);
     host.edit_until_listed(|| (), &["greet", "slow", "wait", "die"])
@@ -323,17 +332,23 @@ async fn edit_behind_pipe(era: ConnectMode, folder: PathBuf) {
         "{stopped:?}"
     );
 
-    save("greet no-database");
+    save("greet die database");
     let refused = host.call_until("greet", "the database is missing").await;
     assert!(refused.is_error(), "{refused:?}");
     assert_eq!(host.tools().await, ["greet", "die"]);
-    save("greet die");
-    host.call_until("greet", "hello").await;
-
-    let died = host.call_until("die", "the oven burns").await;
-    assert!(died.is_error(), "{died:?}");
-    // It is started again without a change.
-    host.call_until("greet", "hello").await;
+    // The next call starts the program again, without a change of the sources.
+    host.edit_until_listed(
+        || fs::write(&database, "").unwrap(),
+        &["greet", "die", "database"],
+    )
+    .await;
+    let died = host.client.call("die", ()).await.unwrap();
+    assert!(
+        died.is_error() && died.text().contains("the oven burns"),
+        "{died:?}"
+    );
+    let greeting = host.client.call("greet", ()).await.unwrap();
+    assert_eq!((greeting.is_error(), &*greeting.text()), (false, "hello"));
     host.end().await;
 }
 

@@ -41,7 +41,7 @@ struct Shared {
     state: State,
     /// The number of calls that run.
     running: usize,
-    /// The program, and its number. Each start has another one.
+    /// The program to start. Each start has another number.
     program: Option<Program>,
     number: u64,
 }
@@ -50,11 +50,13 @@ struct Shared {
 enum State {
     /// Calls wait for a build or a start.
     Waiting,
+    /// A call waits for the start of a program that has ended.
+    Wanted,
     /// The program answers.
     Ready,
     /// The build has failed.
     Broken(Arc<str>),
-    /// The program has ended.
+    /// The program has ended. The next call starts it again.
     Ended(Arc<str>),
 }
 
@@ -112,40 +114,62 @@ impl Front {
                 );
                 refusal(is_tool, &text)
             }
-            (Reply::Fault(_), Some(reason)) => refusal(is_tool, &end(&reason)),
+            (Reply::Fault(_), Some(reason)) => refusal(is_tool, &end_of_program(&reason)),
             (reply, _) => reply,
         }
     }
 
-    /// Waits until the program answers calls.
+    /// Waits until the program answers calls. Starts it again if it has ended.
     ///
     /// # Errors
     ///
-    /// Returns the reason why it does not.
+    /// Returns the reason why it does not answer.
     async fn enter(&self) -> Result<RunningCall<'_>, Arc<str>> {
         let mut shared = self.shared.subscribe();
         let end = Instant::now() + MAX_WAIT;
+        let mut starts_again = true;
         loop {
-            let is_settled = |shared: &Shared| !matches!(shared.state, State::Waiting);
+            let is_settled =
+                |shared: &Shared| !matches!(shared.state, State::Waiting | State::Wanted);
             if timeout_at(end, shared.wait_for(is_settled)).await.is_err() {
                 return Err("the server is still being built; call again in a minute".into());
             }
+            // The task that reports the end may not have run yet.
+            if let Some(reason) = self.close_reason() {
+                let is_ready = |state: &State| matches!(state, State::Ready);
+                self.set_if(State::Ended(end_of_program(&reason).into()), is_ready);
+            }
             let mut entered = None;
             self.shared.send_if_modified(|shared| {
-                entered = match &shared.state {
-                    State::Waiting => None,
+                match &shared.state {
+                    State::Waiting | State::Wanted => {}
                     State::Ready => {
                         shared.running += 1;
-                        Some(Ok(RunningCall(self)))
+                        entered = Some(Ok(RunningCall(self)));
                     }
-                    State::Broken(problem) | State::Ended(problem) => Some(Err(problem.clone())),
-                };
+                    State::Ended(_) if starts_again => {
+                        starts_again = false;
+                        shared.state = State::Wanted;
+                        return true;
+                    }
+                    State::Broken(problem) | State::Ended(problem) => {
+                        entered = Some(Err(problem.clone()));
+                    }
+                }
                 false
             });
             if let Some(entered) = entered {
                 return entered;
             }
         }
+    }
+
+    /// Waits until a call wants a program that has ended.
+    pub(super) async fn wanted(&self) {
+        let mut shared = self.shared.subscribe();
+        let is_wanted = |shared: &Shared| matches!(shared.state, State::Wanted);
+        // The sender is in `self`.
+        let _ = shared.wait_for(is_wanted).await;
     }
 
     /// Notes that a build runs. The running program goes on; without one, calls wait.
@@ -159,8 +183,7 @@ impl Front {
 
     /// Notes that the running program is up to date. Returns false if it has ended.
     pub(super) fn is_up_to_date(&self) -> bool {
-        let client = self.client().clone();
-        let runs = client.is_some_and(|client| client.close_reason().is_none());
+        let runs = self.client().is_some() && self.close_reason().is_none();
         if runs {
             self.set_if(State::Ready, |_| true);
         }
@@ -185,15 +208,21 @@ impl Front {
         matches!(self.shared.borrow().state, State::Ready)
     }
 
-    /// Ends the former program, and starts the current one.
+    /// Ends the former program, and starts the current one. The gateway's own attempts to start one that has ended
+    /// fail: the next call starts it.
     async fn connect(self: Arc<Self>, client: ClientBuilder) -> Result<Client, Error> {
-        let (number, program) = {
-            let shared = self.shared.borrow();
-            (shared.number, shared.program.clone())
-        };
+        let mut taken = (0, None);
+        self.shared.send_if_modified(|shared| {
+            taken = (shared.number, shared.program.take());
+            false
+        });
+        let (number, program) = taken;
         let Some(program) = program else {
-            // Called again when it is built.
-            return pending().await;
+            if number == 0 {
+                // Called again after the first build.
+                return pending().await;
+            }
+            return Err(Error::other("the program has ended"));
         };
         let connecting = async {
             let former = self.client().take();
@@ -216,23 +245,29 @@ impl Front {
         match &connected {
             Ok(client) => {
                 *self.client() = Some(client.clone());
-                self.set_if(State::Ready, |state| matches!(state, State::Ended(_)));
-                tokio::spawn(self.clone().watch(client.clone()));
+                tokio::spawn(self.clone().watch(number, client.clone()));
             }
-            Err(error) => self.ended(end_text(&error.to_string())),
+            Err(error) if error.is_timeout() => {
+                let hint = format!("{error}; does it serve standard streams?");
+                self.ended(number, does_not_run(&hint));
+            }
+            Err(error) => self.ended(number, does_not_run(&error.to_string())),
         }
         connected
     }
 
     /// Reports the end of a program.
-    async fn watch(self: Arc<Self>, client: Client) {
+    async fn watch(self: Arc<Self>, number: u64, client: Client) {
         let reason = client.closed().await;
         if reason != CloseReason::Local {
-            self.ended(end(&reason));
+            self.ended(number, end_of_program(&reason));
         }
     }
 
-    fn ended(&self, problem: String) {
+    fn ended(&self, number: u64, problem: String) {
+        if self.shared.borrow().number != number {
+            return;
+        }
         self.output
             .event(&problem, &json!({"event": "ended", "reason": problem}));
         let is_broken = |state: &State| matches!(state, State::Broken(_));
@@ -249,20 +284,25 @@ impl Front {
         });
     }
 
+    /// Returns the reason why the current program has ended.
+    fn close_reason(&self) -> Option<CloseReason> {
+        self.client().as_ref().and_then(Client::close_reason)
+    }
+
     fn client(&self) -> MutexGuard<'_, Option<Client>> {
         self.client.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Describes the end of a program with the last lines of its standard error.
-fn end(reason: &CloseReason) -> String {
+fn end_of_program(reason: &CloseReason) -> String {
     match reason {
-        CloseReason::Broken(error) => end_text(&error.to_string()),
-        reason => end_text(&reason.to_string()),
+        CloseReason::Broken(error) => does_not_run(&error.to_string()),
+        reason => does_not_run(&reason.to_string()),
     }
 }
 
-fn end_text(text: &str) -> String {
+fn does_not_run(text: &str) -> String {
     format!("the server does not run; correct its source and call again: {text}")
 }
 

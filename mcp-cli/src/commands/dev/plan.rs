@@ -1,4 +1,4 @@
-//! What `mcp dev` builds, starts and watches.
+//! The command of `mcp dev`, its folder, and the program that cargo builds for it.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -70,8 +70,7 @@ impl Plan {
     /// Returns a usage [`Failure`] if the folder does not exist, or if cargo has nothing to build there.
     pub(super) fn new(args: &DevArgs) -> Result<Self, Failure> {
         let dir = args.dir.as_deref().unwrap_or(Path::new("."));
-        // Events of the file system have the paths without links.
-        let folder = std::fs::canonicalize(dir).map_err(|error| {
+        let folder = real_path(dir).map_err(|error| {
             Failure::usage(format!(
                 "the folder {} cannot be used: {error}",
                 dir.display()
@@ -116,19 +115,20 @@ impl Plan {
     }
 
     /// Returns the program that cargo has built. If there are several, `cargo run` selects it.
-    pub(super) fn built(&self, cargo: &CargoRun, executables: &[PathBuf]) -> Program {
-        let [executable] = executables else {
-            let mut program = self.program();
-            let quiet = 1 + usize::from(cargo.toolchain.is_some());
-            program.arguments.insert(quiet, "--quiet".to_owned());
+    pub(super) fn built(&self, executables: &[PathBuf]) -> Program {
+        let mut program = self.program();
+        let Some(cargo) = &self.cargo else {
             return program;
         };
-        Program {
-            path: executable.into(),
-            arguments: cargo.arguments.clone(),
-            folder: self.folder.clone(),
-            is_built: true,
+        if let [executable] = executables {
+            program.path = executable.into();
+            program.arguments.clone_from(&cargo.arguments);
+            program.is_built = true;
+        } else {
+            let after_run = 1 + usize::from(cargo.toolchain.is_some());
+            program.arguments.insert(after_run, "--quiet".to_owned());
         }
+        program
     }
 }
 
@@ -182,7 +182,7 @@ impl CargoRun {
                 _ => None,
             };
             if let Some(value) = value {
-                let manifest = std::fs::canonicalize(folder.join(value)).map_err(|error| {
+                let manifest = real_path(&folder.join(value)).map_err(|error| {
                     Failure::usage(format!("--manifest-path: {value} cannot be used: {error}"))
                 })?;
                 return Ok(manifest.parent().unwrap_or(folder).to_owned());
@@ -225,6 +225,16 @@ impl Program {
             .then(|| std::fs::metadata(&self.path).ok())
             .flatten();
         is_built.and_then(|file| file.modified().ok())
+    }
+}
+
+/// Returns the absolute path without links, as events of the file system have it. On Windows links stay, because programs
+/// such as `cmd` do not accept the other form.
+fn real_path(path: &Path) -> io::Result<PathBuf> {
+    if cfg!(windows) {
+        std::path::absolute(path)
+    } else {
+        std::fs::canonicalize(path)
     }
 }
 
@@ -281,11 +291,10 @@ mod tests {
             cargo: CargoRun::parse(&command),
             command,
         };
-        let cargo = plan.cargo.as_ref().unwrap();
         let files: [PathBuf; 2] = ["/target/a".into(), "/target/b".into()];
-        let one = plan.built(cargo, &files[..1]);
+        let one = plan.built(&files[..1]);
         assert!(one.path == "/target/a" && one.is_built && one.arguments == ["--fast"]);
-        let many = plan.built(cargo, &files);
+        let many = plan.built(&files);
         assert_eq!(many.path, "cargo");
         assert_eq!(
             many.arguments,

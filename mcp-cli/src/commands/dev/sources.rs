@@ -1,13 +1,13 @@
 //! Changes of source files.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ignore::Match;
 use ignore::gitignore::Gitignore;
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
@@ -22,11 +22,15 @@ const MAX_PATHS: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Sources {
     watcher: RecommendedWatcher,
-    folders: BTreeSet<PathBuf>,
+    folders: Folders,
     changes: mpsc::Receiver<PathBuf>,
     /// A change was seen that [`changed`](Self::changed) has not reported.
     has_changed: bool,
 }
+
+/// The folders whose sources are watched. Clones share them.
+#[derive(Debug, Clone, Default)]
+struct Folders(Arc<Mutex<BTreeSet<PathBuf>>>);
 
 impl Sources {
     /// Watches a folder.
@@ -36,22 +40,27 @@ impl Sources {
     /// Returns an error if the operating system cannot watch it.
     pub(super) fn watch(folder: &Path) -> notify::Result<Self> {
         let (sender, changes) = mpsc::channel(MAX_PATHS);
+        let folders = Folders::default();
+        let known = folders.clone();
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             let Ok(event) = event else {
                 return;
             };
-            if matches!(event.kind, EventKind::Access(_)) {
-                return;
-            }
             for path in event.paths {
-                if is_source(&path) {
+                let is_change = match event.kind {
+                    EventKind::Access(_) => false,
+                    // Something in the folder has changed, which has an event of its own.
+                    EventKind::Modify(_) => !path.is_dir(),
+                    _ => true,
+                };
+                if is_change && known.has_source(&path) {
                     let _ = sender.try_send(path);
                 }
             }
         })?;
         let mut sources = Self {
             watcher,
-            folders: BTreeSet::new(),
+            folders,
             changes,
             has_changed: false,
         };
@@ -62,19 +71,23 @@ impl Sources {
     /// Watches another folder, unless it is below one of the others. Its ignored folders are not watched: there may be
     /// more of them than an operating system lets a program watch.
     pub(super) fn add(&mut self, folder: &Path) -> notify::Result<()> {
-        if self.folders.iter().any(|known| folder.starts_with(known)) {
+        if self.folders.contain(folder) {
             return Ok(());
         }
         self.watcher.watch(folder, RecursiveMode::NonRecursive)?;
-        self.folders.insert(folder.to_owned());
+        self.folders.lock().insert(folder.to_owned());
         for entry in std::fs::read_dir(folder)?.flatten() {
-            self.add_child(&entry.path())?;
+            match self.add_child(&entry.path()) {
+                Err(error) if matches!(error.kind, ErrorKind::MaxFilesWatch) => return Err(error),
+                // A folder that this user cannot read has no sources.
+                _ => {}
+            }
         }
         Ok(())
     }
 
     fn add_child(&mut self, path: &Path) -> notify::Result<()> {
-        if is_source(path) && path.is_dir() {
+        if path.is_dir() && self.folders.has_source(path) {
             self.watcher.watch(path, RecursiveMode::Recursive)?;
         }
         Ok(())
@@ -96,48 +109,106 @@ impl Sources {
             return std::future::pending().await;
         };
         self.has_changed = true;
-        if path
-            .parent()
-            .is_some_and(|parent| self.folders.contains(parent))
-        {
+        let parent = path.parent();
+        if parent.is_some_and(|parent| self.folders.lock().contains(parent)) {
             // A folder that has gone again is not watched.
             let _ = self.add_child(&path);
         }
     }
 }
 
-/// Returns true for the path of a source: no part of it is hidden, an output of a build, or ignored by git.
-fn is_source(path: &Path) -> bool {
-    let is_backup = path.to_string_lossy().ends_with('~');
-    !is_backup && !is_ignored(path)
+impl Folders {
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns true if the path is one of the folders, or below one.
+    fn contain(&self, path: &Path) -> bool {
+        let folders = self.lock();
+        folders.iter().any(|folder| path.starts_with(folder))
+    }
+
+    /// Returns true for the path of a source.
+    fn has_source(&self, path: &Path) -> bool {
+        let folders = self.lock();
+        let root = folders.iter().find(|folder| path.starts_with(folder));
+        root.is_some_and(|root| is_source(path, root))
+    }
 }
 
-/// Returns true if a `.gitignore` above the path names it, or a folder above it.
-fn is_ignored(path: &Path) -> bool {
-    for (part, folder) in path.ancestors().zip(path.ancestors().skip(1)) {
+/// Returns true for a path below `root` without a hidden part, a build output, and a part that git ignores.
+fn is_source(path: &Path, root: &Path) -> bool {
+    let mut parts = path.ancestors().take_while(|part| *part != root);
+    let is_output = |part: &Path| {
         let name = part.file_name().unwrap_or_default();
-        let is_output = name == OsStr::new("target") || name == OsStr::new("node_modules");
-        // Caches such as the target folders of cargo have this file.
-        if is_output
-            || part.join("CACHEDIR.TAG").is_file()
+        name == "target"
+            || name == "node_modules"
             || name.as_encoded_bytes().starts_with(b".")
-        {
-            return true;
-        }
+            || name.as_encoded_bytes().ends_with(b"~")
+            // Caches have this file, such as the target folders of cargo.
+            || part.join("CACHEDIR.TAG").is_file()
+    };
+    path != root && !parts.any(is_output) && !is_ignored_by_git(path, root)
+}
+
+/// Returns true if a `.gitignore` of the repository names a path, or a folder above it.
+fn is_ignored_by_git(path: &Path, root: &Path) -> bool {
+    let mut above = root.ancestors();
+    let repository = above.find(|folder| folder.join(".git").exists());
+    let repository = repository.unwrap_or(root);
+    let folders = path.ancestors().skip(1);
+    for folder in folders.take_while(|folder| folder.starts_with(repository)) {
         let file = folder.join(".gitignore");
-        if file.is_file() {
-            match Gitignore::new(file)
-                .0
-                .matched_path_or_any_parents(path, path.is_dir())
-            {
-                Match::Ignore(_) => return true,
-                Match::Whitelist(_) => return false,
-                Match::None => {}
-            }
+        if !file.is_file() {
+            continue;
         }
-        if folder.join(".git").exists() {
-            return false;
+        let (rules, _) = Gitignore::new(file);
+        match rules.matched_path_or_any_parents(path, path.is_dir()) {
+            Match::Ignore(_) => return true,
+            Match::Whitelist(_) => return false,
+            Match::None => {}
         }
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::is_source;
+
+    #[test]
+    fn sources_are_neither_hidden_nor_outputs_nor_ignored() {
+        let repository = std::env::temp_dir().join(format!(".mcp-dev-{}", std::process::id()));
+        let root = repository.join("target/shop");
+        for folder in [
+            ".git",
+            "target/shop/src",
+            "target/shop/out",
+            "target/shop/logs",
+        ] {
+            fs::create_dir_all(repository.join(folder)).unwrap();
+        }
+        fs::write(repository.join(".gitignore"), "*.db\nlogs/\n").unwrap();
+        fs::write(root.join("src/.gitignore"), "!kept.db\n").unwrap();
+        fs::write(root.join("out/CACHEDIR.TAG"), "").unwrap();
+        for (path, expected) in [
+            ("src/main.rs", true),
+            ("Cargo.toml", true),
+            ("src/kept.db", true),
+            ("shop.db", false),
+            ("src/other.db", false),
+            ("logs/today", false),
+            ("src/.main.rs.swp", false),
+            ("src/main.rs~", false),
+            ("target/debug/shop", false),
+            ("web/node_modules/a/b.js", false),
+            ("out/shop", false),
+        ] {
+            assert_eq!(is_source(&root.join(path), &root), expected, "{path}");
+        }
+        assert!(!is_source(&root, &root));
+        fs::remove_dir_all(repository).unwrap();
+    }
 }
