@@ -52,7 +52,7 @@ enum Asked {
     },
 }
 
-/// What happens to a message of the server.
+/// The next step for a message of the server.
 enum Step {
     Forward(ServerMessage),
     /// The server is asked again; its message is not forwarded.
