@@ -22,6 +22,8 @@ const SIZE_HINT: &str = "anthropic/maxResultSizeChars";
 const MAX_HINT: usize = 500_000;
 /// Lines that a call reads by default.
 const DEFAULT_LINES: usize = 200;
+/// Characters of a line. JSON is often one long line, which the model could not read in parts.
+const LINE_CHARS: usize = 500;
 
 /// An estimated number of tokens: a quarter of the characters.
 ///
@@ -139,7 +141,7 @@ impl StoredResults {
         let from = number("from", 1).max(1);
         let count = number("lines", DEFAULT_LINES);
         let search = arguments["search"].as_str().map(str::to_lowercase);
-        let lines = text.lines().enumerate().skip(from - 1);
+        let lines = text.lines().flat_map(wrapped).enumerate().skip(from - 1);
         let lines = lines.filter(|(_, line)| {
             search
                 .as_ref()
@@ -150,6 +152,21 @@ impl StoredResults {
             .map(|(index, line)| format!("{}: {line}", index + 1));
         CallToolResult::from_text(lines.collect::<Vec<_>>().join("\n"))
     }
+}
+
+/// Splits a line into parts of at most [`LINE_CHARS`].
+fn wrapped(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let line = rest?;
+        let end = line.char_indices().nth(LINE_CHARS);
+        let (part, after) = match end {
+            Some((end, _)) => line.split_at(end),
+            None => (line, ""),
+        };
+        rest = (!after.is_empty()).then_some(after);
+        Some(part)
+    })
 }
 
 /// Returns the definition of `read_result`.
@@ -168,7 +185,7 @@ pub(crate) fn read_result_tool() -> Tool {
         Value::Object(schema) => Tool::raw(READ_RESULT, schema),
         _ => Tool::new(READ_RESULT),
     };
-    tool.description("Returns lines of a result that was too long.")
+    tool.description("Returns lines of a result that was too long. Lines have at most 500 characters.")
         .read_only()
         .open_world(false)
 }
@@ -178,6 +195,22 @@ mod tests {
     use serde_json::json;
 
     use super::{Part, StoredResults, Tokens};
+
+    #[test]
+    fn one_long_line_is_read_in_parts() {
+        let results = StoredResults::default();
+        let items: Vec<String> = (0..1000).map(|n| format!(r#"{{"id":{n}}}"#)).collect();
+        let json = format!("[{}]", items.join(","));
+        results.shorten(&mut [Part::Text(json.clone())], Tokens(25));
+        let all = results.read(&json!({"id": "r1"})).text();
+        let parts = all.lines().map(|line| line.split_once(": ").unwrap().1);
+        assert!(parts.clone().all(|part| part.len() <= 500), "{all}");
+        assert_eq!(parts.collect::<String>(), json);
+        let found = results.read(&json!({"id": "r1", "search": "{\"id\":777}"}));
+        assert_eq!(found.text().lines().count(), 1);
+        let part = results.read(&json!({"id": "r1", "from": 3, "lines": 1}));
+        assert!(part.text().starts_with("3: "), "{}", part.text());
+    }
 
     #[test]
     fn long_result_is_cut_in_the_middle_and_stays_readable() {
