@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `server` | how a command line names a server, and the address of one |
-//! | `lifecycle` | commands around a server's life: `new`, `dev`, `install`, `uninstall`, `pack` |
+//! | `lifecycle` | commands around a server's life: `new`, `dev`, `test`, `install`, `uninstall`, `pack` |
 
 mod lifecycle;
 mod server;
@@ -14,7 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use self::lifecycle::{
-    DevArgs, EntryArgs, InstallArgs, NewArgs, PackArgs, Template, UninstallArgs,
+    DevArgs, EntryArgs, InstallArgs, NewArgs, PackArgs, Template, TestArgs, UninstallArgs,
 };
 pub(crate) use self::server::{ListenAddress, ServerArgs, TargetArgs};
 
@@ -118,6 +118,14 @@ pub(crate) enum Command {
         after_help = "Steps: resolve, connect, tls, http, login, negotiation, tools, latency, headers, clock. The first\nfailed step decides the exit code. Nothing is changed on the server, and no secret is printed.\n\nExamples:\n  mcp doctor https://mcp.example.com/mcp\n  mcp doctor shop --json\n  mcp doctor -- npx -y @modelcontextprotocol/server-everything"
     )]
     Doctor(TargetArgs),
+    /// Test a server before its release: schemas, calls, mistakes, sessions, memory
+    #[command(
+        override_usage = "mcp test [OPTIONS] <TARGET>\n       mcp test [OPTIONS] -- <COMMAND>...",
+        after_help = "Checks: connection (as `mcp doctor`), schemas, examples (each tool with arguments made from its\nschema), arguments (missing, of a wrong type, huge, nested), cancellation, sessions (ten at the same\ntime), memory (of a command, on Linux). Tools that are not marked read-only are called after a\nquestion, or with --yes: use data that may change. The exit code is 1 when a finding is an error.\n\nExamples:\n  mcp test -- ./my-server\n  mcp test http://127.0.0.1:8000/mcp --read-only\n  mcp test --yes --junit report.xml -- ./my-server --database test.db",
+        mut_arg("yes", |arg| arg.help("Call all tools, and use servers of project files, without a question")),
+        mut_arg("timeout", |arg| arg.default_value("10"))
+    )]
+    Test(TestArgs),
     /// Print the tools, prompts, resources and capabilities of a server as stable JSON
     #[command(
         override_usage = "mcp snapshot [OPTIONS] <TARGET>\n       mcp snapshot [OPTIONS] -- <COMMAND>...",

@@ -33,6 +33,7 @@ mod skills;
 mod snapshot;
 mod support;
 mod tasks;
+mod test;
 
 use crate::cli::{Cli, Command};
 use crate::failure::Failure;
@@ -57,6 +58,7 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Record(args) => record::run(args, output).await,
         Command::Replay(args) => replay::run(args, output).await,
         Command::Doctor(args) => doctor::run(args, output).await,
+        Command::Test(args) => test::run(args, output).await,
         Command::New(args) => new::run(args, output),
         Command::Dev(args) => dev::run(args, output).await,
         Command::Install(args) => install::install(args, output).await,

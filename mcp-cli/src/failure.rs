@@ -31,6 +31,8 @@ pub(crate) enum FailureKind {
     Breaking,
     /// A server differs from a recording.
     Different,
+    /// A test found an error.
+    Findings,
     /// The user cancelled the call.
     Cancelled,
 }
@@ -40,7 +42,7 @@ impl FailureKind {
     /// outcome, so it has the code that shells expect after Ctrl-C: 128 + SIGINT.
     pub(crate) const fn exit_code(self) -> u8 {
         match self {
-            Self::Usage | Self::Breaking | Self::Different => 1,
+            Self::Usage | Self::Breaking | Self::Different | Self::Findings => 1,
             Self::Login => 3,
             Self::Unreachable => 4,
             Self::Server => 5,
@@ -58,6 +60,7 @@ impl FailureKind {
             Self::Tool => "tool",
             Self::Breaking => "breaking",
             Self::Different => "different",
+            Self::Findings => "findings",
             Self::Cancelled => "cancelled",
         }
     }
@@ -157,11 +160,12 @@ mod tests {
             FailureKind::Tool,
             FailureKind::Breaking,
             FailureKind::Different,
+            FailureKind::Findings,
             FailureKind::Cancelled,
         ];
         assert_eq!(
             codes.map(FailureKind::exit_code),
-            [1, 3, 4, 5, 6, 1, 1, 130]
+            [1, 3, 4, 5, 6, 1, 1, 1, 130]
         );
     }
 }

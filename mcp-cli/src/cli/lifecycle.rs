@@ -1,4 +1,5 @@
-//! The definitions of commands around a server's life: `new`, `dev`, `install`, `uninstall`, `pack`.
+//! The definitions of commands around a server's life: `new`, `dev`, `test`, `install`, `uninstall`,
+//! `pack`.
 
 use std::path::PathBuf;
 
@@ -57,6 +58,28 @@ pub(crate) struct DevArgs {
     /// Print the URL of the inspector, and open no browser
     #[arg(long, requires = "inspect")]
     pub(crate) no_open: bool,
+}
+
+/// Arguments of `test`.
+#[derive(Debug, Args)]
+pub(crate) struct TestArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Call only tools that are marked read-only
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// Do not call tools with this name; `*` and `?` are wildcards
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) ignore_tool: Vec<String>,
+    /// Make arguments by this number; the same number makes the same ones
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Number of calls of the memory check
+    #[arg(long, value_name = "NUMBER", default_value_t = 1000)]
+    pub(crate) calls: usize,
+    /// Also write the report to this file, in the format of JUnit
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
 }
 
 /// The entry of a server in the settings of a host.

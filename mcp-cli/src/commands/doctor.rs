@@ -20,7 +20,8 @@ use mcp::ServerCommand;
 use mcp::auth::Authorizer;
 use mcp::prelude::*;
 
-use self::report::{Report, Step};
+pub(super) use self::report::Report;
+use self::report::Step;
 use self::watch::{Exchanges, Watched};
 use super::support::close;
 use crate::cli::TargetArgs;
@@ -30,12 +31,22 @@ use crate::output::Output;
 use crate::target::{self, Remote, Server};
 
 pub(super) async fn run(args: &TargetArgs, output: &Output) -> Result<(), Failure> {
-    let report = match target::resolve_only(&args.server, output).await? {
-        Server::Command(command) => examine_command(command, args, output).await?,
-        Server::Http(remote) => examine_http(&remote, args, output).await?,
-    };
+    let server = target::resolve_only(&args.server, output).await?;
+    let report = examine(args, server, output).await?;
     report.print(output);
     report.into_result()
+}
+
+/// Examines the connection to a server, and closes it.
+pub(super) async fn examine(
+    args: &TargetArgs,
+    server: Server,
+    output: &Output,
+) -> Result<Report, Failure> {
+    match server {
+        Server::Command(command) => examine_command(command, args, output).await,
+        Server::Http(remote) => examine_http(&remote, args, output).await,
+    }
 }
 
 async fn examine_command(

@@ -37,7 +37,7 @@ impl Notes {
     #[tool(read_only)]
     fn read_note(&self, name: String) -> Result<String, ToolError> {
         let text = self.texts().get(&name).cloned();
-        text.ok_or_else(|| ToolError::new(format!("there is no note {name:?}; save it first")))
+        text.ok_or_else(|| ToolError::new("there is no note of this name; save it first"))
     }
 
     /// Names of all notes.

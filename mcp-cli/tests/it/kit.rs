@@ -78,10 +78,15 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// The program `stdio_shop`, which cargo builds with the tests of the package.
+/// The shop as a program.
 pub(crate) fn stdio_shop() -> String {
+    example("stdio_shop")
+}
+
+/// An example program, which cargo builds with the tests of the package.
+pub(crate) fn example(name: &str) -> String {
     let bin = Path::new(env!("CARGO_BIN_EXE_mcp"));
-    let name = format!("stdio_shop{}", std::env::consts::EXE_SUFFIX);
+    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
     let path = bin.parent().unwrap().join("examples").join(name);
     assert!(
         path.is_file(),

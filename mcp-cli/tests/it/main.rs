@@ -35,6 +35,8 @@ mod proxy;
 #[cfg(test)]
 mod recordings;
 #[cfg(test)]
+mod release_tests;
+#[cfg(test)]
 mod sampling;
 #[cfg(test)]
 mod shop;

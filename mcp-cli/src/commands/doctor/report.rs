@@ -100,7 +100,7 @@ impl Step {
 
 /// The steps of one connection, in their order.
 #[derive(Debug)]
-pub(super) struct Report {
+pub(in super::super) struct Report {
     target: String,
     steps: Vec<Step>,
 }
@@ -118,15 +118,26 @@ impl Report {
     }
 
     /// Returns whether a step has failed.
-    pub(super) fn has_failed(&self) -> bool {
+    pub(in super::super) fn has_failed(&self) -> bool {
         self.first_failure().is_some()
+    }
+
+    /// Returns the warnings and failures: the name of the step, whether it failed, the detail and the cure.
+    pub(in super::super) fn problems(
+        &self,
+    ) -> impl Iterator<Item = (&'static str, bool, &str, &str)> {
+        let problems = self.steps.iter().filter(|step| step.state != State::Ok);
+        problems.map(|step| {
+            let cure = step.cure.as_deref().unwrap_or_default();
+            (step.name, step.state == State::Failed, &*step.detail, cure)
+        })
     }
 
     fn first_failure(&self) -> Option<&Step> {
         self.steps.iter().find(|step| step.state == State::Failed)
     }
 
-    pub(super) fn print(&self, output: &Output) {
+    pub(in super::super) fn print(&self, output: &Output) {
         if output.json {
             let steps: Vec<_> = self.steps.iter().map(Step::document).collect();
             output.document(&json!({
@@ -155,7 +166,7 @@ impl Report {
     }
 
     /// The outcome of the command: the first failed step decides the exit code.
-    pub(super) fn into_result(self) -> Result<(), Failure> {
+    pub(in super::super) fn into_result(self) -> Result<(), Failure> {
         match self.first_failure() {
             None => Ok(()),
             Some(step) => {

@@ -1,0 +1,193 @@
+//! `mcp test`: what the author of a server wants to know before a release.
+//!
+//! | module | contents, lowest first |
+//! |---|---|
+//! | `report` | checks and their findings, as text, JSON and JUnit |
+//! | `samples` | arguments made from a schema |
+//! | `broken` | arguments that break a schema |
+//! | `session` | the connection, which is opened again after a crash, and the outcomes of calls |
+//! | `schemas` | lints of tools, limits of model providers |
+//! | `calls` | calls with samples and with broken arguments |
+//! | `load` | cancellation, many sessions, memory |
+//! | `memory` | memory of child processes |
+
+mod broken;
+mod calls;
+mod load;
+mod memory;
+mod report;
+mod samples;
+mod schemas;
+mod session;
+
+use std::time::{Duration, Instant};
+
+use mcp::gateway::ToolPatterns;
+use mcp::types::Tool;
+use mcp::types::legacy_tasks::TaskSupport;
+
+use self::report::{Check, Confidence, Finding, Report};
+use self::session::Session;
+use super::doctor;
+use crate::cli::TestArgs;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::{questions, target};
+
+/// Time limit of a check. What it has found until then is reported.
+const CHECK_LIMIT: Duration = Duration::from_secs(180);
+
+pub(super) async fn run(args: &TestArgs, output: &Output) -> Result<(), Failure> {
+    let target = target::resolve_only(&args.target.server, output).await?;
+    let connection = doctor::examine(&args.target, target.clone(), output).await?;
+    let mut report = Report::new(args.target.server.first_word(), args.seed);
+    report.add(connection_check(&connection));
+    if connection.has_failed() {
+        report.print(output);
+        return connection.into_result();
+    }
+    let session = Session::open(target, args, output).await?;
+    let done = run_checks(session, args, &mut report, output).await;
+    report.print(output);
+    if let Some(path) = &args.junit {
+        let written = tokio::fs::write(path, report.junit()).await;
+        written.map_err(|error| Failure::unwritable(path, &error))?;
+    }
+    done?;
+    report.into_result()
+}
+
+/// Converts the steps of `mcp doctor`. The lints of tools have a check of their own.
+fn connection_check(steps: &doctor::Report) -> Check {
+    let mut check = Check::new("connection");
+    for (step, is_failed, detail, cure) in steps.problems() {
+        if step == "tools" && !is_failed {
+            continue;
+        }
+        let found = Finding::new(Confidence::Certain, "doctor", step, detail, cure);
+        check.add(if is_failed { found } else { found.warning() });
+    }
+    check.detail = "the steps of `mcp doctor`".to_owned();
+    check
+}
+
+/// Runs the checks of a connected server. Fails when the server cannot be started again after a crash.
+async fn run_checks(
+    mut session: Session<'_>,
+    args: &TestArgs,
+    report: &mut Report,
+    output: &Output,
+) -> Result<(), Failure> {
+    let tools = session.tools().await?;
+    report.add(schemas::check(&tools));
+    let callable = callable(tools, args, output).await;
+    let mut good = None;
+    for name in [
+        "examples",
+        "arguments",
+        "cancellation",
+        "sessions",
+        "memory",
+    ] {
+        output.note(&format!("{name} ..."));
+        let mut check = Check::new(name);
+        let start = Instant::now();
+        let done = tokio::time::timeout(CHECK_LIMIT, async {
+            match name {
+                "examples" => {
+                    calls::examples(&mut session, &callable, &mut good, &mut check).await?
+                }
+                "arguments" => calls::arguments(&mut session, &callable, &mut check).await?,
+                "cancellation" => {
+                    load::cancellation(&mut session, good.as_ref(), &mut check).await?
+                }
+                "sessions" => load::sessions(&session, good.as_ref(), &mut check).await,
+                _ => load::memory(&mut session, good.as_ref(), args.calls, &mut check).await?,
+            }
+            Ok::<(), Failure>(())
+        });
+        let done = done.await;
+        check.took = start.elapsed();
+        if done.is_err() {
+            let limit = CHECK_LIMIT.as_secs();
+            check.skip(format!(
+                "stopped after {limit} s; what follows was not tested"
+            ));
+            session.reopen().await?;
+        }
+        report.add(check);
+        done.unwrap_or(Ok(()))?;
+    }
+    session.close().await;
+    Ok(())
+}
+
+/// The tools that may be called, and why the others are not.
+struct Callable {
+    tools: Vec<Tool>,
+    skipped: Vec<String>,
+}
+
+impl Callable {
+    fn skip(&self, check: &mut Check) {
+        for reason in &self.skipped {
+            check.skip(reason);
+        }
+    }
+
+    /// Moves tools to the ones that are not called.
+    fn leave_out(&mut self, reason: &str, is_left_out: impl Fn(&Tool) -> bool) {
+        let (out, rest) = self.tools.drain(..).partition(is_left_out);
+        self.tools = rest;
+        if !out.is_empty() {
+            self.skipped
+                .push(format!("not called: {} ({reason})", names(&out)));
+        }
+    }
+}
+
+/// Asks for the permission to call tools that may change something.
+async fn callable(tools: Vec<Tool>, args: &TestArgs, output: &Output) -> Callable {
+    let mut callable = Callable {
+        tools,
+        skipped: Vec::new(),
+    };
+    let ignored = ToolPatterns::new(&args.ignore_tool);
+    callable.leave_out("--ignore-tool", |tool| ignored.matches(&tool.name));
+    callable.leave_out("it runs as a task only", |tool| {
+        let execution = tool.execution.as_ref();
+        execution.is_some_and(|execution| execution.task_support == Some(TaskSupport::Required))
+    });
+    let changing = callable.tools.iter().filter(|tool| !is_read_only(tool));
+    let changing: Vec<_> = changing.cloned().collect();
+    let refusal = if changing.is_empty() {
+        None
+    } else if args.read_only {
+        Some("--read-only")
+    } else if args.target.server.yes {
+        None
+    } else if questions::can_ask() {
+        let names = names(&changing);
+        let question = format!(
+            "These tools are not marked read-only. Call them with made-up arguments: {names}?"
+        );
+        let is_approved = questions::agrees(output, &question).await;
+        (!is_approved).then_some("not approved")
+    } else {
+        Some("not marked read-only; pass --yes, with data that may change")
+    };
+    if let Some(reason) = refusal {
+        callable.leave_out(reason, |tool| !is_read_only(tool));
+    }
+    callable
+}
+
+fn names(tools: &[Tool]) -> String {
+    let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    names.join(", ")
+}
+
+fn is_read_only(tool: &Tool) -> bool {
+    let hints = tool.annotations.as_ref();
+    hints.is_some_and(|hints| hints.read_only_hint == Some(true))
+}
