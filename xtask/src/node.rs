@@ -26,7 +26,7 @@ impl Packages {
     ///
     /// Returns an error if npm is missing or fails.
     pub(crate) fn install(home: &Path, wanted: &[(&str, &str)]) -> Result<Self> {
-        let node_package = node_package()?;
+        let node_package = platform_package("node")?;
         let modules = home.join("node_modules");
         let program = format!("bin/node{}", std::env::consts::EXE_SUFFIX);
         let node = modules.join(&node_package).join(program);
@@ -58,8 +58,8 @@ impl Packages {
     }
 }
 
-/// Returns the name of the npm package with `node` for this platform.
-fn node_package() -> Result<String> {
+/// Returns the name of the npm package with the program `name` for this platform.
+pub(crate) fn platform_package(name: &str) -> Result<String> {
     use std::env::consts::{ARCH, OS};
     let system = match OS {
         "macos" => "darwin",
@@ -69,9 +69,9 @@ fn node_package() -> Result<String> {
     let machine = match ARCH {
         "x86_64" => "x64",
         "aarch64" => "arm64",
-        other => return Err(format!("npm has no package with Node.js for {OS} on {other}").into()),
+        other => return Err(format!("npm has no package with {name} for {OS} on {other}").into()),
     };
-    Ok(format!("node-{system}-{machine}"))
+    Ok(format!("{name}-{system}-{machine}"))
 }
 
 fn installed_version(package: &Path) -> Option<String> {

@@ -47,6 +47,9 @@ const FEATURES: [(&[&str], &str); 4] = [
     (&["listen", "--count", "1"], "tools"),
 ];
 
+/// A test before a release finds no error.
+const TESTED: [(&[&str], &str); 1] = [(&["test", "--yes", "--quiet"], "0 errors")];
+
 /// A snapshot of the server does not differ from the server. `$0` is `mcp`, `$1` a file, and all further
 /// words start the server, here and below.
 const DIFF: &str = r#"file="$1"; shift
@@ -119,7 +122,7 @@ fn subjects(peers: &Peers) -> Result<[Subject; 4]> {
             tool: "list_allowed_directories",
             argument: None,
             expected: "Allowed directories",
-            commands: &[],
+            commands: &TESTED,
         },
         Subject {
             name: "mcp-server-time (PyPI)",
@@ -128,7 +131,7 @@ fn subjects(peers: &Peers) -> Result<[Subject; 4]> {
             tool: "convert_time",
             argument: Some("source_timezone=UTC time=12:00 target_timezone=UTC"),
             expected: "+0.0h",
-            commands: &[],
+            commands: &TESTED,
         },
         Subject {
             name: "Python fastmcp",

@@ -109,7 +109,18 @@ const CODEX: Settings = Settings {
     addition: "default_tools_approval_mode = \"approve\"\n",
 };
 
-fn hosts(peers: &Peers) -> [Host; 4] {
+const CLAUDE: Settings = Settings {
+    host: "claude-code",
+    file: ".claude.json",
+    addition: "",
+};
+const OPENCODE: Settings = Settings {
+    host: "opencode",
+    file: ".config/opencode/opencode.json",
+    addition: "",
+};
+
+fn hosts(peers: &Peers) -> [Host; 6] {
     let host = |name, program, launch, settings| Host {
         name,
         program,
@@ -128,6 +139,18 @@ fn hosts(peers: &Peers) -> [Host; 4] {
             peers.package("@openai/codex", "bin/codex.js"),
             codex,
             Some(CODEX),
+        ),
+        host(
+            "Claude Code",
+            peers.package("@anthropic-ai/claude-code", "cli-wrapper.cjs"),
+            claude,
+            Some(CLAUDE),
+        ),
+        host(
+            "opencode",
+            peers.platform_program("opencode", "bin/opencode"),
+            opencode,
+            Some(OPENCODE),
         ),
         host(
             "LangChain JS",
@@ -341,6 +364,46 @@ fn codex(program: &PeerCommand, home: &Path, model: &str, _: &[PathBuf]) -> Resu
         .current_dir(home)
         .env("CODEX_HOME", home);
     Ok(codex)
+}
+
+fn claude(program: &PeerCommand, home: &Path, model: &str, _: &[PathBuf]) -> Result<Command> {
+    let mut claude = program.command();
+    claude
+        .args(["--print", "Call the tool.", "--allowedTools", "mcp__shop"])
+        .current_dir(home)
+        .env("HOME", home)
+        .env("ANTHROPIC_API_KEY", "none")
+        .env("ANTHROPIC_BASE_URL", model)
+        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+        // The model gets all tools, and not only a search for them.
+        .env("ENABLE_TOOL_SEARCH", "false");
+    Ok(claude)
+}
+
+fn opencode(program: &PeerCommand, home: &Path, model: &str, _: &[PathBuf]) -> Result<Command> {
+    let settings = json!({
+        "autoupdate": false,
+        "share": "disabled",
+        "model": "scripted/scripted",
+        "small_model": "scripted/scripted",
+        "provider": {"scripted": {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": {"baseURL": format!("{model}/v1"), "apiKey": "none"},
+            "models": {"scripted": {"tool_call": true}},
+        }},
+    });
+    fs::create_dir_all(home.join(".config/opencode"))?;
+    fs::write(home.join(OPENCODE.file), settings.to_string())?;
+    let mut opencode = program.command();
+    opencode
+        .args(["run", "Call the tool."])
+        .current_dir(home)
+        .env("HOME", home)
+        .env("XDG_CACHE_HOME", home.join("cache"))
+        .env("XDG_CONFIG_HOME", home.join(".config"))
+        .env("XDG_DATA_HOME", home.join("data"))
+        .env("XDG_STATE_HOME", home.join("state"));
+    Ok(opencode)
 }
 
 #[cfg(test)]

@@ -8,12 +8,13 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 use crate::Result;
-use crate::node::Packages;
+use crate::node::{Packages, platform_package};
 use crate::process;
 use crate::workspace::Workspace;
 
 /// npm packages with fixed versions. The oldest version of the TypeScript SDK has a name of its own.
-const NPM: [(&str, &str); 30] = [
+const NPM: [(&str, &str); 32] = [
+    ("@anthropic-ai/claude-code", "2.1.332"),
     ("@google/gemini-cli", "0.61.0"),
     ("@langchain/core", "1.4.0"),
     ("@langchain/mcp-adapters", "1.1.4"),
@@ -41,6 +42,7 @@ const NPM: [(&str, &str); 30] = [
     ("mcp-remote", "0.15.1"),
     ("oauth4webapi", "3.8.8"),
     ("oidc-provider", "9.13.3"),
+    ("opencode-ai", "1.18.33"),
     ("playwright-core", "1.65.1"),
     ("sdk-oldest", "npm:@modelcontextprotocol/sdk@1.0.0"),
     ("standardwebhooks", "1.1.1"),
@@ -208,6 +210,17 @@ impl Peers {
             program: packages.node().to_owned(),
             script: Some(script),
         })
+    }
+
+    /// A program in an npm package for this platform, on which another package depends.
+    pub(super) fn platform_program(&self, name: &str, file: &str) -> InstalledProgram {
+        let packages = self.node.as_ref().map_err(String::clone)?;
+        let package = platform_package(name).map_err(message)?;
+        let program = packages.file(&package, file);
+        if !program.is_file() {
+            return Err(format!("{package} is not installed"));
+        }
+        Ok(PeerCommand::new(program))
     }
 
     /// A Python script, in one of the environments.

@@ -1,4 +1,4 @@
-// A scripted language model with the APIs of OpenAI and Gemini: it makes the calls of STEPS, a JSON array of
+// A scripted language model with the APIs of OpenAI, Gemini and Anthropic: it makes the calls of STEPS, a JSON array of
 // `[tool, arguments]`, and then repeats the result of the last one. `$FOUND` in arguments is the first tool name
 // in the result before. It refuses requests whose tools have schemas that providers
 // refuse: arrays without `items` (OpenAI), and `oneOf` (OpenAI, strict). It prints its URL on stderr.
@@ -111,6 +111,34 @@ function gemini(body, response, streams) {
     else json(response, answer);
 }
 
+function messages(body, response) {
+    const reason = (body.tools ?? []).map((tool) => refusal(tool.input_schema, tool.name)).find(Boolean);
+    if (reason) return refuse(response, reason);
+    const names = (body.tools ?? []).map((tool) => tool.name);
+    console.error(`tools ${names.join(' ')}`);
+    const blocks = body.messages.flatMap((message) => (Array.isArray(message.content) ? message.content : []));
+    const results = blocks.filter((block) => block.type === 'tool_result').map((block) => text(block.content));
+    const { name, args, end } = next(results, names);
+    const content = end
+        ? { type: 'text', text: end }
+        : { type: 'tool_use', id: `toolu_${results.length}`, name, input: args };
+    const stop_reason = content.type === 'tool_use' ? 'tool_use' : 'end_turn';
+    const usage = { input_tokens: 1, output_tokens: 1 };
+    const message = { id: `msg_${answers++}`, type: 'message', role: 'assistant', model: body.model, content: [], stop_reason: null, stop_sequence: null, usage };
+    if (!body.stream) return json(response, { ...message, content: [content], stop_reason });
+    const [content_block, delta] = content.type === 'text'
+        ? [{ type: 'text', text: '' }, { type: 'text_delta', text: content.text }]
+        : [{ ...content, input: {} }, { type: 'input_json_delta', partial_json: JSON.stringify(args) }];
+    sse(response, [
+        { type: 'message_start', message },
+        { type: 'content_block_start', index: 0, content_block },
+        { type: 'content_block_delta', index: 0, delta },
+        { type: 'content_block_stop', index: 0 },
+        { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage },
+        { type: 'message_stop' },
+    ], true);
+}
+
 const server = http.createServer(async (request, response) => {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
@@ -118,6 +146,8 @@ const server = http.createServer(async (request, response) => {
     const path = request.url.split('?')[0];
     console.error(`${request.method} ${path}`);
     if (path.endsWith('/chat/completions')) chat(body, response);
+    else if (path.endsWith('/messages')) messages(body, response);
+    else if (path.endsWith('/count_tokens')) json(response, { input_tokens: 1 });
     else if (path.endsWith('/responses')) responses(body, response);
     else if (path.endsWith(':streamGenerateContent')) gemini(body, response, true);
     else if (path.endsWith(':generateContent')) gemini(body, response, false);
