@@ -1,8 +1,6 @@
 //! The names that metrics may contain. Each name is a time series, so a peer must not invent them.
 
-use std::borrow::Borrow;
-use std::collections::HashSet;
-use std::hash::{Hash, Hasher};
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
@@ -63,30 +61,12 @@ impl KnownName {
     }
 }
 
-impl Borrow<str> for KnownName {
-    fn borrow(&self) -> &str {
-        &self.0.text
-    }
-}
-
-impl Hash for KnownName {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.text.hash(state);
-    }
-}
-
-impl PartialEq for KnownName {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.text == other.0.text
-    }
-}
-
-impl Eq for KnownName {}
+type NamesByText = HashMap<Arc<str>, KnownName, RandomState>;
 
 /// The names that a server has confirmed: it has listed them, or a call of them was successful.
 #[derive(Debug, Default)]
 pub(crate) struct KnownNames {
-    sets: [RwLock<HashSet<KnownName, RandomState>>; 3],
+    by_kind: [RwLock<NamesByText>; 3],
 }
 
 impl KnownNames {
@@ -95,8 +75,8 @@ impl KnownNames {
     /// Longer names are left out of metrics.
     const MAX_BYTES: usize = 256;
 
-    fn set(&self, kind: NameKind) -> &RwLock<HashSet<KnownName, RandomState>> {
-        let [methods, tools, prompts] = &self.sets;
+    fn names(&self, kind: NameKind) -> &RwLock<NamesByText> {
+        let [methods, tools, prompts] = &self.by_kind;
         match kind {
             NameKind::Method => methods,
             NameKind::Tool => tools,
@@ -106,7 +86,7 @@ impl KnownNames {
 
     /// Returns the name if it is known.
     pub(crate) fn get(&self, kind: NameKind, name: &str) -> Option<KnownName> {
-        self.set(kind).read().get(name).cloned()
+        self.names(kind).read().get(name).cloned()
     }
 
     /// Adds a name. Returns it if it is known now.
@@ -114,12 +94,12 @@ impl KnownNames {
         if let Some(known) = self.get(kind, name) {
             return Some(known);
         }
-        let mut set = self.set(kind).write();
-        if set.len() >= Self::MAX_NAMES || name.len() > Self::MAX_BYTES {
+        let mut names = self.names(kind).write();
+        if names.len() >= Self::MAX_NAMES || name.len() > Self::MAX_BYTES {
             return None;
         }
         let known = KnownName::new(name);
-        set.insert(known.clone());
+        names.insert(known.text().clone(), known.clone());
         Some(known)
     }
 }
