@@ -411,7 +411,7 @@ pub(crate) struct GatewayArgs {
     /// List all tools, or three that find the others
     #[arg(long, value_name = "MODE")]
     pub(crate) tools: Option<ToolsArg>,
-    /// Offer only tools with the definitions in this lock file; `mcp pin` approves changes
+    /// Offer only tools with the definitions in this lock file; see `mcp pin`
     #[arg(long, value_name = "FILE")]
     pub(crate) pin: Option<PathBuf>,
     /// Let all calls of this server share one process or session
