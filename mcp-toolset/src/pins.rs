@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use mcp_client::catalog::{Diff, Snapshot, SnapshotError};
-use mcp_types::{Tool, escape_line};
+use mcp_types::{ExtraFields, Tool, escape_line};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -302,7 +302,7 @@ pub(crate) fn pinned(tool: &Tool) -> Tool {
     pinned.execution = None;
     pinned.icons.clear();
     pinned.meta = None;
-    pinned.extra = Default::default();
+    pinned.extra = ExtraFields::default();
     pinned
 }
 

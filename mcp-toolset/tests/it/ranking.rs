@@ -84,7 +84,7 @@ async fn measure(held_out: bool, phrasings: usize) -> Figures {
 #[tokio::test]
 async fn most_tools_of_held_out_tasks_are_found() {
     let one = measure(true, 1).await;
-    assert!(one.recall() >= 0.65, "{}", one.recall());
+    assert!(one.recall() >= 0.70, "{}", one.recall());
     assert!(one.empty() >= 8);
     let three = measure(true, 3).await;
     assert!(three.recall() >= 0.94, "{}", three.recall());
@@ -94,7 +94,7 @@ async fn most_tools_of_held_out_tasks_are_found() {
 #[tokio::test]
 async fn most_tools_of_tuning_tasks_are_found() {
     let one = measure(false, 1).await;
-    assert!(one.recall() >= 0.70, "{}", one.recall());
+    assert!(one.recall() >= 0.78, "{}", one.recall());
     let three = measure(false, 3).await;
     assert!(three.recall() >= 0.97, "{}", three.recall());
 }
