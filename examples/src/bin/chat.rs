@@ -15,7 +15,7 @@
 #![allow(clippy::print_stdout, reason = "a command line program")]
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
@@ -91,12 +91,16 @@ impl Cafe {
 struct OpenForms(Arc<Mutex<VecDeque<oneshot::Sender<String>>>>);
 
 impl OpenForms {
+    fn queue(&self) -> MutexGuard<'_, VecDeque<oneshot::Sender<String>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Shows a form and waits for the user's line. An answer that does not fit is asked for again.
     async fn ask(&self, form: ElicitRequest) -> ElicitResult {
         loop {
             let (sender, line) = oneshot::channel();
             // Before the question is shown: the user may be quick.
-            self.0.lock().expect("no panic").push_back(sender);
+            self.queue().push_back(sender);
             let fields = serde_json::to_string(form.schema()).unwrap_or_default();
             println!("{} asks: {} {fields}", form.asker.server, form.message());
             // The call of the form was cancelled, or the program ends.
@@ -115,7 +119,7 @@ impl OpenForms {
 
     /// Passes a line to the oldest form whose call still runs. Returns false without one.
     fn answer(&self, line: &str) -> bool {
-        let mut forms = self.0.lock().expect("no panic");
+        let mut forms = self.queue();
         while let Some(form) = forms.pop_front() {
             if form.send(line.to_owned()).is_ok() {
                 return true;

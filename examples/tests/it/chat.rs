@@ -1,5 +1,7 @@
 //! The chat client, with a user who is a script.
 
+#![allow(clippy::panic, reason = "a test helper")]
+
 use std::process::Stdio;
 
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
