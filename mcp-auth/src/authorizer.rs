@@ -102,8 +102,7 @@ impl OAuth {
         })))
     }
 
-    /// Creates the authorizer of one of several MCP servers that share these settings, as in a
-    /// group of servers.
+    /// Creates the authorizer for one MCP server when several ones share these settings, as in a group.
     ///
     /// # Errors
     ///

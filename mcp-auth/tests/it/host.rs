@@ -296,11 +296,14 @@ async fn tokens_of_the_host_are_used_refreshed_and_written_back() {
     let restarted = oauth.authorizer(&server).unwrap();
     assert_eq!(host.post(&restarted).await.unwrap(), 200);
     assert_eq!(host.world.refreshes(), 3);
-    let inner = host.world.inner.lock();
-    let mut refreshes = inner.token_requests.iter().skip(1);
-    assert!(refreshes.all(|form| form["resource"] == server && form["client_id"] == first.client));
-    assert_eq!((inner.logins.len(), inner.registrations), (1, 1));
-    drop(inner);
+    {
+        let inner = host.world.inner.lock();
+        let mut refreshes = inner.token_requests.iter().skip(1);
+        assert!(
+            refreshes.all(|form| form["resource"] == server && form["client_id"] == first.client)
+        );
+        assert_eq!((inner.logins.len(), inner.registrations), (1, 1));
+    }
     restarted.logout().await.unwrap();
     assert!(rows.rows.lock().is_empty());
     assert_eq!(host.world.inner.lock().revoked.len(), 1);
