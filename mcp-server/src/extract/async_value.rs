@@ -9,12 +9,12 @@ use super::from_call::FromCall;
 use crate::call::{CallContext, RouteSpec};
 use crate::rejection::Rejection;
 
-/// An extractor that awaits, such as one that loads the caller's account from a database. Handlers take
-/// it as [`Async<T>`].
+/// An extractor that awaits, such as one that loads the caller's account from a database. A handler takes
+/// its value as [`Async<T>`].
 ///
-/// It runs before the other extractors and the handler, and it is dropped when the call is cancelled. It
-/// has no time limit of its own: a layer with a timeout, around the route or the server, limits it
-/// together with the handler.
+/// It runs before the other extractors and the handler. When the call is cancelled, its future is dropped. It
+/// has no timeout of its own: a timeout layer on the route or the server limits it together with the
+/// handler.
 ///
 /// # Examples
 ///
@@ -47,47 +47,52 @@ use crate::rejection::Rejection;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an extractor that awaits",
-    note = "implement `FromCallAsync` for the type; an extractor with `FromCall` needs no `Async`"
+    note = "implement `FromCallAsync` for the type; take an extractor with `FromCall` without `Async`"
 )]
 pub trait FromCallAsync: Sized + Send + 'static {
-    /// Finds the value in the call, or loads it.
+    /// Takes the value from the call, or loads it.
     ///
     /// # Errors
     ///
-    /// Returns a [`Rejection`] when there is no value. The handler does not run.
+    /// Returns a [`Rejection`] if there is no value. The handler then does not run, unless it takes
+    /// `Option<Async<T>>`.
     fn from_call_async(
         call: &mut CallContext,
     ) -> impl Future<Output = Result<Self, Rejection>> + Send;
 
-    /// Adds the extractor's requirements to those of the route. Called once, when the route is
-    /// created. By default an extractor has none.
+    /// Adds the extractor's requirements to those of the route. Called once, when the route is created. Adds
+    /// nothing by default.
     fn describe(_: &mut RouteSpec) {}
 }
 
-/// The value of an extractor that awaits; see [`FromCallAsync`]. Take `Option<Async<T>>` to accept calls
-/// that the extractor rejects.
+/// The value of a [`FromCallAsync`] extractor. Take `Option<Async<T>>` to accept calls that the extractor
+/// rejects.
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(clippy::exhaustive_structs, reason = "parameters destructure it")]
 pub struct Async<T>(pub T);
 
 impl<T: FromCallAsync> FromCall for Async<T> {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-        call.take_prepared().map(Self).ok_or_else(|| {
+        let Some(value) = call.take_prepared::<Result<T, Rejection>>() else {
             tracing::error!(
                 r#type = type_name::<T>(),
-                "an extractor took `Async` without its `describe`"
+                "an extractor calls `Async::from_call`, but its `describe` does not call `Async::describe`"
             );
-            Rejection::Fault(Fault::internal("the server is not set up for this call"))
-        })
+            let fault = Fault::internal("the server is not set up for this call");
+            return Err(Rejection::Fault(fault));
+        };
+        value.map(Self)
     }
 
     fn describe(spec: &mut RouteSpec) {
         T::describe(spec);
         spec.preparations.push(|call| {
             Box::pin(async move {
-                let value = T::from_call_async(call).await?;
+                let value = T::from_call_async(call).await;
+                let rejection = value.as_ref().err().cloned();
+                // A rejection is stored too: an optional parameter takes it.
                 call.add_prepared(value);
-                Ok(())
+                rejection.map_or(Ok(()), Err)
             })
         });
     }

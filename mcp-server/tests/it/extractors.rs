@@ -1,5 +1,7 @@
 //! Extractors next to plain arguments.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mcp_core::{Call, Exchange, Reply, ResultBody, Service as _};
@@ -262,6 +264,35 @@ async fn rejection_of_async_extractor_ends_call_unless_optional() {
         call_bank(&server, "maybe").await,
         Reply::Complete { .. }
     ));
+}
+
+/// Rejects every other extraction, beginning with the first.
+#[derive(Debug)]
+struct EverySecond;
+
+impl FromCallAsync for EverySecond {
+    async fn from_call_async(call: &mut CallContext) -> Result<Self, Rejection> {
+        let count = call.state::<Arc<AtomicUsize>>().unwrap();
+        if count.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
+            return Err(Rejection::missing("not yet"));
+        }
+        Ok(Self)
+    }
+}
+
+#[tokio::test]
+async fn rejected_optional_parameter_does_not_take_the_next_value() {
+    async fn pair(one: Option<Async<EverySecond>>, two: Option<Async<EverySecond>>) -> String {
+        format!("{one:?} {two:?}")
+    }
+
+    let server = Server::new("pair", "1")
+        .tool(Tool::new("pair").handler(pair))
+        .state(Arc::new(AtomicUsize::new(0)));
+    assert_eq!(
+        text(call_bank(&server, "pair").await),
+        "None Some(Async(EverySecond))"
+    );
 }
 
 #[tokio::test(start_paused = true)]
