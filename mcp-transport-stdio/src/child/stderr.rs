@@ -1,5 +1,5 @@
-//! Standard error of a server. It is read to its end, so that the server never blocks on it, and the
-//! last lines are kept.
+//! A server's standard error. A task reads all of it, so that the server never blocks on a full pipe, and
+//! keeps the last lines.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,27 +12,26 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// Longest line in bytes. Longer lines are cut.
+/// Maximum length of a line in bytes. Only the start of a longer line is kept.
 const MAX_LINE: usize = 4 * 1024;
-/// Number of kept lines.
+/// Maximum number of kept lines.
 const MAX_LINES: usize = 20;
-/// Bytes of kept lines.
+/// Maximum size of the kept lines in bytes, with a line feed for each.
 const MAX_BYTES: usize = 8 * 1024;
-/// Time to read the rest of standard error after the server has ended or has reported an error.
+/// Maximum time to wait for unread lines after the server has ended or has reported an error.
 const READ_TIMEOUT: Duration = Duration::from_millis(200);
-/// Standard error without a new line for this time is read completely, if the server runs.
+/// Pause after which the lines of a running server count as complete.
 const IDLE: Duration = Duration::from_millis(50);
 
-/// The last lines that a server has written to its standard error: at most 20 lines and 8 KiB.
-/// When the server is started again, the lines of its former process are removed. Clones share the
-/// lines.
+/// The last lines that a server has written to its standard error: at most 20 lines and 8 KiB. A restart of
+/// the server removes the lines of the former process. Clones share the lines.
 #[derive(Debug, Clone, Default)]
 pub struct StderrTail(Arc<Mutex<TailLines>>);
 
 #[derive(Debug, Default)]
 struct TailLines {
     lines: VecDeque<String>,
-    /// The number of the process that the lines belong to.
+    /// The number of the process that has written the lines.
     process: u64,
 }
 
@@ -42,14 +41,8 @@ pub(super) struct StderrCapture {
     tail: StderrTail,
     /// The number of the process.
     process: u64,
-    progress: Arc<watch::Sender<Progress>>,
-}
-
-/// Progress of the task that reads standard error.
-#[derive(Debug, Default)]
-struct Progress {
-    lines: u64,
-    ended: bool,
+    /// Notified after each line; true when standard error has ended.
+    ended: Arc<watch::Sender<bool>>,
 }
 
 impl StderrTail {
@@ -68,9 +61,9 @@ impl TailLines {
     fn push(&mut self, line: String) {
         let lines = &mut self.lines;
         lines.push_back(line);
-        let mut bytes: usize = lines.iter().map(String::len).sum();
-        while lines.len() > MAX_LINES || (bytes > MAX_BYTES && lines.len() > 1) {
-            bytes -= lines.pop_front().map_or(0, |oldest| oldest.len());
+        let mut bytes: usize = lines.iter().map(|line| line.len() + 1).sum();
+        while lines.len() > MAX_LINES || bytes > MAX_BYTES {
+            bytes -= lines.pop_front().map_or(bytes, |oldest| oldest.len() + 1);
         }
     }
 }
@@ -86,7 +79,7 @@ impl StderrCapture {
         Self {
             tail,
             process,
-            progress: Arc::default(),
+            ended: Arc::default(),
         }
     }
 
@@ -97,22 +90,21 @@ impl StderrCapture {
             shared.push(line);
         }
         drop(shared);
-        self.progress.send_modify(|progress| progress.lines += 1);
+        self.ended.send_modify(|_| {});
     }
 
-    /// Returns the last lines after the process has ended. Waits shortly for lines that are not read
-    /// yet.
+    /// Returns the last lines of a process that has ended. Waits up to [`READ_TIMEOUT`] for unread lines.
     pub(super) async fn final_text(&self) -> String {
-        let mut progress = self.progress.subscribe();
-        let _ = timeout(READ_TIMEOUT, progress.wait_for(|progress| progress.ended)).await;
+        let mut ended = self.ended.subscribe();
+        let _ = timeout(READ_TIMEOUT, ended.wait_for(|ended| *ended)).await;
         self.text()
     }
 
-    /// Returns the last lines of a process that runs. Lines that the process writes after this
-    /// function has seen a pause are missing.
+    /// Returns the last lines that a running process writes before it pauses for [`IDLE`]. Waits up to
+    /// [`READ_TIMEOUT`] for the pause.
     pub(super) async fn settled_text(&self) -> String {
-        let mut progress = self.progress.subscribe();
-        let settled = async { while let Ok(Ok(())) = timeout(IDLE, progress.changed()).await {} };
+        let mut lines = self.ended.subscribe();
+        let settled = async { while let Ok(Ok(())) = timeout(IDLE, lines.changed()).await {} };
         let _ = timeout(READ_TIMEOUT, settled).await;
         self.text()
     }
@@ -144,9 +136,7 @@ pub(super) async fn read(mut from: impl AsyncRead + Unpin, capture: StderrCaptur
     if let Some(line) = lines.finish() {
         record(line, &capture, &peer);
     }
-    capture
-        .progress
-        .send_modify(|progress| progress.ended = true);
+    capture.ended.send_replace(true);
 }
 
 fn record(line: Line, capture: &StderrCapture, peer: &str) {
@@ -156,7 +146,12 @@ fn record(line: Line, capture: &StderrCapture, peer: &str) {
     };
     let shown = escape_line(&text);
     tracing::debug!(target: "mcp::server_stderr", peer, "{shown}");
-    capture.push(text.into_owned());
+    let mut text = text.into_owned();
+    // An invalid byte has become a replacement character of three bytes.
+    while text.len() > MAX_LINE {
+        text.pop();
+    }
+    capture.push(text);
 }
 
 #[cfg(test)]
@@ -169,7 +164,7 @@ mod tests {
     use tokio::time::sleep;
     use tracing_subscriber::filter::LevelFilter;
 
-    use super::{IDLE, MAX_BYTES, MAX_LINES, StderrCapture, StderrTail, read};
+    use super::{IDLE, MAX_BYTES, MAX_LINE, MAX_LINES, StderrCapture, StderrTail, read};
 
     /// A log in memory.
     #[derive(Clone, Default)]
@@ -244,5 +239,18 @@ mod tests {
         .await;
         let kept = capture.tail.text();
         assert!(kept.len() <= MAX_BYTES && kept.ends_with("\nlast"));
+    }
+
+    #[tokio::test]
+    async fn invalid_bytes_do_not_exceed_the_limit() {
+        let capture = StderrCapture::new(StderrTail::default());
+        let invalid = [b'\xff'; MAX_LINE];
+        read(&invalid[..], capture.clone(), String::new()).await;
+        let kept = capture.final_text().await;
+        assert!(kept.starts_with('\u{fffd}') && kept.len() <= MAX_LINE);
+        let capture = StderrCapture::new(StderrTail::default());
+        let full = [[b'y'; MAX_LINE]; 2].join(&b'\n');
+        read(&full[..], capture.clone(), String::new()).await;
+        assert!(capture.final_text().await.len() <= MAX_BYTES);
     }
 }
