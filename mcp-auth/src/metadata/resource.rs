@@ -22,16 +22,13 @@ pub(crate) struct ResourceMetadata {
     pub(crate) requires_dpop: bool,
 }
 
-/// The document, before it is checked.
+/// The document as it was received. Some servers send `null` for members that they do not use.
 #[derive(Deserialize)]
 pub(crate) struct ResourceDocument {
     resource: String,
-    #[serde(default)]
-    authorization_servers: Vec<String>,
-    #[serde(default)]
-    scopes_supported: Vec<String>,
-    #[serde(default)]
-    dpop_bound_access_tokens_required: bool,
+    authorization_servers: Option<Vec<String>>,
+    scopes_supported: Option<Vec<String>>,
+    dpop_bound_access_tokens_required: Option<bool>,
 }
 
 impl ResourceDocument {
@@ -48,18 +45,18 @@ impl ResourceDocument {
                 resource: printable(&self.resource),
             });
         }
-        if self.authorization_servers.is_empty() {
+        let mut authorization_servers = self.authorization_servers.unwrap_or_default();
+        if authorization_servers.is_empty() {
             return Err(AuthError::NoMetadata {
                 server: shown(server),
             });
         }
-        let mut authorization_servers = self.authorization_servers;
         authorization_servers.truncate(MAX_SERVERS);
         Ok(ResourceMetadata {
             resource: self.resource,
             authorization_servers,
-            scopes: self.scopes_supported.iter().collect(),
-            requires_dpop: self.dpop_bound_access_tokens_required,
+            scopes: self.scopes_supported.iter().flatten().collect(),
+            requires_dpop: self.dpop_bound_access_tokens_required.unwrap_or(false),
         })
     }
 }
@@ -114,7 +111,20 @@ pub(crate) fn canonical(server: &Url) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{candidates, canonical, identifies};
+    use super::{ResourceDocument, candidates, canonical, identifies};
+
+    #[test]
+    fn null_is_an_absent_member() {
+        let text = r#"{
+            "resource": "https://h/mcp",
+            "authorization_servers": ["https://a"],
+            "scopes_supported": null,
+            "dpop_bound_access_tokens_required": null
+        }"#;
+        let document: ResourceDocument = serde_json::from_str(text).unwrap();
+        let metadata = document.validate(&"https://h/mcp".parse().unwrap());
+        assert!(!metadata.unwrap().requires_dpop);
+    }
 
     #[test]
     fn candidates_begin_with_the_path() {

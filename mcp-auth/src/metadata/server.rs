@@ -10,8 +10,8 @@ use crate::error::{AuthError, printable};
 use crate::fetch::Fetcher;
 use crate::scope::Scopes;
 
-/// Compares issuers byte for byte, but an issuer without a path may have a trailing `/` on either side: several large
-/// providers publish theirs so.
+/// Compares issuers byte for byte. For an issuer without a path, a trailing `/` makes no difference: several
+/// large providers publish theirs with one.
 pub(crate) fn is_same_issuer(expected: &str, found: &str) -> bool {
     if expected == found {
         return true;
@@ -30,21 +30,20 @@ pub(crate) struct ServerMetadata {
     pub(crate) token_endpoint: Url,
     pub(crate) registration_endpoint: Option<Url>,
     pub(crate) revocation_endpoint: Option<Url>,
-    #[serde(default)]
     pub(crate) device_authorization_endpoint: Option<Url>,
     pub(crate) supports_code: bool,
     pub(crate) supports_s256: bool,
-    /// Authorization responses contain `iss`.
+    /// True if authorization responses contain `iss`.
     pub(crate) sends_issuer: bool,
     pub(crate) supports_client_metadata: bool,
-    /// Authentication methods of the token endpoint.
+    /// Client authentication methods that the token endpoint accepts.
     pub(crate) auth_methods: Vec<String>,
     pub(crate) signing_algorithms: Option<Vec<String>>,
     pub(crate) dpop_algorithms: Vec<String>,
     pub(crate) scopes: Scopes,
 }
 
-/// The document, before it is checked.
+/// The document as it was received. Some servers send `null` for members that they do not use.
 #[derive(Deserialize)]
 pub(crate) struct ServerDocument {
     issuer: String,
@@ -55,25 +54,22 @@ pub(crate) struct ServerDocument {
     device_authorization_endpoint: Option<String>,
     response_types_supported: Option<Vec<String>>,
     code_challenge_methods_supported: Option<Vec<String>>,
-    #[serde(default)]
-    authorization_response_iss_parameter_supported: bool,
-    #[serde(default)]
-    client_id_metadata_document_supported: bool,
+    authorization_response_iss_parameter_supported: Option<bool>,
+    client_id_metadata_document_supported: Option<bool>,
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
     token_endpoint_auth_signing_alg_values_supported: Option<Vec<String>>,
-    #[serde(default)]
-    dpop_signing_alg_values_supported: Vec<String>,
-    #[serde(default)]
-    scopes_supported: Vec<String>,
+    dpop_signing_alg_values_supported: Option<Vec<String>>,
+    scopes_supported: Option<Vec<String>>,
 }
 
 impl ServerDocument {
-    /// Checks the issuer and the URLs.
+    /// Checks the issuer and the endpoint URLs. `source` is the URL of the document.
     ///
     /// # Errors
     ///
-    /// Returns [`AuthError::MetadataIssuer`] for another issuer, [`AuthError::Malformed`] for a
-    /// missing or invalid endpoint, and [`AuthError::Egress`] for an endpoint that is not allowed.
+    /// Returns [`AuthError::MetadataIssuer`] if the issuer is not `expected`, [`AuthError::Malformed`] if an
+    /// endpoint is not a URL or the token endpoint is missing, and [`AuthError::Egress`] if the program may not
+    /// fetch an endpoint.
     pub(crate) fn validate(
         self,
         expected: &str,
@@ -117,20 +113,22 @@ impl ServerDocument {
             supports_code: contains(&self.response_types_supported, "code").unwrap_or(true),
             supports_s256: contains(&self.code_challenge_methods_supported, "S256")
                 .unwrap_or(false),
-            sends_issuer: self.authorization_response_iss_parameter_supported,
-            supports_client_metadata: self.client_id_metadata_document_supported,
+            sends_issuer: self
+                .authorization_response_iss_parameter_supported
+                .unwrap_or(false),
+            supports_client_metadata: self.client_id_metadata_document_supported.unwrap_or(false),
             auth_methods: self
                 .token_endpoint_auth_methods_supported
                 .unwrap_or_else(|| vec!["client_secret_basic".to_owned()]),
             signing_algorithms: self.token_endpoint_auth_signing_alg_values_supported,
-            dpop_algorithms: self.dpop_signing_alg_values_supported,
-            scopes: self.scopes_supported.iter().collect(),
+            dpop_algorithms: self.dpop_signing_alg_values_supported.unwrap_or_default(),
+            scopes: self.scopes_supported.iter().flatten().collect(),
         })
     }
 }
 
 impl ServerMetadata {
-    /// The endpoints of revision 2025-03-26 for servers without metadata.
+    /// The default endpoints of revision 2025-03-26, at the MCP server's origin, for servers without metadata.
     pub(crate) fn at_origin(server: &Url) -> Self {
         Self {
             issuer: server.origin().ascii_serialization(),
@@ -155,8 +153,8 @@ impl ServerMetadata {
     }
 }
 
-/// An issuer's metadata URLs, in the order in which they are tried. The document at the
-/// root is never used for an issuer with a path.
+/// Returns an issuer's metadata URLs, in the order in which they are tried. For an issuer with a path, none
+/// of them is that of the issuer at the root.
 pub(crate) fn candidates(issuer: &Url) -> Vec<Url> {
     let path = issuer.path().trim_end_matches('/');
     let mut urls = vec![
@@ -177,7 +175,22 @@ pub(crate) fn candidates(issuer: &Url) -> Vec<Url> {
 
 #[cfg(test)]
 mod tests {
-    use super::{candidates, is_same_issuer};
+    use super::{ServerDocument, candidates, is_same_issuer};
+
+    #[test]
+    fn null_is_an_absent_member() {
+        let text = r#"{
+            "issuer": "https://h",
+            "token_endpoint": "https://h/token",
+            "registration_endpoint": null,
+            "authorization_response_iss_parameter_supported": null,
+            "client_id_metadata_document_supported": null,
+            "dpop_signing_alg_values_supported": null,
+            "scopes_supported": null
+        }"#;
+        let document: ServerDocument = serde_json::from_str(text).unwrap();
+        assert_eq!(document.scopes_supported, None);
+    }
 
     #[test]
     fn candidates_of_a_path_never_include_the_root() {
