@@ -186,7 +186,7 @@ pub(crate) enum Command {
     Pack(PackArgs),
     /// List the servers of the configuration files on this machine
     #[command(
-        after_help = "Files in the current folder and the user's own: mcp.json, and those of Claude Code, Claude Desktop, Cline,\nCodex, Copilot CLI, Cursor, Gemini CLI, opencode, Qwen Code, VS Code and Zed. Places without servers\nare listed at the end. Server names can be used as TARGET.\n\nExamples:\n  mcp servers\n  mcp servers --config ./mcp.json --json"
+        after_help = "Files in the current folder and the user's own: mcp.json, and those of Claude Code, Claude Desktop, Cline,\nCodex, Copilot CLI, Cursor, Gemini CLI, Goose, opencode, Qwen Code, VS Code, Windsurf and Zed. Places\nwithout servers are listed at the end. Server names can be used as TARGET.\n\nExamples:\n  mcp servers\n  mcp servers --config ./mcp.json --json"
     )]
     Servers {
         /// Read this file only

@@ -1,4 +1,5 @@
-//! Files that list servers: the project's, the user's, and those of other clients.
+//! Configuration files that list servers: `mcp.json` of the project and of the user, and the files of other
+//! clients.
 //!
 //! | module | contents |
 //! |---|---|
@@ -18,22 +19,22 @@ use crate::failure::Failure;
 /// A place where a configuration file may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Location {
-    /// The program that the file belongs to.
+    /// The program whose file it is; `project` or `user` for an `mcp.json`, `file` for one that the user names.
     pub(crate) owner: &'static str,
     pub(crate) path: PathBuf,
-    /// The file is part of the current folder, so its author may be somebody else.
+    /// True for files below the current folder, which somebody else may have written.
     pub(crate) is_project: bool,
     dialect: Dialect,
 }
 
-/// The servers of one file, or the reason why it cannot be used.
+/// The servers of one file, or the error that makes it unusable.
 #[derive(Debug)]
 pub(crate) struct ConfigFile {
     pub(crate) location: Location,
     pub(crate) servers: Result<Vec<ServerEntry>, ConfigError>,
 }
 
-/// Reads the files that exist, or only `file`. Earlier files have precedence.
+/// Reads all configuration files that exist, or only `file`. Earlier files have precedence.
 pub(crate) fn read_all(file: Option<&Path>) -> Vec<ConfigFile> {
     let locations = match file {
         Some(path) => vec![Location {
@@ -91,7 +92,7 @@ pub(crate) fn find(name: &str, file: Option<&Path>) -> Result<(Location, ServerE
     Err(Failure::usage(message))
 }
 
-/// Returns true for files that do not exist, and for files of editors that list no servers.
+/// Returns true if the file does not exist or lists no servers, such as an editor's settings.
 fn is_absent(servers: &Result<Vec<ServerEntry>, ConfigError>) -> bool {
     match servers {
         Err(ConfigError::Unreadable { source, .. }) => source.kind() == io::ErrorKind::NotFound,
@@ -100,7 +101,7 @@ fn is_absent(servers: &Result<Vec<ServerEntry>, ConfigError>) -> bool {
     }
 }
 
-/// Files of other clients in a project folder.
+/// Files in a project folder, in the order of their precedence.
 const PROJECT_FILES: [(&str, &str, Dialect); 13] = [
     ("project", "mcp.json", Dialect::Json),
     ("Claude Code", ".mcp.json", Dialect::Json),
@@ -117,7 +118,7 @@ const PROJECT_FILES: [(&str, &str, Dialect); 13] = [
     ("Zed", ".zed/settings.json", Dialect::Json),
 ];
 
-/// Returns all places where a file may be: those of the project first.
+/// Returns all places where a file may be, the project's first.
 pub(crate) fn locations() -> Vec<Location> {
     let project = PROJECT_FILES
         .into_iter()
@@ -135,7 +136,7 @@ pub(crate) fn locations() -> Vec<Location> {
     found
 }
 
-/// Files of other clients in the user's folders. `folder` returns the folder that a variable names.
+/// Returns the files in the user's folders. `folder` reads a folder from an environment variable.
 fn user_locations(
     home: &Path,
     settings: &Path,
@@ -225,13 +226,13 @@ fn user_locations(
     files.collect()
 }
 
-/// Returns the absolute path that an environment variable has.
+/// Returns the value of an environment variable if it is an absolute path.
 fn folder_of_variable(name: &str) -> Option<PathBuf> {
     let set = std::env::var_os(name).map(PathBuf::from);
     set.filter(|path| path.is_absolute())
 }
 
-/// The folder in which programs keep the settings of the user.
+/// Returns the folder in which programs keep the user's settings.
 fn settings_folder(home: &Path) -> PathBuf {
     let (variable, default) = if cfg!(target_os = "macos") {
         (None, "Library/Application Support")
@@ -245,7 +246,7 @@ fn settings_folder(home: &Path) -> PathBuf {
         .unwrap_or_else(|| home.join(default))
 }
 
-/// The folder in which programs keep the data of the user.
+/// Returns the folder in which programs keep the user's data.
 pub(crate) fn data_folder() -> Option<PathBuf> {
     let home = std::env::home_dir()?;
     if cfg!(any(windows, target_os = "macos")) {
@@ -255,7 +256,7 @@ pub(crate) fn data_folder() -> Option<PathBuf> {
     Some(set.unwrap_or_else(|| home.join(".local/share")))
 }
 
-/// The folder in which programs keep files that may be deleted.
+/// Returns the folder in which programs keep files that may be deleted.
 pub(crate) fn cache_folder() -> Option<PathBuf> {
     let home = std::env::home_dir()?;
     let (variable, default) = if cfg!(target_os = "macos") {
@@ -269,14 +270,14 @@ pub(crate) fn cache_folder() -> Option<PathBuf> {
     Some(set.unwrap_or_else(|| home.join(default)))
 }
 
-/// Parses a URL like the clients of this program, so that the shown host is the host that is used.
+/// Parses a URL as the client does when it connects, so that the user sees the host that is contacted.
 pub(crate) fn parse_url(text: &str) -> Option<Url> {
     let url = Url::parse(text.trim()).ok()?;
     matches!(url.scheme(), "http" | "https").then_some(url)
 }
 
-/// Returns a URL without user, password, query and fragment, which may be secrets. Its host is the host that is used,
-/// in ASCII.
+/// Returns a URL for display, without user, password, query and fragment, which may be secrets. The host is in
+/// ASCII.
 pub(crate) fn public_url(text: &str) -> String {
     match parse_url(text) {
         Some(url) => without_secrets(url),

@@ -1,4 +1,4 @@
-//! The file of a recorded session, and its dialogues.
+//! Reading a recorded session, and grouping its messages by client request.
 
 use std::fmt;
 use std::io::Read as _;
@@ -11,26 +11,26 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::session_file::{Side, VERSION};
 
-/// Largest size of a file: 256 MiB.
+/// Maximum file size: 256 MiB.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// The first line of a file.
+/// The first line of a file: the version of its format.
 #[derive(Debug, Deserialize)]
 struct Header {
     recording: u32,
 }
 
-/// A message of a file.
+/// A later line of a file: a message, or a batch of messages.
 #[derive(Debug, Deserialize)]
 struct Line {
     from: Side,
     message: Value,
 }
 
-/// A message of a recording.
+/// A recorded message; a batch has become several.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// The number of the line.
+    /// Line number in the file.
     pub(super) line: usize,
     from: Side,
     pub(super) message: Value,
@@ -42,7 +42,7 @@ pub(super) struct Recording {
     entries: Vec<Entry>,
 }
 
-/// A client request with the server messages that belong to it.
+/// A client request with the messages that belong to it.
 #[derive(Debug)]
 pub(super) struct Dialogue {
     /// Line number of the request.
@@ -54,7 +54,7 @@ pub(super) struct Dialogue {
     pub(super) answers: Vec<Value>,
 }
 
-/// A part of the client's session.
+/// A message that starts with the client.
 #[derive(Debug)]
 pub(super) enum Turn {
     Request(Dialogue),
@@ -84,10 +84,14 @@ impl Recording {
             Some(Ok(Header { recording: VERSION })) => {}
             Some(Ok(Header { recording })) => {
                 return Err(format!(
-                    "the version {recording} of recordings is unknown; this program reads version {VERSION}"
+                    "the recording has version {recording}, but this program reads version {VERSION}"
                 ));
             }
-            _ => return Err("line 1: no recording; `mcp record` writes them".to_owned()),
+            _ => {
+                return Err(
+                    "line 1: this file is not a recording; create one with `mcp record`".to_owned(),
+                );
+            }
         }
         let mut entries = Vec::new();
         for (index, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
@@ -103,7 +107,7 @@ impl Recording {
         Ok(Self { entries })
     }
 
-    /// Groups the messages by requests of the client.
+    /// Returns the client's requests and notifications in order. Each request has its messages.
     pub(super) fn into_turns(self) -> Vec<Turn> {
         let mut turns: Vec<Turn> = Vec::new();
         for entry in self.entries {
@@ -167,8 +171,9 @@ fn dialogues(turns: &mut [Turn]) -> impl DoubleEndedIterator<Item = &mut Dialogu
     })
 }
 
-/// Finds the request that a message of the server belongs to: by id, progress token or subscription;
-/// otherwise the latest request without a response, or the latest one.
+/// Finds the request to which a server message belongs. The message names it by id, progress token or
+/// subscription; if it names none, it belongs to the latest request without a response, or else to the
+/// latest one.
 fn dialogue_of<'a>(turns: &'a mut [Turn], message: &Value) -> Option<&'a mut Dialogue> {
     let params = &message["params"];
     let id = match Kind::of(message) {
@@ -179,28 +184,28 @@ fn dialogue_of<'a>(turns: &'a mut [Turn], message: &Value) -> Option<&'a mut Dia
     let subscription = params["_meta"].get(SUBSCRIPTION_ID);
     let belongs = |dialogue: &Dialogue| {
         let request = &dialogue.request;
-        let is =
-            |wanted: Option<&Value>, actual: &Value| wanted.is_some_and(|wanted| wanted == actual);
-        is(id, &request["id"])
-            || is(token, &request["params"]["_meta"]["progressToken"])
-            || subscription
-                .is_some_and(|dialogue| dialogue.as_str() == Some(&id_text(&request["id"])))
+        id == Some(&request["id"])
+            || token.is_some_and(|token| *token == request["params"]["_meta"]["progressToken"])
+            || subscription.is_some_and(|wanted| wanted.as_str() == Some(&id_text(&request["id"])))
     };
-    let all: Vec<_> = dialogues(turns).collect();
-    let found = all.iter().rposition(|dialogue| belongs(dialogue));
-    let is_certain = id.is_some() || token.is_some() || subscription.is_some();
-    let open = all
-        .iter()
-        .rposition(|dialogue| dialogue.response().is_none());
-    let index = if is_certain {
-        found?
+    let latest = |accepts: &dyn Fn(&Dialogue) -> bool| {
+        turns
+            .iter()
+            .rposition(|turn| matches!(turn, Turn::Request(dialogue) if accepts(dialogue)))
+    };
+    let names_request = id.is_some() || token.is_some() || subscription.is_some();
+    let index = if names_request {
+        latest(&belongs)?
     } else {
-        open.or(all.len().checked_sub(1))?
+        latest(&|dialogue| dialogue.response().is_none()).or_else(|| latest(&|_| true))?
     };
-    all.into_iter().nth(index)
+    match turns.get_mut(index)? {
+        Turn::Request(dialogue) => Some(dialogue),
+        Turn::Notification(_) => None,
+    }
 }
 
-/// The text of an id.
+/// Returns an id as text.
 pub(super) fn id_text(id: &Value) -> String {
     match id {
         Value::String(text) => text.clone(),
@@ -226,7 +231,7 @@ impl Kind {
     }
 }
 
-/// Splits a batch.
+/// Returns the messages of a batch, or the single message.
 pub(super) fn split(message: Value) -> Vec<Value> {
     match message {
         Value::Array(messages) => messages,
