@@ -1,4 +1,4 @@
-//! [`PreparedCall`]: a call with its options, sent when it is awaited.
+//! [`PreparedCall`]: a call with options, sent when it is awaited.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,8 +25,8 @@ use crate::header::append_header;
 use crate::options::{CallOptions, Hook};
 use crate::pager::{ListLimits, Pager, Pagination};
 
-/// A call that is sent when it is awaited. Dropping the future cancels the call, also if it has become a
-/// task.
+/// A call that is sent when it is awaited. Dropping the future cancels the call, and its task if the server
+/// runs the call as one.
 ///
 /// # Examples
 ///
@@ -50,9 +50,9 @@ use crate::pager::{ListLimits, Pager, Pagination};
 /// # }
 /// ```
 ///
-/// Calls for whole lists ([`Client::list_tools`] and others) have the same options. They apply
-/// to the request of each page. [`timeout`](Self::timeout) applies to each page,
-/// [`max_total_timeout`](Self::max_total_timeout) to all pages together:
+/// A call for a whole list, such as [`Client::list_tools`], sends one request per page, each with the same
+/// options. [`timeout`](Self::timeout) limits each page, [`max_total_timeout`](Self::max_total_timeout) all
+/// pages together:
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -71,18 +71,18 @@ use crate::pager::{ListLimits, Pager, Pagination};
 pub struct PreparedCall<'a, T> {
     client: Client,
     request: ClientRequest,
-    /// An error of the builder methods. The call then fails when it is awaited.
+    /// The first error of a setter, such as an invalid header. The call returns it when it is awaited.
     error: Option<ErrorKind>,
     options: CallOptions<'a>,
     read: Reader<T>,
-    /// Set for calls that collect all pages of a list.
+    /// Present if the call collects all pages of a list.
     pagination: Option<Pagination<T>>,
     limits: ListLimits,
-    /// The round of input that the call continues after.
+    /// The input round after which the call continues.
     resumed: Option<Box<ResumedRound>>,
 }
 
-/// An input round of an earlier request, with its responses.
+/// The input that an earlier request required, with the responses.
 struct ResumedRound {
     required: InputRequired,
     responses: BTreeMap<String, InputResponse>,
@@ -108,7 +108,7 @@ impl<'a, T> PreparedCall<'a, T> {
         self
     }
 
-    /// Replaces the call and the conversion of its result, and keeps the options.
+    /// Replaces the call and the conversion of its result. Keeps the options.
     pub(crate) fn with_call<U>(mut self, call: Call, read: Reader<U>) -> PreparedCall<'a, U> {
         self.request = call.into();
         self.reading(read)
@@ -128,47 +128,45 @@ impl<'a, T> PreparedCall<'a, T> {
         }
     }
 
-    /// Makes the call fail when it is awaited. The first error counts.
+    /// Makes the call fail when it is awaited. Keeps an earlier error.
     pub(crate) fn fail(mut self, kind: ErrorKind) -> Self {
         self.error.get_or_insert(kind);
         self
     }
 
-    /// Sets the timeout of the response. If [`on_progress`](Self::on_progress) is set, each progress
+    /// Sets the time to wait for the response. If [`on_progress`](Self::on_progress) is set, each progress
     /// notification restarts it. Default: [`ClientBuilder::timeout`](crate::ClientBuilder::timeout).
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.idle_timeout = Some(timeout);
         self
     }
 
-    /// Sets the timeout of the whole call, including time with progress. A longer
-    /// [`timeout`](Self::timeout) does not extend it. Default:
+    /// Sets the time limit of the whole call, which progress does not extend, nor does a longer
+    /// [`timeout`](Self::timeout). Default:
     /// [`ClientBuilder::max_total_timeout`](crate::ClientBuilder::max_total_timeout).
     pub fn max_total_timeout(mut self, timeout: Duration) -> Self {
         self.options.total_timeout = Some(timeout);
         self
     }
 
-    /// Requests progress notifications. The callback runs on the task that awaits the call. After a
-    /// panic it is not run again.
+    /// Requests progress notifications. The callback runs on the task that awaits the call. If it panics, it is
+    /// not called again.
     pub fn on_progress(mut self, hook: impl FnMut(ProgressUpdate) + Send + 'a) -> Self {
         self.options.on_progress = Some(Hook::new(hook));
         self
     }
 
-    /// Requests log messages, from [`LoggingLevel::Info`] on unless [`log_level`](Self::log_level)
-    /// sets another level. The callback runs like that of [`on_progress`](Self::on_progress).
+    /// Requests log messages of level [`LoggingLevel::Info`] and above; [`log_level`](Self::log_level) sets
+    /// another level. The callback runs like that of [`on_progress`](Self::on_progress).
     pub fn on_log(mut self, hook: impl FnMut(LogMessage) + Send + 'a) -> Self {
         self.options.on_log = Some(Hook::new(hook));
         self.options.log_level.get_or_insert(LoggingLevel::Info);
         self
     }
 
-    /// Receives the notifications of extensions on the stream of this call: their method and their
-    /// parameters. Handlers of the client do not receive them. The callback runs like that of
-    /// [`on_progress`](Self::on_progress).
-    pub fn on_custom(mut self, hook: impl FnMut(&str, Option<RawObject>) + Send + 'a) -> Self {
-        let mut hook = hook;
+    /// Receives extension notifications that belong to this call, instead of the client's handlers. The
+    /// callback gets their method and parameters. It runs like that of [`on_progress`](Self::on_progress).
+    pub fn on_custom(mut self, mut hook: impl FnMut(&str, Option<RawObject>) + Send + 'a) -> Self {
         let hook = move |(method, params): (Box<str>, _)| hook(&method, params);
         self.options.on_custom = Some(Hook::new(hook));
         self
@@ -181,8 +179,8 @@ impl<'a, T> PreparedCall<'a, T> {
         self
     }
 
-    /// Adds an HTTP header. Other transports ignore it. Headers that the transport
-    /// writes (`Accept`, `Content-Type`, `Host`, `Mcp-Session-Id`, …) are ignored with a warning in the log.
+    /// Adds an HTTP header. Other transports ignore it. The transport's own headers (`Accept`, `Content-Type`,
+    /// `Host`, `Mcp-Session-Id`, …) cannot be set: they are ignored, and a warning is logged.
     pub fn header(
         mut self,
         name: impl TryInto<HeaderName> + AsRef<str>,
@@ -194,10 +192,10 @@ impl<'a, T> PreparedCall<'a, T> {
         }
     }
 
-    /// Sets whether the call may be executed twice. If so, it is repeated up to twice when the connection
-    /// breaks before the response has arrived, and when a proxy has lost the server (HTTP 502, 504).
-    /// Default: true for calls that only read, and for tools that
-    /// an earlier list has declared read-only or idempotent; otherwise false.
+    /// Sets whether the server may execute the call more than once. If so, the client repeats the request up
+    /// to twice when the connection breaks before the response arrives, or when a proxy cannot reach the server
+    /// (HTTP 502, 504). Default: true for calls that only read, and for tools that an earlier list declares
+    /// read-only or idempotent; otherwise false.
     pub fn idempotent(mut self, idempotent: bool) -> Self {
         self.options.idempotent = Some(idempotent);
         self
@@ -209,9 +207,9 @@ impl<'a, T> PreparedCall<'a, T> {
         self
     }
 
-    /// Continues a call after the server has required input: sends the responses and the state of the
-    /// server with the request. The result that required the input may have been received by another
-    /// call, or by another process, such as a gateway that keeps no state of its own.
+    /// Continues a call for which the server has required input: sends the responses, and the server's state
+    /// from `required`, with the request. Another call or another process may have received `required`, for
+    /// example in a gateway without state.
     ///
     /// # Examples
     ///
@@ -240,18 +238,19 @@ impl<'a, T> PreparedCall<'a, T> {
         self
     }
 
-    /// Declares these capabilities with the request, instead of the client's. For gateways, which
-    /// call for many clients and pass the server's input requests on ([`step`](Self::step)).
+    /// Declares these capabilities with the request, in place of the client's. For gateways, which call on
+    /// behalf of many clients and pass the server's input requests on ([`step`](Self::step)).
     ///
-    /// A session of the revisions before 2026-07-28 keeps the capabilities that it was opened with.
+    /// A session of a revision before 2026-07-28 keeps the capabilities with which it was opened.
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.options.capabilities = Some(capabilities);
         self
     }
 
-    /// Names another client with the request, in place of this one. For gateways, which call for many clients.
+    /// Sends another client's name and version with the request. For gateways, which call on behalf of many
+    /// clients.
     ///
-    /// A session of the revisions before 2026-07-28 keeps the identity that it was opened with.
+    /// A session of a revision before 2026-07-28 keeps the identity with which it was opened.
     pub fn identity(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         self.options.identity = Some(Implementation::new(name, version));
         self
@@ -264,14 +263,14 @@ impl<'a, T> PreparedCall<'a, T> {
         self
     }
 
-    /// Returns the id of the call's request, and reserves it before the call is sent. With it,
-    /// [`Client::cancel`] cancels the call from anywhere, and progress among the
+    /// Reserves the id of the call's request and returns it, before the call is sent. Pass it to
+    /// [`Client::cancel`] to cancel the call from anywhere. Progress among the
     /// [notifications](Client::notifications) has it as its token.
     ///
-    /// Only the first request of the call has this id. When the request is repeated, with the input that the server
-    /// required, after a lost connection or for the next page of a list, it has a new id, as the protocol demands;
-    /// `Client::cancel` with the id of the first request still cancels the call. A result from the
-    /// [cache](crate::ClientBuilder::cache) has no request.
+    /// Only the first request of the call has this id. The protocol demands a new id for each further request:
+    /// with the required input, after a lost connection, or for the next page of a list. `Client::cancel` with
+    /// the first id still cancels the call. If the result comes from the [cache](crate::ClientBuilder::cache),
+    /// no request is sent.
     ///
     /// # Examples
     ///
@@ -299,8 +298,8 @@ impl<'a, T> PreparedCall<'a, T> {
         self
     }
 
-    /// Adds a field to the `_meta` of the request. It wins over a field of
-    /// [`ClientBuilder::meta`](crate::ClientBuilder::meta). Fields of the protocol itself cannot be set.
+    /// Adds a field to the request's `_meta`. It replaces a field of the same name from
+    /// [`ClientBuilder::meta`](crate::ClientBuilder::meta). The protocol's own fields cannot be set.
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
         self.options.meta = Some(self.options.meta.unwrap_or_default().with(key, value));
         self
@@ -310,7 +309,7 @@ impl<'a, T> PreparedCall<'a, T> {
 impl<'a, T> PreparedCall<'a, T> {
     pub(crate) async fn run(self) -> Result<T, Error> {
         if let Some(Pagination { empty, append, .. }) = self.pagination {
-            // Boxed so that lists do not enlarge the future of other calls.
+            // Boxed so that lists do not enlarge the futures of other calls.
             return Box::pin(self.collect_pages(empty(), append)).await;
         }
         let read = self.read;
@@ -370,8 +369,8 @@ impl<'a, T> PreparedCall<'a, T> {
 macro_rules! raw_calls {
     ($($result:ty),*) => {
         $(impl<'a> PreparedCall<'a, $result> {
-            /// Makes the call return the result as the server has sent it, without decoding its content, and without
-            /// checking it against the output schema of the tool. For gateways, which pass it on.
+            /// Makes the call return the result as the server sent it. The client neither decodes its content nor
+            /// checks it against the tool's output schema. For gateways, which pass it on.
             ///
             /// # Examples
             ///
@@ -396,28 +395,27 @@ raw_calls!(CallToolResult, ReadResourceResult, GetPromptResult);
 
 /// Calls for whole lists.
 impl<'a, T: Send + 'a> PreparedCall<'a, Vec<T>> {
-    /// Sets the largest number of pages. A longer list is an error. Default: 1000.
+    /// Sets the maximum number of pages. A longer list is an error. Default: 1000.
     pub fn max_pages(mut self, pages: usize) -> Self {
         self.limits.pages = pages;
         self
     }
 
-    /// Sets the largest number of items on all pages. A longer list is an error. Default: 10,000.
+    /// Sets the maximum number of items on all pages together. A longer list is an error. Default: 10,000.
     pub fn max_items(mut self, items: usize) -> Self {
         self.limits.items = items;
         self
     }
 
-    /// Sets the largest number of bytes for all pages, as the server sends them. A longer list is an
-    /// error. Default: 64 MiB.
+    /// Sets the maximum size of all pages together, in bytes as the server sends them. A longer list is an error.
+    /// Default: 64 MiB.
     pub fn max_list_bytes(mut self, bytes: usize) -> Self {
         self.limits.bytes = bytes;
         self
     }
 
-    /// Returns the items as a stream. A page is requested after all items of the previous one are
-    /// consumed. The time between two requests does not count towards the timeouts. An error ends
-    /// the stream.
+    /// Returns the items as a stream. The stream requests a page after all items of the previous page are
+    /// consumed; the time in between does not count towards the timeouts. An error ends the stream.
     pub fn stream(self) -> impl Stream<Item = Result<T, Error>> + Send + Unpin + use<'a, T> {
         let pages = stream::once(ready(self.pager())).map_ok(|pager| {
             stream::try_unfold(pager, |mut pager| async move {
@@ -458,7 +456,7 @@ mod tests {
         size_of::<F>()
     }
 
-    /// Each call moves its future once, into a box.
+    /// Each call moves its future into a box, so its size is copied per call.
     #[test]
     fn future_of_a_call_is_small() {
         let size = size_of_future(PreparedCall::<'static, CallToolResult>::run);

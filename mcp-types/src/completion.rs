@@ -24,7 +24,7 @@ pub struct CompleteParams {
 }
 
 impl CompleteParams {
-    /// Requests completions of `value` for the argument `name`.
+    /// Creates a request to complete `value`, the text typed so far for the argument `name`.
     pub fn new(
         reference: CompletionReference,
         name: impl Into<String>,
@@ -49,7 +49,7 @@ impl CompleteParams {
     }
 }
 
-/// Prompt or resource template whose argument is completed.
+/// The prompt or resource template whose argument is completed.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(tag = "type")]
@@ -136,7 +136,7 @@ pub struct CompletionArgument {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CompletionContext {
-    /// Values by the name of the argument.
+    /// Values by argument name.
     #[serde(
         default,
         deserialize_with = "de::null_to_default",
@@ -190,8 +190,8 @@ impl Completion {
 
     /// Creates a completion from suggested values, best first.
     ///
-    /// If there are more than [`MAX_VALUES`](Self::MAX_VALUES), the first ones are kept, and `total` and
-    /// `has_more` are set.
+    /// Keeps the first [`MAX_VALUES`](Self::MAX_VALUES). If there are more, counts them all, and sets `total`
+    /// and `has_more`.
     ///
     /// # Examples
     ///
@@ -222,7 +222,8 @@ impl Completion {
         found
     }
 
-    /// Sets the total number of matching values, and `has_more` accordingly.
+    /// Sets the total number of matching values. `has_more` becomes true if it exceeds the number of `values`,
+    /// otherwise false.
     #[must_use]
     pub fn total(mut self, total: u64) -> Self {
         self.total = Some(total);

@@ -1,4 +1,4 @@
-//! The settings and the handlers of a host.
+//! [`HostBridge`]: a host's settings and handlers for one view.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -34,19 +34,23 @@ pub(super) type ModeHandler =
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ViewLimits {
-    /// The view's largest message in bytes. A larger one ends the connection. Default: 4 MiB.
+    /// Maximum size of a message from the view, in bytes. A larger one ends the connection. Default: 4 MiB.
     pub message_bytes: usize,
-    /// Requests of the view that run at the same time. Further ones are refused. Default: 16.
+    /// Maximum number of requests from the view that run at the same time. Further ones are refused.
+    /// Default: 16.
     pub running_requests: usize,
-    /// Requests to the view that wait for an answer. Default: 16.
+    /// Maximum number of requests to the view that wait for an answer. Further ones fail with
+    /// [`ViewError::TooManyPending`](crate::ViewError::TooManyPending). Default: 16.
     pub pending_requests: usize,
-    /// Notifications of the view that wait for their handler. Further ones are dropped. Default: 64.
+    /// Maximum number of notifications from the view that wait for their handler. Further ones are dropped.
+    /// Default: 64.
     pub queued_notifications: usize,
-    /// Messages that are not valid, or answer no request, before the connection ends. Default: 100.
+    /// Number of invalid messages that the connection tolerates, including answers without a request. The
+    /// next one ends it. Default: 100.
     pub invalid_messages: usize,
-    /// The time limit for the view: to initialize, and for each answer. Default: 30 seconds.
+    /// Time that the view has to initialize, and to answer each request. Default: 30 seconds.
     pub timeout: Duration,
-    /// The time limit for each handler. Default: 5 minutes, because handlers may ask the user.
+    /// Time limit of each request handler. Default: 5 minutes, because handlers may ask the user.
     pub handler_timeout: Duration,
 }
 
@@ -66,9 +70,9 @@ impl Default for ViewLimits {
 
 /// The host's half of the conversation with a view.
 ///
-/// Each handler declares the capability that it serves; without handlers a view can do nothing. All
-/// that a view sends is untrusted: the handlers ask the user where it matters. Handlers run on tasks
-/// of their own, so the bridge needs a tokio runtime.
+/// Setting a handler also declares the capability that it serves; without handlers a view can do nothing. A
+/// view is untrusted: a handler with an effect outside of the view asks the user first. Handlers run on
+/// separate tasks, so the bridge needs a tokio runtime.
 ///
 /// # Examples
 ///
@@ -112,7 +116,7 @@ pub struct HostBridge {
 }
 
 impl HostBridge {
-    /// A host that only shows views: they receive inputs and results.
+    /// Creates a host without handlers: its view only receives inputs and results.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             info: Implementation::new(name, version),
@@ -129,7 +133,7 @@ impl HostBridge {
         }
     }
 
-    /// Sets the view's surroundings. Default: empty.
+    /// Sets the context that the view receives when it initializes, such as the theme. Default: empty.
     #[must_use]
     pub fn context(mut self, context: HostContext) -> Self {
         self.context = context;
@@ -143,12 +147,12 @@ impl HostBridge {
         self
     }
 
-    /// Sets the view's document. The view learns which domains and permissions the host grants.
+    /// Sets the view's document, and tells the view which domains and permissions the host grants.
     ///
-    /// A web host shows the document in a second frame, inside a frame with another origin (the sandbox
-    /// proxy). Connect the bridge to the outer frame: when it reports
+    /// A web host shows the document in a frame inside another frame, the sandbox proxy, which has an origin of
+    /// its own. Connect the bridge to the sandbox proxy: when it reports
     /// `ui/notifications/sandbox-proxy-ready`, the bridge sends it the document, its policy and its
-    /// permissions, and all later messages are those of the view.
+    /// permissions. The proxy then forwards the view's messages.
     ///
     /// # Examples
     ///
@@ -156,7 +160,7 @@ impl HostBridge {
     /// use mcp::apps::{AppDocument, HostBridge, Permissions};
     ///
     /// fn bridge(document: AppDocument) -> HostBridge {
-    ///     // Grants nothing but the location, and that only if the document asks for it.
+    ///     // Grants the location only, if the document asks for it.
     ///     let document = document.grant(&Permissions::new().geolocation());
     ///     HostBridge::new("my-host", "1.0.0").document(document)
     /// }
@@ -193,8 +197,8 @@ impl HostBridge {
         self
     }
 
-    /// Lets the view call tools and read resources of its server. Only tools that are for views can be
-    /// called, see [`ToolAccess`](crate::ToolAccess).
+    /// Lets the view call its server's tools and read its resources. A tool must be visible to views; see
+    /// [`ToolAccess`](crate::ToolAccess).
     // spec: APP-08, APP-19
     #[must_use]
     pub fn serve(mut self, server: impl AppServer) -> Self {
@@ -232,8 +236,8 @@ impl HostBridge {
         self.declare("serverTools").declare("serverResources")
     }
 
-    /// Opens links. Only `https:`, `http:` and `mailto:` URLs reach the handler. Open them without a
-    /// shell, and ask the user.
+    /// Opens links. Only `https:`, `http:` and `mailto:` URLs reach the handler. Ask the user first, and do not
+    /// pass the URL to a shell.
     // spec: APP-23
     #[must_use]
     pub fn on_open_link<F, Fut>(mut self, open: F) -> Self
@@ -253,7 +257,8 @@ impl HostBridge {
         self.declare("openLinks")
     }
 
-    /// Accepts messages that the view writes in the user's name. Show them as such.
+    /// Accepts messages that the view adds to the conversation in the user's name. Show that the view wrote
+    /// them.
     // spec: APP-20, APP-23
     #[must_use]
     pub fn on_message<F, Fut>(mut self, send: F) -> Self
@@ -262,8 +267,8 @@ impl HostBridge {
         Fut: Future<Output = Result<(), Refusal>> + Send + 'static,
     {
         self.request("ui/message", move |message: ViewMessage| {
-            let is_of_user = message.role == mcp_types::Role::User;
-            let sent = is_of_user.then(|| send(message));
+            let is_from_user = message.role == mcp_types::Role::User;
+            let sent = is_from_user.then(|| send(message));
             async move {
                 let refusal = || Refusal::new("`role` must be `user`");
                 sent.ok_or_else(refusal)?.await.map(|()| json!({}))
@@ -275,7 +280,7 @@ impl HostBridge {
         )
     }
 
-    /// Keeps the view's last data for the language model; see
+    /// Keeps the latest data that the view provides for the language model; see
     /// [`View::take_model_context`](crate::View::take_model_context).
     // spec: APP-20, APP-23
     #[must_use]
@@ -287,8 +292,8 @@ impl HostBridge {
         )
     }
 
-    /// Offers display modes in addition to `inline`. The handler changes the mode and returns the
-    /// one that results. It runs only for modes that the view declares.
+    /// Offers display modes in addition to `inline`. The handler changes the mode, and returns the mode that is
+    /// then in effect. It is not called for modes that the view does not support.
     // spec: APP-21
     #[must_use]
     pub fn on_display_mode<F, Fut>(mut self, modes: &[DisplayMode], set: F) -> Self
@@ -305,7 +310,8 @@ impl HostBridge {
         self
     }
 
-    /// Offers files to the user, as resources and links to resources. Other content is refused.
+    /// Offers the view's files to the user as downloads. A file is a resource or a link to one; other content is
+    /// refused.
     #[must_use]
     pub fn on_download<F, Fut>(mut self, save: F) -> Self
     where
@@ -319,7 +325,8 @@ impl HostBridge {
         self.declare("downloadFile")
     }
 
-    /// Answers requests for completions of the language model. `tools` says if they may have tools.
+    /// Answers the view's sampling requests with the language model. If `tools` is false, requests with tools
+    /// are refused.
     // spec: APP-19
     #[must_use]
     pub fn on_sample<F, Fut>(mut self, tools: bool, sample: F) -> Self
@@ -330,11 +337,10 @@ impl HostBridge {
         self.request(
             Method::CreateMessage.as_str(),
             move |params: CreateMessageParams| {
-                let has_tools =
-                    !tools && (!params.tools.is_empty() || params.tool_choice.is_some());
-                let sampled = (!has_tools).then(|| sample(params));
+                let has_tools = !params.tools.is_empty() || params.tool_choice.is_some();
+                let sampled = (tools || !has_tools).then(|| sample(params));
                 async move {
-                    let refusal = || Refusal::new("the host samples without tools");
+                    let refusal = || Refusal::new("the host does not offer sampling with tools");
                     sampled.ok_or_else(refusal)?.await
                 }
             },
@@ -347,7 +353,7 @@ impl HostBridge {
         self.declare_with("sampling", tools)
     }
 
-    /// Receives the size that the view would like to have. Keep it within limits of your own.
+    /// Receives the size that the view requests. Keep it within your own limits.
     // spec: APP-22
     #[must_use]
     pub fn on_size(mut self, resize: impl Fn(ViewSize) + Send + Sync + 'static) -> Self {
@@ -355,15 +361,14 @@ impl HostBridge {
         self
     }
 
-    /// Receives log messages of the view.
+    /// Receives the view's log messages.
     #[must_use]
     pub fn on_log(mut self, log: impl Fn(LogMessage) + Send + Sync + 'static) -> Self {
         self.notification(Method::LogMessage.as_str(), log);
         self.declare("logging")
     }
 
-    /// Receives the view's wish to be removed. Call [`View::teardown`](crate::View::teardown) to
-    /// follow it.
+    /// Is called when the view asks to be removed. Call [`View::teardown`](crate::View::teardown) to do so.
     #[must_use]
     pub fn on_teardown_request(mut self, requested: impl Fn() + Send + Sync + 'static) -> Self {
         self.notification("ui/notifications/request-teardown", move |_: RawObject| {
@@ -429,13 +434,13 @@ impl HostBridge {
         let handler: NotificationHandler =
             Arc::new(move |params| match from_params(Some(params.as_str())) {
                 Ok(params) => handler(params),
-                Err(error) => tracing::warn!(method, %error, "malformed notification of a view"),
+                Err(error) => tracing::warn!(method, %error, "malformed notification from a view"),
             });
         self.notifications.insert(method, handler);
     }
 }
 
-/// Checks a link before it reaches the host.
+/// Parses a link, and refuses schemes that a host must not open.
 // spec: APP-23
 fn check_link(url: &str) -> Result<Url, Refusal> {
     let url = Url::parse(url).map_err(|error| Refusal::new(format!("`url`: {error}")))?;

@@ -19,7 +19,7 @@ pub(super) trait ListPage: Sized + Send + 'static {
     /// Builds the call for a page.
     fn call(page: Page) -> Call;
 
-    /// Converts the result of the call.
+    /// Converts the call's result.
     fn read(body: ResultBody) -> Result<Self, ErrorKind>;
 
     fn into_items(self) -> Vec<Self::Item>;
@@ -28,7 +28,8 @@ pub(super) trait ListPage: Sized + Send + 'static {
     fn next_cursor(body: &ResultBody) -> Option<Cursor>;
 }
 
-/// Implements [`ListPage`]: `Page of Item in field by Variant`.
+/// Implements [`ListPage`] for a result type with the syntax `Result of Item in field by Variant`, where
+/// `Variant` is that of `Call` and `ResultBody`. Adds `page` to the call for the whole list.
 macro_rules! list_page {
     ($($page:ident of $item:ident in $field:ident by $variant:ident;)*) => {
         $(impl super::pages::ListPage for mcp_types::$page {
@@ -58,7 +59,7 @@ macro_rules! list_page {
         }
 
         impl<'a> crate::PreparedCall<'a, Vec<mcp_types::$item>> {
-            /// Lists one page: the first one, or the one at a cursor.
+            /// Requests one page only: the page at `cursor`, or the first page if it is `None`.
             pub fn page(
                 self,
                 cursor: impl Into<Option<mcp_types::Cursor>>,
@@ -76,7 +77,7 @@ pub(super) fn into_page<T: Clone>(page: Arc<Listing<T>>) -> T {
     Arc::try_unwrap(page).map_or_else(|page| T::clone(&page), Listing::into_page)
 }
 
-/// Makes the call for a list request one page only.
+/// Turns a call for a whole list into a call for one page, with the same options.
 pub(super) fn one_page<P: ListPage>(
     list: PreparedCall<'_, Vec<P::Item>>,
     cursor: Option<Cursor>,
@@ -86,7 +87,7 @@ pub(super) fn one_page<P: ListPage>(
 }
 
 impl Client {
-    /// Prepares the call for all pages.
+    /// Prepares a call that collects all pages.
     pub(super) fn list<'a, P: ListPage>(&self) -> PreparedCall<'a, Vec<P::Item>> {
         let read = |body| P::read(body).map(P::into_items);
         PreparedCall::new(self, P::call(Page::first()), read).paginated(Pagination {

@@ -14,14 +14,13 @@ use crate::call::CallContext;
 use crate::extract::FromCall;
 use crate::rejection::Rejection;
 
-/// An extension that the server does not know when it is compiled: its identifier, settings and methods are
-/// values. For programs that pass messages on, such as gateways. Add it with
-/// [`Server::extension`](crate::Server::extension). Others use a
-/// [`ServerExtension`](super::ServerExtension).
+/// An extension whose identifier, settings and methods are known only at run time. It is for programs that
+/// forward messages, such as gateways; other programs implement
+/// [`ServerExtension`](super::ServerExtension). Add it with [`Server::extension`](crate::Server::extension).
 ///
-/// Clients that do not declare the extension reach the handlers, too: the program decides. Without
-/// handlers, the extension is declared only, and a [layer](crate::Server::layer) can answer its methods,
-/// which it receives as [`Call::Other`](mcp_core::Call::Other).
+/// The handlers also receive messages of clients that do not declare the extension. An extension without
+/// handlers is only declared; a [layer](crate::Server::layer) can answer its methods, which arrive as
+/// [`Call::Other`](mcp_core::Call::Other).
 ///
 /// # Examples
 ///
@@ -46,8 +45,8 @@ pub struct RawExtension {
 }
 
 impl RawExtension {
-    /// An extension with its identifier, such as `com.example/budget`, and the settings that the server publishes: a
-    /// JSON object.
+    /// Creates an extension without handlers. `id` is its identifier, such as `com.example/budget`. The server
+    /// publishes `settings`, which must serialize to a JSON object.
     pub fn new(id: impl Into<String>, settings: &impl Serialize) -> Self {
         Self {
             registration: Registration::new(id, "a raw extension", settings),
@@ -55,10 +54,12 @@ impl RawExtension {
         }
     }
 
-    /// Answers requests whose method `matches` accepts. The first parameter of the handler is the parameters
-    /// without `_meta`, all others are extractors. [`Method`] is the method. The result is sent as it is.
+    /// Answers requests whose method `matches` accepts. The handler's first parameter receives the request's
+    /// `params` without `_meta`; its other parameters are extractors, such as [`Method`]. The returned JSON is
+    /// the result, unchanged.
     ///
-    /// Methods of the protocol and of the server's other extensions come first.
+    /// `matches` is not asked about methods of the protocol, nor about methods that another extension names
+    /// exactly.
     pub fn requests<M>(
         self,
         matches: impl Fn(&str) -> bool + Send + Sync + 'static,
@@ -108,7 +109,7 @@ impl fmt::Debug for RawExtension {
     }
 }
 
-/// The method of a message, as the parameter of a handler.
+/// Extractor of the message's method.
 ///
 /// # Examples
 ///

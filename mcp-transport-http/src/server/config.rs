@@ -1,4 +1,4 @@
-//! Settings of an endpoint.
+//! Settings of an HTTP endpoint.
 
 mod session_event;
 mod sessions;
@@ -23,7 +23,7 @@ pub use session_event::{SessionEnd, SessionEvent};
 pub use sessions::{AnswerMode, Sessions};
 pub(super) use sessions::{NODE_SHIFT, SessionMode};
 
-/// Settings of an endpoint.
+/// Settings of an HTTP endpoint.
 #[derive(Clone)]
 pub(super) struct Config {
     pub(super) guard: Guard,
@@ -33,7 +33,7 @@ pub(super) struct Config {
     pub(super) session_id: Option<Arc<MakeSessionId>>,
     pub(super) session_hook: Option<Arc<SessionHook>>,
     pub(super) events: Option<EventStorage>,
-    /// Maximum time that one operation of a store may take.
+    /// Time limit of one store operation.
     pub(super) store_timeout: Duration,
     pub(super) gate: Option<Arc<dyn Gate>>,
     shutdown: Option<Shutdown>,
@@ -42,34 +42,35 @@ pub(super) struct Config {
 pub(super) type MakeSessionId = dyn Fn(&Parts) -> String + Send + Sync;
 pub(super) type SessionHook = dyn Fn(SessionEvent<'_>) + Send + Sync;
 
-/// Times and counters of event streams.
+/// Timing and counters of event streams.
 #[derive(Clone, Debug)]
 pub(super) struct StreamConfig {
     /// Counters of the endpoint.
     pub(super) counters: Arc<Counters>,
     /// Time without output after which a response becomes an event stream.
     pub(super) commit_after: Duration,
-    /// Time without output after which a stream gets a comment.
+    /// Time without output after which a comment is sent on a stream.
     pub(super) keep_alive_interval: Duration,
     /// Maximum age of a stream.
     pub(super) max_age: Option<Duration>,
-    /// Time that clients wait before they reconnect.
+    /// Time that clients are told to wait before they reconnect.
     pub(super) retry: Duration,
 }
 
-/// Store for the events of sessions.
+/// The store that keeps session events for clients that reconnect.
 #[derive(Clone)]
 pub(super) struct EventStorage {
     pub(super) store: Arc<GuardedEvents>,
-    /// Prefix of stream names. Servers with the same store number their streams independently.
+    /// Prefix of stream names, different for each endpoint: endpoints that share a store number their streams
+    /// independently.
     pub(super) stream_prefix: Arc<str>,
-    /// Permits of tasks that repeat a failed deletion.
+    /// Limits the tasks that retry a failed deletion.
     pub(super) retrying: Arc<Semaphore>,
 }
 
 const DEFAULT_BODY_LIMIT: usize = 4 << 20;
-/// Number of an endpoint's tasks that repeat deletions of events at the same time.
-const MAX_REPEATED_DELETIONS: usize = 64;
+/// Maximum number of concurrent tasks that retry a failed deletion of events, per endpoint.
+const MAX_RETRIED_DELETIONS: usize = 64;
 
 impl Default for Config {
     fn default() -> Self {
@@ -99,8 +100,8 @@ impl Config {
         self.shutdown = Some(shutdown);
     }
 
-    /// Returns the handle that ends the streams of the current request: that of the
-    /// [`Serve`](crate::Serve) that runs it, or the configured one.
+    /// Returns the handle that ends the current request's streams: that of the [`Serve`](crate::Serve) that
+    /// runs the request, otherwise the configured one.
     pub(super) fn shutdown(&self) -> Option<Shutdown> {
         connection_scope::shutdown().or_else(|| self.shutdown.clone())
     }
@@ -112,17 +113,17 @@ impl Config {
         }
     }
 
-    /// Calls the hook for session events. A panic of the hook has no effect on the session, on its
-    /// request, and on the task that ends sessions.
+    /// Calls the session hook. Its panic is caught and logged, so that it does not affect the session, the
+    /// request or the task that ends sessions.
     pub(super) fn notify_session_hook(&self, event: SessionEvent<'_>) {
         if let Some(hook) = &self.session_hook
             && let Err(panic) = catch_panic_sync(|| hook(event))
         {
-            tracing::error!(panic = panic.text(), "the hook for sessions panicked");
+            tracing::error!(panic = panic.text(), "the session hook panicked");
         }
     }
 
-    /// Stores the events of sessions in `store`.
+    /// Makes `store` keep the session events.
     pub(super) fn set_event_store(&mut self, store: Arc<dyn EventStore>) {
         self.events = Some(EventStorage::new(store, self.store_timeout));
     }
@@ -155,7 +156,7 @@ impl EventStorage {
         Self {
             store: Arc::new(GuardedEvents { store, timeout }),
             stream_prefix: format!("{prefix:x}").into(),
-            retrying: Arc::new(Semaphore::new(MAX_REPEATED_DELETIONS)),
+            retrying: Arc::new(Semaphore::new(MAX_RETRIED_DELETIONS)),
         }
     }
 }

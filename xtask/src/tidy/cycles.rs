@@ -1,13 +1,13 @@
 //! Rule: the modules of a crate form layers, without circles.
 //!
-//! The nodes of the graph are files; an inline module belongs to the file around it. Code in `a.rs`
-//! that names an item of `b.rs` is an edge from `a` to `b`. A path is followed through re-exports to
-//! the file that defines the item, so `use super::X` is an edge to a sibling when the parent only
-//! re-exports `X` from there, and an edge to the parent when the parent defines `X`.
+//! The nodes of the graph are files; an inline module belongs to the file around it. If code in `a.rs`
+//! names an item of `b.rs`, there is an edge from `a` to `b`. The rule follows a path through re-exports
+//! to the file that defines the item. So `use super::X` is an edge to a sibling if the parent re-exports
+//! `X` from there, and an edge to the parent if the parent defines `X`.
 //!
-//! A re-export of something below the module (`pub use child::X`) is an edge only if the module's
-//! own code uses `X` as well. A parent that declares and re-exports its children is a table of
-//! contents: it depends on none of them.
+//! A re-export from a descendant (`pub use child::X`) is an edge only if the module's own code uses `X`
+//! as well. A parent that only declares and re-exports its children is a table of contents: it does not
+//! depend on them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,13 +19,13 @@ use crate::finding::Finding;
 use crate::modules::{Crate, Import, Target, crates, identifiers, path_uses};
 use crate::sources::{Sources, without_docs};
 
-/// Lines that are printed for one edge.
+/// Maximum number of lines that a finding prints for one edge.
 const SHOWN_LINES: usize = 3;
 
-/// The lines that make an edge, with the path that each of them names.
+/// The source lines that cause an edge, each with the path that it names.
 type Lines = BTreeSet<(usize, String)>;
 
-/// Edges between file modules.
+/// Edges between file modules, by source and target.
 type Edges = BTreeMap<usize, BTreeMap<usize, Lines>>;
 
 pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
@@ -40,7 +40,7 @@ fn check_crate(krate: &Crate<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// One finding for a circle, at its first edge, with all edges between its members.
+/// Returns a finding for a circle, at the first line that causes an edge, with all edges between its members.
 fn describe(krate: &Crate<'_>, members: &BTreeSet<usize>, edges: &Edges) -> Option<Finding> {
     let names: Vec<String> = members
         .iter()
@@ -91,7 +91,7 @@ fn edges(krate: &Crate<'_>) -> Edges {
     edges
 }
 
-/// The modules that the code of a module names, with the line and the path.
+/// Returns the modules on which a module's code depends, each with the line and the path that names it.
 fn dependencies(krate: &Crate<'_>, index: usize) -> Vec<(usize, usize, String)> {
     let module = &krate.modules[index];
     let tokens = own_tokens(module.items);
@@ -133,7 +133,7 @@ fn dependencies(krate: &Crate<'_>, index: usize) -> Vec<(usize, usize, String)> 
         if is_table_of_contents && !names.contains(&import.name) {
             continue;
         }
-        // An imported module is a prefix: the paths that start with it are the dependencies.
+        // Of an imported module, the paths that start with it are the dependencies, not the import.
         let is_prefix = matches!(target, Target::Module(_));
         if is_prefix && (used_first.contains(&import.name) || is_table_of_contents) {
             continue;
@@ -143,7 +143,7 @@ fn dependencies(krate: &Crate<'_>, index: usize) -> Vec<(usize, usize, String)> 
     found
 }
 
-/// The names that a glob import of the module `of` provides, as far as the code uses them.
+/// Returns the dependencies through a glob import of the module `of`: the imported names that the code uses.
 fn glob(
     krate: &Crate<'_>,
     index: usize,
@@ -168,7 +168,7 @@ fn glob(
     targets.collect()
 }
 
-/// Returns true if `module` is inside `of`.
+/// Returns true if `module` is `of` or one of its descendants.
 fn is_below(krate: &Crate<'_>, of: usize, module: usize) -> bool {
     let mut next = Some(module);
     while let Some(at) = next {
@@ -180,7 +180,7 @@ fn is_below(krate: &Crate<'_>, of: usize, module: usize) -> bool {
     false
 }
 
-/// The code of a module, without `use` declarations, child modules and documentation.
+/// Returns a module's code without `use` declarations, child modules and documentation.
 fn own_tokens(items: &[Item]) -> TokenStream {
     let own = items
         .iter()
@@ -188,7 +188,7 @@ fn own_tokens(items: &[Item]) -> TokenStream {
     without_docs(own.map(|item| item.to_token_stream()).collect())
 }
 
-/// The strongly connected components with more than one module (Tarjan's algorithm).
+/// Returns the strongly connected components of more than one module (Tarjan's algorithm).
 fn circles(modules: usize, edges: &Edges) -> Vec<BTreeSet<usize>> {
     let mut search = Search {
         edges,
@@ -208,9 +208,9 @@ fn circles(modules: usize, edges: &Edges) -> Vec<BTreeSet<usize>> {
 
 struct Search<'a> {
     edges: &'a Edges,
-    /// The number of a module in the order of visits.
+    /// Visit number of each module.
     order: Vec<Option<usize>>,
-    /// The smallest number that a module reaches.
+    /// Smallest visit number on the stack that each module reaches.
     low: Vec<usize>,
     stack: Vec<usize>,
     count: usize,
@@ -252,7 +252,7 @@ mod tests {
     use super::check;
     use crate::sources::Sources;
 
-    /// The findings in a crate with these files below `src/`.
+    /// Returns the findings in a crate with these files below `src/`.
     fn findings(files: &[(&str, &str)]) -> Vec<String> {
         let paths: Vec<_> = files
             .iter()
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn table_of_contents_is_no_edge() {
+    fn table_of_contents_is_not_an_edge() {
         assert_layered(&[
             (
                 "lib.rs",
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_inline_modules_and_other_crates_are_no_edges() {
+    fn tests_inline_modules_and_other_crates_are_not_edges() {
         assert_layered(&[
             (
                 "lib.rs",

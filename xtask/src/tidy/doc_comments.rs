@@ -7,7 +7,7 @@ use syn::Lit;
 use crate::finding::Finding;
 use crate::sources::{Sources, TextFile, is_doc};
 
-/// Words that start a relative clause or a pronoun, and so hide the subject of the sentence.
+/// Forbidden first words. A sentence that begins with one of them does not name its subject.
 const OPENERS: [&str; 20] = [
     "what",
     "who",
@@ -40,7 +40,7 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
 }
 
 fn check_file(text: &TextFile) -> Vec<Finding> {
-    // A compile-fail case may be no valid Rust.
+    // The source of a compile-fail test may not even be valid tokens.
     let Ok(tokens) = text.content.parse::<TokenStream>() else {
         return Vec::new();
     };
@@ -59,7 +59,7 @@ fn check_file(text: &TextFile) -> Vec<Finding> {
     .collect()
 }
 
-/// Returns the forbidden opener that the text begins with.
+/// Returns the forbidden word with which the text begins.
 fn opener(text: &str) -> Option<&'static str> {
     let lower = text.to_lowercase();
     OPENERS.into_iter().find(|opener| {
@@ -68,16 +68,16 @@ fn opener(text: &str) -> Option<&'static str> {
     })
 }
 
-/// The first line of a doc comment that has text.
+/// The first line with text in a doc comment, and its position.
 struct Block {
     line: usize,
     first: String,
 }
 
-/// Collects the doc comments among the tokens, also those inside macro calls. The lexer turns
-/// `/// text` into `#[doc = "text"]`, and `//! text` into `#![doc = "text"]`.
+/// Collects doc comments from tokens, also inside macro calls. The lexer turns `/// text` into
+/// `#[doc = "text"]`, and `//! text` into `#![doc = "text"]`: consecutive attributes are one block.
 fn collect(tokens: TokenStream, blocks: &mut Vec<Block>) {
-    // The doc attribute before: inner (`#!`) or outer, and whether the block has text so far.
+    // The block of the preceding doc attribute: whether it is inner (`#!`), and whether it has text yet.
     let mut open: Option<(bool, bool)> = None;
     let mut is_inner = false;
     for token in tokens {
@@ -104,7 +104,8 @@ fn collect(tokens: TokenStream, blocks: &mut Vec<Block>) {
     }
 }
 
-/// The line of the attribute, and the first line of its text; `None` if it has no string literal.
+/// Returns the attribute's line number and the first line of its text that is not blank. Returns `None`
+/// if the attribute has no string literal.
 fn doc_text(group: &Group) -> Option<(usize, String)> {
     let literal = group.stream().into_iter().find_map(|token| match token {
         TokenTree::Literal(literal) => Some(Lit::new(literal)),
