@@ -187,7 +187,7 @@ impl<'a> ValueChecker<'a> {
             }
         }
         for (index, element) in elements.iter().enumerate() {
-            if let Some(inner) = node.prefix.get(index).copied().or(node.items) {
+            if let Some(inner) = node.element(index) {
                 self.check(inner, element, Path::Element(&path, index), 0);
             }
         }
@@ -220,7 +220,7 @@ impl<'a> ValueChecker<'a> {
             return;
         }
         for (name, value) in members {
-            if let Some(inner) = node.property(name).or(node.additional) {
+            if let Some(inner) = node.member(name) {
                 self.check(inner, value, Path::Member(&path, name), 0);
             } else if !self.spend(1) {
                 return;
@@ -237,8 +237,11 @@ impl<'a> ValueChecker<'a> {
             .iter()
             .filter(|alternative| alternative.is_selected_by(value));
         for alternative in selected {
+            let Some(alternative) = alternative.node else {
+                return;
+            };
             let before = std::mem::take(&mut self.violations);
-            self.check(alternative.node, value, path, hops + 1);
+            self.check(alternative, value, path, hops + 1);
             let violations = std::mem::replace(&mut self.violations, before);
             if violations.is_empty() {
                 return;

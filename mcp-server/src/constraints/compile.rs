@@ -11,15 +11,15 @@ use super::node::{Alternative, Constraints, Node};
 use super::range::{Limit, Range};
 use super::walk::names;
 
-/// Limit on the nesting of schemas. Deeper schemas are not checked.
+/// Maximum nesting of schemas. Deeper schemas accept every value.
 const MAX_DEPTH: usize = 64;
 
-/// Limit on the number of schemas. Further schemas are not checked.
+/// Maximum number of schemas. Further schemas accept every value.
 const MAX_NODES: usize = 4096;
 
 impl Constraints {
-    /// Compiles the constraints of a schema. Returns `None` when decoding into Rust types checks all
-    /// of its keywords.
+    /// Compiles a schema's constraints. Returns `None` when no keyword remains to be checked: decoding
+    /// into Rust types checks the others.
     pub(crate) fn from_schema(schema: &JsonObject) -> Option<Self> {
         let mut compiler = Compiler {
             root: schema,
@@ -40,13 +40,14 @@ impl Constraints {
 struct Compiler<'a> {
     root: &'a JsonObject,
     nodes: Vec<Node>,
-    /// Nodes in the targets of `$ref`.
+    /// The node of each `$ref` target.
     references: HashMap<Box<str>, usize>,
     unsupported_patterns: Vec<String>,
 }
 
 impl<'a> Compiler<'a> {
-    /// Adds the node of the schema at `pointer`. Returns `None` for a schema beyond the limits.
+    /// Adds the node of the schema at `pointer`. Returns `None` for a schema that is not checked: a
+    /// boolean, or one beyond the limits.
     fn node(&mut self, schema: &'a Value, pointer: &str, depth: usize) -> Option<usize> {
         self.object(schema.as_object()?, pointer, depth)
     }
@@ -87,24 +88,23 @@ impl<'a> Compiler<'a> {
         let properties = schema.get("properties").and_then(Value::as_object);
         for (name, property) in properties.into_iter().flatten() {
             let pointer = format!("{pointer}/properties/{name}");
-            if let Some(index) = self.node(property, &pointer, depth) {
-                node.properties.push((name.as_str().into(), index));
-            }
+            let index = self.node(property, &pointer, depth);
+            node.properties.push((name.as_str().into(), index));
         }
         node.properties.sort_unstable();
         let single = |compiler: &mut Self, keyword: &str| {
             let inner = schema.get(keyword)?;
             compiler.node(inner, &format!("{pointer}/{keyword}"), depth)
         };
-        node.additional = single(self, "additionalProperties");
+        // Members that match `patternProperties`, which are not compiled, are not additional ones.
+        if !schema.contains_key("patternProperties") {
+            node.additional = single(self, "additionalProperties");
+        }
         node.items = single(self, "items");
         let prefix = schema.get("prefixItems").and_then(Value::as_array);
         for (index, element) in prefix.into_iter().flatten().enumerate() {
             let pointer = format!("{pointer}/prefixItems/{index}");
-            match self.node(element, &pointer, depth) {
-                Some(index) => node.prefix.push(index),
-                None => break,
-            }
+            node.prefix.push(self.node(element, &pointer, depth));
         }
     }
 
@@ -117,12 +117,10 @@ impl<'a> Compiler<'a> {
             let parts = schema.get(keyword).and_then(Value::as_array);
             for (index, part) in parts.into_iter().flatten().enumerate() {
                 let pointer = format!("{pointer}/{keyword}/{index}");
-                let Some(index) = self.node(part, &pointer, depth) else {
-                    continue;
-                };
+                let index = self.node(part, &pointer, depth);
                 if keyword == "allOf" {
-                    node.all.push(index);
-                } else if !is_null(part) {
+                    node.all.extend(index);
+                } else if !accepts_at_most_null(part) {
                     node.any.push(Alternative {
                         discriminators: discriminators(part),
                         node: index,
@@ -146,6 +144,7 @@ impl<'a> Compiler<'a> {
         index
     }
 
+    /// Compiles `pattern`. Notes the location of a pattern that cannot be checked.
     fn pattern(&mut self, schema: &JsonObject, pointer: &str) -> Option<Pattern> {
         let source = schema.get("pattern")?.as_str()?;
         let pattern = Pattern::new(source);
@@ -156,7 +155,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// Returns the range of the Rust integer that `format` names. Decoding checks this range.
+/// Returns the range of the Rust integer type that `format` names, such as `uint8`. Decoding checks it.
 pub(super) fn integer_range(format: &str) -> Option<(i128, i128)> {
     let (signed, bits) = match format.strip_prefix('u') {
         Some(rest) => (false, rest.strip_prefix("int")?),
@@ -170,7 +169,7 @@ pub(super) fn integer_range(format: &str) -> Option<(i128, i128)> {
     Some((if signed { -size } else { 0 }, size - 1))
 }
 
-/// Returns the limits of a number, unless they are those of the Rust type behind it.
+/// Returns the limits of a number, unless they are the range of its Rust type.
 fn number_limits(schema: &JsonObject) -> Option<NumberLimits> {
     let limit = |keyword: &str| match schema.get(keyword)? {
         Value::Number(number) => Limit::from_json(number),
@@ -204,11 +203,11 @@ fn count_limits(schema: &JsonObject, min: &str, max: &str) -> Option<CountLimits
     })
 }
 
-fn is_null(schema: &Value) -> bool {
-    schema.get("type").is_some_and(|name| name == "null")
+fn accepts_at_most_null(schema: &Value) -> bool {
+    *schema == Value::Bool(false) || schema.get("type").is_some_and(|name| name == "null")
 }
 
-/// Returns the required members of an alternative, with the value of those that are constant.
+/// Returns an alternative's required members, each with its value if that is constant.
 fn discriminators(schema: &Value) -> Vec<(Box<str>, Option<Value>)> {
     let constant = |name: &str| {
         let property = schema.get("properties")?.get(name)?;

@@ -34,12 +34,12 @@ pub(super) struct Node {
     pub(super) members: Option<CountLimits>,
     /// The schema excludes strings, so a string argument contains a value as JSON.
     pub(super) excludes_strings: bool,
-    /// Sorted by name.
-    pub(super) properties: Vec<(Box<str>, usize)>,
+    /// Sorted by name. `None`: the property is not checked.
+    pub(super) properties: Vec<(Box<str>, Option<usize>)>,
     /// Node for members that are not in `properties`.
     pub(super) additional: Option<usize>,
-    /// Nodes for the first elements.
-    pub(super) prefix: Vec<usize>,
+    /// Nodes for the first elements. `None`: the element is not checked.
+    pub(super) prefix: Vec<Option<usize>>,
     /// Node for elements behind `prefix`.
     pub(super) items: Option<usize>,
     /// Nodes that the same value has to satisfy as well.
@@ -49,13 +49,20 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Returns the node of a property.
-    pub(super) fn property(&self, name: &str) -> Option<usize> {
+    /// Returns the node that checks a member.
+    pub(super) fn member(&self, name: &str) -> Option<usize> {
         let found = self
             .properties
             .binary_search_by(|(known, _)| (**known).cmp(name));
-        let (_, node) = self.properties.get(found.ok()?)?;
-        Some(*node)
+        match found {
+            Ok(index) => self.properties[index].1,
+            Err(_) => self.additional,
+        }
+    }
+
+    /// Returns the node that checks an element.
+    pub(super) fn element(&self, index: usize) -> Option<usize> {
+        self.prefix.get(index).copied().unwrap_or(self.items)
     }
 
     /// Returns whether the node itself constrains anything, apart from nodes that it refers to.
@@ -74,7 +81,8 @@ impl Node {
 pub(super) struct Alternative {
     /// Required members that identify the alternative, with their value where it is constant.
     pub(super) discriminators: Vec<(Box<str>, Option<Value>)>,
-    pub(super) node: usize,
+    /// `None`: the alternative accepts every value that selects it.
+    pub(super) node: Option<usize>,
 }
 
 impl Alternative {

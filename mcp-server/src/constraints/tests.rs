@@ -184,6 +184,32 @@ fn violation_is_reported_for_selected_alternative() {
 }
 
 #[test]
+fn value_of_an_unchecked_schema_is_accepted() {
+    let short = json!({"maxLength": 1});
+    for (schema, value) in [
+        (
+            json!({"properties": {"a": true}, "additionalProperties": short}),
+            json!({"a": "long", "b": "x"}),
+        ),
+        (
+            json!({"prefixItems": [true, {"maxLength": 9}], "items": short}),
+            json!(["long", "long", "x"]),
+        ),
+        (json!({"anyOf": [short, true]}), json!("long")),
+        (
+            json!({"minProperties": 1, "patternProperties": {"^x": {}}, "additionalProperties": short}),
+            json!({"x": "long"}),
+        ),
+    ] {
+        assert_eq!(property(schema.clone(), value), Ok(()), "{schema}");
+    }
+    let tuple = json!({"prefixItems": [true, short]});
+    assert!(violation(tuple, json!([1, "long"])).starts_with("`p[1]`: has 4 characters"));
+    let never = json!({"anyOf": [false, short]});
+    assert!(violation(never, json!("long")).starts_with("`p`: has 4 characters"));
+}
+
+#[test]
 fn schema_without_bounds_has_no_constraints() {
     for schema in [
         json!({}),
