@@ -1,46 +1,40 @@
-//! Equal types of several tools as one type.
+//! Merges equal types of several tools into one type.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::types::{Shape, Table, Type};
 
-/// Replaces equal types by the first of them, which gets their common label as its name. `uses` are the types
-/// outside of the table.
+/// Replaces equal types by the first of them, and names it after their common label. `uses` are the types
+/// outside the table that refer to its slots.
 ///
-/// Types are equal if all their members are, with their names and descriptions, and if their labels are: the
-/// severity of two tools is one type, and so is a `min_severity` with the same values. A width and a height
-/// with the same values stay two types.
+/// Types are equal if their shapes are (member names, member types and member descriptions), and if one label
+/// ends with the other: the `severity` of two tools is one type, and so is a `min_severity` with the same values.
+/// A `width` and a `height` with the same values stay two types.
 pub(crate) fn merge<'a>(types: &mut Table, uses: impl Iterator<Item = &'a mut Type>) {
     let names = common_labels(types);
     let classes = classes(types, &names);
-    let mut members: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); classes.len()];
     for (slot, class) in classes.iter().enumerate() {
-        members.entry(*class).or_default().push(slot);
+        members[*class].push(slot);
     }
-    let first = |slot: usize| {
-        let members = classes.get(slot).and_then(|class| members.get(class));
-        members
-            .and_then(|members| members.first())
-            .copied()
-            .unwrap_or(slot)
-    };
+    let first = |slot: usize| classes.get(slot).map_or(slot, |&class| members[class][0]);
     for ty in uses {
         ty.slots(&mut |slot| *slot = first(*slot));
     }
-    for (slot, name) in names.iter().enumerate() {
-        let equal = classes.get(slot).and_then(|class| members.get(class));
-        let Some(([kept, replaced @ ..], Name::Label(label))) =
-            equal.map(Vec::as_slice).zip(Some(name))
-        else {
+    for equal in &members {
+        let [kept, replaced @ ..] = equal.as_slice() else {
             continue;
         };
-        if *kept == slot && !replaced.is_empty() && types.shape(slot).is_some() {
-            types.release(slot);
+        if let Name::Label(label) = &names[*kept]
+            && !replaced.is_empty()
+            && types.shape(*kept).is_some()
+        {
+            types.release(*kept);
             for other in replaced {
                 types.release(*other);
-                forget(types, slot, *other);
+                forget(types, *kept, *other);
             }
-            types.rename(slot, label);
+            types.rename(*kept, label);
         }
     }
     for definition in types.definitions_mut() {
@@ -51,7 +45,7 @@ pub(crate) fn merge<'a>(types: &mut Table, uses: impl Iterator<Item = &'a mut Ty
     }
 }
 
-/// Removes a definition that `kept` replaces. Descriptions stay if both have the same one.
+/// Removes a definition that `kept` replaces. `kept` loses its description if the other one differs.
 fn forget(types: &mut Table, kept: usize, replaced: usize) {
     let definitions = types.definitions_mut();
     let Some(replaced) = definitions.get_mut(replaced) else {
@@ -64,6 +58,7 @@ fn forget(types: &mut Table, kept: usize, replaced: usize) {
     }
 }
 
+/// Removes variants that have become equal. A union with one variant left becomes a newtype.
 fn remove_equal_variants(shape: &mut Shape) {
     let Shape::Union(variants) = shape else {
         return;
@@ -75,16 +70,18 @@ fn remove_equal_variants(shape: &mut Shape) {
     }
 }
 
-/// The name of a type in all tools. Types with different names are never equal.
+/// The part of a type's label that equal types share. Types with different names are never equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Name {
     Label(String),
-    /// The type has no label.
+    /// A type without a label is equal to no other.
     Slot(usize),
 }
 
-/// Returns the name of each slot: the shortest label of an equal type with which the own label ends.
+/// Returns the name of each slot: the shortest suffix of its label that is the label of a type with the same
+/// shape, such as `Severity` for `MinSeverity`.
 fn common_labels(types: &Table) -> Vec<Name> {
+    // With one name for all types, only their shapes count.
     let all_equal = vec![Name::Slot(0); types.definitions().len()];
     let classes = classes(types, &all_equal);
     let labels = types
@@ -108,8 +105,9 @@ fn common_labels(types: &Table) -> Vec<Name> {
     labeled.into_iter().enumerate().map(name).collect()
 }
 
-/// Returns the class of each slot: types with the same one are equal. Starts with one class for all types, and
-/// splits classes until the members of equal types are equal as well.
+/// Returns the class of each slot: types of one class are equal. Classes are numbered by their first slots.
+///
+/// Starts with one class for all types, and splits classes until types of one class refer to types of one class.
 fn classes(types: &Table, names: &[Name]) -> Vec<usize> {
     let definitions = types.definitions();
     let mut classes = vec![0; definitions.len()];

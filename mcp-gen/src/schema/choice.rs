@@ -1,4 +1,4 @@
-//! `enum` and `const`.
+//! Types for `enum` and `const`.
 
 use serde_json::Value;
 
@@ -7,25 +7,24 @@ use super::place::Place;
 use crate::names::{Names, type_name};
 use crate::types::{Shape, Type};
 
-/// Most values of a string enum.
+/// Maximum number of variants. A string with more values stays a `String`.
 const MAX_VALUES: usize = 1_000;
 
 impl Lowering<'_> {
+    /// Returns the type for the values of `const` or `enum`. `null` makes it optional.
     pub(super) fn choice(&mut self, map: &Schema, place: Place) -> Type {
         let values = match (map.get("const"), map.get("enum")) {
             (Some(value), _) => vec![value.clone()],
             (None, Some(Value::Array(values))) => values.clone(),
-            _ => return self.any(&place, "`enum` is an array"),
+            _ => return self.any(&place, "`enum` must be an array"),
         };
-        let is_null = values.iter().any(Value::is_null);
-        let values: Vec<Value> = values
-            .into_iter()
-            .filter(|value| !value.is_null())
-            .collect();
-        match is_null {
-            true if values.is_empty() => Type::Null,
-            true => self.values(map, &values, place.inner()).optional(),
-            false => self.values(map, &values, place),
+        let (nulls, values): (Vec<_>, Vec<_>) = values.into_iter().partition(Value::is_null);
+        if nulls.is_empty() {
+            self.values(map, &values, place)
+        } else if values.is_empty() {
+            Type::Null
+        } else {
+            self.values(map, &values, place.inner()).optional()
         }
     }
 
@@ -49,13 +48,14 @@ impl Lowering<'_> {
         if values.iter().all(Value::is_number) {
             return Type::Number;
         }
-        if let ([Value::Object(_)], None) = (values, map.get("type")) {
-            return self.any(&place, "a constant object has no type");
+        let is_compound = |value: &Value| value.is_object() || value.is_array();
+        if values.iter().all(is_compound) {
+            return self.any(&place, "a constant object or array has no Rust type");
         }
         self.any(&place, "the values of `enum` have different types")
     }
 
-    /// Defines a string enum.
+    /// Defines an enum whose variants are the distinct strings.
     pub(super) fn strings(&mut self, map: &Schema, values: &[&str], place: &Place) -> Type {
         if values.len() > MAX_VALUES {
             return Type::Text;

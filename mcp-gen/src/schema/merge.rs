@@ -174,7 +174,7 @@ fn merge_types(old: &mut Value, new: &Value) -> Result<(), String> {
 
 fn merge_enums(old: &mut Value, new: &Value) -> Result<(), String> {
     let (Value::Array(old), Value::Array(new)) = (old, new) else {
-        return Err("`enum` is an array".to_owned());
+        return Err("`enum` must be an array".to_owned());
     };
     old.retain(|value| new.contains(value));
     if old.is_empty() {

@@ -226,6 +226,8 @@ fn schemas_without_a_type_have_a_reason() {
         (json!({"allOf": [false]}), "matches no value"),
         (json!({"enum": [1, "a"]}), "different types"),
         (json!({"enum": []}), "no values"),
+        (json!({"enum": 1}), "must be an array"),
+        (json!({"type": "array", "const": [1, 2]}), "no Rust type"),
         (json!({"type": "strnig"}), "no type `strnig`"),
         (json!({"type": 1}), "a string or an array"),
         (
