@@ -1,4 +1,4 @@
-//! Export by the `OTEL_*` variables.
+//! [`init`] and [`export`]: install the export that the `OTEL_*` variables configure.
 
 use std::env::{self, VarError};
 use std::fmt;
@@ -24,22 +24,21 @@ use crate::log_format::TraceIds;
 use crate::sampling::HeadSampling;
 use crate::tls;
 
-/// Default filter of logs and spans. [`init`] reads another one from `RUST_LOG`.
+/// The filter of logs and spans if `RUST_LOG` is not set.
 const DEFAULT_FILTER: &str = "info";
 
-/// Installs the export of traces and metrics by OTLP (HTTP/protobuf), and a `tracing` subscriber that
-/// writes logs with trace ids to standard error.
+/// Exports traces and metrics over OTLP (HTTP/protobuf), and installs a `tracing` subscriber that writes
+/// logs with trace ids to standard error.
 ///
-/// The usual variables are read, among them `OTEL_EXPORTER_OTLP_ENDPOINT` (default
+/// Reads the standard variables of OpenTelemetry, among them `OTEL_EXPORTER_OTLP_ENDPOINT` (default
 /// `http://localhost:4318`), `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME` (default:
 /// `service_name`), `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`, `OTEL_METRIC_EXPORT_INTERVAL` and
-/// `OTEL_BSP_SCHEDULE_DELAY`. `OTEL_TRACES_EXPORTER=none` and `OTEL_METRICS_EXPORTER=none` switch one
-/// signal off, `OTEL_SDK_DISABLED=true` both. `RUST_LOG` filters logs and spans by target and level,
-/// `info` by default.
+/// `OTEL_BSP_SCHEDULE_DELAY`. `OTEL_TRACES_EXPORTER=none` switches traces off,
+/// `OTEL_METRICS_EXPORTER=none` metrics, and `OTEL_SDK_DISABLED=true` both. `RUST_LOG` filters logs and
+/// spans by target and level (default: `info`).
 ///
 /// Keep the guard until `main` ends: dropping it exports what is left. Dedicated threads export,
-/// so no runtime is needed. A collector that cannot be reached does not affect the program; the log
-/// says it.
+/// so no runtime is needed. If the collector cannot be reached, the program only logs it.
 ///
 /// Programs with a subscriber of their own use [`export`] instead.
 ///
@@ -81,12 +80,12 @@ pub fn init(service_name: &str) -> Result<Guard, InitError> {
     Ok(guard)
 }
 
-/// The layer of a `tracing` subscriber that samples calls and exports spans. `None` when traces are
+/// The layer for a `tracing` subscriber that samples calls and exports spans. `None` if traces are
 /// switched off.
 pub type ExportLayer<S> = Option<Layered<HeadSampling, OpenTelemetryLayer<S, SdkTracer>, S>>;
 
-/// Installs the export of metrics as [`init`] does, and returns the layer that exports spans, for a
-/// subscriber of the program.
+/// Exports metrics as [`init`] does, and returns the layer that exports spans, for the program's own
+/// subscriber.
 ///
 /// # Errors
 ///
@@ -112,12 +111,12 @@ where
     S: tracing::Subscriber + for<'a> LookupSpan<'a>,
 {
     let is_off = is_set("OTEL_METRICS_EXPORTER", "none");
-    // A provider without a reader reports each instrument with a callback as an error.
+    // A provider without a reader would log an error for each instrument with a callback.
     install(service_name, (!is_off).then(SdkMeterProvider::builder))
 }
 
-/// Installs the export as [`export`] does, with further readers of metrics, for example for Prometheus:
-/// `configure` receives the builder of the meter provider.
+/// Exports as [`export`] does, and lets `configure` change the meter provider's builder, for example to
+/// add a reader for Prometheus. The readers that it adds stay if `OTEL_METRICS_EXPORTER` is `none`.
 ///
 /// # Errors
 ///
@@ -132,7 +131,7 @@ where
     install(service_name, Some(configure(SdkMeterProvider::builder())))
 }
 
-/// Installs the export of metrics with `meters`, and that of spans.
+/// Exports metrics with `meters`, and spans.
 fn install<S>(
     service_name: &str,
     meters: Option<MeterProviderBuilder>,
@@ -191,14 +190,15 @@ fn is_set(variable: &str, value: &str) -> bool {
     env::var(variable).is_ok_and(|given| given.trim().eq_ignore_ascii_case(value))
 }
 
-/// The variables of endpoints.
+/// The variables that contain endpoints.
 const ENDPOINTS: [&str; 3] = [
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
     "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
 ];
 
-/// Checks the endpoints before the exporters read them, whose errors contain the values.
+/// Checks the endpoints before the exporters read them. The exporters' errors contain the values, which
+/// may be secrets.
 fn check_endpoints() -> Result<(), InitError> {
     for variable in ENDPOINTS {
         let invalid = |reason: String| InitError::Endpoint { variable, reason };
@@ -229,11 +229,14 @@ fn uses_tls() -> bool {
         .any(|variable| env::var(variable).is_ok_and(is_https))
 }
 
-/// The attributes of the service. Variables take precedence.
+/// Returns the service's attributes. Variables take precedence over `service_name`.
 fn resource(service_name: &str) -> Resource {
+    let names_service = |attributes: String| {
+        let mut attributes = attributes.split(',').map(str::trim_start);
+        attributes.any(|attribute| attribute.starts_with("service.name="))
+    };
     let has_name = env::var("OTEL_SERVICE_NAME").is_ok_and(|name| !name.is_empty())
-        || env::var("OTEL_RESOURCE_ATTRIBUTES")
-            .is_ok_and(|attributes| attributes.contains("service.name="));
+        || env::var("OTEL_RESOURCE_ATTRIBUTES").is_ok_and(names_service);
     let resource = Resource::builder();
     if has_name {
         resource.build()
@@ -242,7 +245,7 @@ fn resource(service_name: &str) -> Resource {
     }
 }
 
-/// Exports what is left when it is dropped.
+/// Keeps the export running. Dropping it exports what is left, and ends the export.
 #[derive(Default)]
 #[must_use = "dropping the guard ends the export"]
 pub struct Guard {
@@ -255,7 +258,7 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// Returns the error of the export.
+    /// Returns the exporter's error. Metrics are not exported if spans cannot be.
     pub fn flush(&self) -> Result<(), OTelSdkError> {
         if let Some(tracers) = &self.tracers {
             tracers.force_flush()?;
@@ -267,7 +270,7 @@ impl Guard {
     }
 }
 
-/// The providers are left out, because exporters contain headers with credentials.
+/// Leaves out the providers, because their exporters contain headers with credentials.
 impl fmt::Debug for Guard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Guard")
@@ -310,7 +313,7 @@ mod tests {
 
     const SECRET: &str = "hunter2";
 
-    /// Runs `child` with variables, and returns what it printed.
+    /// Runs `child` in a process with these variables, and returns its output.
     fn run(case: &str, variables: &[(&str, &str)]) -> String {
         let mut child = Command::new(env::current_exe().unwrap());
         child
@@ -417,8 +420,12 @@ mod tests {
             (vec![], "shop"),
             (vec![("OTEL_SERVICE_NAME", "store")], "store"),
             (
-                vec![("OTEL_RESOURCE_ATTRIBUTES", "service.name=mall")],
+                vec![("OTEL_RESOURCE_ATTRIBUTES", "a=b, service.name=mall")],
                 "mall",
+            ),
+            (
+                vec![("OTEL_RESOURCE_ATTRIBUTES", "peer.service.name=mall")],
+                "shop",
             ),
         ] {
             let output = run("resource", &variables);
