@@ -1,5 +1,5 @@
-//! An extension of the protocol, as a crate of its own would define it: servers charge credits for
-//! calls of tools.
+//! A protocol extension, written as if it were its own crate: a server charges one credit for each tool
+//! call.
 //!
 //! It has a request in each direction, a notification, a layer and a tool. `src/bin/extension.rs` uses
 //! it.
@@ -16,7 +16,7 @@ use mcp::{Ask, Routes, State, Tool, ToolError, ToolExt as _};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-/// The extension. One type serves both sides.
+/// The extension. Servers and clients use the same type.
 #[derive(Debug)]
 pub struct Budget {
     credits: u32,
@@ -24,14 +24,14 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A server's extension, whose clients share `credits`.
+    /// Creates a server's extension, whose clients share `credits`.
     pub fn of_server(credits: u32) -> Self {
         let charged = watch::Sender::new(credits);
         Self { credits, charged }
     }
 
-    /// A client's extension that grants up to `credits` at a time. The receiver returns the
-    /// credits that remain after each call.
+    /// Creates a client's extension that grants up to `credits` at a time. The receiver yields the
+    /// server's remaining credits after each call.
     pub fn of_client(credits: u32) -> (Self, watch::Receiver<u32>) {
         let charged = watch::Sender::default();
         let receiver = charged.subscribe();
@@ -39,7 +39,7 @@ impl Budget {
     }
 }
 
-/// A server's settings.
+/// The settings that a server declares.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct BudgetSettings {
     /// The credits when the server starts.
@@ -52,7 +52,7 @@ impl Extension for Budget {
     type ClientSettings = ();
 }
 
-/// Credits.
+/// An amount of credits: what remains, what a server wants, or what a client grants.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Credits {
     /// The number of credits.
@@ -91,7 +91,7 @@ impl CustomNotification for Charged {
     type Params = Credits;
 }
 
-/// A server's credits.
+/// A server's account, which its handlers share.
 #[derive(Debug, Clone)]
 struct Account(Arc<AtomicU32>);
 
@@ -102,14 +102,19 @@ impl Account {
     }
 
     fn add(&self, credits: u32) {
-        self.0.fetch_add(credits, Ordering::Relaxed);
+        let add = |old: u32| Some(old.saturating_add(credits));
+        let _ = self
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
     }
 
     /// Takes one credit. Returns false if none is left.
     fn charge(&self) -> bool {
-        let charged = |credits: u32| credits.checked_sub(1);
-        let (set, fetch) = (Ordering::Relaxed, Ordering::Relaxed);
-        self.0.fetch_update(set, fetch, charged).is_ok()
+        let charge = |credits: u32| credits.checked_sub(1);
+        let charged = self
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, charge);
+        charged.is_ok()
     }
 }
 
@@ -142,11 +147,13 @@ impl ServerExtension for Budget {
 async fn top_up(ask: Ask, State(account): State<Account>) -> Result<String, ToolError> {
     let wanted = Credits { credits: 5 };
     let granted = ask.request::<GrantCredits>("grant", &wanted).await?;
-    account.add(granted.credits);
+    // A client may grant fewer credits, but not more.
+    account.add(granted.credits.min(wanted.credits));
     Ok(format!("{} credits", account.credits().credits))
 }
 
-/// The layer: charges one credit per tool result.
+/// The layer: charges one credit for each tool result, except for those of `top_up`. Calls that start
+/// together with the last credit all run, because each is charged when it ends.
 async fn charge(account: Account, exchange: Exchange, next: Next) -> Result<Reply, Fault> {
     let is_charged = matches!(&exchange.call, Call::CallTool(params) if params.name != "top_up");
     if !is_charged {

@@ -1,4 +1,5 @@
-//! An agent: a loop between a model and the tools of two servers. The model is a script, in the shape of a provider.
+//! An agent: a loop between a model and the tools of two servers. A function with a fixed script, in Anthropic's
+//! format, stands in for the model.
 //!
 //! `cargo run -p examples --bin agent`
 
@@ -35,7 +36,7 @@ async fn main() -> mcp::Result<()> {
     }
 }
 
-/// Two servers in this process. An agent has `Group::load("mcp.json")` here.
+/// Connects two servers in this process. A real agent calls `Group::load("mcp.json")` instead.
 fn servers() -> Group {
     let clock = Tool::new("now")
         .description("Returns the time")
@@ -50,7 +51,7 @@ fn servers() -> Group {
         .build()
 }
 
-/// Answers like a model: a search, two calls, and a sentence.
+/// Replies like a model: first a search for tools, then two calls, then a sentence.
 fn model(request: &Value) -> Value {
     let (name, input) = match request["messages"].as_array().map_or(0, Vec::len) {
         1 => (
