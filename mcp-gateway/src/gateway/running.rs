@@ -1,4 +1,4 @@
-//! One call of a server.
+//! [`UpstreamCall`]: a call to a server while it runs.
 
 use std::future::ready;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use super::quota::Place;
 use super::sessions::Lease;
 use super::usage::InUse;
 
-/// Events of a call that wait. Progress and log messages beyond them are dropped.
+/// Maximum number of a call's events that wait for the gateway. Further ones are dropped, except questions.
 const MAX_EVENTS: usize = 64;
 
-/// All levels, the least severe first.
+/// All log levels, the least severe first.
 const LEVELS: [LoggingLevel; 8] = [
     LoggingLevel::Debug,
     LoggingLevel::Info,
@@ -34,25 +34,25 @@ const LEVELS: [LoggingLevel; 8] = [
 
 /// The next event of a running call.
 pub(super) enum CallEvent<R> {
-    /// The request has ended.
+    /// The server has answered the request.
     Ended(Step<'static, R>),
-    /// The server asks while it works.
+    /// The server asks the client while the request runs.
     Asked(Question),
 }
 
-/// A call of a server that runs.
+/// A call to a server while it runs.
 pub(super) struct UpstreamCall<R> {
     call: BoxFuture<'static, Result<Step<'static, R>, Error>>,
-    /// `None` for a call without events.
+    /// `None` if the client can be asked nothing, and wants no other events.
     events: Option<mpsc::Receiver<UpstreamEvent>>,
-    /// The log messages of the call's own session.
+    /// The session's log messages. `None` for a shared session: its logs arrive as events.
     logs: Option<BoxStream<'static, LogMessage>>,
-    /// The number of the server's questions.
+    /// The number of questions that the server has asked so far.
     pub(super) asked: usize,
-    // Dropped before the session is given back.
+    /// The call's turn to receive the session's questions. Declared before `session`, so that it is dropped first.
     turn: Option<Turn>,
     session: Option<CallSession>,
-    /// The client of the session, also after the call has given it back.
+    /// The session's client, which stays after the session is given back.
     pub(super) client: Client,
     extensions: Arc<ExtensionClaims>,
     _in_use: InUse,
@@ -60,16 +60,16 @@ pub(super) struct UpstreamCall<R> {
 
 /// The session that a call uses.
 pub(super) enum CallSession {
-    /// The session of all calls. A call whose client can be asked has its turn there.
+    /// The session that all calls share. A call whose client can be asked waits for its turn there.
     Shared {
         client: Client,
         turn: Option<(Questions, Place)>,
     },
-    /// A session of its own.
+    /// A session for this call alone.
     Own(Box<Lease>),
 }
 
-/// The parts of a request that are passed on with the call.
+/// What the gateway passes on between its client's request and the call.
 pub(super) struct Context {
     pub(super) meta: Option<Meta>,
     pub(super) progress: Progress,
@@ -79,11 +79,11 @@ pub(super) struct Context {
 }
 
 impl<R: Send + 'static> UpstreamCall<R> {
-    /// Starts the call that `prepare` makes.
+    /// Starts the call that `prepare` creates.
     ///
     /// # Errors
     ///
-    /// Returns a [`Fault`] when the call cannot have its turn.
+    /// Returns [`Fault::Overloaded`] when other calls keep their turn for too long.
     pub(super) async fn start(
         (mut session, in_use): (CallSession, InUse),
         prepare: impl FnOnce(&Client) -> PreparedCall<'static, R>,
@@ -117,8 +117,11 @@ impl<R: Send + 'static> UpstreamCall<R> {
         })
     }
 
-    /// Waits for the end of the request or the next question. Passes on progress and log messages
-    /// meanwhile.
+    /// Waits for the server's answer or its next question, and passes on all other events meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// Returns the call's error.
     pub(super) async fn next(&mut self, context: &Context) -> Result<CallEvent<R>, Error> {
         loop {
             let event = tokio::select! {
@@ -126,8 +129,8 @@ impl<R: Send + 'static> UpstreamCall<R> {
                 Some(event) = next_event(&mut self.events) => event,
                 Some(message) = next_log(&mut self.logs) => UpstreamEvent::Log(message),
                 step = &mut self.call => {
-                    // The server has answered, also with an error: its session is free.
-                    if step.as_ref().map_or_else(|error| error.fault().is_some(), |_| true) {
+                    // A fault is an answer, too. After other errors the server may still work in the session.
+                    if step.as_ref().err().is_none_or(|error| error.fault().is_some()) {
                         self.end(context).await;
                     }
                     return step.map(CallEvent::Ended);
@@ -139,15 +142,7 @@ impl<R: Send + 'static> UpstreamCall<R> {
         }
     }
 
-    /// Gives a session back that the call had for itself.
-    fn end_session(&mut self) {
-        self.turn = None;
-        if let Some(session) = self.session.take() {
-            session.end();
-        }
-    }
-
-    /// Passes on what came before the result.
+    /// Passes on the events that came before the answer, and gives the session back.
     async fn end(&mut self, context: &Context) {
         while let Some(Some(event)) = next_event(&mut self.events).now_or_never() {
             context.pass(event, &self.extensions).await;
@@ -155,11 +150,14 @@ impl<R: Send + 'static> UpstreamCall<R> {
         while let Some(Some(message)) = next_log(&mut self.logs).now_or_never() {
             context.log.send(message);
         }
-        self.end_session();
+        self.turn = None;
+        if let Some(session) = self.session.take() {
+            session.end();
+        }
     }
 }
 
-/// Waits for the next event. Never ends for a call without events.
+/// Waits for the next event, without end if there are no events.
 async fn next_event(events: &mut Option<mpsc::Receiver<UpstreamEvent>>) -> Option<UpstreamEvent> {
     match events {
         Some(events) => events.recv().await,
@@ -167,7 +165,7 @@ async fn next_event(events: &mut Option<mpsc::Receiver<UpstreamEvent>>) -> Optio
     }
 }
 
-/// Waits for the next log message. Never ends for a call without log messages of its own.
+/// Waits for the next log message, without end if there is no stream.
 async fn next_log(logs: &mut Option<BoxStream<'static, LogMessage>>) -> Option<LogMessage> {
     match logs {
         Some(logs) => logs.next().await,
@@ -176,7 +174,7 @@ async fn next_log(logs: &mut Option<BoxStream<'static, LogMessage>>) -> Option<L
 }
 
 impl CallSession {
-    /// Returns the log messages of a session that the call has for itself.
+    /// Returns the log messages of a session that is not shared.
     fn logs(&self) -> Option<BoxStream<'static, LogMessage>> {
         match self {
             Self::Shared { .. } => None,
@@ -200,14 +198,14 @@ impl CallSession {
         }
     }
 
-    /// Gives a session back that the call had for itself.
+    /// Gives back a session that is not shared, for the next call.
     pub(super) fn end(self) {
         if let Self::Own(lease) = self {
             lease.end();
         }
     }
 
-    /// Returns the questions of a session in which the call has its turn. The place is that of a shared session.
+    /// Returns the questions for which the call needs a turn, and in a shared session its place in the queue.
     fn take_questions(&mut self) -> Option<(Questions, Option<Place>)> {
         match self {
             Self::Shared { turn, .. } => {
@@ -220,13 +218,13 @@ impl CallSession {
 }
 
 impl Context {
-    /// Returns the least severe level of the log messages that the client of the gateway wants.
+    /// Returns the lowest log level that the gateway's client wants. `None`: it wants no logs.
     fn log_level(&self) -> Option<LoggingLevel> {
         let mut levels = LEVELS.into_iter();
         levels.find(|level| self.log.is_wanted(*level))
     }
 
-    /// Passes an event on to the client of the gateway. Returns a question.
+    /// Passes an event on to the gateway's client. A question is returned instead.
     async fn pass(&self, event: UpstreamEvent, extensions: &ExtensionClaims) -> Option<Question> {
         match event {
             UpstreamEvent::Progress(progress) => self.progress.send(progress).await,
@@ -246,12 +244,12 @@ impl Context {
         None
     }
 
-    /// Returns true if a call may have events that its client wants.
+    /// Returns true if the gateway's client may want events of the call.
     fn has_events(&self, extensions: &ExtensionClaims) -> bool {
         self.progress.is_wanted() || self.log_level().is_some() || !extensions.is_empty()
     }
 
-    /// Adds the metadata of the request to a call, and the level of its log messages.
+    /// Adds the request's metadata and log level to a call.
     fn apply<R>(&self, mut call: PreparedCall<'static, R>) -> PreparedCall<'static, R> {
         for (key, value) in self.meta.iter().flat_map(Meta::as_object) {
             call = call.meta(key.clone(), value.clone());
@@ -262,7 +260,7 @@ impl Context {
         }
     }
 
-    /// Asks for the events that the gateway's client wants.
+    /// Sends the events that the gateway's client wants to `events`.
     fn observe<R>(
         &self,
         mut call: PreparedCall<'static, R>,
@@ -272,7 +270,7 @@ impl Context {
         if self.progress.is_wanted() {
             let events = events.clone();
             call = call.on_progress(move |progress| {
-                // A report that does not fit is followed by a newer one.
+                // A full channel loses the report; a newer one follows.
                 let _ = events.try_send(UpstreamEvent::Progress(progress));
             });
         }

@@ -1,4 +1,8 @@
-//! The listed items in the server of the gateway, under their names.
+//! Publishes the servers' items on the gateway's own server, under the names that the gateway gives them.
+//!
+//! The functions for each kind have the same parameters: `indices` are the servers whose items are replaced,
+//! `is_announced` notifies clients even if the items are the same, and `is_complete` removes the items of all
+//! other servers.
 
 use std::collections::HashMap;
 
@@ -14,7 +18,7 @@ use crate::gateway::served::NextItems;
 use crate::gateway::taken_uris::{TakenUris, UriPattern};
 
 impl ServerLists {
-    /// Serves all that was listed, with names as at the start.
+    /// Serves the items of all servers, and chooses all names anew.
     pub(super) fn serve_all(&mut self) {
         self.serve_extensions();
         self.tools.reset_names(self.reserved());
@@ -27,7 +31,7 @@ impl ServerLists {
         self.serve_resources(&all, false, true);
     }
 
-    /// Publishes the extensions that only servers know.
+    /// Publishes the extensions that the gateway passes on without knowing them.
     pub(super) fn serve_extensions(&mut self) {
         let next = self.next_extensions();
         if next == self.extensions {
@@ -42,7 +46,7 @@ impl ServerLists {
         self.extensions = next;
     }
 
-    /// Returns the extensions that only servers know, with the settings of their servers.
+    /// Returns the extensions that the gateway passes on without knowing them, with their servers' settings.
     fn next_extensions(&self) -> Vec<PublishedExtension> {
         let servers = self.servers.iter().flat_map(|entry| {
             let capabilities = entry.listing.capabilities.as_ref();
@@ -56,7 +60,7 @@ impl ServerLists {
         servers.collect()
     }
 
-    /// Returns the exact names of the settings, with the tools that they belong to.
+    /// Returns the exact tool names that the settings reserve, with their tools.
     fn reserved(&self) -> HashMap<String, NamedItem> {
         let servers = self.servers.iter().flat_map(|entry| {
             let server = &entry.upstream.server;
@@ -66,10 +70,15 @@ impl ServerLists {
         servers.collect()
     }
 
+    /// Checks that no prefix from the settings turns one tool's name into another tool's exact name.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`GatewayError::NameTaken`] with both tools.
     pub(super) fn check_listed_names(&self) -> Result<(), GatewayError> {
         let reserved = self.reserved();
         for server in &self.servers {
-            // Other names give way to exact ones.
+            // Names that the gateway chooses give way to exact ones.
             if server.upstream.settings.prefix.is_none() {
                 continue;
             }
@@ -97,6 +106,7 @@ impl ServerLists {
         Ok(())
     }
 
+    /// Serves tools. An exact name from the settings precedes the names that the gateway chooses.
     pub(super) fn serve_tools(&mut self, indices: &[usize], is_announced: bool, is_complete: bool) {
         let allowed: Vec<_> = self
             .servers
@@ -176,7 +186,7 @@ impl ServerLists {
             });
     }
 
-    /// Returns the URIs of servers whose resources are served already, and stay.
+    /// Returns the URIs of the servers whose resources stay: all but those in `replaced`.
     fn taken_uris(&self, replaced: &[usize], is_complete: bool) -> TakenUris {
         let mut taken = TakenUris::default();
         if is_complete {
@@ -195,7 +205,7 @@ impl ServerLists {
         taken
     }
 
-    /// Serves resources and templates. Of items of several servers with common URIs, the first one is served.
+    /// Serves resources and templates. If the URIs of two servers' items overlap, only the first item is served.
     pub(super) fn serve_resources(
         &mut self,
         indices: &[usize],
@@ -209,7 +219,6 @@ impl ServerLists {
                 upstream, listing, ..
             } = &self.servers[index];
             let server = &upstream.server;
-            let first_own = (resources.len(), templates.len());
             if let Some(listed) = &listing.resources {
                 let free = listed.iter().filter(|resource| {
                     taken.is_free(server, &resource.uri, &UriPattern::uri(&resource.uri))
@@ -221,6 +230,9 @@ impl ServerLists {
                     |resource| &resource.uri,
                     |uri| std::iter::once(uri.to_owned()),
                 );
+                for item in &items {
+                    taken.add(server, UriPattern::uri(&item.name));
+                }
                 resources.push(NextItems {
                     upstream,
                     items,
@@ -239,17 +251,15 @@ impl ServerLists {
                     |template| &template.uri_template,
                     |uri| std::iter::once(uri.to_owned()),
                 );
+                for item in &items {
+                    taken.add(server, UriPattern::template(&item.name));
+                }
                 templates.push(NextItems {
                     upstream,
                     items,
+                    // Resources and templates share one notification.
                     is_announced: false,
                 });
-            }
-            for item in resources[first_own.0..].iter().flat_map(|next| &next.items) {
-                taken.add(server, UriPattern::uri(&item.name));
-            }
-            for item in templates[first_own.1..].iter().flat_map(|next| &next.items) {
-                taken.add(server, UriPattern::template(&item.name));
             }
         }
         self.resources.serve(
@@ -267,7 +277,7 @@ impl ServerLists {
     }
 }
 
-/// Returns how many items have a name.
+/// Returns how many items have each name.
 fn count<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str, usize> {
     let mut counts = HashMap::new();
     names.for_each(|name| *counts.entry(name).or_default() += 1);
