@@ -1,4 +1,4 @@
-//! Helpers for generated code of `#[derive(Elicit)]`.
+//! Helpers for the code that `#[derive(Elicit)]` generates.
 
 use mcp_types::{
     Choice, Choices, EnumSchema, FormError, FormSchema, JsonObject, MultiSelectSchema,
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::ask::{ElicitChoice, ElicitField};
 
-/// Adds a field of type `T`.
+/// Adds a field of type `T`, which is optional if `T` is an `Option`.
 pub fn field<T: ElicitField>(form: FormSchema, name: &str, field: T::Schema) -> FormSchema {
     if T::OPTIONAL {
         form.optional(name, field)
@@ -17,7 +17,7 @@ pub fn field<T: ElicitField>(form: FormSchema, name: &str, field: T::Schema) -> 
     }
 }
 
-/// Removes and decodes the answer in a field of type `T`.
+/// Removes the answer from a field of type `T`, and decodes it.
 ///
 /// # Errors
 ///
@@ -26,7 +26,7 @@ pub fn answer<T: ElicitField>(answers: &mut JsonObject, name: &str) -> Result<T,
     T::read(answers.remove(name)).map_err(|problem| FormError::new(name, problem))
 }
 
-/// Returns the values of an enum; all have titles if one of them has.
+/// Returns an enum's values. If one of them has a title, a value without one is its own title.
 pub fn choices(values: &[(&str, Option<String>)]) -> Choices {
     if values.iter().all(|(_, title)| title.is_none()) {
         let values: Vec<_> = values
@@ -42,7 +42,7 @@ pub fn choices(values: &[(&str, Option<String>)]) -> Choices {
     titled.collect::<Vec<_>>().into()
 }
 
-/// Returns the field of an enum.
+/// Returns the form field for an enum.
 pub fn choice_field<C: ElicitChoice>() -> EnumSchema {
     EnumSchema::new(C::choices())
 }
@@ -56,18 +56,18 @@ pub fn choice_default<C: ElicitChoice>(field: EnumSchema, value: &C) -> EnumSche
 ///
 /// # Errors
 ///
-/// Returns a message that continues the name of the field.
+/// Returns a message that continues the field's name, such as "is missing".
 pub fn read_choice<C: ElicitChoice>(answer: Option<&Value>) -> Result<C, String> {
     crate::ask::read_choice(answer.ok_or("is missing")?)
 }
 
-/// Schemas of fields with a minimum and a maximum.
+/// A field schema with a minimum and a maximum.
 #[diagnostic::on_unimplemented(
-    message = "`#[elicit(range = …)]` is for numbers, and this field is none",
-    label = "no number"
+    message = "`#[elicit(range = …)]` needs a field that is a number",
+    label = "the field is not a number"
 )]
 pub trait RangeField: Sized {
-    /// Sets the bounds that are present; others stay those of the type.
+    /// Sets the bounds that are present. The field's type sets the others.
     #[must_use]
     fn range(self, from: Option<f64>, to: Option<f64>) -> Self;
 }
@@ -80,10 +80,10 @@ impl RangeField for NumberSchema {
     }
 }
 
-/// Schemas of fields with a length.
+/// A field schema with a length.
 #[diagnostic::on_unimplemented(
-    message = "`#[elicit(length = …)]` is for texts and lists, and this field is neither",
-    label = "no text, no list"
+    message = "`#[elicit(length = …)]` needs a field that is a text or a list",
+    label = "the field is not a text or a list"
 )]
 pub trait LengthField: Sized {
     /// Sets the minimum and maximum number of characters or items.
@@ -105,10 +105,10 @@ impl LengthField for MultiSelectSchema {
     }
 }
 
-/// Schemas of fields with a format.
+/// A field schema with a format.
 #[diagnostic::on_unimplemented(
-    message = "`#[elicit(format = …)]` is for texts, and this field is none",
-    label = "no text"
+    message = "`#[elicit(format = …)]` needs a field that is a text",
+    label = "the field is not a text"
 )]
 pub trait FormatField: Sized {
     /// Sets the format.
