@@ -1,8 +1,8 @@
-//! Arguments of a tool that an HTTP client mirrors in headers (`x-mcp-header`), so that proxies can
-//! route by them without parsing the body.
+//! Tool arguments that an HTTP client repeats in headers (`x-mcp-header`), so that proxies can route by them
+//! without parsing the body.
 //!
-//! The plan is computed once from an input schema. Clients send the values, and servers compare them
-//! with the body. The transport encodes them.
+//! [`ParamHeaders`] is computed once per input schema. The client sends the values, the server compares them
+//! with the body, and the transport encodes them.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
@@ -16,11 +16,11 @@ use super::walk::{Subschema, subschemas};
 
 pub use values::{DuplicateArgument, MirroredArgument, ParamValue};
 
-/// The keyword in the schema of a property that names its header.
+/// The keyword in a property's schema that names its header.
 // spec: XHDR-01
 pub const PARAM_HEADER: &str = "x-mcp-header";
 
-/// The arguments of a tool that are mirrored in headers.
+/// The tool arguments that are repeated in headers.
 ///
 /// # Examples
 ///
@@ -44,20 +44,20 @@ pub struct ParamHeaders {
     headers: Vec<ParamHeader>,
 }
 
-/// A property that is annotated, or contains annotated properties.
+/// A property that has a header, or contains properties that have one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Property {
     name: Box<str>,
-    /// The index of its header.
+    /// The index of its header in [`ParamHeaders::headers`].
     header: Option<usize>,
     below: Vec<Self>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ParamHeader {
-    /// The name of the header without its prefix.
+    /// The header's name without the common prefix.
     name: Box<str>,
-    /// The path of the argument, such as `options.limit`.
+    /// The argument's path, such as `options.limit`.
     argument: Box<str>,
 }
 
@@ -78,18 +78,18 @@ enum Reason {
     Empty,
     #[error("{0:?} is not a header name; use letters, digits and -, such as \"Tenant-Id\"")]
     NotAToken(String),
-    #[error("{0:?} is used twice, where names differ only in case, too; rename one")]
+    #[error("{0:?} is used twice, and case does not matter; rename one")]
     Duplicate(String),
-    #[error("a header repeats only an integer, a string or a boolean, and its type is {0}")]
+    #[error("a property with a header must be an integer, a string or a boolean; its type is {0}")]
     Type(String),
     #[error(
-        "only a property that is reached through `properties` alone can be repeated; move it there"
+        "only a property that is reached through `properties` alone can have a header; move it there"
     )]
     Unreachable,
 }
 
 impl ParamHeaders {
-    /// Finds the annotations of an input schema. Returns `None` when there are none.
+    /// Finds the annotations in an input schema. Returns `None` if there are none.
     ///
     /// # Errors
     ///
@@ -104,18 +104,18 @@ impl ParamHeaders {
         Ok((!plan.headers.is_empty()).then_some(plan))
     }
 
-    /// Returns the names of the headers, without their common prefix.
+    /// Returns the headers' names without the common prefix.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.headers.iter().map(|header| &*header.name)
     }
 
-    /// Returns the paths of the arguments, in the order of [`names`](Self::names).
+    /// Returns the arguments' paths, in the order of [`names`](Self::names).
     pub(crate) fn arguments(&self) -> impl Iterator<Item = &str> {
         self.headers.iter().map(|header| &*header.argument)
     }
 
-    /// Finds the annotations in the subschemas of a schema. `path` is the path of the value, as long as
-    /// only `properties` lead to it.
+    /// Finds the annotations in a schema's subschemas. Adds their headers, and returns their properties.
+    /// `path` is the value's path; it is `None` below other keywords than `properties`.
     // spec: XHDR-07
     fn scan(
         &mut self,
@@ -163,6 +163,7 @@ impl ParamHeaders {
         Ok(found)
     }
 
+    /// Checks an annotation, and returns the header's name.
     // spec: XHDR-03, XHDR-04, XHDR-05, XHDR-06
     fn check<'a>(
         &self,
@@ -193,8 +194,7 @@ impl ParamHeaders {
     }
 }
 
-/// Returns the path of a subschema's value, or `None` when another keyword than `properties`
-/// leads to it.
+/// Returns the path of a subschema's value, or `None` if a keyword other than `properties` leads to it.
 fn path_of(path: &str, sub: &Subschema<'_>) -> Option<String> {
     let name = sub.name.filter(|_| sub.keyword == "properties")?;
     Some(match path {
@@ -203,7 +203,7 @@ fn path_of(path: &str, sub: &Subschema<'_>) -> Option<String> {
     })
 }
 
-/// Returns true for a character of a token (RFC 9110).
+/// Returns true for a character that a header name may contain (`tchar` in RFC 9110).
 fn is_tchar(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

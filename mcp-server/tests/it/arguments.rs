@@ -482,6 +482,6 @@ fn check_reports_invalid_parameters() {
         the tool `both`: more than one parameter describes the arguments; use one `Args<T>`, or plain parameters
         the tool `outside`: the argument `a`: its default: 0 is out of range, expected at least 1
         the tool `short`: the argument `a`: its default: has 3 characters, expected at most 2 characters
-        the tool `mirrored`: `x-mcp-header` at "/properties/share" of the input schema: a header repeats only an integer, a string or a boolean, and its type is "number"
-        the tool `same`: `x-mcp-header` at "/properties/b" of the input schema: "region" is used twice, where names differ only in case, too; rename one"#]].assert_eq(&error.problems().join("\n"));
+        the tool `mirrored`: `x-mcp-header` at "/properties/share" of the input schema: a property with a header must be an integer, a string or a boolean; its type is "number"
+        the tool `same`: `x-mcp-header` at "/properties/b" of the input schema: "region" is used twice, and case does not matter; rename one"#]].assert_eq(&error.problems().join("\n"));
 }
