@@ -1,4 +1,4 @@
-//! Syntax of URIs (RFC 3986), and of names for template variables (RFC 6570).
+//! Checks the syntax of URIs (RFC 3986) and of template variables' names (RFC 6570).
 
 use std::net::Ipv6Addr;
 
@@ -73,17 +73,13 @@ fn has_only(text: &str, extra: &str) -> bool {
     true
 }
 
-/// Returns whether a string can be the name of a template's variable.
+/// Returns whether a string can name a template variable: parts of letters, digits, `_` and
+/// percent-encoded bytes, separated by `.`.
 pub(crate) fn is_variable(text: &str) -> bool {
-    let is_part =
-        |part: &str| !part.is_empty() && !part.contains(NOT_IN_NAMES) && has_only(part, "");
-    text.split('.').all(is_part)
+    let may_contain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'%');
+    text.split('.')
+        .all(|part| !part.is_empty() && part.bytes().all(may_contain) && has_only(part, ""))
 }
-
-/// Characters of URIs that names of variables must not contain.
-const NOT_IN_NAMES: [char; 13] = [
-    '-', '~', '!', '$', '&', '\'', '(', ')', '*', '+', ',', ';', '=',
-];
 
 #[cfg(test)]
 mod tests {

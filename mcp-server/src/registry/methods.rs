@@ -1,4 +1,4 @@
-//! The methods of extensions, as they are looked up.
+//! [`MethodIndex`]: finds the route of an extension's method.
 
 use std::collections::HashMap;
 use std::future::ready;
@@ -10,24 +10,24 @@ use super::config::ServerConfig;
 use crate::call::CallContext;
 use crate::extension::{MethodRoute, RouteMethods};
 
-/// The methods of extensions by name. Most servers have none, and a lookup in an empty map costs
-/// nothing.
+/// The methods of extensions by name. Most servers have none: a lookup in an empty map does not even
+/// hash the name.
 #[derive(Debug)]
 pub(crate) struct MethodIndex {
     exact: HashMap<&'static str, IndexedMethod>,
-    /// Routes of methods that a function accepts, in their order.
+    /// Routes whose function decides which methods they accept. The first one that accepts a method runs.
     matching: Vec<IndexedMethod>,
 }
 
 #[derive(Debug)]
 pub(crate) struct IndexedMethod {
     route: MethodRoute,
-    /// A requirement of the extension that the server does not meet.
+    /// Names a requirement of the extension that the server does not meet.
     unmet: Option<Box<str>>,
 }
 
 impl MethodIndex {
-    /// The index of a server's methods. Of several methods with one name it keeps the first;
+    /// Creates the index of a server's methods. The first of several routes with one name wins;
     /// `Server::check` reports the others.
     pub(super) fn new(config: &ServerConfig, capabilities: &ServerCapabilities) -> Self {
         let (mut exact, mut matching) = (HashMap::new(), Vec::new());
@@ -48,21 +48,21 @@ impl MethodIndex {
         Self { exact, matching }
     }
 
-    /// Returns a method by its name, if it is a request or a notification as `is_request` says.
+    /// Finds a request by its method, or a notification if `is_request` is false.
     pub(crate) fn find(&self, method: &str, is_request: bool) -> Option<&IndexedMethod> {
-        let found = self.exact.get(method).or_else(|| {
-            let mut matching = self.matching.iter();
-            matching.find(|entry| {
-                entry.route.is_request() == is_request
-                    && matches!(&entry.route.methods, RouteMethods::Matching(accepts) if accepts(method))
-            })
-        });
-        found.filter(|entry| entry.route.is_request() == is_request)
+        let is_kind = |entry: &&IndexedMethod| entry.route.is_request() == is_request;
+        if let Some(exact) = self.exact.get(method) {
+            return Some(exact).filter(is_kind);
+        }
+        self.matching.iter().filter(is_kind).find(|entry| {
+            matches!(&entry.route.methods, RouteMethods::Matching(accepts) if accepts(method))
+        })
     }
 }
 
 impl IndexedMethod {
-    /// Runs the handler, if the requirements of its extension are met.
+    /// Runs the handler. Returns an internal error if the server does not meet a requirement of the
+    /// extension.
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
         match &self.unmet {
             None => self.route.call(call),
