@@ -1,9 +1,8 @@
-//! Limit of the nodes that compiling a schema makes.
+//! Limits how many nodes the compiler of the `jsonschema` crate makes of a schema.
 //!
-//! The compiler makes a node for each schema, and one for each target of a reference. Below
-//! `unevaluatedProperties` and `unevaluatedItems` it follows references again, and there each path makes
-//! nodes of its own, with all that is unevaluated inside of them. This module takes the same paths and
-//! counts.
+//! The compiler makes one node per schema and one per reference target. For `unevaluatedProperties` and
+//! `unevaluatedItems` it follows the references once more, and does not share nodes between paths: their
+//! number can grow exponentially. This module walks the same paths and counts.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
@@ -17,16 +16,17 @@ use crate::schema::SchemaError;
 const MAX_NODES: usize = 10_000;
 /// The maximum number of nested nodes on a path, which bounds the compiler's stack.
 const MAX_NESTED: usize = 128;
-/// The number of references that the compiler follows at once before it defers their targets.
+/// The number of nested references that the compiler follows before it defers further targets.
 const MAX_FOLLOWED: usize = 8;
-/// Bytes of keywords, such as the options of an `enum`, that count as a node.
+/// This many bytes of keywords, such as the options of an `enum`, count as one node.
 const BYTES_PER_NODE: usize = 256;
 
 /// Checks that compiling makes at most [`MAX_NODES`] nodes.
 ///
 /// # Errors
 ///
-/// Returns [`SchemaError::TooManyNodes`] and [`SchemaError::TooManySteps`].
+/// Returns [`SchemaError::TooManyNodes`], or [`SchemaError::TooManySteps`] for a path with more than
+/// [`MAX_NESTED`] nodes.
 pub(super) fn check(graph: &Graph<'_>) -> Result<(), SchemaError> {
     let mut compilation = Compilation {
         graph,
@@ -46,7 +46,8 @@ pub(super) fn check(graph: &Graph<'_>) -> Result<(), SchemaError> {
     Ok(())
 }
 
-/// The resources that the references on a path have left. Targets are compiled once per scope.
+/// A hash of the resources that the path has left through references. The compiler compiles a target once
+/// per scope, because the scope decides where a `$dynamicRef` leads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Scope(u64);
 
@@ -54,7 +55,7 @@ struct Scope(u64);
 #[derive(Clone, Copy, Default)]
 struct Depth {
     nodes: usize,
-    /// Targets of references that are being compiled.
+    /// The number of followed references.
     followed: usize,
 }
 
@@ -67,7 +68,7 @@ impl Depth {
     }
 }
 
-/// A keyword that needs to know what other keywords evaluate.
+/// What an `unevaluated…` keyword asks about: the members or the elements that other keywords evaluate.
 #[derive(Clone, Copy)]
 enum Kind {
     Properties,
@@ -78,16 +79,19 @@ struct Compilation<'g, 'a> {
     graph: &'g Graph<'a>,
     /// The keyword size of each schema, without its subschemas.
     bytes: Vec<usize>,
+    /// The number of nodes that the limit still allows.
     left: usize,
-    /// The references whose targets are or will be compiled: another spelling compiles them again.
+    /// The references that were followed or deferred. The text counts: the compiler compiles a target again
+    /// for each spelling.
     targets: HashSet<(&'a str, usize, Scope)>,
+    /// The deferred targets.
     waiting: Vec<(usize, Scope)>,
-    /// The visits of each schema on the current path, by [`Kind`].
+    /// For each [`Kind`], how often the current path visits each schema.
     open: [Vec<u32>; 2],
 }
 
 impl<'g, 'a> Compilation<'g, 'a> {
-    /// Counts one node.
+    /// Counts the node that a schema becomes, and checks both limits.
     fn node(&mut self, index: usize, depth: Depth) -> Result<&'g Node<'a>, SchemaError> {
         let limit = MAX_NODES;
         let too_many = SchemaError::TooManyNodes { limit };
@@ -105,7 +109,7 @@ impl<'g, 'a> Compilation<'g, 'a> {
         Ok(node)
     }
 
-    /// Takes the paths of the compiler through a schema.
+    /// Walks the compiler's paths through a schema.
     fn compile(&mut self, index: usize, scope: Scope, depth: Depth) -> Result<(), SchemaError> {
         let node = self.node(index, depth)?;
         for &child in &node.children {
@@ -135,8 +139,8 @@ impl<'g, 'a> Compilation<'g, 'a> {
         Ok(())
     }
 
-    /// Takes the paths through what a schema evaluates. `is_new` says that its subschemas are not
-    /// compiled yet at this location: the visit has passed a reference.
+    /// Walks the compiler's paths when it collects what a schema evaluates. `is_new`: the path has just
+    /// followed a reference, so the compiler compiles the subschemas again for this path.
     fn visit(
         &mut self,
         kind: Kind,
@@ -146,7 +150,7 @@ impl<'g, 'a> Compilation<'g, 'a> {
         depth: Depth,
     ) -> Result<(), SchemaError> {
         let node = self.node(index, depth)?;
-        self.count_open(kind, index, 1);
+        self.open[kind as usize][index] += 1;
         let unevaluated = &node.unevaluated;
         for &branch in &unevaluated.branches {
             if is_new {
@@ -169,27 +173,20 @@ impl<'g, 'a> Compilation<'g, 'a> {
         }
         for reference in &node.references {
             let target = reference.target;
-            if self.count_open(kind, target, 0) == 0 {
+            // A schema that refers to itself is visited once.
+            if self.open[kind as usize][target] == 0 {
                 let scope = scope.after(node, reference);
                 self.visit(kind, target, scope, true, depth.below())?;
             }
         }
-        self.count_open(kind, index, -1);
+        self.open[kind as usize][index] -= 1;
         Ok(())
-    }
-
-    /// Changes and returns how often the current path visits a schema.
-    fn count_open(&mut self, kind: Kind, index: usize, change: i32) -> u32 {
-        let Some(count) = self.open[kind as usize].get_mut(index) else {
-            return 0;
-        };
-        *count = count.saturating_add_signed(change);
-        *count
     }
 }
 
 impl Scope {
-    /// Returns the scope after a reference: resources that are left become part of it.
+    /// Returns the scope behind a reference. It stays the same within a resource, except that the first
+    /// reference always opens a scope.
     fn after(self, from: &Node<'_>, reference: &Reference<'_>) -> Self {
         if from.resource == reference.resource && self.0 != 0 {
             return self;
