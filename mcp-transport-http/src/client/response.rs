@@ -1,4 +1,4 @@
-//! Reading responses: no body, one message, an event stream, or an error.
+//! Reads responses: no body, one message, an event stream, or an error.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::request::{RequestSender, exceeds};
 use crate::headers::names;
 use crate::sse::{SseError, SseStream, SseStreamError};
 
-/// The body of a response, by its status and content type.
+/// The body of a successful response, or the JSON-RPC response in an error response.
 pub(super) enum ResponseBody {
     Empty,
     /// One message, or one batch in revision 2025-03-26.
@@ -92,8 +92,8 @@ pub(super) async fn read(
     }
 }
 
-/// Checks the response to a notification or to a response of the client. Every success status is
-/// accepted and its body is ignored.
+/// Checks the HTTP response to a notification, or to a JSON-RPC response that the client sends. Accepts
+/// every success status and ignores the body.
 // spec: HTTP-C-01
 pub(super) async fn check_accepted(
     response: Response<HttpBody>,
@@ -103,13 +103,13 @@ pub(super) async fn check_accepted(
         return Err(status_error(response, http).await);
     }
     if ContentType::from_headers(response.headers()) != ContentType::EventStream {
-        // The connection can be reused only when the body is read to its end.
+        // Reading the body to its end lets the connection be reused. An event stream may never end.
         let _ = body::read(response.into_body(), EXCERPT_READ).await;
     }
     Ok(())
 }
 
-/// Converts a response with an error status, even if its body is a message.
+/// Converts a response with an error status to an error, even if its body is a message.
 pub(super) async fn status_error(
     response: Response<HttpBody>,
     http: &RequestSender,
@@ -119,21 +119,16 @@ pub(super) async fn status_error(
         return redirect_error(head.status, &head.headers, http);
     }
     let (bytes, _) = body::read(body, EXCERPT_READ.min(http.limits.body)).await;
-    ChannelError::Status {
-        status: head.status,
-        excerpt: excerpt_of_error(&head.headers, &bytes),
-        retry_after: retry_after(&head.headers),
-        challenge: challenge(head.status, &head.headers),
-    }
+    with_excerpt(head.status, &head.headers, &bytes)
 }
 
-/// Reads the id of the JSON-RPC error in a response with an error status. `None`: the body is not such an
-/// error, or its id is `null`.
+/// Reads the id of the JSON-RPC error in a response with an error status. Returns `None` if the body is
+/// not a JSON-RPC error, or if its id is `null`.
 ///
 /// # Errors
 ///
 /// Returns [`ChannelError::TooLarge`] for a body above the limit, and another error when the
-/// connection breaks before the end of the body.
+/// connection breaks before the body's end.
 pub(super) async fn read_error_id(
     response: Response<HttpBody>,
     http: &RequestSender,
@@ -147,7 +142,7 @@ pub(super) async fn read_error_id(
     })
 }
 
-/// The name of events that carry a message. Events without a name have it, too.
+/// The name of events that carry a message, and the default name of an event.
 pub(super) const MESSAGE_EVENT: &str = "message";
 
 /// Converts an error of an event stream.
@@ -161,21 +156,21 @@ pub(super) fn stream_error(error: SseStreamError<ChannelError>) -> ChannelError 
     }
 }
 
-/// Bytes of a body that are read for the id of its error.
+/// Maximum number of bytes that are read to find an error's id.
 const ERROR_ID_READ: usize = 64 << 10;
 
-/// Bytes of a body that are read for an excerpt.
+/// Maximum number of bytes that are read for an excerpt.
 const EXCERPT_READ: usize = 4096;
 
-/// Creates the frame of a message in a response with this status.
+/// Creates the frame for a message that came with this status.
 pub(super) fn frame(message: impl Into<Bytes>, status: StatusCode) -> Frame {
     let mut frame = Frame::new(message);
     frame.status = Some(status);
     frame
 }
 
-/// Reads a response with an error status. A body that is a JSON-RPC response is returned like any
-/// other message.
+/// Reads a response with an error status. Returns its body as a message if that is a JSON-RPC response,
+/// and an error otherwise.
 async fn read_error_response(
     status: StatusCode,
     content_type: ContentType,
@@ -196,15 +191,21 @@ async fn read_error_response(
         frame.retry_after = retry_after(headers);
         return Ok(frame);
     }
-    Err(ChannelError::Status {
-        status,
-        excerpt: excerpt_of_error(headers, &bytes),
-        retry_after: retry_after(headers),
-        challenge: challenge(status, headers),
-    })
+    Err(with_excerpt(status, headers, &bytes))
 }
 
-/// Returns the start of an error's body. Empty for HTML: the page of a proxy repeats the status.
+/// Creates the error for a response with an error status and the start of its body.
+fn with_excerpt(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> ChannelError {
+    ChannelError::Status {
+        status,
+        excerpt: excerpt_of_error(headers, body),
+        retry_after: retry_after(headers),
+        challenge: challenge(status, headers),
+    }
+}
+
+/// Returns the start of an error's body. Returns nothing for HTML: a proxy's error page only repeats the
+/// status.
 fn excerpt_of_error(headers: &HeaderMap, body: &[u8]) -> String {
     let is_html = |value: &HeaderValue| {
         let value = value.as_bytes().trim_ascii_start();
@@ -220,11 +221,11 @@ fn excerpt_of_error(headers: &HeaderMap, body: &[u8]) -> String {
 
 const HTML_TYPE: &[u8] = b"text/html";
 
-/// Longest challenge in bytes that is kept.
+/// Maximum length of a challenge in bytes.
 const MAX_CHALLENGE: usize = 8 << 10;
 
 /// Returns the `WWW-Authenticate` headers of a response with status 401 or 403, joined by commas.
-/// Headers that are not text, and those above the limit, are left out.
+/// Leaves out headers that are not text, and those that exceed the limit.
 fn challenge(status: StatusCode, headers: &HeaderMap) -> Option<Box<str>> {
     if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
         return None;

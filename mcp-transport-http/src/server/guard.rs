@@ -1,7 +1,6 @@
-//! Checks of a request head before the body is read: host, origin, method, media types and size.
+//! Checks a request's head before its body is read: host, origin, method, media types and size.
 //!
-//! The allow lists are parsed when the endpoint is configured, so that a request needs only a few
-//! comparisons.
+//! Parses the allow lists when the endpoint is configured, so that a request costs only a few comparisons.
 
 mod accept;
 mod authority;
@@ -18,12 +17,12 @@ use crate::headers::{SingleHeader, names, parse_decimal, trim_blanks};
 use crate::peer_addr::peer_of;
 use authority::AllowList;
 
-/// Rules for the head of a request.
+/// Rules for a request's head.
 #[derive(Clone, Debug)]
 pub(super) struct Guard {
     hosts: AllowList,
     origins: AllowList,
-    /// The hosts are the default: the endpoint serves only clients on its own machine.
+    /// No hosts are configured, so the endpoint serves only clients on its own machine.
     pub(super) is_local_only: bool,
     /// Maximum size of a body in bytes.
     pub(super) body_limit: usize,
@@ -52,37 +51,38 @@ impl Guard {
         self.origins = AllowList::new(origins);
     }
 
-    /// Checks a request that must be a POST of a message, whose response has a body.
+    /// Checks a POST of a message whose response has a body.
     pub(super) fn check_post(&self, head: &Parts) -> Result<(), Rejection> {
         let headers = CheckedHeaders::collect(&head.headers);
         self.check_message(head, &headers)?;
         check_accepts_json_and_events(&head.headers, headers.accept)
     }
 
-    /// Checks a request that must be a POST of a message, whose response has no body.
+    /// Checks a POST of a message whose response has no body. Ignores `Accept`.
     pub(super) fn check_one_way_post(&self, head: &Parts) -> Result<(), Rejection> {
         self.check_message(head, &CheckedHeaders::collect(&head.headers))
     }
 
     fn check_message(&self, head: &Parts, headers: &CheckedHeaders<'_>) -> Result<(), Rejection> {
-        self.check_peer(head)?;
-        self.check_host(&head.uri, headers.host)?;
-        self.check_origin(&head.headers, headers.origin)?;
+        self.check_sender(head, headers)?;
         check_method(&head.method)?;
         check_content_type(headers)?;
         self.check_content_length(headers.content_length)
     }
 
-    /// Checks the `Host` and the `Origin` of a request.
+    /// Checks the `Host` and the `Origin` of a request, and its peer address.
     pub(super) fn check_host_and_origin(&self, head: &Parts) -> Result<(), Rejection> {
-        let headers = CheckedHeaders::collect(&head.headers);
+        self.check_sender(head, &CheckedHeaders::collect(&head.headers))
+    }
+
+    fn check_sender(&self, head: &Parts, headers: &CheckedHeaders<'_>) -> Result<(), Rejection> {
         self.check_peer(head)?;
         self.check_host(&head.uri, headers.host)?;
         self.check_origin(&head.headers, headers.origin)
     }
 
-    /// Checks that the client is on this machine, unless hosts are configured: every client can send
-    /// `Host: localhost`. A client whose address is not known is accepted.
+    /// Checks that the client is on this machine, unless hosts are configured. The `Host` header does not
+    /// prove it: every client can send `Host: localhost`. Accepts a client whose address is not known.
     // spec: HTTP-S-04
     fn check_peer(&self, head: &Parts) -> Result<(), Rejection> {
         if !self.is_local_only {
@@ -94,9 +94,9 @@ impl Guard {
         }
     }
 
-    /// Checks the `Host` header and the authority of the request target: HTTP/2 requests have only
-    /// the latter, and in HTTP/1 it takes precedence over the header. Each one that is present must
-    /// be allowed.
+    /// Checks the `Host` header and the authority in the request target. HTTP/2 requests have only the
+    /// authority, and in HTTP/1 it takes precedence over the header. If both are present, both must be
+    /// allowed.
     fn check_host(&self, uri: &Uri, header: SingleHeader<'_>) -> Result<(), Rejection> {
         if self.hosts.allows_any() {
             return Ok(());
@@ -139,8 +139,8 @@ impl Guard {
         Ok(())
     }
 
-    /// Checks the announced size of the body. A length that is not a number is an error of the HTTP
-    /// server, and the size is checked again while the body is read.
+    /// Checks the body's announced size. Ignores a length that is not a number: the HTTP server rejects it,
+    /// and the limit applies again while the body is read.
     fn check_content_length(&self, header: SingleHeader<'_>) -> Result<(), Rejection> {
         let length = header.value().map_err(|_| {
             let message = "the request has more than one Content-Length header";
@@ -234,8 +234,8 @@ fn check_content_type(headers: &CheckedHeaders<'_>) -> Result<(), Rejection> {
     }
 }
 
-/// Checks that the client accepts JSON and event streams: the server chooses between them after the
-/// call has started. A request without `Accept` accepts everything.
+/// Checks that the client accepts JSON and event streams, because the server chooses between them only
+/// after the call has started. A request without `Accept` accepts everything.
 // spec: HTTP-S-08, HTTP-S-10
 fn check_accepts_json_and_events(
     headers: &HeaderMap,
@@ -283,12 +283,12 @@ fn forbidden(header: &str, value: &[u8], setting: &str) -> Rejection {
 
 #[cold]
 fn remote_peer(peer: IpAddr) -> Rejection {
-    tracing::warn!(%peer, setting = "allowed_hosts", "request of another machine rejected");
+    tracing::warn!(%peer, setting = "allowed_hosts", "request from another machine rejected");
     let message = "this server serves only clients on its own machine";
     Rejection::http(StatusCode::FORBIDDEN, message)
 }
 
-/// Header value in a message for people: quoted, escaped and truncated.
+/// A header value in a message: quoted, escaped and truncated.
 struct Quoted<'a>(&'a [u8]);
 
 impl fmt::Display for Quoted<'_> {
@@ -296,11 +296,8 @@ impl fmt::Display for Quoted<'_> {
         const MAX_LENGTH: usize = 200;
 
         let start = self.0.get(..MAX_LENGTH).unwrap_or(self.0);
-        let ellipsis = if start.len() < self.0.len() {
-            "…"
-        } else {
-            ""
-        };
+        let is_truncated = start.len() < self.0.len();
+        let ellipsis = if is_truncated { "…" } else { "" };
         write!(f, "\"{}{ellipsis}\"", start.escape_ascii())
     }
 }
