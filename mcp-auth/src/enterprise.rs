@@ -1,5 +1,5 @@
-//! Enterprise-managed authorization: the identity provider of a company issues an assertion for the
-//! authorization server of the MCP server (ID-JAG).
+//! Enterprise-managed authorization: a company's identity provider issues an assertion (ID-JAG), which the
+//! MCP server's authorization server accepts in place of a login.
 //!
 //! Spec: extension `io.modelcontextprotocol/enterprise-managed-authorization`; RFC 8693; RFC 7523.
 
@@ -25,7 +25,7 @@ pub(crate) const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer
 const ID_JAG: &str = "urn:ietf:params:oauth:token-type:id-jag";
 const ID_TOKEN: &str = "urn:ietf:params:oauth:token-type:id_token";
 
-/// The identity provider of a company.
+/// A company's identity provider, which issues assertions in exchange for the user's ID token.
 ///
 /// # Examples
 ///
@@ -45,8 +45,8 @@ pub struct EnterpriseIdp {
 }
 
 impl EnterpriseIdp {
-    /// Creates the settings from the provider's token endpoint, this client's id there, and the
-    /// function that gives the user's current ID token.
+    /// Creates the settings from the provider's token endpoint, this client's id at the provider, and a
+    /// function that returns the user's current ID token.
     pub fn new<F, R, T, E>(
         token_endpoint: impl Into<String>,
         client_id: impl Into<String>,
@@ -66,24 +66,25 @@ impl EnterpriseIdp {
         }
     }
 
-    /// Sets the secret of this client at the provider. Default: none.
+    /// Sets this client's secret at the provider. Default: none.
     #[must_use]
     pub fn client_secret(mut self, secret: impl Into<Secret>) -> Self {
         self.credential = Credential::Secret(secret.into());
         self
     }
 
-    /// The origin of the provider, which is given by the program and therefore allowed.
+    /// The provider's token endpoint. The program sets it, so requests to its origin are allowed.
     pub(crate) fn token_endpoint(&self) -> &str {
         &self.token_endpoint
     }
 
-    /// Requests the assertion for an authorization server.
+    /// Requests an assertion for `client_id` at an authorization server.
     ///
     /// # Errors
     ///
-    /// Returns [`AuthError::TokenRejected`] when the provider refuses, and
-    /// [`AuthError::Malformed`] when its assertion is for another client, server or resource.
+    /// Returns [`AuthError::TokenRejected`] when the provider refuses, [`AuthError::Malformed`] when its
+    /// assertion is for another client, server or resource, and the error of the function that returns
+    /// the ID token.
     pub(crate) async fn assertion(
         &self,
         fetcher: &Fetcher,
@@ -91,9 +92,10 @@ impl EnterpriseIdp {
         resource: Option<&str>,
         client_id: &str,
     ) -> Result<Secret, AuthError> {
-        let setting = |text: &str| AuthError::Settings(text.to_owned());
-        let url = Url::parse(&self.token_endpoint)
-            .map_err(|_| setting("the token endpoint of the identity provider is not a URL"))?;
+        let url = Url::parse(&self.token_endpoint).map_err(|_| {
+            let message = "the token endpoint of the identity provider is not a URL";
+            AuthError::Settings(message.to_owned())
+        })?;
         let mut provider = ServerMetadata::at_origin(&url);
         provider.token_endpoint = url.clone();
         let client = Client {
@@ -124,18 +126,16 @@ impl EnterpriseIdp {
                 "issued_token_type is not id-jag",
             ));
         }
-        let claims = AssertionClaims::read(&tokens.access);
-        let mistake = claims.map_or(Some("it is not an ID-JAG"), |claims| {
-            claims.mistake(&server.issuer, client_id, resource)
-        });
-        match mistake {
+        let claims = AssertionClaims::read(&tokens.access)
+            .ok_or_else(|| AuthError::malformed(&url, "it is not an ID-JAG"))?;
+        match claims.mistake(&server.issuer, client_id, resource) {
             Some(mistake) => Err(AuthError::malformed(&url, mistake)),
             None => Ok(tokens.access),
         }
     }
 }
 
-/// The claims that bind an assertion. Its signature is checked by the authorization server.
+/// The claims that say for whom an assertion is. The authorization server checks the signature.
 #[derive(Deserialize)]
 struct AssertionClaims {
     aud: Value,
@@ -149,6 +149,7 @@ struct Header {
 }
 
 impl AssertionClaims {
+    /// Reads the claims of a JWT. Returns `None` if it is not an ID-JAG.
     fn read(token: &Secret) -> Option<Self> {
         let mut parts = token.expose().split('.');
         let mut decode = || URL_SAFE_NO_PAD.decode(parts.next()?).ok();
@@ -157,20 +158,20 @@ impl AssertionClaims {
         (header.typ == "oauth-id-jag+jwt").then_some(claims)
     }
 
+    /// Returns what is wrong with the claims. Ignores slashes at the end of URLs.
     fn mistake(
         &self,
         issuer: &str,
         client_id: &str,
         resource: Option<&str>,
     ) -> Option<&'static str> {
-        let bare = |text: &str| text.trim_end_matches('/').to_owned();
+        let is_same = |value: &Value, expected: &str| {
+            let text = value.as_str().map(|text| text.trim_end_matches('/'));
+            text == Some(expected.trim_end_matches('/'))
+        };
         let contains = |value: &Value, expected: &str| match value {
-            Value::String(one) => bare(one) == bare(expected),
-            Value::Array(many) => {
-                let mut texts = many.iter().filter_map(Value::as_str);
-                texts.any(|one| bare(one) == bare(expected))
-            }
-            _ => false,
+            Value::Array(values) => values.iter().any(|value| is_same(value, expected)),
+            value => is_same(value, expected),
         };
         if !contains(&self.aud, issuer) {
             return Some("the assertion is for another authorization server");

@@ -44,7 +44,7 @@ pub struct Resource {
     /// MIME type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// Size in bytes, before Base64 encoding.
+    /// Size of the content in bytes, before Base64 encoding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// Icons for user interfaces.
@@ -69,8 +69,8 @@ impl Resource {
     setters! { name, title, description, mime_type, size, icon, annotations, meta }
     display_name!();
 
-    /// Creates a resource from its URI. The programmatic name is the URI unless [`name`](Self::name) sets
-    /// another.
+    /// Creates a resource from its URI. The URI is also its programmatic name, unless
+    /// [`name`](Self::name) sets another one.
     pub fn new(uri: impl Into<String>) -> Self {
         let uri = uri.into();
         Self {
@@ -91,7 +91,7 @@ impl Resource {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceTemplate {
-    /// URI template of RFC 6570.
+    /// URI template (RFC 6570).
     pub uri_template: String,
     /// Programmatic name.
     pub name: String,
@@ -101,7 +101,7 @@ pub struct ResourceTemplate {
     /// Description for a language model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// MIME type, if all resources have the same.
+    /// MIME type, if all resources of the template have the same one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Icons for user interfaces.
@@ -126,8 +126,8 @@ impl ResourceTemplate {
     setters! { name, title, description, mime_type, icon, annotations, meta }
     display_name!();
 
-    /// Creates a template from a URI template of RFC 6570. The programmatic name is the URI template
-    /// unless [`name`](Self::name) sets another.
+    /// Creates a template from a URI template (RFC 6570). The URI template is also its programmatic name,
+    /// unless [`name`](Self::name) sets another one.
     pub fn new(uri_template: impl Into<String>) -> Self {
         let uri_template = uri_template.into();
         Self {
@@ -212,7 +212,7 @@ impl ReadResourceParams {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReadResourceResult {
-    /// Contents of the resource, or of its parts.
+    /// Contents: one for the resource, or one for each of its parts.
     pub contents: Vec<ResourceContents>,
     /// Protocol-level metadata (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
@@ -222,7 +222,7 @@ pub struct ReadResourceResult {
 impl ReadResourceResult {
     setters! { meta }
 
-    /// Creates a result from the contents of a resource or its parts.
+    /// Creates a result from the contents of a resource, or of its parts.
     pub fn new(contents: Vec<ResourceContents>) -> Self {
         Self {
             contents,
@@ -230,7 +230,7 @@ impl ReadResourceResult {
         }
     }
 
-    /// Returns the text of all text contents, separated by line breaks.
+    /// Returns the texts of all text contents, separated by line breaks.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! `mcp list`.
+//! `mcp list`: prints a server's tools, prompts, resources and templates.
 
 use futures_util::future::try_join4;
 use mcp::Client;
@@ -44,56 +44,47 @@ async fn list(client: &Client, args: &TargetArgs, output: &Output) -> Result<(),
         }));
         return Ok(());
     }
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let describe = |description: &Option<String>, fallback: &str| {
+        description.clone().unwrap_or_else(|| fallback.to_owned())
+    };
     let tools = tools.iter().map(|tool| {
-        (
-            signature(&tool.name, &tool.input_schema),
-            text(&tool.description),
-        )
+        let signature = signature(&tool.name, &tool.input_schema);
+        (signature, describe(&tool.description, ""))
     });
     section("Tools", tools, output);
     let prompts = prompts
         .iter()
-        .map(|prompt| (prompt.name.clone(), text(&prompt.description)));
+        .map(|prompt| (prompt.name.clone(), describe(&prompt.description, "")));
     section("Prompts", prompts, output);
     let resources = resources.iter().map(|resource| {
-        (
-            resource.uri.clone(),
-            resource
-                .description
-                .clone()
-                .unwrap_or_else(|| resource.name.clone()),
-        )
+        let text = describe(&resource.description, &resource.name);
+        (resource.uri.clone(), text)
     });
     section("Resources", resources, output);
     let templates = templates.iter().map(|template| {
-        (
-            template.uri_template.clone(),
-            template
-                .description
-                .clone()
-                .unwrap_or_else(|| template.name.clone()),
-        )
+        let text = describe(&template.description, &template.name);
+        (template.uri_template.clone(), text)
     });
     section("Templates", templates, output);
     Ok(())
 }
 
-/// Lists items if the server declares the capability. The list is empty if the server does not know it.
+/// Calls `list` if the server declares the capability. Returns an empty list if it does not, or if it does
+/// not know the method.
 async fn when<T: Send + 'static>(
-    has: bool,
+    is_declared: bool,
     list: mcp::PreparedCall<'_, Vec<T>>,
 ) -> Result<Vec<T>, mcp::client::Error> {
-    if has {
-        match list.await {
-            Err(error) if error.is_unknown_method() => Ok(Vec::new()),
-            list => list,
-        }
-    } else {
-        Ok(Vec::new())
+    if !is_declared {
+        return Ok(Vec::new());
+    }
+    match list.await {
+        Err(error) if error.is_unknown_method() => Ok(Vec::new()),
+        list => list,
     }
 }
 
+/// Prints a heading and its rows, or nothing without rows.
 fn section(title: &str, rows: impl Iterator<Item = (String, String)>, output: &Output) {
     let rows: Vec<_> = rows.collect();
     if !rows.is_empty() {
@@ -102,23 +93,19 @@ fn section(title: &str, rows: impl Iterator<Item = (String, String)>, output: &O
     }
 }
 
-/// Returns the name of a tool with its arguments: `add a b [note]`.
+/// Returns a tool's name with its arguments, the optional ones in brackets: `add a b [note]`.
 fn signature(name: &str, schema: &serde_json::Map<String, Value>) -> String {
     let required = schema.get("required").and_then(Value::as_array);
     let is_required =
         |key: &str| required.is_some_and(|names| names.iter().any(|name| name == key));
     let mut signature = name.to_owned();
-    for key in schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flat_map(|properties| properties.keys())
-    {
-        signature.push_str(&if is_required(key) {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (key, _) in properties.into_iter().flatten() {
+        signature += &if is_required(key) {
             format!(" {key}")
         } else {
             format!(" [{key}]")
-        });
+        };
     }
     signature
 }

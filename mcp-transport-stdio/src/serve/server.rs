@@ -18,14 +18,14 @@ use crate::standard;
 /// A server over one pipe: the standard streams of its process, a socket, any other pair of
 /// byte streams, or a [transport of messages](MessageTransport).
 ///
-/// Both eras are served on the same pipe: a modern request (2026-07-28) carries all metadata, and
-/// `initialize` opens a session for legacy requests. A second `initialize` opens a new session in place
-/// of the first one, whose subscriptions, log level and open questions end. Its running calls continue. Calls run concurrently. Each call is polled
-/// once when it arrives, and moves to its own task when it is not ready.
+/// One pipe serves both eras: a modern request (2026-07-28) carries all metadata, and `initialize` opens a
+/// session for legacy requests. A second `initialize` replaces the session: its subscriptions, log level
+/// and open questions end, but its running calls continue.
 ///
-/// After the client has closed its side, running calls may finish within
-/// [`drain_timeout`](Self::drain_timeout), and their responses are written. A line that is
-/// not a valid message is logged and answered with an error.
+/// Calls run concurrently. The server polls each call once when it arrives, and moves a call that is not
+/// ready to its own task. It logs a line that is not a valid message, and answers it with an error. After
+/// the client has closed its side, running calls may still finish and respond within
+/// [`drain_timeout`](Self::drain_timeout).
 ///
 /// # Examples
 ///
@@ -63,17 +63,18 @@ impl StdioServer {
         self
     }
 
-    /// Sets the largest number of concurrent calls, including subscriptions. Further calls are
-    /// refused. Notifications of extensions are ignored while as many calls and their handlers run.
-    /// Default: 1,024.
+    /// Sets the maximum number of concurrent calls, including subscriptions. The server refuses further
+    /// calls. It ignores an extension's notifications while calls and notification handlers together reach
+    /// this number. Default: 1,024.
     pub fn max_calls(mut self, calls: usize) -> Self {
         self.settings.max_calls = calls;
         self
     }
 
-    /// Sets the time for running calls to finish after the client has closed its side. Calls that
-    /// still run after it are cancelled. Lines that wait because the client reads none of its responses
-    /// for this time are dropped. The last responses then have one second. Default: 10 seconds.
+    /// Sets the time in which running calls may finish after the client has closed its side. The server
+    /// then cancels the remaining calls, and takes up to one more second to write the last responses. If
+    /// the client reads no responses during this time, the server drops the requests that wait for space
+    /// in its output. Default: 10 seconds.
     pub fn drain_timeout(mut self, time: Duration) -> Self {
         self.settings.drain_timeout = time;
         self
@@ -93,7 +94,7 @@ impl StdioServer {
         self
     }
 
-    /// Sets the kind of the byte streams, which telemetry records: [`Transport::Unix`] for a Unix socket.
+    /// Sets the transport that telemetry records, such as [`Transport::Unix`] for a Unix socket.
     /// Default: [`Transport::Pipe`].
     pub fn transport(mut self, transport: Transport) -> Self {
         self.settings.extensions.set_transport(transport);
@@ -101,8 +102,8 @@ impl StdioServer {
     }
 
     /// Stops reading when `signal` resolves. Running calls may then finish within
-    /// [`drain_timeout`](Self::drain_timeout), as after the end of the input. A signal that panics
-    /// is logged and never ends the server.
+    /// [`drain_timeout`](Self::drain_timeout), as when the client closes its side. A signal that panics
+    /// is logged and does not stop the server.
     pub fn shutdown_on(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
         self.shutdown = Box::pin(async {
             if let Err(panic) = catch_panic(signal).await {
@@ -113,16 +114,16 @@ impl StdioServer {
         self
     }
 
-    /// Disables the redirection of the standard streams in [`run`](Self::run). Other
-    /// output of the program then reaches the client, which tries to parse it as messages.
+    /// Stops [`run`](Self::run) from redirecting the standard streams. The client then receives the
+    /// program's other output, too, and tries to parse it as messages.
     pub fn without_guard(mut self) -> Self {
         self.settings.guard = false;
         self
     }
 
-    /// Returns a function that reads what this server holds and has refused, for metrics and health
-    /// checks. It works before, while and after the server serves. A pipe has at most one session,
-    /// and no streams.
+    /// Returns a function that reads this server's counters, such as queued bytes and refused calls, for
+    /// metrics and health checks. It works before, while and after the server runs. A pipe has at most
+    /// one session, and no streams.
     ///
     /// # Examples
     ///
@@ -140,11 +141,10 @@ impl StdioServer {
     }
 
     /// Serves over the standard streams of this process, until the client closes its side. Can be
-    /// called once per process, inside of a tokio runtime with IO enabled. An event of `tracing` (level INFO)
-    /// tells that the server has started.
+    /// called once per process, in a tokio runtime with IO enabled. Logs the start at level INFO.
     ///
-    /// On Unix the streams are redirected first: other output of the program goes to standard error,
-    /// and child processes do not inherit the streams. Signals are not handled.
+    /// On Unix it first redirects the streams: the program's other output goes to standard error,
+    /// and child processes do not inherit the streams. It does not handle signals.
     ///
     /// # Errors
     ///
@@ -191,7 +191,7 @@ impl StdioServer {
     }
 
     /// Serves over a transport of messages, until the client closes its side. Dropping the future cancels running
-    /// calls. See [`MessageTransport`] for an example, and for the checks that such a transport owes to its server.
+    /// calls. See [`MessageTransport`] for an example, and for the checks that such a transport has to make.
     ///
     /// # Errors
     ///

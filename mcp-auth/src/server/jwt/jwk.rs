@@ -1,4 +1,4 @@
-//! Public keys.
+//! [`KeySet`]: an issuer's public keys, and the search for the key of a token.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,27 +9,32 @@ use serde_json::Value;
 use super::algorithm::{Algorithm, Verification};
 use crate::key::sha256_base64;
 
-/// Largest number of keys for one issuer. Further ones are ignored.
+/// Maximum number of keys of one issuer. Further keys are ignored.
 const MAX_KEYS: usize = 100;
 
-/// A public key.
+/// A public key for signatures.
 #[derive(Debug, Clone)]
 pub(in crate::server) struct Jwk {
     id: Option<String>,
-    /// The only algorithm of the key, if the issuer has declared one.
+    /// The only algorithm that the key may be used with. `None`: every algorithm for keys of its type.
     algorithm: Option<Algorithm>,
     material: Material,
 }
 
 #[derive(Debug, Clone)]
 enum Material {
-    Rsa { modulus: Vec<u8>, exponent: Vec<u8> },
+    /// Numbers without leading zeros.
+    Rsa {
+        modulus: Vec<u8>,
+        exponent: Vec<u8>,
+    },
+    /// An uncompressed point, see [`point`].
     P256(Vec<u8>),
     P384(Vec<u8>),
     Ed25519(Vec<u8>),
 }
 
-/// The members of a key that are read.
+/// The JSON members of a key that [`Jwk::read`] needs.
 #[derive(Deserialize)]
 struct Document {
     kty: String,
@@ -43,14 +48,14 @@ struct Document {
     crv: Option<String>,
     x: Option<String>,
     y: Option<String>,
-    /// Private members.
+    // Members of private and symmetric keys.
     d: Option<Value>,
     k: Option<Value>,
 }
 
 impl Jwk {
-    /// Reads a public key for signatures. `None` for symmetric and private keys, for keys of other uses,
-    /// and for unknown kinds.
+    /// Reads a public key for signatures. Returns `None` for symmetric and private keys, for keys with
+    /// another use, for unknown key types and algorithms, and for malformed keys.
     pub(in crate::server) fn read(json: &Value) -> Option<Self> {
         let document = Document::deserialize(json).ok()?;
         let is_for_signatures = document.usage.as_deref().is_none_or(|usage| usage == "sig");
@@ -99,6 +104,7 @@ impl Jwk {
         self.algorithm.is_none_or(|own| own == algorithm) && self.has_family(algorithm)
     }
 
+    /// Returns whether keys of this type have the algorithm.
     fn has_family(&self, algorithm: Algorithm) -> bool {
         match (&self.material, algorithm) {
             (Material::P256(_), Algorithm::Es256)
@@ -111,7 +117,7 @@ impl Jwk {
         }
     }
 
-    /// Returns whether a signature is by this key.
+    /// Returns whether this key made the signature of a message.
     pub(super) fn verify(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
         if !self.fits(algorithm) {
             return false;
@@ -134,11 +140,10 @@ impl Jwk {
         }
     }
 
-    /// The thumbprint of the key: RFC 7638 with SHA-256.
+    /// Returns the key's thumbprint (RFC 7638, SHA-256).
     pub(in crate::server) fn thumbprint(&self) -> String {
         let encode = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
         let curve = |name: &str, point: &[u8]| {
-            // An uncompressed point: one byte, then two coordinates.
             let (x, y) = point.get(1..).unwrap_or_default().split_at(point.len() / 2);
             let (x, y) = (encode(x), encode(y));
             format!(r#"{{"crv":"{name}","kty":"EC","x":"{x}","y":"{y}"}}"#)
@@ -159,30 +164,33 @@ impl Jwk {
     }
 }
 
+/// Returns the uncompressed form of a point: the byte 4, then two coordinates of `size` bytes.
 fn point(x: &[u8], y: &[u8], size: usize) -> Option<Vec<u8>> {
     (x.len() == size && y.len() == size).then(|| [&[4], x, y].concat())
 }
 
-fn without_zeros(bytes: Vec<u8>) -> Vec<u8> {
+/// Removes leading zeros, which `ring` refuses and RFC 7638 forbids.
+fn without_zeros(mut bytes: Vec<u8>) -> Vec<u8> {
     let zeros = bytes.iter().take_while(|&&byte| byte == 0).count();
-    bytes[zeros..].to_vec()
+    bytes.drain(..zeros);
+    bytes
 }
 
-/// The public keys of an issuer.
+/// An issuer's public keys.
 #[derive(Debug, Default)]
 pub(in crate::server) struct KeySet(Vec<Jwk>);
 
-/// Outcome of a search for the key of a token.
+/// The outcome of [`KeySet::find`].
 pub(in crate::server) enum KeyLookup<'a> {
     Found(&'a Jwk),
-    /// No key has this id, or several keys fit a token without an id.
+    /// No key has this id, or not exactly one key fits a token without an id.
     Unknown,
     /// The key with this id is for other algorithms.
     WrongAlgorithm,
 }
 
 impl KeySet {
-    /// Reads the keys of a document. Keys that cannot be used are ignored.
+    /// Reads an issuer's keys. Ignores those that [`Jwk::read`] cannot use.
     pub(in crate::server) fn read(keys: &[Value]) -> Self {
         let keys = keys.iter().filter_map(Jwk::read);
         Self(keys.take(MAX_KEYS).collect())
@@ -192,7 +200,8 @@ impl KeySet {
         self.0.is_empty()
     }
 
-    /// Finds the key with an id. A token without an id fits only if one key alone fits its algorithm.
+    /// Finds the key for a token with this key id and algorithm. For a token without an id, exactly one
+    /// key must fit its algorithm.
     pub(in crate::server) fn find(&self, id: Option<&str>, algorithm: Algorithm) -> KeyLookup<'_> {
         let mut fitting = self.0.iter().filter(|key| key.fits(algorithm));
         let Some(id) = id else {
