@@ -1,5 +1,4 @@
-//! Configuration files that list servers: `mcp.json` of the project and of the user, and the files of other
-//! clients.
+//! Configuration files that list servers: the project's and the user's `mcp.json`, and other clients' files.
 //!
 //! | module | contents |
 //! |---|---|
