@@ -104,7 +104,7 @@ fn tool(defect: &str) -> Value {
 
 type Outcome = Result<Value, (i64, String)>;
 
-/// Answers a call. `None` is no answer.
+/// Answers a call. `None` leaves it without an answer.
 fn call(defect: &str, params: &Value) -> Option<Outcome> {
     let args = &params["arguments"];
     let tool_error = |text: String| {

@@ -382,7 +382,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Adds a field to the `_meta` of every request of the client, for example the id of a conversation. A field of
+    /// Adds a field to the `_meta` of every request, for example the id of a conversation. A field of
     /// a [call](crate::PreparedCall::meta) or of a layer with the same key wins. The fields that the client writes
     /// itself, such as the revision or the token for progress, cannot be set: [`connect`](Self::connect) fails.
     ///

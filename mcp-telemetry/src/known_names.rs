@@ -28,7 +28,7 @@ struct Inner {
     attributes: OnceLock<(OperationKind, Box<[KeyValue]>)>,
 }
 
-/// What the attributes of a successful operation with a known name depend on, on a server.
+/// The facts that determine the attributes of a successful operation with a known name, on a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OperationKind {
     pub(crate) method: Method,

@@ -16,7 +16,7 @@ const CHARS_PER_TOKEN: usize = 4;
 /// Stored results, and their characters together.
 const MAX_STORED: usize = 32;
 const MAX_STORED_CHARS: usize = 8 << 20;
-/// The size of a result in characters that a server asks for, in `_meta` of a tool or of a result.
+/// The result size in characters that a server asks for, in `_meta` of a tool or a result.
 const SIZE_HINT: &str = "anthropic/maxResultSizeChars";
 /// Largest size that a server receives.
 const MAX_HINT: usize = 500_000;
@@ -185,9 +185,11 @@ pub(crate) fn read_result_tool() -> Tool {
         Value::Object(schema) => Tool::raw(READ_RESULT, schema),
         _ => Tool::new(READ_RESULT),
     };
-    tool.description("Returns lines of a result that was too long. Lines have at most 500 characters.")
-        .read_only()
-        .open_world(false)
+    tool.description(
+        "Returns lines of a result that was too long. Lines have at most 500 characters.",
+    )
+    .read_only()
+    .open_world(false)
 }
 
 #[cfg(test)]

@@ -111,6 +111,7 @@ converts! {
 
 #[cfg(test)]
 mod tests {
+    use mcp_core::ChannelError;
     use mcp_types::CallToolResult;
 
     use super::Error;
@@ -134,14 +135,19 @@ mod tests {
     }
 
     #[test]
-    fn debug_shows_the_causes() {
+    fn debug_shows_each_cause_once() {
         let failed = CallToolResult::error("no such file")
             .parse::<f64>()
             .unwrap_err();
         let error = Error::from(failed);
         assert_eq!(format!("{error:?}"), "the tool failed: no such file");
         let other = CallToolResult::from_text("x").parse::<f64>().unwrap_err();
-        let error = Error::from(other);
-        assert!(format!("{error:?}").contains("caused by"), "{error:?}");
+        let text = format!("{:?}", Error::from(other));
+        assert_eq!(text.matches("expected value").count(), 1, "{text}");
+        let broken = ChannelError::Broken {
+            source: Some("reset".into()),
+        };
+        let text = format!("{:?}", Error::from(broken));
+        assert!(text.ends_with("\n  caused by: reset"), "{text}");
     }
 }

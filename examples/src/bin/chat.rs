@@ -1,5 +1,5 @@
-//! A chat client on the terminal: forms and sampling requests of the server, calls that are cancelled by the id of
-//! their request, two readers of notifications, and the conversation in the metadata of all calls. The server is this
+//! A chat client on the terminal: forms and sampling requests of the server, calls that are cancelled by their
+//! request id, two readers of notifications, and the conversation in the metadata of all calls. The server is this
 //! program again, as a child process.
 //!
 //! `cargo run -p examples --bin chat [legacy]`, then for example:

@@ -6,12 +6,14 @@
 //! | `samples` | arguments made from a schema |
 //! | `broken` | arguments that break a schema |
 //! | `session` | the connection, which is opened again after a crash, and the outcomes of calls |
+//! | `callable` | the tools that may be called, with the permission of the user |
 //! | `schemas` | lints of tools, limits of model providers |
 //! | `calls` | calls with samples and with broken arguments |
 //! | `load` | cancellation, many sessions, memory |
 //! | `memory` | memory of child processes |
 
 mod broken;
+mod callable;
 mod calls;
 mod load;
 mod memory;
@@ -22,17 +24,13 @@ mod session;
 
 use std::time::{Duration, Instant};
 
-use mcp::gateway::ToolPatterns;
-use mcp::types::Tool;
-use mcp::types::legacy_tasks::TaskSupport;
-
 use self::report::{Check, Confidence, Finding, Report};
 use self::session::Session;
 use super::doctor;
 use crate::cli::TestArgs;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::{questions, target};
+use crate::target;
 
 /// Time limit of a check. What it has found until then is reported.
 const CHECK_LIMIT: Duration = Duration::from_secs(180);
@@ -80,7 +78,7 @@ async fn run_checks(
 ) -> Result<(), Failure> {
     let tools = session.tools().await?;
     report.add(schemas::check(&tools));
-    let callable = callable(tools, args, output).await;
+    let callable = callable::select(tools, args, output).await;
     let mut good = None;
     for name in [
         "examples",
@@ -120,74 +118,4 @@ async fn run_checks(
     }
     session.close().await;
     Ok(())
-}
-
-/// The tools that may be called, and why the others are not.
-struct Callable {
-    tools: Vec<Tool>,
-    skipped: Vec<String>,
-}
-
-impl Callable {
-    fn skip(&self, check: &mut Check) {
-        for reason in &self.skipped {
-            check.skip(reason);
-        }
-    }
-
-    /// Moves tools to the ones that are not called.
-    fn leave_out(&mut self, reason: &str, is_left_out: impl Fn(&Tool) -> bool) {
-        let (out, rest) = self.tools.drain(..).partition(is_left_out);
-        self.tools = rest;
-        if !out.is_empty() {
-            self.skipped
-                .push(format!("not called: {} ({reason})", names(&out)));
-        }
-    }
-}
-
-/// Asks for the permission to call tools that may change something.
-async fn callable(tools: Vec<Tool>, args: &TestArgs, output: &Output) -> Callable {
-    let mut callable = Callable {
-        tools,
-        skipped: Vec::new(),
-    };
-    let ignored = ToolPatterns::new(&args.ignore_tool);
-    callable.leave_out("--ignore-tool", |tool| ignored.matches(&tool.name));
-    callable.leave_out("it runs as a task only", |tool| {
-        let execution = tool.execution.as_ref();
-        execution.is_some_and(|execution| execution.task_support == Some(TaskSupport::Required))
-    });
-    let changing = callable.tools.iter().filter(|tool| !is_read_only(tool));
-    let changing: Vec<_> = changing.cloned().collect();
-    let refusal = if changing.is_empty() {
-        None
-    } else if args.read_only {
-        Some("--read-only")
-    } else if args.target.server.yes {
-        None
-    } else if questions::can_ask() {
-        let names = names(&changing);
-        let question = format!(
-            "These tools are not marked read-only. Call them with made-up arguments: {names}?"
-        );
-        let is_approved = questions::agrees(output, &question).await;
-        (!is_approved).then_some("not approved")
-    } else {
-        Some("not marked read-only; pass --yes, with data that may change")
-    };
-    if let Some(reason) = refusal {
-        callable.leave_out(reason, |tool| !is_read_only(tool));
-    }
-    callable
-}
-
-fn names(tools: &[Tool]) -> String {
-    let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
-    names.join(", ")
-}
-
-fn is_read_only(tool: &Tool) -> bool {
-    let hints = tool.annotations.as_ref();
-    hints.is_some_and(|hints| hints.read_only_hint == Some(true))
 }

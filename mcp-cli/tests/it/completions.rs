@@ -45,7 +45,7 @@ fn type_lines(mut session: PtySession, url: &str) {
             format!("mcp prompt {url} rev\tlan\trust"),
             "Review this rust code.",
         ),
-        (format!("mcp pi\t{url} --qu\t && echo po''ng"), "pong"),
+        (format!("mcp ping\t{url} --qu\t && echo po''ng"), "pong"),
     ] {
         session.send_line(&line).unwrap();
         // A progress bar before the output is erased by an escape sequence.

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get, post};
 use mcp::prelude::*;
 use mcp::skills::{InlineSkill, Skills};
+use mcp::toolset::PinFile;
 use serde_json::{Value, json};
 
 use crate::gateway::start;
@@ -181,6 +182,10 @@ fn every_command_shows_every_character_of_a_server() {
     let folder = folder("hostile");
     let origin = hostile_server();
     let url = &*format!("{origin}/mcp");
+    let pins = PinFile::open(folder.join("pins.json")).unwrap();
+    pins.check(HOSTILE, &[Tool::new(HOSTILE)]);
+    let changed = Tool::new(HOSTILE).title(HOSTILE).description(HOSTILE);
+    pins.check(HOSTILE, &[changed, Tool::new("new").description(HOSTILE)]);
     // The command, its exit code, and whether it prints contents.
     for (words, code, is_contents) in [
         (&["list", url][..], 0, false),
@@ -207,6 +212,8 @@ fn every_command_shows_every_character_of_a_server() {
         (&["skills", "list", url], 5, false),
         (&["doctor", url], 0, false),
         (&["whoami", url], 0, false),
+        (&["test", url, "--yes", "--calls", "3"], 1, false),
+        (&["pin", "pins.json"], 0, false),
     ] {
         let [text, json] = check(&folder, words, is_contents);
         assert_eq!(text.code, code, "{words:?}: {text:?}");
@@ -240,7 +247,11 @@ async fn commands_between_client_and_server_show_every_character() {
     let folder = folder("hostile_between");
     let url = &*format!("{}/mcp", hostile_server());
     let mcp = env!("CARGO_BIN_EXE_mcp");
-    for between in [&["proxy", url][..], &["record", "-o", "session.jsonl", url]] {
+    for between in [
+        &["proxy", url][..],
+        &["record", "-o", "session.jsonl", url],
+        &["dev", "--", mcp, "proxy", url],
+    ] {
         let words = [&["call", "error", "--", mcp], between].concat();
         let [text, _] = check(&folder, &words, false);
         assert!(text.code == 5 && text.err.contains(r"\n"), "{text:?}");
@@ -291,7 +302,7 @@ fn every_command_is_tested() {
     let tested = [
         "list", "call", "read", "prompt", "complete", "listen", "tasks", "skills", "ping", "info",
         "doctor", "snapshot", "diff", "gen", "record", "replay", "servers", "proxy", "serve",
-        "gateway", "login", "logout", "whoami", "pack",
+        "gateway", "login", "logout", "whoami", "pack", "test", "pin", "dev",
     ];
     // The inspector's page has tests of its own; the others ask no server.
     let without_text = [

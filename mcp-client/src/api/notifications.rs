@@ -10,9 +10,9 @@ use crate::events::LostNotifications;
 use crate::session;
 
 impl Client {
-    /// Returns the notifications of the server from now on, for one of any number of readers: log messages, progress,
-    /// changes, completed elicitations, notifications of extensions. They arrive in addition to callbacks of calls,
-    /// handlers of extensions and [subscriptions](Self::subscribe).
+    /// Returns the server's notifications from now on: log messages, progress, changes, completed elicitations, and
+    /// those of extensions. Any number of readers may exist. Callbacks, handlers and [subscriptions](Self::subscribe) receive
+    /// theirs as well.
     ///
     /// Each reader sees each notification once, in the order of its arrival, as the
     /// [layers](crate::ClientBuilder::inbound_layer) of the client have left it. Calls and the connection never wait

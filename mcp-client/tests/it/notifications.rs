@@ -1,4 +1,4 @@
-//! Readers of notifications, ids of calls, and metadata of all requests.
+//! Notification readers, call ids, and metadata of all requests.
 
 use std::future::{IntoFuture, pending, ready};
 

@@ -1,4 +1,4 @@
-//! [`PipeChannel`]: the channel of a client over a pair of byte streams or a transport of messages.
+//! [`PipeChannel`]: a client's channel over a pair of byte streams or a message transport.
 
 use std::borrow::Cow;
 use std::pin::Pin;

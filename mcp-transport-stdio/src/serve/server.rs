@@ -15,8 +15,8 @@ use crate::message_transport::MessageTransport;
 use crate::pipe::{Pipe, Task};
 use crate::standard;
 
-/// A server over one pipe: the standard streams of its process, a socket, any other pair of
-/// byte streams, or a [transport of messages](MessageTransport).
+/// A server over one pipe: the standard streams of its process, a socket, any other two byte streams, or a
+/// [message transport](MessageTransport).
 ///
 /// One pipe serves both eras: a modern request (2026-07-28) carries all metadata, and `initialize` opens a
 /// session for legacy requests. A second `initialize` replaces the session: its subscriptions, log level

@@ -24,7 +24,7 @@ const SECOND: Duration = Duration::from_secs(1);
 #[error("the cable is cut at {0}")]
 struct Cut(u8);
 
-/// What the other side sends.
+/// An action of the other side.
 enum Event {
     Message(Bytes),
     Fail,

@@ -82,7 +82,7 @@ impl<'a> Params<'a> {
         self.members.len()
     }
 
-    /// Returns the number of members of `_meta`, which is the index of the first member of `params`.
+    /// Returns how many members `_meta` has: the index of the first member of `params`.
     pub(super) fn meta_count(&self) -> usize {
         self.meta
     }

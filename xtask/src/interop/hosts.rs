@@ -22,7 +22,7 @@ const COMMAND: &str = "mcp";
 
 const START_LIMIT: Duration = Duration::from_secs(30);
 
-/// What a model does: the calls with their arguments, and a part of the last result.
+/// The steps of a model: the calls with their arguments, and a part of the last result.
 #[derive(Clone, Copy)]
 struct Script {
     name: &'static str,

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ignore::Match;
 use ignore::gitignore::Gitignore;
 use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::mpsc;
@@ -151,7 +150,8 @@ fn is_source(path: &Path, root: &Path) -> bool {
     path != root && !parts.any(is_output) && !is_ignored_by_git(path, root)
 }
 
-/// Returns true if a `.gitignore` of the repository names a path, or a folder above it.
+/// Returns true if a `.gitignore` of the repository names a path, or a folder between it and `root`. A `root` that
+/// is ignored itself, like a project in a build folder, has sources.
 fn is_ignored_by_git(path: &Path, root: &Path) -> bool {
     let mut above = root.ancestors();
     let repository = above.find(|folder| folder.join(".git").exists());
@@ -163,10 +163,11 @@ fn is_ignored_by_git(path: &Path, root: &Path) -> bool {
             continue;
         }
         let (rules, _) = Gitignore::new(file);
-        match rules.matched_path_or_any_parents(path, path.is_dir()) {
-            Match::Ignore(_) => return true,
-            Match::Whitelist(_) => return false,
-            Match::None => {}
+        let parts = path.ancestors();
+        let parts = parts.take_while(|part| *part != root && *part != folder);
+        let found = parts.map(|part| rules.matched(part, part != path || part.is_dir()));
+        if let Some(found) = found.into_iter().find(|found| !found.is_none()) {
+            return found.is_ignore();
         }
     }
     false
@@ -190,7 +191,7 @@ mod tests {
         ] {
             fs::create_dir_all(repository.join(folder)).unwrap();
         }
-        fs::write(repository.join(".gitignore"), "*.db\nlogs/\n").unwrap();
+        fs::write(repository.join(".gitignore"), "*.db\nlogs/\n/target\n").unwrap();
         fs::write(root.join("src/.gitignore"), "!kept.db\n").unwrap();
         fs::write(root.join("out/CACHEDIR.TAG"), "").unwrap();
         for (path, expected) in [

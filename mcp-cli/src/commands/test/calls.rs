@@ -7,8 +7,8 @@ use mcp::schema::{JsonSchema, Validator as _, check_result};
 use mcp::types::Tool;
 use serde_json::{Map, Value};
 
-use super::Callable;
 use super::broken::{Broken, Kind, broken};
+use super::callable::Callable;
 use super::report::{Check, Confidence, Finding, shorten};
 use super::samples::Samples;
 use super::session::{Outcome, Session};
@@ -18,7 +18,7 @@ use crate::failure::Failure;
 const NO_TOOL: &str = "no_such_tool_of_mcp_test";
 /// Characters of an error that a model should not have to read.
 const LONG_ERROR: usize = 20_000;
-/// What stack traces contain.
+/// Texts of stack traces.
 const TRACES: [&str; 5] = [
     "Traceback (most recent call last)",
     "panicked at ",

@@ -14,7 +14,7 @@ const SHOWN: usize = 3;
 /// Characters of a finding's description.
 const MAX_TEXT: usize = 400;
 
-/// How sure a finding is.
+/// The certainty of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Confidence {
     /// The check has seen it.
@@ -103,7 +103,7 @@ pub(super) struct Check {
     name: &'static str,
     pub(super) detail: String,
     pub(super) took: Duration,
-    /// What was not tested, and why.
+    /// Parts that were not tested, with the reason.
     skipped: Vec<String>,
     findings: Vec<Finding>,
 }

@@ -93,7 +93,7 @@ impl Random {
     }
 }
 
-/// Which properties and values a sample has.
+/// The choice of a sample's properties and values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
     /// Required properties, with plain values.
