@@ -1,6 +1,6 @@
-//! A chat client on the terminal: forms and sampling requests of the server, calls that are cancelled by their
-//! request id, two readers of notifications, and the conversation in the metadata of all calls. The server is this
-//! program again, as a child process.
+//! A chat client on the terminal. It answers forms and sampling requests, cancels calls by their request id, reads
+//! notifications twice, and names the conversation in every call's metadata. The server is this program again, as a
+//! child process.
 //!
 //! `cargo run -p examples --bin chat [legacy]`, then for example:
 //!
