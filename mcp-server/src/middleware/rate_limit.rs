@@ -1,37 +1,36 @@
-//! A number of calls per time and caller.
+//! A limit on each caller's calls in a period.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use governor::clock::{Clock as _, DefaultClock};
-use governor::{Quota, RateLimiter};
 use hmac_sha256::Hash;
 use mcp_core::tower::{Middleware, Next, from_fn};
 use mcp_core::{Exchange, Fault, LogLimit, Principal, Reply};
+use parking_lot::Mutex;
 
-/// Callers whose calls are counted at the same time. At the limit, those that have used nothing of their
-/// quota are forgotten; further ones share one quota.
+/// Callers that are counted separately. When a new caller exceeds this number, callers whose whole quota is
+/// free are forgotten. If none is, the new caller shares the quota of callers without a principal.
 const MAX_CALLERS: usize = 10_000;
 
-/// A caller: the digest of a principal, or all callers without one.
+/// The longest period. It keeps the sum of a time and a period representable.
+const MAX_PERIOD: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+/// The digest of a principal, or zeros for callers without one.
 type CallerKey = [u8; 32];
 
-type Limiter =
-    RateLimiter<CallerKey, governor::state::keyed::HashMapStateStore<CallerKey>, DefaultClock>;
-
-/// A layer that limits the calls of each caller: a number in a period. For a server, a router or a route.
+/// A layer that limits how many calls each caller may make in a period. It fits a server, a router or a route.
 ///
-/// A caller is the [`Principal`] that a layer has verified: its issuer, subject and client. All callers
-/// without one are one caller, because a client can present itself under any name and from many addresses.
+/// A caller is a verified [`Principal`]: its issuer, subject and client. All callers without a principal are
+/// counted together, because an unverified client can use any name and many addresses.
 ///
-/// All calls of the period may come at once. A further one is refused until its share of the period has
-/// passed, with [`Fault::RateLimited`]: over HTTP with the status 429 and `Retry-After`, elsewhere with the
-/// seconds in `data.retryAfter`. The handler does not run, so clients can repeat the call. Refusals are
-/// logged as warnings, at most once per second.
+/// A caller may use its whole quota at once. Each part `period / calls` of the period then allows one more
+/// call. A call beyond the quota fails with [`Fault::RateLimited`]: over HTTP with the status 429 and
+/// `Retry-After`, elsewhere with the seconds in `data.retryAfter`. The handler does not run, so the client can
+/// repeat the call. Refusals are logged as warnings, at most once per second.
 ///
-/// Several nodes count separately. Each round of a call that asks its client is one call.
+/// Each node counts for itself. A call that asks its client for input counts again in each round.
 ///
 /// # Examples
 ///
@@ -52,7 +51,8 @@ type Limiter =
 /// ```
 #[derive(Clone)]
 pub struct RateLimit {
-    limiter: Arc<Limiter>,
+    /// The time at which each caller's whole quota is free. A call moves it by one share of the period.
+    callers: Arc<Mutex<HashMap<CallerKey, Instant>>>,
     calls: u32,
     period: Duration,
 }
@@ -61,15 +61,10 @@ impl RateLimit {
     /// Limits each caller to `calls` calls in `period`. Values of 0 are 1 call and 1 ms. Clones count
     /// together.
     pub fn new(calls: u32, period: Duration) -> Self {
-        let (calls, period) = (calls.max(1), period.max(Duration::from_millis(1)));
-        let burst = NonZeroU32::new(calls).unwrap_or(NonZeroU32::MIN);
-        // A share of the period is at least a nanosecond.
-        let share = (period / calls).max(Duration::from_nanos(1));
-        let quota = Quota::with_period(share).unwrap_or(Quota::per_second(burst));
         Self {
-            limiter: Arc::new(RateLimiter::hashmap(quota.allow_burst(burst))),
-            calls,
-            period,
+            callers: Arc::default(),
+            calls: calls.max(1),
+            period: period.clamp(Duration::from_millis(1), MAX_PERIOD),
         }
     }
 
@@ -78,19 +73,25 @@ impl RateLimit {
     /// # Errors
     ///
     /// Returns [`Fault::RateLimited`] when the caller has no calls left.
-    fn count(&self, principal: Option<&Principal>) -> Result<(), Fault> {
-        if self.limiter.len() >= MAX_CALLERS {
-            self.limiter.retain_recent();
+    fn count(&self, principal: Option<&Principal>, now: Instant) -> Result<(), Fault> {
+        let share = (self.period / self.calls).max(Duration::from_nanos(1));
+        let mut key = principal.map(key_of).unwrap_or_default();
+        let mut callers = self.callers.lock();
+        if callers.len() >= MAX_CALLERS && !callers.contains_key(&key) {
+            callers.retain(|_, free_at| *free_at > now);
+            if callers.len() >= MAX_CALLERS {
+                key = CallerKey::default();
+            }
         }
-        let key = match principal {
-            Some(principal) if self.limiter.len() < MAX_CALLERS => key_of(principal),
-            _ => CallerKey::default(),
-        };
-        self.limiter.check_key(&key).map_err(|early| {
-            let wait = early.wait_time_from(DefaultClock::default().now());
-            self.log(principal, wait);
-            Fault::rate_limited("too many calls", wait)
-        })
+        let free_at = callers.get(&key).map_or(now, |free_at| now.max(*free_at)) + share;
+        let wait = free_at.saturating_duration_since(now + share * self.calls);
+        if wait.is_zero() {
+            callers.insert(key, free_at);
+            return Ok(());
+        }
+        drop(callers);
+        self.log(principal, wait);
+        Err(Fault::rate_limited("too many calls", wait))
     }
 
     fn log(&self, principal: Option<&Principal>, wait: Duration) {
@@ -107,18 +108,18 @@ impl RateLimit {
             ?period,
             wait_ms = wait,
             suppressed,
-            "a call was refused: its caller has made too many"
+            "a call was refused: its caller made too many calls"
         );
     }
 }
 
-/// Returns the key of a caller, which has one size for names of any length.
+/// Returns the key of a caller. A digest has the same size for names of any length.
 fn key_of(principal: &Principal) -> CallerKey {
     let client = principal.client.as_deref();
     let parts = [Some(&*principal.issuer), Some(&*principal.subject), client];
     let mut hash = Hash::new();
     for part in parts {
-        // The length separates the parts.
+        // Hashing the length keeps (`ab`, `c`) and (`a`, `bc`) apart.
         let length = part.map_or(u64::MAX, |part| part.len() as u64);
         hash.update(length.to_be_bytes());
         hash.update(part.unwrap_or_default());
@@ -129,7 +130,7 @@ fn key_of(principal: &Principal) -> CallerKey {
 impl Middleware for RateLimit {
     fn wrap(self, next: Next) -> Next {
         let limited = from_fn(move |exchange: Exchange, next: Next| {
-            let counted = self.count(exchange.principal());
+            let counted = self.count(exchange.principal(), Instant::now());
             async move {
                 match counted {
                     Ok(()) => next.run(exchange).await,
@@ -152,7 +153,7 @@ impl fmt::Debug for RateLimit {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use mcp_core::{Fault, Principal};
 
@@ -161,6 +162,7 @@ mod tests {
     #[test]
     fn callers_are_counted_separately_and_those_without_a_name_together() {
         let limit = RateLimit::new(2, Duration::from_secs(600));
+        let start = Instant::now();
         let ada = Principal::new("issuer", "ada");
         let mut app = ada.clone();
         app.client = Some("app".to_owned());
@@ -173,25 +175,72 @@ mod tests {
         ];
         for caller in &callers {
             for _ in 0..2 {
-                assert_eq!(limit.count(caller.as_ref()), Ok(()), "{caller:?}");
+                assert_eq!(limit.count(caller.as_ref(), start), Ok(()), "{caller:?}");
             }
         }
         for caller in &callers {
-            let fault = limit.count(caller.as_ref()).unwrap_err();
+            let later = start + Duration::from_secs(10);
+            let fault = limit.count(caller.as_ref(), later).unwrap_err();
             let Fault::RateLimited { retry_after, .. } = &fault else {
                 panic!("{fault:?}");
             };
-            assert!((290..=300).contains(&retry_after.as_secs()), "{fault:?}");
-            assert!(fault.to_string().contains("try again in 300 s"), "{fault}");
+            assert_eq!(retry_after.as_secs(), 290, "{fault:?}");
+            assert!(fault.to_string().contains("try again in 290 s"), "{fault}");
         }
     }
 
     #[test]
-    fn number_of_callers_is_bounded() {
-        let limit = RateLimit::new(1, Duration::from_secs(600));
-        for number in 0..MAX_CALLERS + 10 {
-            let _ = limit.count(Some(&Principal::new("issuer", number.to_string())));
+    fn share_of_the_period_allows_one_more_call() {
+        let limit = RateLimit::new(2, Duration::from_secs(600));
+        let start = Instant::now();
+        let at = |seconds| {
+            limit
+                .count(None, start + Duration::from_secs(seconds))
+                .is_ok()
+        };
+        assert_eq!(
+            [0, 0, 299, 300, 301].map(at),
+            [true, true, false, true, false]
+        );
+        assert_eq!([2000, 2000, 2000].map(at), [true, true, false]);
+    }
+
+    #[test]
+    fn extreme_settings_are_accepted() {
+        let now = Instant::now();
+        for (calls, period) in [
+            (0, Duration::ZERO),
+            (1, Duration::MAX),
+            (u32::MAX, Duration::MAX),
+            (u32::MAX, Duration::ZERO),
+        ] {
+            let limit = RateLimit::new(calls, period);
+            assert_eq!(limit.count(None, now), Ok(()), "{calls} {period:?}");
         }
-        assert!(limit.limiter.len() <= MAX_CALLERS + 1);
+    }
+
+    #[test]
+    fn full_table_forgets_idle_callers_and_keeps_the_others_counts() {
+        let limit = RateLimit::new(2, Duration::from_secs(600));
+        let start = Instant::now();
+        let caller = |number: usize| Principal::new("issuer", number.to_string());
+        for number in 0..MAX_CALLERS {
+            limit.count(Some(&caller(number)), start).unwrap();
+        }
+        // New callers share one quota.
+        for number in MAX_CALLERS..MAX_CALLERS + 2 {
+            limit.count(Some(&caller(number)), start).unwrap();
+        }
+        limit
+            .count(Some(&caller(MAX_CALLERS + 2)), start)
+            .unwrap_err();
+        assert_eq!(limit.callers.lock().len(), MAX_CALLERS + 1);
+        // Known callers keep their own.
+        limit.count(Some(&caller(7)), start).unwrap();
+        limit.count(Some(&caller(7)), start).unwrap_err();
+
+        let later = start + Duration::from_secs(300);
+        limit.count(Some(&caller(MAX_CALLERS)), later).unwrap();
+        assert!(limit.callers.lock().len() <= 3);
     }
 }
