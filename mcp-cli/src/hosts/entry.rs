@@ -1,10 +1,10 @@
-//! The entry of a server, as each host writes it.
+//! A server's entry in the settings of each host.
 
 use serde_json::{Map, Value, json};
 
 use super::Host;
 
-/// Words in names of variables and headers whose values are secrets.
+/// A variable or a header is a secret if its name contains one of these words.
 const SECRETS: [&str; 8] = [
     "auth",
     "cookie",
@@ -16,7 +16,7 @@ const SECRETS: [&str; 8] = [
     "token",
 ];
 
-/// The way in which a host reaches a server. Values of variables and headers may contain references `${NAME}`.
+/// A way to reach a server: a program to start, or a URL. Values of variables and headers may refer to environment variables as `${NAME}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Launch {
     Program {
@@ -30,44 +30,42 @@ pub(crate) enum Launch {
     },
 }
 
-/// The entry of a server: members in the order in which they are written.
+/// A server's entry: its members in the order of the settings file.
 pub(crate) type Entry = Vec<(&'static str, Value)>;
 
 /// Returns an entry as one JSON object.
 pub(crate) fn to_value(entry: &Entry) -> Value {
     let members = entry.iter();
-    Value::Object(
-        members
-            .map(|(name, value)| ((*name).to_owned(), value.clone()))
-            .collect(),
-    )
+    let members = members.map(|(name, value)| ((*name).to_owned(), value.clone()));
+    Value::Object(members.collect())
 }
 
-/// Returns true if a variable or a header of this name usually has a secret.
+/// Returns true if a variable or a header with this name usually contains a secret.
 pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRETS.iter().any(|word| name.contains(word))
 }
 
 impl Host {
-    /// The text before and after the name of an environment variable inside of a value. `None` if the host has no
-    /// references there.
+    /// The text before and after a variable's name in a reference. `None` if the host does not expand references
+    /// inside values.
     const fn reference(self) -> Option<(&'static str, &'static str)> {
         match self {
-            Self::ClaudeCode | Self::CopilotCli => Some(("${", "}")),
+            Self::ClaudeCode | Self::CopilotCli | Self::GeminiCli | Self::QwenCode => {
+                Some(("${", "}"))
+            }
             Self::Cursor | Self::Vscode | Self::Windsurf => Some(("${env:", "}")),
-            Self::GeminiCli | Self::QwenCode => Some(("$", "")),
             Self::Opencode => Some(("{env:", "}")),
-            // Codex and Goose pass whole values on, in members of their own.
+            // Codex and Goose have members for the names of variables whose whole values they pass on.
             Self::Codex | Self::Goose | Self::ClaudeDesktop | Self::Cline | Self::Zed => None,
         }
     }
 
-    /// Writes the entry of a server.
+    /// Creates the entry of the server `name`.
     ///
     /// # Errors
     ///
-    /// Returns a message if a value refers to a variable and the host cannot do that.
+    /// Returns a message if a value refers to a variable and the host cannot expand the reference.
     pub(crate) fn entry(self, name: &str, launch: &Launch) -> Result<Entry, String> {
         match (self, launch) {
             (Self::Codex, _) => self.codex(launch),
@@ -79,7 +77,7 @@ impl Host {
                 entry.push(("enabled", json!(true)));
                 Ok(entry)
             }
-            // This host starts programs only: this program connects it with the URL.
+            // Claude Desktop only starts programs: `mcp proxy` connects it to the URL.
             (Self::ClaudeDesktop, Launch::Url { url, headers }) => {
                 let mut args = vec!["proxy".to_owned(), url.clone()];
                 for (name, value) in headers {
@@ -119,7 +117,7 @@ impl Host {
         }
     }
 
-    /// The member `type` of hosts that have one.
+    /// Creates an entry with the member `type`, or an empty one for hosts without it.
     fn kind(self, kind: &str, of_copilot: &str) -> Entry {
         match self {
             Self::ClaudeCode | Self::Vscode => vec![("type", json!(kind))],
@@ -150,7 +148,7 @@ impl Host {
         Ok(())
     }
 
-    /// Writes the references of a value as the host does.
+    /// Rewrites the references in a value to the syntax of the host.
     fn rendered(self, name: &str, value: &str) -> Result<String, String> {
         let mut out = String::new();
         let mut rest = value;
@@ -168,7 +166,7 @@ impl Host {
 
     fn no_reference(self, name: &str, variable: &str) -> String {
         format!(
-            "{} cannot take the value of {name:?} from the variable {variable}: it has no references to variables there; write the value into its settings yourself",
+            "{} cannot read the value of {name:?} from the variable {variable}; write the value into its settings yourself",
             self.owner()
         )
     }
@@ -190,14 +188,12 @@ impl Host {
                 for (name, value) in headers {
                     let is_token = name.eq_ignore_ascii_case("authorization");
                     let token = value.strip_prefix("Bearer ").and_then(whole_reference);
-                    match (token.filter(|_| is_token), whole_reference(value)) {
-                        (Some(variable), _) => {
-                            entry.push(("bearer_token_env_var", json!(variable)));
-                        }
-                        (None, Some(variable)) => drop(named.insert(name.clone(), variable.into())),
-                        (None, None) => {
-                            drop(set.insert(name.clone(), self.rendered(name, value)?.into()));
-                        }
+                    if let Some(variable) = token.filter(|_| is_token) {
+                        entry.push(("bearer_token_env_var", json!(variable)));
+                    } else if let Some(variable) = whole_reference(value) {
+                        named.insert(name.clone(), variable.into());
+                    } else {
+                        set.insert(name.clone(), self.rendered(name, value)?.into());
                     }
                 }
                 push_object(&mut entry, "http_headers", set);
@@ -266,7 +262,8 @@ fn split_reference(text: &str) -> Option<(&str, &str, &str)> {
 
 /// Returns NAME if the text is `${NAME}`.
 fn whole_reference(text: &str) -> Option<&str> {
-    text.strip_prefix("${")?.strip_suffix('}')
+    let name = text.strip_prefix("${")?.strip_suffix('}')?;
+    (!name.contains('}')).then_some(name)
 }
 
 #[cfg(test)]
@@ -306,7 +303,7 @@ mod tests {
             (Host::ClaudeCode, typed("stdio", "${SHOP_KEY}")),
             (Host::Cursor, plain("${env:SHOP_KEY}")),
             (Host::Vscode, typed("stdio", "${env:SHOP_KEY}")),
-            (Host::GeminiCli, plain("$SHOP_KEY")),
+            (Host::GeminiCli, plain("${SHOP_KEY}")),
             (
                 Host::Opencode,
                 json!({"type": "local", "command": ["/bin/shop", "--fast"], "environment": env("{env:SHOP_KEY}"), "enabled": true}),
@@ -345,7 +342,7 @@ mod tests {
             ),
             (
                 Host::GeminiCli,
-                json!({"httpUrl": url, "headers": {"Authorization": "Bearer $SHOP_TOKEN"}}),
+                json!({"httpUrl": url, "headers": {"Authorization": "Bearer ${SHOP_TOKEN}"}}),
             ),
             (
                 Host::Windsurf,
@@ -368,6 +365,20 @@ mod tests {
         };
         let desktop = entry(Host::ClaudeDesktop, &open).unwrap();
         assert_eq!(desktop["args"], json!(["proxy", url]));
+    }
+
+    #[test]
+    fn text_around_references_is_kept() {
+        let launch = |value: &str| Launch::Url {
+            url: "https://shop.example/mcp".to_owned(),
+            headers: pairs(&[("Authorization", value)]),
+        };
+        let gemini = entry(Host::GeminiCli, &launch("${USER_ID}_${KEY}x")).unwrap();
+        assert_eq!(gemini["headers"]["Authorization"], "${USER_ID}_${KEY}x");
+        for value in ["Bearer ${ID}${KEY}", "${ID}:${KEY}"] {
+            let error = entry(Host::Codex, &launch(value)).unwrap_err();
+            assert!(error.contains("from the variable ID;"), "{error}");
+        }
     }
 
     #[test]
