@@ -1,4 +1,4 @@
-//! [`AuthError`], and text of other parties in error messages.
+//! [`AuthError`], and foreign text in its messages.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use url::Url;
 use crate::challenge::Challenge;
 use crate::secret::Secret;
 
-/// An error of authorization. Messages contain no tokens, codes or secrets. Text of servers is
-/// escaped and at most 200 characters long.
+/// An authorization error. Messages contain no tokens, codes or secrets. Text from servers is cut after 200
+/// characters, and escaped. Scopes are not cut; they consist of visible ASCII characters.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthError {
@@ -26,15 +26,15 @@ pub enum AuthError {
         /// The rule that refuses it.
         reason: String,
     },
-    /// A server of the login cannot be reached or has a temporary failure. Stored tokens are kept.
+    /// A server that authorization needs cannot be reached, or fails temporarily. Stored tokens are kept.
     #[error("the authorization request to {url} failed: {reason}")]
     Unavailable {
         /// The URL without its query.
         url: String,
         /// The failure.
         reason: String,
-        /// The error of the HTTP client, if no response came. Its source is the error of a
-        /// [host's own client](crate::OAuth::http_client).
+        /// The error of the HTTP client, if no response came. The error of a
+        /// [client that the program sets](crate::OAuth::http_client) is its source.
         source: Option<Arc<ChannelError>>,
     },
     /// A response is larger than the limit.
@@ -67,7 +67,7 @@ pub enum AuthError {
         /// The server.
         server: String,
     },
-    /// The metadata belongs to another server. Logging in could give a token to the wrong server.
+    /// The metadata belongs to another server. A login could send a token to the wrong server.
     #[error("the authorization metadata of {server} is for another resource: {resource}")]
     ResourceMismatch {
         /// The server.
@@ -89,7 +89,7 @@ pub enum AuthError {
         /// The expected issuer.
         expected: String,
     },
-    /// The authorization server supports no PKCE with S256.
+    /// The authorization server does not support PKCE with S256.
     #[error("the authorization server {issuer} does not support PKCE with S256")]
     PkceUnsupported {
         /// The issuer.
@@ -101,8 +101,8 @@ pub enum AuthError {
         /// The issuer.
         issuer: String,
     },
-    /// The MCP server names another authorization server than the one of this client. Nothing was sent
-    /// to it.
+    /// The MCP server names another authorization server than the one that this client belongs to. Nothing
+    /// was sent to the other one.
     #[error("this client is for the authorization server {expected}, the server names {issuer}")]
     ClientIssuer {
         /// The issuer of the settings, or the first one that accepted the client id.
@@ -110,8 +110,8 @@ pub enum AuthError {
         /// The issuer that the server names.
         issuer: String,
     },
-    /// The authorization server names an endpoint at another site than its own. A hostile one could show
-    /// the login page of somebody else, and receive the code of the login.
+    /// The authorization server names an endpoint at another site than its own. A hostile server could show
+    /// another server's login page, and receive the login's code itself.
     #[error(
         "the authorization server {issuer} names a {endpoint} at another site: {url}; if you trust this \
          authorization server, set .issuer({issuer:?}), or ask the user with .confirm_login(…)"
@@ -144,7 +144,7 @@ pub enum AuthError {
     /// The token endpoint refused a request.
     #[error("the authorization server refused the token request: {0}")]
     TokenRejected(OAuthCode),
-    /// The server demands scopes that this client has asked for already.
+    /// The server demands scopes that this client has already asked for.
     #[error("the server demands the scopes {required:?}, the token has {granted:?}")]
     InsufficientScope {
         /// The demanded scopes.
@@ -169,9 +169,9 @@ pub enum AuthError {
         /// The limit.
         limit: u32,
     },
-    /// The server refuses the token of a request with 401, and no other one helps: it was just issued, or the
-    /// [program manages it](crate::OAuth::token). A program compares it with its storage, which may have
-    /// a newer one.
+    /// The server refused a request's token with 401, and the client cannot get a better one: the token was just
+    /// issued, or the [program manages it](crate::OAuth::token). Such a program can compare it with its stored
+    /// token, which may be newer.
     #[error("the server refuses the token{}", refusal(challenge.as_ref()))]
     TokenRefused {
         /// The refused token.
@@ -182,7 +182,7 @@ pub enum AuthError {
     /// The login page cannot be shown, or the redirect cannot be received.
     #[error("the login cannot be started: {0}")]
     Redirect(String),
-    /// A function of the program gave no token or assertion.
+    /// A function of the program did not return a token or an assertion.
     #[error("the program's token source failed: {0}")]
     Source(String),
     /// The store of credentials failed.
@@ -203,7 +203,7 @@ pub enum AuthError {
         /// The issuer.
         issuer: String,
     },
-    /// The task of the login ended before it was done.
+    /// The login's task ended before the login did.
     #[error("the login was interrupted; try again")]
     Interrupted,
 }
@@ -234,7 +234,7 @@ impl AuthError {
 
     /// Converts the error of the HTTP client. Its causes are part of the message.
     pub(crate) fn unreachable(url: &Url, error: ChannelError) -> Self {
-        let mut reason = error.to_string();
+        let mut reason = printable(&error.to_string());
         let mut source = std::error::Error::source(&error);
         while let Some(cause) = source {
             reason.push_str(": ");
@@ -249,19 +249,19 @@ impl AuthError {
     }
 }
 
-/// Returns the error code of a challenge for a message.
+/// Returns the challenge's error code in brackets, or nothing.
 fn refusal(challenge: Option<&Challenge>) -> String {
     let code = challenge.and_then(|challenge| challenge.error.as_deref());
     code.map_or_else(String::new, |code| format!(" ({})", printable(code)))
 }
 
-/// An error code of OAuth with its description, both as the authorization server sent them, escaped.
+/// An OAuth error code and its description from the authorization server, both escaped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OAuthCode {
     /// The code, such as `invalid_grant`.
     pub code: String,
-    /// The description, empty without one. It is text of the authorization server: show it as such.
+    /// The description, or an empty string. Tell users that the authorization server wrote it.
     pub description: String,
 }
 
@@ -284,10 +284,10 @@ impl fmt::Display for OAuthCode {
     }
 }
 
-/// Characters of foreign text in a message.
+/// Largest number of characters that a message quotes from foreign text.
 const SHOWN: usize = 200;
 
-/// Returns foreign text on one line, escaped by [`escape_line`], and cut when it is long.
+/// Returns the first 200 characters of foreign text on one line, escaped by [`escape_line`].
 pub(crate) fn printable(text: &str) -> String {
     let cut = text.char_indices().nth(SHOWN);
     match cut.and_then(|(end, _)| text.get(..end)) {
@@ -308,7 +308,9 @@ pub(crate) fn shown(url: &Url) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{OAuthCode, printable, shown};
+    use mcp_core::ChannelError;
+
+    use super::{AuthError, OAuthCode, printable, shown};
 
     #[test]
     fn foreign_text_is_one_short_line() {
@@ -319,6 +321,15 @@ mod tests {
         assert_eq!(printable(&"ä".repeat(500)).chars().count(), 201);
         let code = OAuthCode::new("access_denied", Some("no\nway"));
         assert_eq!(code.to_string(), "access_denied (no\\nway)");
+    }
+
+    #[test]
+    fn text_of_an_http_client_is_one_short_line() {
+        let text = format!("bad\n{}", "x".repeat(500));
+        let url = "https://h/".parse().unwrap();
+        let message = AuthError::unreachable(&url, ChannelError::Malformed(text)).to_string();
+        assert!(message.contains("bad\\nx"), "{message}");
+        assert!(message.chars().count() < 300, "{message}");
     }
 
     #[test]
