@@ -1,4 +1,4 @@
-//! The extensions that a server or a client has registered, and mistakes in them.
+//! Registered extensions of a server or a client, and mistakes in them.
 
 use std::any::type_name;
 use std::collections::HashMap;
@@ -11,60 +11,40 @@ use serde_json::Value;
 
 use super::{Capabilities, Extension, to_object};
 
-/// An extension with everything that is checked before it is used. `C` are the capabilities of the
-/// side that registers it.
+/// A registered extension, with the data that [`find_problems`] checks before its first use. `C` is the
+/// capabilities type of the side that registers it.
+#[derive(Clone)]
 pub struct Registration<C> {
     id: String,
     settings: JsonObject,
     /// The methods that this side answers.
     methods: Vec<&'static str>,
-    /// The source of the registration, for errors: a Rust type or a function.
+    /// The name of the Rust type or function that registers the extension, for errors.
     source: &'static str,
     requirements: Vec<Requirement<C>>,
-    /// Mistakes that were found while it was registered.
+    /// Mistakes in the identifier and the settings.
     problems: Vec<String>,
 }
 
+#[derive(Clone)]
 struct Requirement<C> {
     name: String,
     is_met: Arc<dyn Fn(&C) -> bool + Send + Sync>,
 }
 
-impl<C> Clone for Requirement<C> {
-    fn clone(&self) -> Self {
-        Self {
-            name: self.name.clone(),
-            is_met: self.is_met.clone(),
-        }
-    }
-}
-
-impl<C> Clone for Registration<C> {
-    fn clone(&self) -> Self {
-        Self {
-            id: self.id.clone(),
-            settings: self.settings.clone(),
-            methods: self.methods.clone(),
-            source: self.source,
-            requirements: self.requirements.clone(),
-            problems: self.problems.clone(),
-        }
-    }
-}
-
 impl<C: Capabilities> Registration<C> {
-    /// The registration of the extension `E`.
+    /// Creates the registration of the extension `E`.
     pub fn of<E: Extension>(settings: &impl Serialize) -> Self {
         Self::new(E::ID, type_name::<E>(), settings)
     }
 
-    /// A registration without a type. `source` says in errors where it comes from.
+    /// Creates a registration of an extension without a Rust type. Errors name `source` as its origin.
     pub fn new(id: impl Into<String>, source: &'static str, settings: &impl Serialize) -> Self {
         let id = id.into();
         let mut problems = Vec::new();
         if !is_valid_id(&id) {
             problems.push(format!(
-                "the extension `{id}` has no valid identifier; write it as `com.example/name`"
+                "`{id}` is not a valid extension identifier; write it as `com.example/name`"
             ));
         }
         let settings = to_object(settings).map_err(|error| error.to_string());
@@ -88,7 +68,8 @@ impl<C: Capabilities> Registration<C> {
         self.methods.push(method);
     }
 
-    /// Adds a requirement on the final capabilities of this side.
+    /// Requires that `is_met` returns true for this side's final capabilities. Errors call the requirement
+    /// `name`.
     pub fn require(
         &mut self,
         name: impl Into<String>,
@@ -100,7 +81,7 @@ impl<C: Capabilities> Registration<C> {
         });
     }
 
-    /// Adds a requirement of another extension.
+    /// Requires that this side also has the extension `id`.
     pub fn require_extension(&mut self, id: impl Into<String>) {
         let id = id.into();
         self.require(format!("the extension `{id}`"), move |capabilities: &C| {
@@ -119,10 +100,9 @@ impl<C: Capabilities> Registration<C> {
         &self.id
     }
 
-    /// Returns the first requirement that `capabilities` do not meet, as a message.
+    /// Returns a message about the first requirement that `capabilities` do not meet.
     pub fn unmet_requirement(&self, capabilities: &C) -> Option<String> {
-        let mut unmet = self.unmet_requirements(capabilities);
-        unmet.next()
+        self.unmet_requirements(capabilities).next()
     }
 
     fn unmet_requirements(&self, capabilities: &C) -> impl Iterator<Item = String> {
@@ -149,8 +129,8 @@ fn is_valid_id(id: &str) -> bool {
     is_name(prefix) && name.split('/').all(is_name)
 }
 
-/// Returns the mistakes in registrations: repeated identifiers, names of methods that are taken, and
-/// requirements that the final capabilities do not meet.
+/// Returns the mistakes in registrations: invalid or repeated identifiers, invalid settings, method names that
+/// the protocol or another extension uses, and requirements that the final capabilities do not meet.
 pub fn find_problems<C: Capabilities>(
     registrations: &[Registration<C>],
     capabilities: &C,
@@ -186,7 +166,7 @@ pub fn find_problems<C: Capabilities>(
     problems
 }
 
-/// Returns true for methods of the protocol itself, false for those of official extensions.
+/// Returns true if the protocol itself defines the method. Returns false for methods of official extensions.
 fn is_core(name: &str) -> bool {
     Method::from_name(name).is_some_and(|method| !method.spec().of_extension)
 }

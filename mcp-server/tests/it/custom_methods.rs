@@ -276,7 +276,7 @@ fn taken_names_and_identifiers_are_setup_errors() {
     );
     assert!(problems[1].contains("`tools/call`, which is a method of the protocol"));
     assert!(problems[2].contains("`com.example/clock` is registered twice, by `it::"));
-    assert!(problems[3].contains("`nonsense` has no valid identifier"));
+    assert!(problems[3].contains("`nonsense` is not a valid extension identifier"));
 }
 
 /// An extension that needs tools and the clock.
