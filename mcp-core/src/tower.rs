@@ -1,9 +1,9 @@
 //! Middleware: tower layers around calls, the same on every transport.
 //!
 //! A layer sees the [`Exchange`] before the call and the [`Reply`] after it. It wraps [`Next`]: the
-//! remaining layers and the handler. All calls share the service that a layer makes, so it need not
-//! be `Clone`. A lock guards it while a call waits for `poll_ready` and calls it, and is released
-//! before the call is answered.
+//! remaining layers and the handler. All calls share the service that a layer makes, so the service need
+//! not be `Clone`. Each call locks the service, waits for `poll_ready`, calls it, and releases the lock
+//! before it awaits the reply.
 
 mod fault;
 mod from_fn;
@@ -38,16 +38,16 @@ pub use layers::{LayerStack, Layers, SharedLayer};
 /// |---|---|
 /// | [`Fault`](crate::Fault) | the same |
 /// | `Elapsed` (time limit) | [`Fault::Deadline`](crate::Fault::Deadline) |
-/// | `Overloaded` (load shedding) | [`Fault::Overloaded`](crate::Fault::Overloaded), to be repeated after a second |
+/// | `Overloaded` (load shedding) | [`Fault::Overloaded`](crate::Fault::Overloaded), with a wait of one second |
 /// | any other | an internal fault; the error is logged and not sent |
 ///
-/// The trait is implemented for all such layers. It is not meant to be implemented by hand.
+/// All such layers implement the trait. Do not implement it by hand.
 pub trait Middleware {
     /// Wraps the remaining layers and the handler.
     fn wrap(self, next: Next) -> Next;
 
-    /// Returns the observer of the messages that layers do not see. Default: none. One server or client
-    /// has one observer, that of the layer that is added last.
+    /// Returns the observer of the messages that layers do not see. Default: none. A server or a client has
+    /// one observer: if several layers have one, that of the layer that is added last.
     fn observer(&self) -> Option<Arc<dyn Observer>> {
         None
     }
@@ -78,20 +78,21 @@ impl<F: Fn(Exchange) -> BoxFuture<'static, Reply> + Send + Sync> Run for F {
 
 /// The remaining layers of a call and its handler. Cloning is cheap.
 ///
-/// As a tower service it is always ready; layers around it wait when they are called. Layers that
-/// check if an inner one is ready (`LoadShed`) therefore belong into one `ServiceBuilder` with it.
+/// As a tower service it is always ready, even if an inner layer is not: the call waits instead. A layer that
+/// depends on an inner layer's readiness, such as `LoadShed`, therefore belongs into the same
+/// `ServiceBuilder` as that layer.
 #[derive(Clone)]
 pub struct Next(Arc<dyn Run>);
 
 impl Next {
-    /// A function that answers calls. It must not panic when it is called.
+    /// Wraps a function that answers calls. The function must not panic when it is called.
     pub fn new(
         handler: impl Fn(Exchange) -> BoxFuture<'static, Reply> + Send + Sync + 'static,
     ) -> Self {
         Self(Arc::new(handler))
     }
 
-    /// A tower service that answers calls.
+    /// Wraps a tower service that answers calls.
     fn from_tower<T>(service: T) -> Self
     where
         T: TowerService<Exchange, Response = Reply, Error: Into<BoxError>, Future: Send>
@@ -111,8 +112,8 @@ impl Next {
         })
     }
 
-    /// The innermost service of layers whose calls end in different places: the endpoint that the call
-    /// passed to [`run_to`](Self::run_to).
+    /// The innermost service of layers whose calls have different endpoints: each call runs the endpoint that
+    /// it passed to [`run_to`](Self::run_to).
     pub fn endpoint() -> Self {
         Self::new(|mut exchange| match exchange.endpoint.take() {
             Some(Endpoint(endpoint)) => endpoint(exchange),
@@ -127,8 +128,8 @@ impl Next {
 
     /// Runs a call through layers around [`Next::endpoint`], then through `endpoint`.
     ///
-    /// Layers may change the exchange, but they have to pass on the same one, because it carries the
-    /// endpoint; otherwise the call fails. An endpoint may call `run_to` again.
+    /// Layers may change the exchange. They have to pass it on, because it carries the endpoint: a call with a
+    /// new exchange fails. An endpoint may call `run_to` again.
     pub fn run_to(
         &self,
         mut exchange: Exchange,

@@ -1,17 +1,17 @@
-//! Identifiers of Rust from arbitrary text.
+//! Rust identifiers from arbitrary text.
 //!
-//! Only ASCII letters, digits and `_` are used, so two identifiers are equal for the compiler only if
-//! they are equal here.
+//! They consist of ASCII letters, digits and `_`. The compiler normalizes other letters, so that two different
+//! strings could be the same identifier.
 
 use std::collections::HashMap;
 
 use heck::{ToSnakeCase as _, ToUpperCamelCase as _};
 use proc_macro2::{Ident, Span};
 
-/// Longest name before a number is appended.
+/// Largest length of a name without an appended number.
 const MAX_NAME: usize = 80;
 
-/// Keywords of all editions, which need `r#`.
+/// Keywords of all editions. As identifiers they need `r#`.
 const KEYWORDS: [&str; 49] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
     "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
@@ -20,7 +20,7 @@ const KEYWORDS: [&str; 49] = [
     "virtual", "where", "while", "yield", "union",
 ];
 
-/// Keywords that cannot have `r#`.
+/// Keywords that cannot be identifiers, not even with `r#`.
 const PATH_KEYWORDS: [&str; 4] = ["crate", "self", "super", "Self"];
 
 /// Names that the generated code imports, and names of the standard prelude that it and its derives use.
@@ -62,7 +62,7 @@ pub(crate) const RESERVED_TYPES: [&str; 32] = [
 /// The names of one scope.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    /// Used names, with the last number that was appended to each.
+    /// Used names, each with the last number that was appended to it.
     used: HashMap<String, usize>,
 }
 
@@ -74,18 +74,17 @@ impl Names {
         }
     }
 
-    /// Returns `wanted`, with a number if it is used.
+    /// Reserves `wanted`, or, if it is used, `wanted` with a number. Returns the reserved name.
     pub(crate) fn take(&mut self, wanted: &str) -> String {
-        if !self.used.contains_key(wanted) {
+        let Some(mut number) = self.used.get(wanted).copied() else {
             self.used.insert(wanted.to_owned(), 1);
             return wanted.to_owned();
-        }
+        };
         let separator = if wanted.starts_with(char::is_uppercase) {
             ""
         } else {
             "_"
         };
-        let mut number = self.used.get(wanted).copied().unwrap_or(1);
         loop {
             number += 1;
             let name = format!("{wanted}{separator}{number}");
@@ -103,26 +102,14 @@ impl Names {
     }
 }
 
-/// Returns the text as a name of a type or variant.
+/// Converts text to a name for a type or variant. Text without ASCII letters and digits becomes `fallback`.
 pub(crate) fn type_name(text: &str, fallback: &str) -> String {
-    let name = words(text).to_upper_camel_case();
-    let name = match name.chars().next() {
-        None => fallback.to_owned(),
-        Some(first) if first.is_ascii_digit() => format!("N{name}"),
-        Some(_) => name,
-    };
-    shorten(name)
+    complete(words(text).to_upper_camel_case(), "N", fallback)
 }
 
-/// Returns the text as a name of a field or function.
+/// Converts text to a name for a field or function. Text without ASCII letters and digits becomes `fallback`.
 pub(crate) fn value_name(text: &str, fallback: &str) -> String {
-    let name = words(text).to_snake_case();
-    let name = match name.chars().next() {
-        None => fallback.to_owned(),
-        Some(first) if first.is_ascii_digit() => format!("n{name}"),
-        Some(_) => name,
-    };
-    let name = shorten(name);
+    let name = complete(words(text).to_snake_case(), "n", fallback);
     if PATH_KEYWORDS.contains(&&*name) {
         format!("{name}_")
     } else {
@@ -130,7 +117,7 @@ pub(crate) fn value_name(text: &str, fallback: &str) -> String {
     }
 }
 
-/// Returns the identifier of a name.
+/// Converts a name to an identifier, with `r#` if it is a keyword.
 pub(crate) fn ident(name: &str) -> Ident {
     if KEYWORDS.contains(&name) {
         Ident::new_raw(name, Span::call_site())
@@ -145,7 +132,13 @@ fn words(text: &str) -> String {
         .collect()
 }
 
-fn shorten(mut name: String) -> String {
+/// Replaces an empty name, adds `prefix` to a leading digit, and shortens the result.
+fn complete(mut name: String, prefix: &str, fallback: &str) -> String {
+    if name.is_empty() {
+        name = fallback.to_owned();
+    } else if name.starts_with(|first: char| first.is_ascii_digit()) {
+        name.insert_str(0, prefix);
+    }
     name.truncate(MAX_NAME);
     name.truncate(name.trim_end_matches('_').len());
     name

@@ -1,9 +1,9 @@
 //! `#[tool]` and its counterparts on a free function: the function becomes a route.
 //!
-//! The name of the function becomes a unit struct that converts into the route and into `Routes`. It
-//! dereferences to a pointer to the function, so that calls of the function stay valid. The function
-//! itself moves into an anonymous constant, where its own name refers to the function: a parameter may
-//! have the name of the function.
+//! A unit struct takes the function's name. It converts into the route and into `Routes`. It also
+//! dereferences to a function pointer, so code can still call the function by its name. The function itself
+//! moves into an anonymous constant. There it shadows the struct, because a parameter cannot have the name
+//! of a unit struct, but can have the name of its function.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -54,7 +54,7 @@ pub(crate) fn expand(kind: RouteKind, options: TokenStream, item: TokenStream) -
     }
 }
 
-/// Reports where the attribute belongs and keeps the item.
+/// Keeps the item, and adds an error that says where the attribute belongs.
 fn misplaced(kind: RouteKind, item: TokenStream) -> TokenStream {
     let message = format!(
         "`#[{}]` belongs on a function: on a free one, or on one in an `impl` block that has \
@@ -130,7 +130,7 @@ fn generate(
     }
 }
 
-/// Returns the implementation of `Deref`, with which the struct is called like the function.
+/// Returns the `Deref` implementation that makes the struct callable like the function.
 fn pointer(route: &RouteMethod, original: &Signature) -> TokenStream {
     let ident = route.ident();
     let span = hygienic(ident.span());
@@ -143,7 +143,7 @@ fn pointer(route: &RouteMethod, original: &Signature) -> TokenStream {
     let types: Vec<Type> = types
         .map(|mut ty| {
             anonymize.visit_type_mut(&mut ty);
-            // The future of an `async` function owns its arguments.
+            // The boxed future is `'static`, so it cannot borrow arguments.
             if is_async {
                 StaticLifetimes.visit_type_mut(&mut ty);
             }

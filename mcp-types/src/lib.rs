@@ -1,28 +1,27 @@
-//! Types of the Model Context Protocol: one superset for all revisions.
+//! Types of the Model Context Protocol. Each type has the members of all revisions.
 //!
 //! | Topic | Module |
 //! |---|---|
 //! | JSON-RPC: ids, messages, parser, batches, errors | `jsonrpc` |
-//! | all messages of a side, owned and typed by their method | `owned` |
-//! | revisions and the features of each | `version` |
+//! | all messages that a client or a server sends, owned, and typed by their method | `owned` |
+//! | revisions and their features | `version` |
 //! | table of methods | `method` |
 //! | error codes and their `data` | [`codes`] |
 //! | `_meta`: reserved keys, syntax of keys, trace context | [`meta`] |
 //! | tools, resources, prompts, content, … | one module per page of the specification |
-//! | requests of a server to its client | `elicitation`, `sampling`, `roots`; `input` combines them |
-//! | text of a peer in logs, terminals and messages | [`escape_line`], [`escape_block`], [`escape_json`] |
-//! | URLs of a peer that are opened or loaded; URLs that this program sends | `checked_url` (feature `url`), `own_url` |
+//! | a server's requests to its client | `elicitation`, `sampling`, `roots`; `input` combines them |
+//! | a peer's text in logs, terminals and messages | [`escape_line`], [`escape_block`], [`escape_json`] |
+//! | a peer's URLs that the program opens or loads; URLs that the program sends | `checked_url` (feature `url`), `own_url` |
 //! | URI templates: parts, variables, expansion | [`uri_template`] |
 //! | legacy handshake and legacy tasks | `lifecycle`, [`legacy_tasks`] |
 //! | official extensions | [`ext`] |
 //!
-//! All types derive serde's `Serialize` and `Deserialize`, except for unions and strings with rules of
-//! their own. Optional members may be missing or `null`. Unknown members are kept in fields named
-//! `extra` and ignored by types without such a field. A known member that occurs twice is an error.
-//! With the feature `schemars`, all types implement `schemars::JsonSchema`.
+//! All types implement serde's `Serialize` and `Deserialize`. Optional members may be missing or `null`. A
+//! field named `extra` keeps unknown members; types without such a field ignore them. A known member that
+//! occurs twice is an error. With the feature `schemars`, all types implement `schemars::JsonSchema`.
 //!
-//! The crate does no IO and knows no clock and no async runtime. The wires in `mcp-core` leave out the
-//! members that a revision does not define.
+//! The crate does no IO, reads no clock, and needs no async runtime. The wires in `mcp-core` leave out members
+//! that a revision does not define.
 
 mod cache;
 mod cancellation;

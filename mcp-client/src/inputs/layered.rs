@@ -1,4 +1,4 @@
-//! Requests of the server: the inbound layers of the client, then its handlers.
+//! Answers to the server's input requests: through the client's inbound layers, then by a handler.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -64,8 +64,8 @@ async fn observed(
     answer
 }
 
-/// Runs the layers, then the handler of the request. Layers see the request as
-/// [`Call::Other`], and its response as [`ResultBody::Other`].
+/// Runs the layers around the request's handler. Layers see the request as [`Call::Other`], and its
+/// response as [`ResultBody::Other`].
 async fn answer(
     inputs: &Inputs,
     request: InputRequest,
@@ -111,21 +111,23 @@ async fn answer(
             ..
         } => match request.read(&response) {
             Ok(response) => return Ok(response),
-            Err(error) => Fault::internal(format!("the response of a layer is malformed: {error}")),
+            Err(error) => {
+                Fault::internal(format!("a layer returned a malformed response: {error}"))
+            }
         },
         Reply::Fault(fault) => match failure.lock().take() {
             Some(error) => return Err(error),
             None => fault,
         },
-        _ => Fault::internal("a layer returned a reply of another kind"),
+        _ => Fault::internal("a layer returned a reply that does not answer an input request"),
     };
     Err(InputError::Refused { wants, fault })
 }
 
-/// Reads a request as a layer has left it.
+/// Reads the request that the layers passed on. They may have changed it.
 fn read_request(call: &Call) -> Result<InputRequest, String> {
     let Call::Other { method, params } = call else {
-        return Err("a layer passed on a message of another kind".to_owned());
+        return Err("a layer passed on a call that is not an input request".to_owned());
     };
     InputRequest::from_parts(method, params.as_ref()).map_err(|error| error.to_string())
 }

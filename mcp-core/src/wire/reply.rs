@@ -3,13 +3,13 @@
 use bytes::Bytes;
 use mcp_types::Method;
 
-/// An encoded reply in up to three parts, so that a cached list is sent without copying it.
+/// An encoded reply in up to three parts. A cached list is the shared part, which is not copied.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct EncodedReply {
     /// The first part, or the whole message.
     pub head: Vec<u8>,
-    /// A part that is shared with other replies. Empty when there is none.
+    /// The part that other replies share. Empty when there is none.
     pub shared: Bytes,
     /// The part after the shared one.
     pub tail: Vec<u8>,
@@ -38,7 +38,7 @@ impl EncodedReply {
     }
 }
 
-/// A result that does not fit the method of its request.
+/// A result that does not fit its request's method.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
@@ -47,10 +47,10 @@ pub enum DecodeError {
     Malformed {
         /// The method.
         method: Box<str>,
-        /// The error, with the path of the value that does not fit.
+        /// The error, with the path to the value that does not fit.
         reason: String,
     },
-    /// The `resultType` is unknown to this library.
+    /// This library does not know the `resultType`.
     // spec: BASE-24
     #[error("the result of {method} is of the unknown kind {result_type:?}")]
     UnknownKind {

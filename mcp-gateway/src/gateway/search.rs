@@ -1,7 +1,7 @@
-//! Tools that are found by search instead of a list: [`ToolMode::Search`].
+//! [`ToolMode::Search`]: clients find tools by search instead of in a list.
 //!
-//! The server replaces `call_tool` with the call of the tool before scopes, layers and routes see it. The layer of this
-//! module answers `tools/list`, `search_tools` and `describe_tools` from the list that the caller may see.
+//! The server replaces a `call_tool` request with the call that it contains before scopes, layers and routes see it. A
+//! layer answers `tools/list`, `search_tools` and `describe_tools` from the tools that the caller may see.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use mcp_types::{CallToolResult, ListToolsResult, Page, Tool};
 
 use crate::patterns::ToolPatterns;
 
-/// Instructions of a gateway whose tools are found by search.
+/// Instructions of a gateway in [`ToolMode::Search`].
 const INSTRUCTIONS: &str = "Most tools of this server are not listed. search_tools finds tools for a task, \
     describe_tools returns their arguments, and call_tool calls one.";
 
@@ -25,12 +25,12 @@ pub enum ToolMode {
     /// `tools/list` has all tools.
     #[default]
     List,
-    /// `tools/list` has `search_tools`, `describe_tools` and `call_tool`, with which language models find, read and call
-    /// the other tools.
+    /// `tools/list` has `search_tools`, `describe_tools` and `call_tool`. With them, language models find, read and
+    /// call the other tools.
     Search,
 }
 
-/// The search in the tools of a gateway. Clones share the ranker.
+/// The search in a gateway's tools. Clones share the ranker.
 #[derive(Clone)]
 pub(super) struct ToolSearch {
     pub(super) ranker: Arc<dyn Ranker>,
@@ -83,7 +83,7 @@ impl ToolSearch {
                         Ok(tools) => search::describe_tools(&tools, arguments),
                         Err(reply) => return reply,
                     },
-                    // Its arguments are not a call: the server has not replaced it.
+                    // The server has not replaced it: its arguments are invalid, or it calls one of the three tools.
                     search::CALL_TOOL => {
                         CallToolResult::error(match search::inner_call(arguments) {
                             Err(problem) => problem,
@@ -98,7 +98,7 @@ impl ToolSearch {
         }
     }
 
-    /// Lists the tools that stay listed, and the three tools.
+    /// Lists the tools that stay listed, and the three tools of the search.
     async fn list(&self, exchange: &Exchange, next: &Next) -> Reply {
         let mut tools = match visible_tools(exchange, next).await {
             Ok(tools) => tools,
@@ -120,7 +120,8 @@ fn is_own(name: &str) -> bool {
     .contains(&name)
 }
 
-/// Returns the call in a call of `call_tool`.
+/// Returns the call that a `call_tool` request contains. `None` for other requests, for invalid arguments, and for
+/// calls of the three tools themselves.
 fn inner_call(call: &Call) -> Option<Call> {
     let Call::CallTool(outer) = call else {
         return None;
@@ -133,11 +134,11 @@ fn inner_call(call: &Call) -> Option<Call> {
     (!is_own(&inner.name)).then_some(Call::CallTool(inner))
 }
 
-/// Returns the tools that the caller may see, without those that have the name of one of the three.
+/// Returns the tools that the caller may see, except those with the name of one of the three tools.
 ///
 /// # Errors
 ///
-/// Returns the reply that is not a list.
+/// Returns the first reply that is not a list of tools.
 async fn visible_tools(exchange: &Exchange, next: &Next) -> Result<Vec<Tool>, Reply> {
     let mut tools = Vec::new();
     let mut page = Page::default();

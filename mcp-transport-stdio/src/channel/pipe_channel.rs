@@ -1,4 +1,4 @@
-//! [`PipeChannel`]: a client's channel over a pair of byte streams or a message transport.
+//! [`PipeChannel`]: a client's channel over two byte streams or a message transport.
 
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -24,15 +24,15 @@ use crate::message_transport::MessageTransport;
 use crate::pipe::Pipe;
 use crate::write_queue::{CancelFlag, QueueClosed};
 
-/// Time to write the last messages after [`Channel::close`].
+/// Time that [`Channel::close`] waits until the queued messages are written.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A channel to a server over a pair of byte streams, for example a socket or two pipes, or over a
-/// [transport of messages](MessageTransport).
+/// A channel to a server over two byte streams, such as a socket or two pipes, or over a
+/// [`MessageTransport`].
 ///
-/// Requests share the pipe and run concurrently. Dropping the frames of a request sends
-/// `notifications/cancelled` in the background. A caller that does not read the frames of its
-/// request blocks no other request: its oldest notifications are dropped.
+/// Requests share the connection and run concurrently. Dropping a request's frames sends
+/// `notifications/cancelled` in the background. A caller that does not read its frames does not block other
+/// requests: beyond 1,024 messages or 4 MiB, the channel drops its oldest notifications.
 ///
 /// # Panics
 ///
@@ -59,7 +59,7 @@ impl PipeChannel {
     /// Default line limit in bytes.
     pub(crate) const LINE_LIMIT: usize = 64 * 1024 * 1024;
 
-    /// Creates a channel over a pair of byte streams. Lines longer than 64 MiB are discarded.
+    /// Creates a channel over two byte streams. It discards lines longer than 64 MiB.
     pub fn new(
         reader: impl AsyncRead + Send + 'static,
         writer: impl AsyncWrite + Send + 'static,
@@ -78,11 +78,11 @@ impl PipeChannel {
         Self::with_close_reason(reader, writer, line_limit, peer, close_reason)
     }
 
-    /// Creates a channel over a transport of messages. A client connects to it with `Over(channel)`. Messages longer
-    /// than 64 MiB are discarded.
+    /// Creates a channel over a message transport. A client connects to it with `Over(channel)`. The channel discards
+    /// messages longer than 64 MiB.
     ///
-    /// The client negotiates the revision as on a pipe: a server that does not answer `server/discover` is taken for
-    /// a legacy one. When the transport fails, its error is the source of the error of each running call.
+    /// The client negotiates the revision as on a pipe: it treats a server that does not answer `server/discover` as
+    /// a legacy server. When the transport fails, all running calls fail, with the transport's error as the source.
     pub fn from_messages(transport: impl MessageTransport) -> Self {
         let close_reason = Box::pin(std::future::ready(CloseReason::Remote));
         let pipe = Pipe::over_messages(transport, Self::LINE_LIMIT);
@@ -90,8 +90,8 @@ impl PipeChannel {
         Self::over(pipe, Self::LINE_LIMIT, peer, close_reason)
     }
 
-    /// Creates a channel whose reason for closing comes from `close_reason`. That future is polled
-    /// after the input has ended.
+    /// Creates a channel that awaits `close_reason` after the input has ended. [`CloseReason::Remote`] stands for
+    /// the reason that the pipe itself gives.
     pub(crate) fn with_close_reason(
         reader: impl AsyncRead + Send + 'static,
         writer: impl AsyncWrite + Send + 'static,
@@ -117,8 +117,8 @@ impl PipeChannel {
         }
     }
 
-    /// Sets the kind of the byte streams, which telemetry records: [`Transport::Unix`] for a Unix socket.
-    /// Default: [`Transport::Pipe`].
+    /// Sets the transport that telemetry records, such as [`Transport::Unix`] for a Unix socket. Default:
+    /// [`Transport::Pipe`].
     #[must_use]
     pub fn transport(mut self, transport: Transport) -> Self {
         self.transport = transport;
@@ -201,14 +201,13 @@ impl Channel for PipeChannel {
         let mut closed = self.shared.closed.subscribe();
         Box::pin(async move {
             let reason = closed.wait_for(Option::is_some).await;
-            // The sender is gone when the channel was dropped.
+            // The channel was dropped.
             let reason = reason.ok().and_then(|reason| reason.clone());
             reason.unwrap_or(CloseReason::Local)
         })
     }
 
-    /// Closes the input of the server after all queued messages are written. Waits one second at
-    /// most.
+    /// Writes the queued messages, then closes the server's input. Waits for this at most one second.
     fn close(&self) -> BoxFuture<'static, ()> {
         let shared = self.shared.clone();
         Box::pin(async move {
@@ -219,14 +218,14 @@ impl Channel for PipeChannel {
     }
 }
 
-/// The frames of one request. Polling it first sends the request, when the write queue has space.
+/// The frames of one request. Polling it sends the request as soon as the write queue has space.
 struct CallStream {
     shared: Arc<ChannelState>,
     id: RequestId,
     mirrored: MirroredHeaders,
     messages: MailboxReader,
     on_cancel: Option<CancelHook>,
-    /// `None` after the request is sent.
+    /// `None` when the request is in the write queue.
     sending: Option<BoxFuture<'static, Result<(), QueueClosed>>>,
 }
 
@@ -243,15 +242,15 @@ impl Stream for CallStream {
             }
             self.sending = None;
         }
-        // Polled while sending, too: the channel may close before the request is sent.
+        // A channel that closes before the request is sent reports this in the mailbox.
         Pin::new(&mut self.messages).poll_next(cx)
     }
 }
 
 impl CallStream {
-    /// Returns the additional keys of the `_meta` of a cancellation, which is about to be sent.
+    /// Runs the hook that returns additional `_meta` keys for a cancellation.
     fn cancel_meta(&self) -> Option<Meta> {
-        // `initialize` is never cancelled.
+        // `initialize` is never cancelled, so its hook must not run.
         // spec: CAN-02
         let is_opening = Method::from_name(&self.mirrored.method) == Some(Method::Initialize);
         let hook = self.on_cancel.as_ref().filter(|_| !is_opening);
@@ -270,7 +269,8 @@ impl Drop for CallStream {
             && let Some(cancellation) =
                 OneWayMessage::cancellation(&self.id, self.cancel_meta().as_ref(), &self.mirrored)
         {
-            // Bounded by the number of sent requests. A closed pipe needs no cancellation.
+            // `push` ignores the queue's limit: there is at most one cancellation per sent request. A closed
+            // pipe needs none.
             let _: Result<(), QueueClosed> = self.shared.write_queue.push(&cancellation.body);
         }
     }

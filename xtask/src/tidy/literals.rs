@@ -1,5 +1,5 @@
-//! Rule: method names, header names, error codes and `_meta` keys are literals in one file each.
-//! Other code uses the constant, so that a search for the constant finds every use.
+//! Rule: method names, header names, error codes and `_meta` keys are literals in one file per kind. Other code
+//! uses the constants, so that a search for a constant finds every use.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::Lit;
@@ -24,7 +24,7 @@ const HEADER_NAMES: [&str; 6] = [
 const HEADER_PREFIX: &str = "mcp-param-";
 const META_PREFIX: &str = "io.modelcontextprotocol/";
 
-/// The error codes that JSON-RPC reserves, without `i16::MIN`.
+/// The error codes that JSON-RPC reserves, except for −32,768, which is also `i16::MIN`.
 const RESERVED_CODES: std::ops::RangeInclusive<i64> = -32_767..=-32_000;
 
 pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
@@ -50,7 +50,7 @@ fn check_file(file: &RustFile, methods: &[String]) -> Vec<Finding> {
         };
         if file.path != file_of_constants {
             let message =
-                format!("{kind} {value} as a literal; use the constant of {file_of_constants}");
+                format!("the {kind} {value} is a literal; use the constant in {file_of_constants}");
             findings.push(Finding::new(&file.path, line, message));
         }
     }
@@ -65,16 +65,12 @@ fn is_header(text: &str) -> bool {
 /// Returns the method names in the method table.
 fn method_names(sources: &Sources) -> Result<Vec<String>, Finding> {
     let table = sources.rust().iter().find(|file| file.path == METHODS);
-    let mut names = Vec::new();
-    for (_, value) in table
-        .map(|file| literals(file.tokens()))
-        .unwrap_or_default()
-    {
-        match value {
-            Value::Text(text) if is_method_name(&text) => names.push(text),
-            _ => {}
-        }
-    }
+    let values = table.into_iter().flat_map(|file| literals(file.tokens()));
+    let names = values.filter_map(|(_, value)| match value {
+        Value::Text(text) if is_method_name(&text) => Some(text),
+        _ => None,
+    });
+    let names: Vec<_> = names.collect();
     if names.is_empty() {
         let message = "no method names found; the rule needs the method table in this file";
         return Err(Finding::new(METHODS, 1, message));
@@ -105,7 +101,7 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// Collects strings, byte strings and negative numbers, with their lines.
+/// Collects strings, byte strings and negative integers, each with its line.
 fn literals(tokens: TokenStream) -> Vec<(usize, Value)> {
     let mut found = Vec::new();
     let mut after_minus = false;
