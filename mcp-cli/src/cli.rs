@@ -94,7 +94,7 @@ pub(crate) enum Command {
         after_help = "Examples:\n  mcp skills list shop\n  mcp skills show shop refunds"
     )]
     Skills(SkillsCommand),
-    /// Check that a server responds, and print the time
+    /// Check that a server responds, and print the response time
     #[command(
         override_usage = "mcp ping [OPTIONS] <TARGET>\n       mcp ping [OPTIONS] -- <COMMAND>...",
         after_help = "Example:\n  mcp ping https://mcp.example.com/mcp --timeout 2"
@@ -153,7 +153,7 @@ pub(crate) enum Command {
     /// Serve a recorded session, or compare a server with it
     #[command(
         override_usage = "mcp replay <FILE>\n       mcp replay [OPTIONS] <FILE> --against <TARGET>\n       mcp replay [OPTIONS] <FILE> --against -- <COMMAND>...",
-        after_help = "As a server on standard streams it answers the recorded requests. With --against it sends them, and\nthe exit code is 1 when a response differs. `_meta`, `serverInfo` and `requestState` are not compared.\n\nExamples:\n  mcp list -- mcp replay session.jsonl\n  mcp replay session.jsonl --against shop --ignore timestamp"
+        after_help = "Without --against, the command is a server on standard streams that answers the recorded requests. With\n--against, it sends them to the target; the exit code is 1 when a response differs. `_meta`,\n`serverInfo` and `requestState` are not compared.\n\nExamples:\n  mcp list -- mcp replay session.jsonl\n  mcp replay session.jsonl --against shop --ignore timestamp"
     )]
     Replay(ReplayArgs),
     /// Create a crate with a server, or with a client of servers
