@@ -19,8 +19,8 @@ use crate::{json_schemas, spec};
 /// JSON with the text of its scalars: other digits are another number.
 #[derive(Debug, Clone, PartialEq)]
 enum Tree {
-    Object(Vec<(String, Tree)>),
-    List(Vec<Tree>),
+    Object(Vec<(String, Self)>),
+    List(Vec<Self>),
     Scalar(String),
 }
 

@@ -46,6 +46,10 @@ impl Drop for Bomb {
     }
 }
 
+fn panics() -> String {
+    panic!("{SECRET}")
+}
+
 async fn panic_in_layer(exchange: Exchange, next: Next) -> mcp::middleware::Reply {
     assert_ne!(exchange.call.item(), Some("layer"), "{SECRET}");
     next.run(exchange).await
@@ -58,12 +62,11 @@ fn server(running: &Arc<AtomicUsize>) -> Server {
         .layer(from_fn(panic_in_layer))
         .tool(Tool::new("fine").handler(|| "fine"))
         .tool(Tool::new("layer").handler(|| "unreachable"))
-        .tool(Tool::new("handler").handler(|| -> String { panic!("{SECRET}") }))
+        .tool(Tool::new("handler").handler(panics))
         .tool(Tool::new("later").handler(async |progress: Progress| {
             progress.report(1.0, 2.0, "half").await;
             yield_now().await;
-            let text: Option<String> = None;
-            text.expect(SECRET)
+            panics()
         }))
         .tool(Tool::new("end").handler(move |progress: Progress| {
             let bomb = Bomb::start(&ended);
@@ -129,7 +132,8 @@ async fn check(client: &Client, running: &AtomicUsize) {
         let is_running = pin!(until_running(running, 1));
         match select(pin!(call.into_future()), is_running).await {
             Either::Left((result, _)) => panic!("{result:?}"),
-            Either::Right(((), call)) => drop(call),
+            // The end of this statement drops the call.
+            Either::Right(_) => {}
         }
         until_running(running, 0).await;
         fine().await;
