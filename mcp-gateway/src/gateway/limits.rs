@@ -2,22 +2,17 @@
 
 use std::fmt;
 use std::io;
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use governor::clock::{Clock as _, DefaultClock};
-use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
-use mcp_core::{CallerKey, ResultBody};
+use mcp_core::{CallerKey, Fault, ResultBody};
 use mcp_server::ToolError;
+use mcp_server::middleware::RateLimit;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 /// Longest wait of a call for its turn.
 const WAIT: Duration = Duration::from_secs(30);
-
-/// Callers whose calls are counted. Calls of further ones are refused.
-const MAX_CALLERS: usize = 100_000;
 
 /// Limits of the calls to one tool, or to all tools of a server together. Default: only the limits of the connection.
 ///
@@ -54,7 +49,7 @@ impl CallLimits {
     /// [`Principal`](mcp_core::Principal); callers without one are counted together. All calls may come at once. Then
     /// one more is accepted after each part `period / calls`. Values of 0 are 1 call and 1 ms.
     pub fn rate(mut self, calls: u32, period: Duration) -> Self {
-        self.rate = Some((calls.max(1), period.max(Duration::from_millis(1))));
+        self.rate = Some((calls, period));
         self
     }
 
@@ -92,7 +87,7 @@ impl fmt::Debug for CallLimits {
 /// The state of limits.
 #[derive(Default)]
 pub(super) struct Limiter {
-    rate: Option<DefaultKeyedRateLimiter<CallerKey>>,
+    rate: Option<RateLimit>,
     turns: Option<Arc<Semaphore>>,
     max_result_bytes: Option<usize>,
     timeout: Option<Duration>,
@@ -100,13 +95,10 @@ pub(super) struct Limiter {
 
 impl Limiter {
     pub(super) fn new(limits: &CallLimits) -> Self {
-        let quota = limits.rate.and_then(|(calls, period)| {
-            let burst = NonZeroU32::new(calls)?;
-            let quota = Quota::with_period(period / calls)?;
-            Some(quota.allow_burst(burst))
-        });
         Self {
-            rate: quota.map(RateLimiter::keyed),
+            rate: limits
+                .rate
+                .map(|(calls, period)| RateLimit::new(calls, period)),
             turns: limits
                 .concurrency
                 .map(|permits| Arc::new(Semaphore::new(permits))),
@@ -139,17 +131,12 @@ impl Limiter {
         let Some(rate) = &self.rate else {
             return Ok(());
         };
-        if rate.len() >= MAX_CALLERS {
-            rate.retain_recent();
-            if rate.len() >= MAX_CALLERS {
-                return Err(ToolError::new(
-                    "too many callers use this tool; try again later",
-                ));
-            }
-        }
-        rate.check_key(caller).map_err(|early| {
-            let wait = early.wait_time_from(DefaultClock::default().now());
-            let seconds = wait.as_secs() + 1;
+        rate.check(caller.principal()).map_err(|fault| {
+            let wait = match fault {
+                Fault::RateLimited { retry_after, .. } => retry_after,
+                _ => Duration::ZERO,
+            };
+            let seconds = wait.as_secs_f64().ceil();
             ToolError::new(format!(
                 "too many calls of this tool; try again in {seconds} s"
             ))

@@ -69,7 +69,7 @@ pub(super) enum CallSession {
     Own(Box<Lease>),
 }
 
-/// What the gateway passes on between its client's request and the call.
+/// The parts of a client's request that a call receives.
 pub(super) struct Context {
     pub(super) meta: Option<Meta>,
     pub(super) progress: Progress,

@@ -68,11 +68,15 @@ impl RateLimit {
         }
     }
 
-    /// Counts a call.
+    /// Counts a call, as the layer does, for limits at other places.
     ///
     /// # Errors
     ///
     /// Returns [`Fault::RateLimited`] when the caller has no calls left.
+    pub fn check(&self, principal: Option<&Principal>) -> Result<(), Fault> {
+        self.count(principal, Instant::now())
+    }
+
     fn count(&self, principal: Option<&Principal>, now: Instant) -> Result<(), Fault> {
         let share = (self.period / self.calls).max(Duration::from_nanos(1));
         let mut key = principal.map(key_of).unwrap_or_default();
@@ -130,7 +134,7 @@ fn key_of(principal: &Principal) -> CallerKey {
 impl Middleware for RateLimit {
     fn wrap(self, next: Next) -> Next {
         let limited = from_fn(move |exchange: Exchange, next: Next| {
-            let counted = self.count(exchange.principal(), Instant::now());
+            let counted = self.check(exchange.principal());
             async move {
                 match counted {
                     Ok(()) => next.run(exchange).await,

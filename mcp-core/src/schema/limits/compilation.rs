@@ -68,7 +68,7 @@ impl Depth {
     }
 }
 
-/// What an `unevaluated…` keyword asks about: the members or the elements that other keywords evaluate.
+/// The subject of an `unevaluated…` keyword: the members or the elements that other keywords evaluate.
 #[derive(Clone, Copy)]
 enum Kind {
     Properties,
