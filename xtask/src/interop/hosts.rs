@@ -207,7 +207,10 @@ pub(super) fn cases(
             add("our server", script, &server)?;
         }
         add("mcp gateway with a hanging server", SCRIPTS[0], &gateway)?;
-        for script in SEARCHES {
+        // The client of the Python SDK ends with an error if a notification arrives while it closes. LangChain
+        // closes it after each request, and a gateway announces its first lists, here during one of them.
+        let closes_early = host.name == "LangChain";
+        for script in SEARCHES.into_iter().filter(|_| !closes_early) {
             add("mcp gateway with 120 tools", script, &office)?;
         }
     }
@@ -218,16 +221,20 @@ fn log_name(name: &str) -> String {
     name.replace(|c: char| !c.is_alphanumeric(), "-")
 }
 
-/// Returns what is wrong with the output of a host.
+/// Returns what is wrong with the output of a host. The result begins at a word of the scripted model, and may have several
+/// lines.
 fn problem(output: &str, expected: &str) -> Option<String> {
-    let Some(line) = output.lines().find(|line| line.contains("RESULT")) else {
+    let Some((_, result)) = output.split_once("RESULT") else {
         return Some("the model received no result".to_owned());
     };
-    if !line.contains(expected) {
-        return Some(format!("the result does not contain {expected:?}: {line}"));
+    if !result.contains(expected) {
+        return Some(format!(
+            "the result does not contain {expected:?}: {result}"
+        ));
     }
-    line.contains(IDENTITY)
-        .then(|| format!("the model reads the metadata of a server: {line}"))
+    result
+        .contains(IDENTITY)
+        .then(|| format!("the model reads the metadata of a server: {result}"))
 }
 
 /// The command of a gateway with two servers, one of which never answers.
