@@ -36,21 +36,17 @@ async fn output(command: &mut Command) -> String {
     text
 }
 
-/// Starts the axum server and reads its URL.
-async fn axum_server() -> (Child, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_axum_server"))
-        .arg("127.0.0.1:0")
-        .stdout(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap();
+/// Starts a server and reads its URL, the first line of its standard output.
+async fn start(command: &mut Command) -> (Child, String) {
+    let command = command.stdout(Stdio::piped()).kill_on_drop(true);
+    let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let url = timeout(LIMIT, lines.next_line())
-        .await
-        .unwrap()
-        .unwrap()
-        .unwrap();
-    (child, url)
+    let url = timeout(LIMIT, lines.next_line()).await.unwrap().unwrap();
+    (child, url.unwrap())
+}
+
+async fn axum_server() -> (Child, String) {
+    start(Command::new(env!("CARGO_BIN_EXE_axum_server")).arg("127.0.0.1:0")).await
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-use crate::{LIMIT, output};
+use crate::{LIMIT, output, start};
 
 const MODES: [ConnectMode; 2] = [ConnectMode::Auto, ConnectMode::Legacy];
 
@@ -25,18 +25,9 @@ async fn text(client: &Client, tool: &str, arguments: Value) -> String {
     client.call(tool, arguments).await.unwrap().text()
 }
 
-/// Starts the counter and reads its URL.
 async fn counter() -> (Child, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_ported_counter"))
-        .arg("127.0.0.1:0")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let url = timeout(LIMIT, lines.next_line()).await.unwrap().unwrap();
-    (child, url.unwrap())
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ported_counter"));
+    start(command.arg("127.0.0.1:0").stderr(Stdio::null())).await
 }
 
 #[tokio::test]

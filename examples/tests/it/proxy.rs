@@ -42,15 +42,7 @@ async fn proxy_of(server: Server) -> (Child, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     tokio::spawn(async { drop(mcp::serve_http(server, listener).await) });
-    let mut child = Command::new(PROXY)
-        .args([&url, "127.0.0.1:0"])
-        .stdout(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let line = timeout(LIMIT, lines.next_line()).await.unwrap();
-    (child, line.unwrap().unwrap())
+    crate::start(Command::new(PROXY).args([&url, "127.0.0.1:0"])).await
 }
 
 /// Lists the tools and calls each.
