@@ -309,9 +309,7 @@ fn does_not_run(text: &str) -> String {
 /// Answers a call that does not run: as an error that a model sees, where the protocol has one.
 fn refusal(is_tool: bool, problem: &str) -> Reply {
     if is_tool {
-        let mut result = CallToolResult::from_text(problem);
-        result.is_error = Some(true);
-        return result.into();
+        return CallToolResult::error(problem).into();
     }
     Fault::internal(problem.to_owned()).into()
 }
