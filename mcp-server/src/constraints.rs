@@ -26,4 +26,4 @@ mod walk;
 
 pub(crate) use check::{ArgumentFormat, Path};
 pub(crate) use node::Constraints;
-pub(crate) use walk::{Walk, element, names};
+pub(crate) use walk::{Walk, element, listed_values, names};

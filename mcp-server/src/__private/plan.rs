@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use mcp_core::schema::{Violation, Violations};
 use mcp_types::{JsonObject, RawJson};
 use serde::de::DeserializeOwned;
 
@@ -10,12 +9,6 @@ use super::optional::absent_value;
 use crate::call::CallContext;
 use crate::rejection::{ArgumentError, Rejection};
 use crate::schema::explain;
-
-/// Limit on the number of unknown names in an error message.
-const MAX_UNKNOWN: usize = 4;
-
-/// Limit on the characters of an unknown name in an error message.
-const MAX_UNKNOWN_CHARS: usize = 64;
 
 /// The parameters of a function, as calls need them.
 #[derive(Debug, Default)]
@@ -52,11 +45,7 @@ impl ParameterPlan {
     }
 
     pub(super) fn has_arguments(&self) -> bool {
-        self.arguments().next().is_some()
-    }
-
-    fn arguments(&self) -> impl Iterator<Item = &NamedArgument> {
-        self.parameters.iter().flatten()
+        self.parameters.iter().any(Option::is_some)
     }
 
     fn argument(&self, index: usize) -> Option<&NamedArgument> {
@@ -105,31 +94,35 @@ impl ParameterPlan {
         }
     }
 
-    /// Finds the value of each argument.
+    /// Finds the value of each argument. The schema [explains](explain) missing and unknown names.
     // spec: TOOL-20
     fn split<'a>(
         &self,
         arguments: RawJson<'a>,
         values: &mut [Option<RawJson<'a>>],
     ) -> Result<(), ArgumentError> {
-        let mut repeated = None;
-        let mut unknown = Vec::new();
+        let mut is_complete = true;
         for (name, value) in arguments.members() {
             let index = self.index_of(&name);
             match index.and_then(|index| values.get_mut(index)) {
-                None if unknown.len() == MAX_UNKNOWN => {}
-                None => unknown.push(name.chars().take(MAX_UNKNOWN_CHARS).collect()),
-                Some(slot) if slot.is_some() => repeated = index,
+                None => is_complete = false,
+                Some(slot) if slot.is_some() => {
+                    let name = name.into_owned();
+                    return Err(ArgumentError::new(name, "given more than once"));
+                }
                 Some(slot) => *slot = Some(value),
             }
         }
-        let missing = self.parameters.iter().zip(values);
-        let missing = missing.filter_map(|(parameter, value)| {
-            let argument = parameter.as_ref()?;
-            (argument.is_required && value.is_none()).then_some(argument.name)
-        });
-        let missing: Vec<_> = missing.collect();
-        self.check_names(repeated, &missing, &unknown)
+        for (parameter, value) in self.parameters.iter().zip(values) {
+            let is_required = parameter
+                .as_ref()
+                .is_some_and(|argument| argument.is_required);
+            is_complete &= value.is_some() || !is_required;
+        }
+        if is_complete {
+            return Ok(());
+        }
+        Err(ArgumentError::new("", "a name is missing or unknown"))
     }
 
     fn index_of(&self, name: &str) -> Option<usize> {
@@ -138,33 +131,6 @@ impl ParameterPlan {
                 .as_ref()
                 .is_some_and(|argument| argument.name == name)
         })
-    }
-
-    /// Reports all problems with names in one error, so that the model can correct them in one step.
-    fn check_names(
-        &self,
-        repeated: Option<usize>,
-        missing: &[&str],
-        unknown: &[String],
-    ) -> Result<(), ArgumentError> {
-        let mut violations = Vec::new();
-        if let Some(argument) = repeated.and_then(|index| self.argument(index)) {
-            violations.push(Violation::new(argument.name, "given more than once"));
-        }
-        if !missing.is_empty() {
-            let missing = join_names(missing);
-            violations.push(Violation::new("", format!("missing {missing}")));
-        }
-        if !unknown.is_empty() {
-            let known: Vec<_> = self.arguments().map(|argument| argument.name).collect();
-            let (unknown, known) = (join_names(unknown), join_names(&known));
-            let reason = format!("unknown {unknown}, expected {known}");
-            violations.push(Violation::new("", reason));
-        }
-        match Violations::gather(violations) {
-            None => Ok(()),
-            Some(violations) => Err(violations.into()),
-        }
     }
 }
 
@@ -191,12 +157,4 @@ impl ParameterReader<'_> {
             (None, None) => absent_value().ok_or_else(|| ArgumentError::new(name, "missing")),
         }
     }
-}
-
-fn join_names<S: AsRef<str>>(names: &[S]) -> String {
-    let names: Vec<_> = names
-        .iter()
-        .map(|name| format!("`{}`", name.as_ref()))
-        .collect();
-    names.join(", ")
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::limits::{CountLimits, NumberLimits, Pattern};
 use super::node::{Alternative, Constraints, Node};
 use super::range::{Limit, Range};
-use super::walk::names;
+use super::walk::{listed_values, names};
 
 /// Maximum nesting of schemas. Deeper schemas accept every value.
 const MAX_DEPTH: usize = 64;
@@ -211,12 +211,10 @@ fn accepts_at_most_null(schema: &Value) -> bool {
 fn discriminators(schema: &Value) -> Vec<(Box<str>, Option<Value>)> {
     let constant = |name: &str| {
         let property = schema.get("properties")?.get(name)?;
-        let values = property.get("enum").and_then(Value::as_array);
-        let single = match values.map(Vec::as_slice) {
-            Some([single]) => Some(single),
+        match listed_values(property.as_object()?)? {
+            [single] => Some(single.clone()),
             _ => None,
-        };
-        property.get("const").or(single).cloned()
+        }
     };
     let required = schema.as_object().into_iter();
     let required = required.flat_map(|schema| names(schema, "required"));

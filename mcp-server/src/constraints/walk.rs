@@ -67,3 +67,11 @@ pub(crate) fn names<'s>(schema: &'s JsonObject, keyword: &str) -> impl Iterator<
     };
     names.iter().filter_map(Value::as_str)
 }
+
+/// Returns the values of `enum`, or the one of `const`.
+pub(crate) fn listed_values(schema: &JsonObject) -> Option<&[Value]> {
+    match schema.get("enum") {
+        Some(Value::Array(values)) => Some(values),
+        _ => schema.get("const").map(std::slice::from_ref),
+    }
+}

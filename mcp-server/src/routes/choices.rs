@@ -3,6 +3,8 @@
 use mcp_types::{Completion, JsonObject};
 use serde_json::Value;
 
+use crate::constraints::listed_values;
+
 /// The listed values of arguments, by name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Choices(Vec<(String, Vec<String>)>);
@@ -33,8 +35,8 @@ impl Choices {
 
 /// Collects the strings in `enum` and `const` of a schema and of its alternatives.
 fn collect_values(schema: &Value, values: &mut Vec<String>) {
-    let listed = schema.get("enum").and_then(Value::as_array);
-    let listed = listed.into_iter().flatten().chain(schema.get("const"));
+    let listed = schema.as_object().and_then(listed_values);
+    let listed = listed.into_iter().flatten();
     values.extend(listed.filter_map(Value::as_str).map(str::to_owned));
     for key in ["oneOf", "anyOf"] {
         let alternatives = schema.get(key).and_then(Value::as_array);

@@ -10,7 +10,7 @@ use mcp_core::schema::{Violation, Violations, summarize};
 use mcp_types::{JsonObject, RawObject};
 use serde_json::Value;
 
-use crate::constraints::{ArgumentFormat, Constraints, Path, Walk, element, names};
+use crate::constraints::{ArgumentFormat, Constraints, Path, Walk, element, listed_values, names};
 
 /// Keywords whose schemas all apply to the same value.
 const ALL: &[&str] = &["allOf"];
@@ -213,7 +213,7 @@ impl<'a> Explainer<'a> {
         }
         if let Some(listed) = listed_values(schema) {
             let fits = listed.iter().any(|allowed| is_same(allowed, value));
-            let names = listed.iter().take(MAX_LISTED).map(|value| summarize(value));
+            let names = listed.iter().take(MAX_LISTED).map(summarize);
             return (!fits).then(|| names.collect());
         }
         let types: Vec<_> = names(schema, "type").collect();
@@ -277,12 +277,6 @@ impl<'a> Explainer<'a> {
             Value::Bool(_) | Value::Null => value.to_string(),
         }
     }
-}
-
-fn listed_values(schema: &JsonObject) -> Option<Vec<&Value>> {
-    let listed = schema.get("enum").and_then(Value::as_array);
-    let listed = listed.map(|values| values.iter().collect());
-    listed.or_else(|| Some(vec![schema.get("const")?]))
 }
 
 fn is_same(allowed: &Value, value: &Value) -> bool {

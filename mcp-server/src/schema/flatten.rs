@@ -7,6 +7,8 @@
 use mcp_types::JsonObject;
 use serde_json::{Value, json};
 
+use crate::constraints::{listed_values, names};
+
 /// Merges the alternatives at the root into one object, if all of them are objects.
 pub(super) fn flatten(root: &mut JsonObject) {
     for keyword in ["oneOf", "anyOf"] {
@@ -62,18 +64,11 @@ fn merge(alternatives: &[JsonObject]) -> JsonObject {
 
 /// Returns the properties that every alternative requires, in the order of the first alternative.
 fn required_by_all(alternatives: &[JsonObject]) -> Vec<String> {
-    let required = |alternative: &JsonObject| -> Vec<String> {
-        let names = alternative.get("required").and_then(Value::as_array);
-        let names = names.into_iter().flatten().filter_map(Value::as_str);
-        names.map(str::to_owned).collect()
-    };
-    let mut names = alternatives.first().map(required).unwrap_or_default();
-    names.retain(|name| {
-        alternatives
-            .iter()
-            .all(|other| required(other).contains(name))
-    });
-    names
+    let is_required = |other: &JsonObject, name| names(other, "required").any(|own| own == name);
+    let first = alternatives.first().into_iter();
+    let first = first.flat_map(|alternative| names(alternative, "required"));
+    let required = first.filter(|name| alternatives.iter().all(|other| is_required(other, *name)));
+    required.map(str::to_owned).collect()
 }
 
 /// Merges the schemas of one property: into an enum if all are string constants, otherwise into `anyOf`.
@@ -98,9 +93,8 @@ fn merge_property(schemas: &[&Value]) -> Value {
 
 /// Returns the allowed strings if the schema is an `enum` or a `const` of strings only.
 fn constants(schema: &Value) -> Option<Vec<Value>> {
-    let listed = schema.get("enum").and_then(Value::as_array).cloned();
-    let values = listed.or_else(|| Some(vec![schema.get("const")?.clone()]))?;
-    values.iter().all(Value::is_string).then_some(values)
+    let values = listed_values(schema.as_object()?)?;
+    values.iter().all(Value::is_string).then(|| values.to_vec())
 }
 
 /// Adds the merged keywords to the root. The root's own properties and keywords take precedence.

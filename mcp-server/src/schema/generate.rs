@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use super::flatten::flatten;
-use super::optional::{omit_null, remove_null};
+use super::optional::{for_each_subschema, omit_null, remove_null};
 use super::portable::portable;
 use crate::constraints::Constraints;
 
@@ -126,26 +126,6 @@ fn clean_object(schema: &mut JsonObject) {
     if schema.contains_key(PARAM_HEADER) {
         remove_null(schema);
     }
-    for (key, value) in schema.iter_mut() {
-        match (key.as_str(), value) {
-            // Member names of these objects are chosen by the user; they are not keywords.
-            (
-                "properties" | "$defs" | "patternProperties" | "dependentSchemas",
-                Value::Object(named),
-            ) => {
-                named.values_mut().for_each(clean_value);
-            }
-            ("default" | "const" | "enum" | "examples", _) => {}
-            (_, value) => clean_value(value),
-        }
-    }
+    for_each_subschema(schema, clean_object);
     portable(schema);
-}
-
-fn clean_value(value: &mut Value) {
-    match value {
-        Value::Object(schema) => clean_object(schema),
-        Value::Array(schemas) => schemas.iter_mut().for_each(clean_value),
-        _ => {}
-    }
 }

@@ -8,7 +8,7 @@
 use mcp_types::{JsonObject, RawObject};
 use serde_json::{Number, Value};
 
-use crate::constraints::{Walk, element, names};
+use crate::constraints::{Walk, element, listed_values, names};
 
 /// Keywords whose schemas apply to the same value.
 const PARTS: &[&str] = &["allOf", "anyOf", "oneOf"];
@@ -122,8 +122,7 @@ impl<'a> Converter<'a> {
             return;
         }
         types.extend(names(schema, "type"));
-        let listed = schema.get("enum").and_then(Value::as_array);
-        let listed = listed.into_iter().flatten().chain(schema.get("const"));
+        let listed = listed_values(schema).into_iter().flatten();
         types.extend(listed.filter(|value| value.is_string()).map(|_| "string"));
         for part in self.walk.parts(schema, PARTS) {
             self.accepted_types(part, types, hops + 1);

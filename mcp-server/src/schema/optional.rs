@@ -6,41 +6,45 @@
 use mcp_types::JsonObject;
 use serde_json::Value;
 
+use crate::constraints::names;
+
 /// Removes `null` from the properties that are not required, at any depth.
 pub(super) fn omit_null(schema: &mut JsonObject) {
-    let required: Vec<String> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(|name| name.as_str().map(str::to_owned))
-        .collect();
+    let required: Vec<String> = names(schema, "required").map(str::to_owned).collect();
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        let optional = properties.iter_mut();
+        let optional = optional.filter(|(name, _)| !required.contains(name));
+        let optional = optional.filter_map(|(_, property)| property.as_object_mut());
+        optional.for_each(remove_null);
+    }
+    for_each_subschema(schema, omit_null);
+}
+
+/// Calls `change` with each schema directly inside of a schema.
+pub(super) fn for_each_subschema(schema: &mut JsonObject, change: fn(&mut JsonObject)) {
     for (keyword, value) in schema.iter_mut() {
         match (keyword.as_str(), value) {
-            ("properties", Value::Object(properties)) => {
-                for (name, property) in properties.iter_mut() {
-                    let Value::Object(property) = property else {
-                        continue;
-                    };
-                    if !required.contains(name) {
-                        remove_null(property);
-                    }
-                    omit_null(property);
-                }
-            }
-            ("$defs" | "patternProperties" | "dependentSchemas", Value::Object(named)) => {
-                named.values_mut().for_each(omit_null_in);
+            // Member names of these objects are chosen by the user; they are not keywords.
+            (
+                "properties" | "$defs" | "patternProperties" | "dependentSchemas",
+                Value::Object(named),
+            ) => {
+                let named = named.values_mut();
+                named.for_each(|value| change_value(value, change));
             }
             ("default" | "const" | "enum" | "examples", _) => {}
-            (_, value) => omit_null_in(value),
+            (_, value) => change_value(value, change),
         }
     }
 }
 
-fn omit_null_in(value: &mut Value) {
+fn change_value(value: &mut Value, change: fn(&mut JsonObject)) {
     match value {
-        Value::Object(schema) => omit_null(schema),
-        Value::Array(schemas) => schemas.iter_mut().for_each(omit_null_in),
+        Value::Object(schema) => change(schema),
+        Value::Array(schemas) => {
+            let schemas = schemas.iter_mut();
+            schemas.for_each(|schema| change_value(schema, change));
+        }
         _ => {}
     }
 }
