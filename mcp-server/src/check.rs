@@ -9,7 +9,7 @@ use mcp_types::ext::apps::ToolUi;
 
 use crate::call::RouteSpec;
 use crate::extension::RouteMethods;
-use crate::registry::{Listed, ServerConfig};
+use crate::registry::{Listed, RouteList, ServerConfig};
 use crate::routes::{CompletionRoute, RouteScope};
 
 /// The error of a server that cannot serve as it was built.
@@ -135,7 +135,7 @@ impl<'a> SetupChecker<'a> {
             if let Some(list) = route.list_spec() {
                 self.check_spec(&format!("list of the {description}"), list, route.scope());
             }
-            if let Some(scope) = route.scope().required_scopes().invalid() {
+            if let Some(scope) = route.scope().required_scopes.invalid() {
                 self.report(format!(
                     "the {description}: {scope:?} cannot be demanded as a scope; use visible ASCII \
                      without blanks, quotes and backslashes, and not `offline_access`"
@@ -190,7 +190,7 @@ impl<'a> SetupChecker<'a> {
 
     fn check_spec(&mut self, description: &str, spec: &RouteSpec, scope: &RouteScope) {
         for (id, state) in &spec.states {
-            if !scope.has_state(*id) && !self.config.context.states.contains(*id) {
+            if !scope.router_states.contains(*id) && !self.config.context.states.contains(*id) {
                 self.report(format!(
                     "the {description} takes `State<{state}>`, which is missing; add `.state(…)`"
                 ));
@@ -206,22 +206,15 @@ impl<'a> SetupChecker<'a> {
         let config = self.config;
         let mut seen = HashSet::new();
         for route in &config.completions {
-            let argument = route.argument();
-            let (owner, has_argument, has_own) = match route.reference() {
+            let (argument, reference) = (route.argument(), route.reference());
+            let (owner, (has_argument, has_own)) = match reference {
                 CompletionReference::Prompt { name } => {
-                    let found = config.prompts.iter().find(|prompt| prompt.key() == name);
-                    let has_own = found.is_some_and(|owner| completes(owner, argument));
-                    let has_argument = found.map(|owner| owner.has_argument(argument));
-                    (format!("prompt `{name}`"), has_argument, has_own)
+                    let found = completed(&config.prompts, name, argument);
+                    (format!("prompt `{name}`"), found)
                 }
                 CompletionReference::Resource { uri } => {
-                    let found = config
-                        .templates
-                        .iter()
-                        .find(|template| template.key() == uri);
-                    let has_own = found.is_some_and(|owner| completes(owner, argument));
-                    let has_argument = found.map(|owner| owner.has_argument(argument));
-                    (format!("resource template `{uri}`"), has_argument, has_own)
+                    let found = completed(&config.templates, uri, argument);
+                    (format!("resource template `{uri}`"), found)
                 }
                 _ => continue,
             };
@@ -266,8 +259,11 @@ impl<'a> SetupChecker<'a> {
     }
 }
 
-/// Returns whether a prompt or template has a completion of its own for the argument.
-fn completes<R: Listed>(owner: &R, argument: &str) -> bool {
-    let mut own = owner.completions().iter();
-    own.any(|route| route.argument() == argument)
+/// Returns whether a prompt or template has an argument, `None` if there is no such owner, and whether it has a
+/// completion of its own for it.
+fn completed<R: Listed>(owners: &RouteList<R>, key: &str, argument: &str) -> (Option<bool>, bool) {
+    let owner = owners.iter().find(|owner| owner.key() == key);
+    let mut own = owner.into_iter().flat_map(Listed::completions);
+    let has_own = own.any(|route| route.argument() == argument);
+    (owner.map(|owner| owner.has_argument(argument)), has_own)
 }

@@ -110,7 +110,7 @@ fn keys<R: ConfigList>(registry: &Weak<SharedRegistry>) -> Vec<String> {
 macro_rules! handles {
     ($(
         $(#[$doc:meta])*
-        $handle:ident of $route:ident ($item:literal, $a:literal) as $keys:ident, $kind:ident;
+        $handle:ident of $route:ident ($item:literal) as $keys:ident, $kind:ident;
     )*) => {
         $(
             $(#[$doc])*
@@ -133,7 +133,7 @@ macro_rules! handles {
                     Self(registry)
                 }
 
-                #[doc = concat!("Adds ", $a, " ", $item, ".")]
+                #[doc = concat!("Adds a ", $item, ".")]
                 ///
                 /// # Errors
                 ///
@@ -155,8 +155,8 @@ macro_rules! handles {
                     replace(&self.0, &HashSet::new(), routes.into_iter().collect())
                 }
 
-                #[doc = concat!("Replaces the ", $item, " with the same key and returns it, or adds \
-                                 ", $a, " ", $item, " at the end of the list.")]
+                #[doc = concat!("Replaces the ", $item, " with the same key and returns it, or adds a \
+                                 ", $item, " at the end of the list.")]
                 ///
                 /// # Errors
                 ///
@@ -184,18 +184,18 @@ macro_rules! handles {
                     replace(&self.0, &removed, added.into_iter().collect())
                 }
 
-                #[doc = concat!("Removes ", $a, " ", $item, " and returns it, if it exists.")]
+                #[doc = concat!("Removes a ", $item, " and returns it, if it exists.")]
                 pub fn remove(&self, key: &str) -> Option<$route> {
                     remove(&self.0, key)
                 }
 
-                #[doc = concat!("Disables ", $a, " ", $item, " until it is enabled again. Returns \
+                #[doc = concat!("Disables a ", $item, " until it is enabled again. Returns \
                                  whether it exists.")]
                 pub fn disable(&self, key: &str) -> bool {
                     set_enabled::<$route>(&self.0, key, false)
                 }
 
-                #[doc = concat!("Enables ", $a, " ", $item, " at its former position. Returns \
+                #[doc = concat!("Enables a ", $item, " at its former position. Returns \
                                  whether it exists.")]
                 pub fn enable(&self, key: &str) -> bool {
                     set_enabled::<$route>(&self.0, key, true)
@@ -244,17 +244,17 @@ handles! {
     /// # Ok::<(), mcp::SetupError>(())
     /// ```
     // spec: TOOL-03
-    Tools of ToolRoute ("tool", "a") as names, tools;
+    Tools of ToolRoute ("tool") as names, tools;
 
     /// A handle that changes the resources while the server runs. Use
     /// [`Notify`](crate::Notify) to announce that the contents of a resource have changed.
-    Resources of ResourceRoute ("resource", "a") as uris, resources;
+    Resources of ResourceRoute ("resource") as uris, resources;
 
     /// A handle that changes the URI templates of a running server.
-    Templates of TemplateRoute ("URI template", "a") as uris, resources;
+    Templates of TemplateRoute ("URI template") as uris, resources;
 
     /// A handle that changes the prompts of a running server.
-    Prompts of PromptRoute ("prompt", "a") as names, prompts;
+    Prompts of PromptRoute ("prompt") as names, prompts;
 }
 
 impl Templates {

@@ -28,5 +28,6 @@ pub(crate) use config::{ConfigList, ServerConfig};
 pub(crate) use listed::Listed;
 pub(crate) use lookup::{CompletionSource, ResourceMatch};
 pub(crate) use resource_listing::ResourcePage;
+pub(crate) use route_list::RouteList;
 pub(crate) use shared::SharedRegistry;
 pub(crate) use snapshot::Registry;

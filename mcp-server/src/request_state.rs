@@ -1,7 +1,6 @@
 //! `requestState`: data of a call that travels through the client, encrypted and authenticated.
 //!
 //! Specification: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#server-requirements>
-
 //!
 //! | file | content, lowest first |
 //! |---|---|

@@ -432,7 +432,7 @@ impl Server {
         self.configure(|config| {
             for route in config.tools.iter_mut() {
                 let scopes = scopes(route.tool());
-                route.scope.add_required_scopes(scopes);
+                route.scope.required_scopes.add(scopes);
             }
         })
     }

@@ -12,7 +12,18 @@ pub(crate) struct StateMap(Vec<(TypeId, Arc<dyn Any + Send + Sync>)>);
 impl StateMap {
     /// Inserts a value and replaces an earlier one of the same type.
     pub(crate) fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
-        let (id, value) = (TypeId::of::<T>(), Arc::new(value));
+        self.set(TypeId::of::<T>(), Arc::new(value));
+    }
+
+    /// Inserts the values of another map.
+    pub(crate) fn extend(&mut self, other: Self) {
+        other
+            .0
+            .into_iter()
+            .for_each(|(id, value)| self.set(id, value));
+    }
+
+    fn set(&mut self, id: TypeId, value: Arc<dyn Any + Send + Sync>) {
         match self.0.iter_mut().find(|(known, _)| *known == id) {
             Some((_, slot)) => *slot = value,
             None => self.0.push((id, value)),

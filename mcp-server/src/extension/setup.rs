@@ -107,16 +107,13 @@ pub struct ServerSetup<E> {
     extension: PhantomData<fn() -> E>,
 }
 
-/// A function that adds a value of [`ServerSetup::state`].
-pub(crate) type AddState = Box<dyn FnOnce(&mut StateMap)>;
-
 /// The parts of an extension without its type.
 pub(crate) struct SetupParts {
     pub(crate) registration: Registration<ServerCapabilities>,
     pub(crate) methods: Vec<MethodRoute>,
     pub(crate) layers: Layers,
     pub(crate) routes: Vec<Routes>,
-    pub(crate) states: Vec<AddState>,
+    pub(crate) states: StateMap,
     pub(crate) capabilities: Vec<(&'static str, serde_json::Value)>,
     /// The extension announces changes outside of handlers.
     pub(crate) notifies: bool,
@@ -131,7 +128,7 @@ impl<E: IntoServerExtension> ServerSetup<E> {
                 methods: Vec::new(),
                 layers: Layers::default(),
                 routes: Vec::new(),
-                states: Vec::new(),
+                states: StateMap::default(),
                 capabilities: Vec::new(),
                 notifies: false,
                 allows_undeclared: false,
@@ -172,7 +169,7 @@ impl<E: ServerExtension> ServerSetup<E> {
         self.add(N::METHOD, MethodKind::Notification, handler);
     }
 
-    fn add<P, T, M>(
+    pub(super) fn add<P, T, M>(
         &mut self,
         name: &'static str,
         kind: MethodKind,
@@ -217,8 +214,7 @@ impl<E: ServerExtension> ServerSetup<E> {
     /// Adds a value that all handlers of the server receive as [`State`](crate::State). Use a type of
     /// the extension itself: a second value of the same type replaces the first.
     pub fn state<T: Clone + Send + Sync + 'static>(&mut self, value: T) {
-        let insert = move |states: &mut StateMap| states.insert(value);
-        self.parts.states.push(Box::new(insert));
+        self.parts.states.insert(value);
     }
 
     /// Requires something of the final capabilities of the server: a capability such as `tools`, or a

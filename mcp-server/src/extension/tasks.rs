@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use mcp_core::extension::{CustomRequest, Extension};
+use mcp_core::extension::Extension;
 use mcp_core::{ClientContext, Extensions, TaskEngine};
-use mcp_types::RawObject;
 use mcp_types::ext::tasks::{CANCEL, GET, TasksSettings, UPDATE};
 use mcp_types::meta::keys;
+use mcp_types::{MethodKind, RawObject};
 
 use super::setup::{ServerExtension, ServerSetup};
 use crate::call::CallContext;
@@ -24,57 +24,26 @@ impl Extension for TasksExtension {
     type ClientSettings = TasksSettings;
 }
 
-struct GetTask;
-struct UpdateTask;
-struct CancelTask;
-
-macro_rules! task_requests {
-    ($($request:ident = $method:expr;)*) => {
-        $(impl CustomRequest for $request {
-            const METHOD: &'static str = $method;
-            type Extension = TasksExtension;
-            // The engine decodes them.
-            type Params = RawObject;
-            type Result = RawObject;
-        })*
-    };
-}
-
-task_requests! {
-    GetTask = GET;
-    UpdateTask = UPDATE;
-    CancelTask = CANCEL;
-}
-
 impl ServerExtension for TasksExtension {
     fn settings(&self) -> TasksSettings {
         TasksSettings::default()
     }
 
     fn register(self, setup: &mut ServerSetup<Self>) {
-        setup.request::<GetTask, _>(handler(&self.0, GET));
-        setup.request::<UpdateTask, _>(handler(&self.0, UPDATE));
-        setup.request::<CancelTask, _>(handler(&self.0, CANCEL));
-    }
-}
-
-fn handler(
-    engine: &Arc<dyn TaskEngine>,
-    method: &'static str,
-) -> impl Fn(RawObject, TaskCaller) -> mcp_core::BoxFuture<'static, Result<RawObject, RequestError>>
-+ Clone
-+ Send
-+ Sync
-+ 'static {
-    let engine = engine.clone();
-    move |params, caller| {
-        let TaskCaller {
-            meta,
-            facts,
-            extensions,
-        } = caller;
-        let answer = engine.answer(method, params, meta, &facts, &extensions);
-        Box::pin(async move { answer.await.map_err(RequestError::fault) })
+        for method in [GET, UPDATE, CANCEL] {
+            let engine = self.0.clone();
+            // The engine decodes the parameters.
+            let handler = move |params: RawObject, caller: TaskCaller| {
+                let TaskCaller {
+                    meta,
+                    facts,
+                    extensions,
+                } = caller;
+                let answer = engine.answer(method, params, meta, &facts, &extensions);
+                async move { answer.await.map_err(RequestError::fault) }
+            };
+            setup.add::<RawObject, RawObject, _>(method, MethodKind::Request, handler);
+        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 
 use mcp_core::{BackChannelError, Fault};
@@ -17,17 +16,22 @@ use crate::request_state::SealError;
 ///
 /// A question that the client has not answered *yet* is not an error. A user who declines is not an
 /// error either; see [`Answer`](crate::Answer).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
     /// The client does not declare a capability that the question needs. Nothing was sent.
     // spec: MRTR-05, ELIC-02, SAMP-04
+    #[error(
+        "the client cannot be asked: it does not declare {}",
+        capability_names(required)
+    )]
     MissingCapability {
         /// The missing capabilities only.
         required: Arc<ClientCapabilities>,
     },
     /// The client sent an answer that does not fit the question.
     // spec: MRTR-14, ELIC-13
+    #[error("the answer to `{key}` does not fit: {reason}")]
     InvalidAnswer {
         /// Key of the question.
         key: Cow<'static, str>,
@@ -35,6 +39,7 @@ pub enum AskError {
         reason: String,
     },
     /// The question cannot be sent to a client.
+    #[error("`{key}` cannot be asked: {reason}")]
     InvalidQuestion {
         /// Key of the question.
         key: Cow<'static, str>,
@@ -44,13 +49,16 @@ pub enum AskError {
     /// Two questions of one call, or two results of [`Ask::once`](crate::Ask::once), have the same
     /// key. The second one would receive the answer to the first.
     // spec: MRTR-04
+    #[error("`{key}` is used twice in one call; give the second one a key of its own")]
     KeyReused {
         /// The key.
         key: Cow<'static, str>,
     },
     /// The question was sent, and the client gave no answer.
-    NoAnswer(BackChannelError),
+    #[error(transparent)]
+    NoAnswer(#[from] BackChannelError),
     /// A value of an earlier run cannot be decoded into the requested type.
+    #[error("the value kept as `{key}` cannot be decoded: {reason}")]
     Malformed {
         /// Key of the value.
         key: Cow<'static, str>,
@@ -58,6 +66,7 @@ pub enum AskError {
         reason: String,
     },
     /// A value cannot be stored for the next run: it is not JSON, or it is too large.
+    #[error("`{key}` cannot be kept: {reason}")]
     NotSerializable {
         /// Key of the value.
         key: Cow<'static, str>,
@@ -65,12 +74,13 @@ pub enum AskError {
         reason: String,
     },
     /// The call was answered or cancelled before the question was answered.
+    #[error("the call is over")]
     Closed,
 }
 
 impl AskError {
     /// The protocol error that the client receives. Returns `None` for errors that concern only the
-    /// handler: [`NoAnswer`](Self::NoAnswer) and [`Over`](Self::Closed).
+    /// handler: [`NoAnswer`](Self::NoAnswer) and [`Closed`](Self::Closed).
     pub fn to_fault(&self) -> Option<Fault> {
         match self {
             Self::MissingCapability { required } => Some(Fault::MissingCapability {
@@ -82,24 +92,8 @@ impl AskError {
             Self::Malformed { .. } => Some(invalid_state()),
             Self::InvalidQuestion { .. }
             | Self::KeyReused { .. }
-            | Self::NotSerializable { .. } => self.handler_bug().map(Fault::internal),
+            | Self::NotSerializable { .. } => Some(Fault::internal(self.to_string())),
             Self::NoAnswer(_) | Self::Closed => None,
-        }
-    }
-
-    /// Returns the message of errors that are bugs of the handler.
-    fn handler_bug(&self) -> Option<String> {
-        match self {
-            Self::InvalidQuestion { key, reason } => {
-                Some(format!("`{key}` cannot be asked: {reason}"))
-            }
-            Self::KeyReused { key } => Some(format!(
-                "`{key}` is used twice in one call; give the second one a key of its own"
-            )),
-            Self::NotSerializable { key, reason } => {
-                Some(format!("`{key}` cannot be kept: {reason}"))
-            }
-            _ => None,
         }
     }
 
@@ -113,43 +107,6 @@ impl AskError {
             next = error.source();
         }
         None
-    }
-}
-
-impl fmt::Display for AskError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::MissingCapability { required } => {
-                let names = capability_names(required);
-                write!(f, "the client cannot be asked: it does not declare {names}")
-            }
-            Self::InvalidAnswer { key, reason } => {
-                write!(f, "the answer to `{key}` does not fit: {reason}")
-            }
-            Self::NoAnswer(error) => error.fmt(f),
-            Self::Malformed { key, reason } => {
-                write!(f, "the value kept as `{key}` cannot be decoded: {reason}")
-            }
-            Self::Closed => f.write_str("the call is over"),
-            Self::InvalidQuestion { .. }
-            | Self::KeyReused { .. }
-            | Self::NotSerializable { .. } => f.write_str(&self.handler_bug().unwrap_or_default()),
-        }
-    }
-}
-
-impl Error for AskError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::NoAnswer(error) => error.source(),
-            _ => None,
-        }
-    }
-}
-
-impl From<BackChannelError> for AskError {
-    fn from(error: BackChannelError) -> Self {
-        Self::NoAnswer(error)
     }
 }
 

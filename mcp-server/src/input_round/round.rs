@@ -446,9 +446,7 @@ impl InputRound {
             );
         }
     }
-}
 
-impl InputRound {
     /// Warns in debug builds when a handler with effects was run again although no earlier run recorded
     /// work: side effects before the question happened twice.
     pub(crate) fn warn_about_repeated_effects(&self, handler: &str) {

@@ -16,6 +16,18 @@ use crate::routes::{
     CompletionRoute, PromptRoute, ResourceRoute, Routes, TemplateRoute, ToolRoute,
 };
 
+/// The protocol's own capabilities, which extensions cannot publish.
+const OWN_CAPABILITIES: [&str; 8] = [
+    "tools",
+    "resources",
+    "prompts",
+    "completions",
+    "logging",
+    "tasks",
+    "extensions",
+    "experimental",
+];
+
 /// Settings and routes of a server.
 pub(crate) struct ServerConfig {
     pub(crate) info: Implementation,
@@ -79,9 +91,7 @@ impl ServerConfig {
         for routes in parts.routes {
             self.add_routes(routes);
         }
-        for insert in parts.states {
-            insert(&mut self.context.states);
-        }
+        self.context.states.extend(parts.states);
     }
 
     pub(crate) fn add_raw_extension(&mut self, extension: RawExtension) {
@@ -155,17 +165,8 @@ impl ServerConfig {
             let (id, settings) = registration.published();
             capabilities.extensions.insert(id, settings);
         }
-        let own = [
-            "tools",
-            "resources",
-            "prompts",
-            "completions",
-            "logging",
-            "tasks",
-        ];
-        let own = own.into_iter().chain(["extensions", "experimental"]);
         for (name, value) in &self.extra_capabilities {
-            if !own.clone().any(|own| own == *name) {
+            if !OWN_CAPABILITIES.contains(name) {
                 capabilities.extra.insert(*name, value.clone());
             }
         }
@@ -186,18 +187,17 @@ impl ServerConfig {
 
     /// Returns the completions of the server, and those of its templates and prompts.
     pub(crate) fn completions(&self) -> impl Iterator<Item = &CompletionRoute> {
-        let templates = self.templates.iter().flat_map(TemplateRoute::completions);
-        let prompts = self.prompts.iter().flat_map(PromptRoute::completions);
+        let templates = self.templates.iter();
+        let templates = templates.flat_map(|route| &route.completions);
+        let prompts = self.prompts.iter().flat_map(|route| &route.completions);
         self.completions.iter().chain(templates).chain(prompts)
     }
 
     /// Returns whether any argument has a completion: by a handler or by the values of an enum.
     fn has_completions(&self) -> bool {
-        let mut prompts = self.prompts.iter().map(PromptRoute::choices);
-        let mut templates = self.templates.iter().map(TemplateRoute::choices);
         self.completions().next().is_some()
-            || prompts.any(|choices| !choices.is_empty())
-            || templates.any(|choices| !choices.is_empty())
+            || self.prompts.iter().any(|route| !route.choices.is_empty())
+            || self.templates.iter().any(|route| !route.choices.is_empty())
     }
 }
 

@@ -182,7 +182,7 @@ listed! {
         }
 
         fn completions(&self) -> &[CompletionRoute] {
-            self.completions()
+            &self.completions
         }
 
         fn has_argument(&self, name: &str) -> bool {
@@ -191,7 +191,7 @@ listed! {
     }
     PromptRoute: Prompt, Prompt (prompt by name), ListPromptsResult as ListPrompts {
         fn completions(&self) -> &[CompletionRoute] {
-            self.completions()
+            &self.completions
         }
 
         fn has_argument(&self, name: &str) -> bool {

@@ -37,12 +37,12 @@ impl<'a> ResourceMatch<'a> {
 
 /// Returns the first route whose calls need scopes.
 fn first_scoped<R: Listed>(kind: ItemKind, routes: &RouteIndex<R>) -> Option<ScopedItem> {
-    if !routes.has_scopes() {
+    if !routes.has_scopes {
         return None;
     }
     let mut routes = routes.iter();
-    let route = routes.find(|route| !route.scope().required_scopes().is_empty())?;
-    let scopes = route.scope().required_scopes().fixed().to_vec();
+    let route = routes.find(|route| !route.scope().required_scopes.is_empty())?;
+    let scopes = route.scope().required_scopes.fixed().to_vec();
     Some(ScopedItem::new(kind, route.key(), scopes))
 }
 
@@ -65,10 +65,10 @@ impl Registry {
     /// Returns whether the caller may learn that a URI has changed. URIs without a route are visible.
     // spec: GAP-10
     pub(super) fn is_uri_visible(&self, uri: &str, caller: &Caller<'_>) -> bool {
-        let is_filtered = self.resources.is_filtered()
-            || self.templates.is_filtered()
-            || self.resources.has_scopes()
-            || self.templates.has_scopes();
+        let is_filtered = self.resources.is_filtered
+            || self.templates.is_filtered
+            || self.resources.has_scopes
+            || self.templates.has_scopes;
         if !is_filtered {
             return true;
         }
@@ -76,7 +76,7 @@ impl Registry {
             // A change tells something about the contents.
             Some(found) => {
                 let read = Call::ReadResource(ReadResourceParams::new(uri));
-                found.scope().check_scopes(&read, caller).is_ok()
+                found.scope().required_scopes.check(&read, caller).is_ok()
             }
             None => self.match_uri(uri).is_none(),
         }
@@ -90,27 +90,27 @@ impl Registry {
     /// Returns [`Fault::InsufficientScope`] when it has not.
     pub(crate) fn check_scopes(&self, call: &Call, caller: &Caller<'_>) -> Result<(), Fault> {
         let scope = match call {
-            Call::CallTool(params) if self.tools.has_scopes() => {
+            Call::CallTool(params) if self.tools.has_scopes => {
                 let route = self.tools.find(&params.name, caller);
                 route.map(|route| &route.scope)
             }
-            Call::GetPrompt(params) if self.prompts.has_scopes() => {
+            Call::GetPrompt(params) if self.prompts.has_scopes => {
                 let route = self.prompts.find(&params.name, caller);
                 route.map(|route| &route.scope)
             }
             Call::ReadResource(params)
-                if self.resources.has_scopes() || self.templates.has_scopes() =>
+                if self.resources.has_scopes || self.templates.has_scopes =>
             {
                 let found = self.find_resource(&params.uri, caller);
                 found.map(|found| found.scope())
             }
             // Suggestions tell something about what they complete.
             Call::Complete(params) => match &params.reference {
-                CompletionReference::Prompt { name } if self.prompts.has_scopes() => {
+                CompletionReference::Prompt { name } if self.prompts.has_scopes => {
                     let route = self.prompts.find(name, caller);
                     route.map(|route| &route.scope)
                 }
-                CompletionReference::Resource { uri } if self.templates.has_scopes() => {
+                CompletionReference::Resource { uri } if self.templates.has_scopes => {
                     let route = self.templates.find(uri, caller);
                     route.map(|route| &route.scope)
                 }
@@ -118,7 +118,7 @@ impl Registry {
             },
             _ => None,
         };
-        scope.map_or(Ok(()), |scope| scope.check_scopes(call, caller))
+        scope.map_or(Ok(()), |scope| scope.required_scopes.check(call, caller))
     }
 
     /// Returns the arguments of a call that its client repeats in headers. The route of the tool reports a
@@ -193,13 +193,13 @@ impl Registry {
     ) -> Result<Option<(&Choices, &[CompletionRoute])>, Fault> {
         match reference {
             CompletionReference::Prompt { name } => match self.prompts.find(name, caller) {
-                Some(route) => Ok(Some((route.choices(), route.completions()))),
+                Some(route) => Ok(Some((&route.choices, &route.completions))),
                 None => Err(Fault::bad_params(format!(
                     "`params.ref`: unknown prompt: {name}"
                 ))),
             },
             CompletionReference::Resource { uri } => match self.templates.find(uri, caller) {
-                Some(route) => Ok(Some((route.choices(), route.completions()))),
+                Some(route) => Ok(Some((&route.choices, &route.completions))),
                 // A resource has no variables, so there is nothing to complete.
                 None if self.resources.find(uri, caller).is_some() => Ok(None),
                 None => Err(Fault::bad_params(format!(

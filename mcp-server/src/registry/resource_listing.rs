@@ -46,7 +46,7 @@ impl Registry {
             items,
             position,
             next_template: next.map(|(template, _)| template),
-            page_size: self.resources.page_size(),
+            page_size: self.resources.page_size,
             cache: self.resources.private_cache_hint(),
         };
         ResourcePage::Computed(route, target)

@@ -21,14 +21,14 @@ pub(crate) struct RouteIndex<R: Listed> {
     routes: Vec<(u64, R)>,
     /// Keys come from the author of the server, so the hash need not resist chosen keys.
     by_key: HashMap<Box<str>, usize, foldhash::fast::RandomState>,
-    page_size: usize,
+    pub(super) page_size: usize,
     /// Pages of the list, used if all callers see the same routes.
     pages: Box<[CachedPage<R>]>,
     filter: Option<ItemFilter<R>>,
     /// The routes that exist for a caller depend on the caller.
-    is_filtered: bool,
+    pub(super) is_filtered: bool,
     /// A route has required scopes.
-    has_scopes: bool,
+    pub(super) has_scopes: bool,
     /// Lists omit routes whose scopes the caller lacks.
     by_scope: bool,
     cache: Option<CacheHint>,
@@ -50,8 +50,8 @@ impl<R: Listed> RouteIndex<R> {
         let filter = list.filter.clone();
         let is_filtered =
             filter.is_some() || routes.iter().any(|(_, route)| route.scope().is_filtered());
-        let is_scoped = |route: &R| !route.scope().required_scopes().is_empty();
-        let has_scopes = routes.iter().any(|(_, route)| is_scoped(route));
+        let mut all = routes.iter().map(|(_, route)| route);
+        let has_scopes = all.any(|route| !route.scope().required_scopes.is_empty());
         Self {
             has_scopes,
             by_scope: list.by_scope && has_scopes,
@@ -63,16 +63,6 @@ impl<R: Listed> RouteIndex<R> {
             is_filtered,
             cache: list.cache,
         }
-    }
-
-    /// Returns whether the routes that exist for a caller depend on the caller.
-    pub(super) fn is_filtered(&self) -> bool {
-        self.is_filtered
-    }
-
-    /// Returns whether a route has required scopes.
-    pub(super) fn has_scopes(&self) -> bool {
-        self.has_scopes
     }
 
     /// Returns whether the list depends on the caller.
@@ -156,19 +146,14 @@ impl<R: Listed> RouteIndex<R> {
         })
     }
 
-    pub(super) fn page_size(&self) -> usize {
-        self.page_size
-    }
-
     /// Returns the cache hint of the list; always private if the list depends on the caller.
     // spec: CACHE-12
     fn cache_hint(&self) -> Option<CacheHint> {
-        self.cache.map(|mut cache| {
-            if self.is_list_filtered() {
-                cache.scope = CacheScope::Private;
-            }
-            cache
-        })
+        if self.is_list_filtered() {
+            self.private_cache_hint()
+        } else {
+            self.cache
+        }
     }
 
     /// Returns the page from `start`. Pages at multiples of the page size are built once; a cursor
@@ -187,7 +172,7 @@ impl<R: Listed> RouteIndex<R> {
         let mut last = 0;
         for (number, route) in self.routes.iter().skip(start) {
             let is_permitted =
-                !self.by_scope || route.scope().required_scopes().are_granted_to(caller);
+                !self.by_scope || route.scope().required_scopes.are_granted_to(caller);
             if !route.is_listed() || !is_permitted || !self.is_visible(route, caller) {
                 continue;
             }

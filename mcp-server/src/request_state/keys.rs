@@ -48,10 +48,10 @@ const KEY_LEN: usize = 32;
 pub struct StateKeys {
     /// The first key seals; all keys open.
     keys: Vec<Key>,
-    lifetime: Duration,
-    max_bytes: usize,
-    context: Box<str>,
-    accepts_unsolicited_answers: bool,
+    pub(super) lifetime: Duration,
+    pub(super) max_bytes: usize,
+    pub(super) context: Box<str>,
+    pub(super) accepts_unsolicited_answers: bool,
     clock: Clock,
 }
 
@@ -226,22 +226,6 @@ impl StateKeys {
 
     pub(super) fn find_key(&self, id: [u8; KEY_ID_LEN]) -> Option<&Key> {
         self.keys.iter().find(|key| key.id == id)
-    }
-
-    pub(super) fn accepts_unsolicited_answers(&self) -> bool {
-        self.accepts_unsolicited_answers
-    }
-
-    pub(super) fn scope(&self) -> &str {
-        &self.context
-    }
-
-    pub(super) fn size_limit(&self) -> usize {
-        self.max_bytes
-    }
-
-    pub(super) fn valid_for(&self) -> Duration {
-        self.lifetime
     }
 
     /// Returns the time at which a state that is sealed now expires, in seconds since 1970.

@@ -73,19 +73,19 @@ impl Sealer {
     /// Returns true if answers in a request without a state are accepted.
     pub(crate) fn accepts_unsolicited_answers(&self) -> bool {
         let configured = self.keys.as_ref();
-        configured.is_some_and(StateKeys::accepts_unsolicited_answers)
+        configured.is_some_and(|keys| keys.accepts_unsolicited_answers)
     }
 
     /// Returns the maximum size of a state, in bytes.
     pub(crate) fn size_limit(&self) -> usize {
         let configured = self.keys.as_ref();
-        configured.map_or(StateKeys::MAX_BYTES, StateKeys::size_limit)
+        configured.map_or(StateKeys::MAX_BYTES, |keys| keys.max_bytes)
     }
 
     /// Returns the time for which a state is valid.
     pub(crate) fn lifetime(&self) -> Duration {
         let configured = self.keys.as_ref();
-        configured.map_or(StateKeys::LIFETIME, StateKeys::valid_for)
+        configured.map_or(StateKeys::LIFETIME, |keys| keys.lifetime)
     }
 
     fn keys(&self) -> Result<&StateKeys, getrandom::Error> {
@@ -118,7 +118,7 @@ impl Sealer {
         binding: &Binding,
     ) -> Result<String, SealError> {
         let keys = self.keys()?;
-        let (bytes, most) = (plain.len(), keys.size_limit());
+        let (bytes, most) = (plain.len(), keys.max_bytes);
         if bytes > most {
             return Err(SealError::TooLarge { bytes, most });
         }
@@ -147,7 +147,7 @@ impl Sealer {
     pub(crate) fn open(&self, text: &str, binding: &Binding) -> Result<Vec<u8>, InvalidState> {
         let keys = self.keys().map_err(|_| InvalidState)?;
         // A state that is longer than any sealed one is not decoded.
-        let max_len = HEADER_LEN + NONCE_LEN + EXPIRY_LEN + keys.size_limit() + TAG_LEN;
+        let max_len = HEADER_LEN + NONCE_LEN + EXPIRY_LEN + keys.max_bytes + TAG_LEN;
         if text.len() > max_len.div_ceil(3).saturating_mul(4) {
             return Err(InvalidState);
         }
@@ -184,7 +184,7 @@ impl Sealer {
     fn associated_data(&self, keys: &StateKeys, header: &[u8], binding: &Binding) -> Vec<u8> {
         let mut server = Hash::new();
         update(&mut server, b's', self.server.as_bytes());
-        update(&mut server, b'c', keys.scope().as_bytes());
+        update(&mut server, b'c', keys.context.as_bytes());
         [header, &server.finalize(), binding.as_bytes()].concat()
     }
 }

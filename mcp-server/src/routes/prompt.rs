@@ -14,6 +14,7 @@ use super::choices::Choices;
 use super::completion::CompletionRoute;
 use super::scope::{RouteHandler, RouteScope, route_setters};
 use crate::call::{CallContext, CallTarget, RouteSpec, run_handler, with_preparations};
+use crate::constraints::names;
 use crate::handler::{CompletionHandler, PromptHandler};
 use crate::result::{IntoPrompt, ItemRef, PromptError};
 
@@ -22,8 +23,8 @@ use crate::result::{IntoPrompt, ItemRef, PromptError};
 pub struct PromptRoute {
     prompt: Arc<Prompt>,
     handler: RouteHandler<Arc<Prompt>>,
-    choices: Arc<Choices>,
-    completions: Vec<CompletionRoute>,
+    pub(crate) choices: Arc<Choices>,
+    pub(crate) completions: Vec<CompletionRoute>,
     spec: Arc<RouteSpec>,
     pub(crate) scope: RouteScope,
 }
@@ -164,18 +165,6 @@ impl PromptRoute {
         &self.spec
     }
 
-    pub(crate) fn choices(&self) -> &Choices {
-        &self.choices
-    }
-
-    pub(crate) fn completions(&self) -> &[CompletionRoute] {
-        &self.completions
-    }
-
-    pub(super) fn completions_mut(&mut self) -> &mut [CompletionRoute] {
-        &mut self.completions
-    }
-
     pub(super) fn rename(&mut self, name: String) {
         for route in &mut self.completions {
             route.rename_prompt(|_| name.clone());
@@ -218,8 +207,7 @@ fn check_required(prompt: &Prompt, call: &Call) -> Result<(), Fault> {
 /// Returns the arguments of a prompt from the properties of a schema.
 // spec: PROMPT-03
 fn arguments_from_schema(schema: &JsonObject) -> Vec<PromptArgument> {
-    let required = schema.get("required").and_then(Value::as_array);
-    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+    let is_required = |name: &str| names(schema, "required").any(|required| required == name);
     let properties = schema.get("properties").and_then(Value::as_object);
     let arguments = properties.into_iter().flatten().map(|(name, schema)| {
         let string = |key| schema.get(key).and_then(Value::as_str).map(str::to_owned);

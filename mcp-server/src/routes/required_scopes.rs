@@ -20,7 +20,7 @@ pub(crate) struct RequiredScopes {
 }
 
 impl RequiredScopes {
-    pub(super) fn add<S: Into<String>>(&mut self, scopes: impl IntoIterator<Item = S>) {
+    pub(crate) fn add<S: Into<String>>(&mut self, scopes: impl IntoIterator<Item = S>) {
         extend(&mut self.fixed, scopes);
     }
 
@@ -65,7 +65,7 @@ impl RequiredScopes {
     /// Returns [`Fault::InsufficientScope`] with all scopes of the call when it has not, and an internal
     /// error when the function panics or returns a scope that cannot be in a challenge.
     // spec: AUTH-S-08
-    pub(super) fn check(&self, call: &Call, caller: &Caller<'_>) -> Result<(), Fault> {
+    pub(crate) fn check(&self, call: &Call, caller: &Caller<'_>) -> Result<(), Fault> {
         if self.is_empty() || is_exempt(caller) {
             return Ok(());
         }

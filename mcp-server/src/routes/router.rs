@@ -129,7 +129,7 @@ impl Routes {
     #[must_use]
     pub fn layer(mut self, layer: impl Middleware) -> Self {
         let shared = SharedLayer::new(layer);
-        self.for_each_scope(|scope| scope.add_layer(shared.clone()));
+        self.for_each_scope(|scope| scope.layers.add(shared.clone()));
         self
     }
 
@@ -151,7 +151,7 @@ impl Routes {
     #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         let scopes: Vec<String> = scopes.into_iter().map(Into::into).collect();
-        self.for_each_scope(|scope| scope.add_required_scopes(scopes.iter().cloned()));
+        self.for_each_scope(|scope| scope.required_scopes.add(scopes.iter().cloned()));
         self
     }
 
@@ -189,7 +189,7 @@ impl Routes {
     pub(crate) fn bind_state(mut self) -> Self {
         if !self.states.is_empty() {
             let states = Arc::new(std::mem::take(&mut self.states));
-            self.for_each_scope(|scope| scope.add_router(&states));
+            self.for_each_scope(|scope| scope.router_states.push(&states));
         }
         self
     }
@@ -206,12 +206,11 @@ impl Routes {
             .chain(prompts)
             .chain(completions)
             .for_each(&mut change);
-        let templates = self
-            .templates
-            .iter_mut()
-            .map(TemplateRoute::completions_mut);
-        let prompts = self.prompts.iter_mut().map(PromptRoute::completions_mut);
-        let completions = templates.chain(prompts).flatten();
+        let templates = self.templates.iter_mut();
+        let templates = templates.flat_map(|route| &mut route.completions);
+        let prompts = self.prompts.iter_mut();
+        let prompts = prompts.flat_map(|route| &mut route.completions);
+        let completions = templates.chain(prompts);
         completions.map(|route| &mut route.scope).for_each(change);
     }
 }

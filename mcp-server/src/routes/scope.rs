@@ -1,17 +1,15 @@
 //! Router state, visibility and layers: the part that all kinds of routes have.
 
-use std::any::TypeId;
+use std::future::ready;
 use std::sync::Arc;
 
-use std::future::ready;
+use mcp_core::{BoxFuture, Reply};
 
-use mcp_core::{BoxFuture, Call, Fault, Reply};
-
-use super::required_scopes::{RequiredScopes, ScopedCall};
+use super::required_scopes::RequiredScopes;
 use crate::call::CallContext;
 use crate::caller::Caller;
-use crate::middleware::{Layers, Middleware};
-use crate::state::{RouterStates, StateMap};
+use crate::middleware::Layers;
+use crate::state::RouterStates;
 
 /// Handler of a route without its type. The second argument is data of the route.
 pub(super) type RouteHandler<T> =
@@ -22,62 +20,14 @@ type VisibilityFilter = Arc<dyn Fn(&Caller<'_>) -> bool + Send + Sync>;
 /// The scope of a route: the state of its routers, the callers that may see it, its layers.
 #[derive(Clone, Default)]
 pub(crate) struct RouteScope {
-    router_states: RouterStates,
-    visible_to: Option<VisibilityFilter>,
-    required_scopes: RequiredScopes,
-    layers: Layers,
+    pub(crate) router_states: RouterStates,
+    pub(super) visible_to: Option<VisibilityFilter>,
+    /// The scopes that calls of the route need.
+    pub(crate) required_scopes: RequiredScopes,
+    pub(super) layers: Layers,
 }
 
 impl RouteScope {
-    /// Adds the state of the next outer router.
-    pub(super) fn add_router(&mut self, states: &Arc<StateMap>) {
-        self.router_states.push(states);
-    }
-
-    /// Returns whether a router has a value of this type.
-    pub(crate) fn has_state(&self, id: TypeId) -> bool {
-        self.router_states.contains(id)
-    }
-
-    pub(super) fn add_layer(&mut self, layer: impl Middleware) {
-        self.layers.add(layer);
-    }
-
-    pub(super) fn set_visible_to(
-        &mut self,
-        filter: impl Fn(&Caller<'_>) -> bool + Send + Sync + 'static,
-    ) {
-        self.visible_to = Some(Arc::new(filter));
-    }
-
-    pub(crate) fn add_required_scopes<S: Into<String>>(
-        &mut self,
-        scopes: impl IntoIterator<Item = S>,
-    ) {
-        self.required_scopes.add(scopes);
-    }
-
-    pub(super) fn set_scopes_for<S: Into<String>, I: IntoIterator<Item = S>>(
-        &mut self,
-        scopes: impl Fn(&ScopedCall<'_>) -> I + Send + Sync + 'static,
-    ) {
-        self.required_scopes.set_for_call(scopes);
-    }
-
-    /// The scopes that calls of the route need.
-    pub(crate) fn required_scopes(&self) -> &RequiredScopes {
-        &self.required_scopes
-    }
-
-    /// Checks that a caller has the scopes for a call.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Fault::InsufficientScope`] when it has not.
-    pub(crate) fn check_scopes(&self, call: &Call, caller: &Caller<'_>) -> Result<(), Fault> {
-        self.required_scopes.check(call, caller)
-    }
-
     /// Returns whether the route has a visibility filter.
     pub(crate) fn is_filtered(&self) -> bool {
         self.visible_to.is_some()
@@ -99,7 +49,7 @@ impl RouteScope {
         // the server through a service that does not forward `check_scopes`.
         if !self.required_scopes.is_empty() {
             let caller = Caller::new(call.facts(), call.extensions());
-            if let Err(fault) = self.check_scopes(call.call(), &caller) {
+            if let Err(fault) = self.required_scopes.check(call.call(), &caller) {
                 return Box::pin(ready(fault.into()));
             }
         }
@@ -130,7 +80,7 @@ macro_rules! route_setter {
         /// server's layers.
         #[must_use]
         pub fn layer(mut self, layer: impl $crate::middleware::Middleware) -> Self {
-            self.scope.add_layer(layer);
+            self.scope.layers.add(layer);
             self
         }
     };
@@ -143,7 +93,7 @@ macro_rules! route_setter {
             mut self,
             filter: impl Fn(&$crate::Caller<'_>) -> bool + Send + Sync + 'static,
         ) -> Self {
-            self.scope.set_visible_to(filter);
+            self.scope.visible_to = Some(std::sync::Arc::new(filter));
             self
         }
     };
@@ -166,7 +116,7 @@ macro_rules! route_setter {
         // spec: AUTH-S-08
         #[must_use]
         pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
-            self.scope.add_required_scopes(scopes);
+            self.scope.required_scopes.add(scopes);
             self
         }
 
@@ -194,7 +144,7 @@ macro_rules! route_setter {
             mut self,
             scopes: impl Fn(&$crate::ScopedCall<'_>) -> I + Send + Sync + 'static,
         ) -> Self {
-            self.scope.set_scopes_for(scopes);
+            self.scope.required_scopes.set_for_call(scopes);
             self
         }
     };

@@ -14,6 +14,7 @@ use super::resource_list::{ListTarget, lister};
 use super::scope::{RouteHandler, RouteScope, route_setters};
 use super::uri_template::{UriTemplate, Variables};
 use crate::call::{CallContext, RouteSpec};
+use crate::constraints::names;
 use crate::handler::{CompletionHandler, ListHandler, ReadHandler};
 
 /// A URI template with its handler. Created by [`ResourceExt::read`] or by the macros.
@@ -34,8 +35,8 @@ pub struct TemplateRoute {
     template: Arc<ResourceTemplate>,
     /// `None` for a malformed template, which `Server::check` reports.
     pattern: Option<Arc<UriTemplate>>,
-    choices: Arc<Choices>,
-    completions: Vec<CompletionRoute>,
+    pub(crate) choices: Arc<Choices>,
+    pub(crate) completions: Vec<CompletionRoute>,
     handler: Arc<ResourceHandler>,
     /// Computes the resources of the template for `resources/list`.
     lister: Option<RouteHandler<ListTarget>>,
@@ -166,18 +167,6 @@ impl TemplateRoute {
         &self.list_spec
     }
 
-    pub(crate) fn completions(&self) -> &[CompletionRoute] {
-        &self.completions
-    }
-
-    pub(super) fn completions_mut(&mut self) -> &mut [CompletionRoute] {
-        &mut self.completions
-    }
-
-    pub(crate) fn choices(&self) -> &Choices {
-        &self.choices
-    }
-
     pub(crate) fn has_variable(&self, name: &str) -> bool {
         let mut variables = self.pattern.iter().flat_map(|pattern| pattern.variables());
         variables.any(|variable| variable == name)
@@ -208,17 +197,12 @@ impl TemplateRoute {
 
 /// Reports required arguments that are not variables: they would never have a value.
 fn check_arguments(spec: &mut RouteSpec, pattern: &UriTemplate) {
-    let required = spec
-        .input_schema
-        .as_ref()
-        .and_then(|schema| schema.get("required")?.as_array());
-    let unknown: Vec<String> = required
-        .into_iter()
-        .flatten()
-        .filter_map(|name| name.as_str())
-        .filter(|name| !pattern.variables().any(|variable| variable == *name))
-        .map(|name| format!("the argument `{name}` is not a variable of the template"))
-        .collect();
+    let required = spec.input_schema.iter();
+    let required = required.flat_map(|schema| names(schema, "required"));
+    let unknown = required.filter(|name| !pattern.variables().any(|variable| variable == *name));
+    let unknown =
+        unknown.map(|name| format!("the argument `{name}` is not a variable of the template"));
+    let unknown: Vec<String> = unknown.collect();
     spec.problems.extend(unknown);
 }
 
