@@ -220,20 +220,6 @@ impl GeneratedCode<'_> {
         }
     }
 
-    /// Returns the lints that generated code does not follow.
-    fn allowed(&self) -> TokenStream {
-        quote_spanned! {self.span()=>
-            #[allow(
-                deprecated,
-                unused_imports,
-                unused_qualifications,
-                clippy::all,
-                clippy::nursery,
-                clippy::pedantic
-            )]
-        }
-    }
-
     /// Returns the `impl` block with `fn name(self: Arc<Self>) -> Routes`, or `fn name() -> Routes` if
     /// no function needs `self`.
     fn routes(&self, name: &Ident) -> TokenStream {
@@ -245,7 +231,7 @@ impl GeneratedCode<'_> {
         }
         let (generics, _, bounds) = generics.split_for_impl();
         let (cfgs, ty) = (self.cfgs(), &self.block.self_ty);
-        let (allowed, function) = (self.allowed(), self.function(name));
+        let (allowed, function) = (allowed(span), self.function(name));
         quote_spanned! {span=>
             #cfgs
             #[allow(trivial_bounds)]
@@ -297,7 +283,7 @@ impl GeneratedCode<'_> {
     fn server(&self, options: &mut Options, errors: &mut Errors) -> TokenStream {
         let span = self.span();
         let private = self.crate_path.private(span);
-        let (cfgs, ty, allowed) = (self.cfgs(), &self.block.self_ty, self.allowed());
+        let (cfgs, ty, allowed) = (self.cfgs(), &self.block.self_ty, allowed(span));
         let mut generics = self.block.generics.clone();
         let bounds = self.shared_bounds();
         generics.make_where_clause().predicates.push(bounds);
@@ -327,6 +313,20 @@ impl GeneratedCode<'_> {
                 }
             }
         }
+    }
+}
+
+/// Returns the lints that generated code does not follow.
+pub(crate) fn allowed(span: Span) -> TokenStream {
+    quote_spanned! {span=>
+        #[allow(
+            deprecated,
+            unused_imports,
+            unused_qualifications,
+            clippy::all,
+            clippy::nursery,
+            clippy::pedantic
+        )]
     }
 }
 

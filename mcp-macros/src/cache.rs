@@ -1,8 +1,10 @@
 //! The option `cache = "5m public"`: how long clients may cache a resource.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
-use syn::{Expr, ExprLit, Lit};
+use quote::{ToTokens, format_ident, quote};
+use syn::Expr;
+
+use crate::options::string_literal;
 
 const EXPECTED: &str = "`cache` needs a time and for whom: `\"5m public\"`, `\"30s private\"` \
                         (`s`, `m`, `h` or `d`), or an expression of type `CacheHint`";
@@ -13,37 +15,21 @@ const EXPECTED: &str = "`cache` needs a time and for whom: `\"5m public\"`, `\"3
 ///
 /// Returns an error for a malformed string literal. Other expressions are left to the compiler.
 pub(crate) fn cache_hint(value: &Expr, private: &TokenStream) -> syn::Result<TokenStream> {
-    let Expr::Lit(ExprLit {
-        lit: Lit::Str(text),
-        ..
-    }) = value
-    else {
+    let Some(text) = string_literal(value) else {
         return Ok(value.to_token_stream());
     };
+    let written = text.value();
     let (seconds, scope) =
-        parse(&text.value()).ok_or_else(|| syn::Error::new_spanned(text, EXPECTED))?;
-    let scope = match scope {
-        Scope::Public => quote!(public),
-        Scope::Private => quote!(private),
-    };
+        parse(&written).ok_or_else(|| syn::Error::new_spanned(text, EXPECTED))?;
+    let scope = format_ident!("{scope}");
     Ok(quote!(#private::CacheHint::#scope(::core::time::Duration::from_secs(#seconds))))
 }
 
-enum Scope {
-    Public,
-    Private,
-}
-
 /// Parses a duration in seconds and a scope. The default scope is private.
-fn parse(text: &str) -> Option<(u64, Scope)> {
+fn parse(text: &str) -> Option<(u64, &str)> {
     let mut words = text.split_ascii_whitespace();
-    let time = words.next()?;
-    let scope = match words.next() {
-        Some("public") => Scope::Public,
-        Some("private") | None => Scope::Private,
-        Some(_) => return None,
-    };
-    if words.next().is_some() {
+    let (time, scope) = (words.next()?, words.next().unwrap_or("private"));
+    if !matches!(scope, "public" | "private") || words.next().is_some() {
         return None;
     }
     let unit = time.chars().next_back()?;

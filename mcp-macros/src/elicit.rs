@@ -5,14 +5,13 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Data, DeriveInput, Expr, ExprLit, ExprRange, Field, Fields, Ident, Lit, LitStr,
-    RangeLimits, Type, Variant,
+    Data, DeriveInput, Expr, ExprRange, Field, Fields, Ident, LitStr, RangeLimits, Type, Variant,
 };
 
 use crate::docs;
 use crate::errors::Errors;
 use crate::foreign::{ForeignOptions, Limits, Place};
-use crate::options::{CratePath, Options, hygienic};
+use crate::options::{CratePath, Options, default_value, hygienic};
 use crate::rename::RenameRule;
 
 const ATTRIBUTE: &str = "#[elicit]";
@@ -35,7 +34,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Err(error) => return error.to_compile_error(),
     };
     let mut errors = Errors::default();
-    let mut type_options = options(&input.attrs, &["crate"], &mut errors);
+    let mut type_options = Options::of_derive(ATTRIBUTE, &input.attrs, &["crate"], &mut errors);
     let crate_path = type_options.crate_path(&mut errors);
     let rename_all = ForeignOptions::read(&input.attrs, Place::Type, &mut errors).rename_all;
     if !input.generics.params.is_empty() {
@@ -55,17 +54,6 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         }
     };
     quote!(#errors #implementation)
-}
-
-fn options(attributes: &[Attribute], known: &[&str], errors: &mut Errors) -> Options {
-    let mut found = attributes
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("elicit"));
-    let options = Options::from_attribute(ATTRIBUTE, found.next(), known, errors);
-    for second in found {
-        errors.add_at(second, "write all options in one `#[elicit(…)]`");
-    }
-    options
 }
 
 /// Returns the implementation of `Elicit` for a struct.
@@ -146,7 +134,7 @@ impl<'a> FormField<'a> {
         rename_all: Option<RenameRule>,
         errors: &mut Errors,
     ) -> Self {
-        let mut options = options(&field.attrs, FIELD_OPTIONS, errors);
+        let mut options = Options::of_derive(ATTRIBUTE, &field.attrs, FIELD_OPTIONS, errors);
         let foreign = ForeignOptions::read(&field.attrs, Place::Field, errors);
         let name = options.text("name", errors).map(|name| name.value());
         let name = name.or(foreign.rename).unwrap_or_else(|| {
@@ -201,23 +189,24 @@ impl<'a> FormField<'a> {
             let parts = &self.description;
             quote_spanned!(span=> .description(#private::doc(&[#(#parts),*])))
         });
-        let range = self.range.as_ref().map(|range| {
-            let span = hygienic(range.span);
+        let set = |span: Span, [field_trait, method]: [&str; 2], value: &TokenStream| {
+            let span = hygienic(span);
             let private = crate_path.private(span);
+            let (field_trait, method) = (Ident::new(field_trait, span), Ident::new(method, span));
+            quote_spanned!(span=> let field = #private::form::#field_trait::#method(field, #value);)
+        };
+        let range = self.range.as_ref().map(|range| {
             let limits = range.limits(&quote!(f64));
-            quote_spanned!(span=> let field = #private::form::RangeField::range(field, #limits);)
+            set(range.span, ["RangeField", "range"], &limits)
         });
         let length = self.length.as_ref().map(|length| {
-            let span = hygienic(length.span);
-            let private = crate_path.private(span);
             let limits = length.limits(&quote!(u64));
-            quote_spanned!(span=> let field = #private::form::LengthField::length(field, #limits);)
+            set(length.span, ["LengthField", "length"], &limits)
         });
-        let format = self.format.as_ref().map(|format| {
-            let span = hygienic(format.span());
-            let private = crate_path.private(span);
-            quote_spanned!(span=> let field = #private::form::FormatField::format(field, #format);)
-        });
+        let format = self
+            .format
+            .as_ref()
+            .map(|format| set(format.span(), ["FormatField", "format"], &quote!(#format)));
         let own = self.default.as_ref();
         let own = own.map(|default| (default.span(), default_value(default)));
         let foreign = self.foreign_default.clone();
@@ -323,17 +312,6 @@ fn is_format(format: &LitStr, errors: &mut Errors) -> bool {
     known
 }
 
-/// Returns the default; a string literal converts into `String`.
-fn default_value(value: &Expr) -> TokenStream {
-    match value {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(text),
-            ..
-        }) => quote_spanned!(hygienic(text.span())=> ::core::convert::Into::into(#text)),
-        value => value.into_token_stream(),
-    }
-}
-
 /// The values of an enum.
 #[derive(Default)]
 struct Values<'a> {
@@ -359,8 +337,9 @@ impl<'a> Values<'a> {
                 errors.add_at(variant, "a user picks from values without fields");
                 continue;
             }
-            let mut options = options(&variant.attrs, VALUE_OPTIONS, errors);
-            let foreign = ForeignOptions::read(&variant.attrs, Place::Value, errors);
+            let attributes = &variant.attrs;
+            let mut options = Options::of_derive(ATTRIBUTE, attributes, VALUE_OPTIONS, errors);
+            let foreign = ForeignOptions::read(attributes, Place::Value, errors);
             if foreign.is_skipped {
                 values.skipped.push(&variant.ident);
                 continue;
@@ -375,7 +354,7 @@ impl<'a> Values<'a> {
             }
             let docs = match foreign.description {
                 Some(text) => vec![text],
-                None => docs::read(&variant.attrs),
+                None => docs::read(attributes),
             };
             values
                 .titles

@@ -2,17 +2,16 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Expr, ExprLit, Lit};
+use syn::Expr;
 
 use crate::errors::Errors;
+use crate::options::string_literal;
 
 /// Returns `.icon(…)` for one icon or each of an array: a URI as a string literal, or an `Icon`.
 pub(crate) fn icons(value: &Expr, private: &TokenStream) -> TokenStream {
-    let icon = |icon: &Expr| match icon {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(uri), ..
-        }) => quote!(.icon(#private::Icon::new(#uri))),
-        other => quote!(.icon(#other)),
+    let icon = |icon: &Expr| match string_literal(icon) {
+        Some(uri) => quote!(.icon(#private::Icon::new(#uri))),
+        None => quote!(.icon(#icon)),
     };
     match value {
         Expr::Array(array) => array.elems.iter().map(icon).collect(),

@@ -10,7 +10,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, FnArg, ItemFn, Lifetime, Signature, Type, TypeReference, Visibility};
 
-use crate::block::probe_traits;
+use crate::block::{allowed, probe_traits};
 use crate::errors::Errors;
 use crate::method::{RouteMethod, anonymize_lifetimes, cfgs, remove_attribute};
 use crate::options::{CratePath, hygienic};
@@ -81,7 +81,7 @@ fn generate(
         .collect();
     let cfgs = cfgs(&function.attrs);
     let (add, ty) = route.add_method_and_type();
-    let imports = probe_traits(&private, span);
+    let (allowed, imports) = (allowed(span), probe_traits(&private, span));
     let route_expr = route.route_expr(crate_path);
     let pointer = pointer(route, original);
     let structure = quote_spanned! {ident.span()=>
@@ -104,14 +104,7 @@ fn generate(
 
             #[automatically_derived]
             impl ::core::convert::From<#ident> for #private::#ty {
-                #[allow(
-                    deprecated,
-                    unused_imports,
-                    unused_qualifications,
-                    clippy::all,
-                    clippy::nursery,
-                    clippy::pedantic
-                )]
+                #allowed
                 fn from(_: #ident) -> Self {
                     #imports
                     #route_expr

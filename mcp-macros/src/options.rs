@@ -89,6 +89,23 @@ impl Options {
         Self::parse(attribute, tokens, known, errors)
     }
 
+    /// Parses the options of a derive's own attribute, such as `#[output]`; none if there is no attribute.
+    pub(crate) fn of_derive(
+        attribute: &'static str,
+        attributes: &[Attribute],
+        known: &[&str],
+        errors: &mut Errors,
+    ) -> Self {
+        let name = attribute.trim_matches(['#', '[', ']']);
+        let attributes = attributes.iter();
+        let mut found = attributes.filter(|found| found.path().is_ident(name));
+        let options = Self::from_attribute(attribute, found.next(), known, errors);
+        for second in found {
+            errors.add_at(second, format!("write all options in one `#[{name}(…)]`"));
+        }
+        options
+    }
+
     /// Parses the options of the attribute macro that is being expanded.
     pub(crate) fn parse(
         attribute: &'static str,
@@ -153,30 +170,18 @@ impl Options {
 
     /// Returns the value of `name = "…"`.
     pub(crate) fn text(&mut self, name: &str, errors: &mut Errors) -> Option<LitStr> {
-        match self.expr(name, errors)? {
-            Expr::Lit(ExprLit {
-                lit: Lit::Str(text),
-                ..
-            }) => Some(text),
-            other => {
-                errors.add_at(other, format!("`{name}` needs a string literal"));
-                None
-            }
+        let value = self.expr(name, errors)?;
+        let text = string_literal(&value).cloned();
+        if text.is_none() {
+            errors.add_at(value, format!("`{name}` needs a string literal"));
         }
+        text
     }
 
     /// Returns the strings of `name("…", …)`.
     pub(crate) fn texts(&mut self, name: &str, errors: &mut Errors) -> Option<Expr> {
         let value = self.expr(name, errors)?;
-        let is_text = |expr: &Expr| {
-            matches!(
-                expr,
-                Expr::Lit(ExprLit {
-                    lit: Lit::Str(_),
-                    ..
-                })
-            )
-        };
+        let is_text = |expr: &Expr| string_literal(expr).is_some();
         match &value {
             Expr::Array(array) if !array.elems.is_empty() && array.elems.iter().all(is_text) => {
                 Some(value)
@@ -253,6 +258,27 @@ impl CratePath {
 /// invisible to the user, lints ignore it, and the compiler reports errors at the user's code.
 pub(crate) fn hygienic(span: Span) -> Span {
     Span::mixed_site().located_at(span)
+}
+
+/// Returns the string literal that an expression is.
+pub(crate) fn string_literal(expr: &Expr) -> Option<&LitStr> {
+    match expr {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) => Some(text),
+        _ => None,
+    }
+}
+
+/// Returns the value of the option `default`; a string literal converts into `String`.
+pub(crate) fn default_value(value: &Expr) -> TokenStream {
+    match string_literal(value) {
+        Some(text) => {
+            quote_spanned!(hygienic(text.span())=> ::core::convert::Into::into(#text))
+        }
+        None => value.into_token_stream(),
+    }
 }
 
 fn unknown_option(name: &Ident, attribute: &str, known: &[&str]) -> String {

@@ -14,15 +14,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Err(error) => return error.to_compile_error(),
     };
     let mut errors = Errors::default();
-    let mut attributes = input
-        .attrs
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("output"));
-    let known = &["crate"];
-    let mut options = Options::from_attribute("#[output]", attributes.next(), known, &mut errors);
-    for second in attributes {
-        errors.add_at(second, "write all options in one `#[output(…)]`");
-    }
+    let mut options = Options::of_derive("#[output]", &input.attrs, &["crate"], &mut errors);
     let name = &input.ident;
     // The compiler reports missing traits at the name of the type.
     let span = hygienic(name.span());

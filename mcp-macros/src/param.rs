@@ -11,19 +11,11 @@ use syn::{
 
 use crate::docs;
 use crate::errors::Errors;
-use crate::options::{CratePath, Options, hygienic};
+use crate::options::{CratePath, Options, default_value, hygienic};
 use crate::route::RouteKind;
 
-const OPTIONS: &[&str] = &[
-    "name",
-    "title",
-    "description",
-    "default",
-    "range",
-    "length",
-    "pattern",
-];
-const OPTIONS_OF_TOOLS: &[&str] = &[
+/// The options of `#[arg(…)]`. Only arguments of tools have the last one.
+const OPTIONS: [&str; 8] = [
     "name",
     "title",
     "description",
@@ -115,8 +107,8 @@ impl Param {
         let arg = remove_arg(&mut param.attrs, errors);
         let options = arg.as_ref().map(|arg| arg.path().span());
         let known = match kind {
-            RouteKind::Tool => OPTIONS_OF_TOOLS,
-            RouteKind::Resource | RouteKind::Prompt | RouteKind::Completion => OPTIONS,
+            RouteKind::Tool => &OPTIONS[..],
+            RouteKind::Resource | RouteKind::Prompt | RouteKind::Completion => &OPTIONS[..7],
         };
         let mut arg = Options::from_attribute("#[arg]", arg.as_ref(), known, errors);
         let new_name = arg.text("name", errors);
@@ -127,7 +119,11 @@ impl Param {
         };
         let title = arg.expr("title", errors);
         let description = arg.expr("description", errors);
-        let default = arg.optional_expr("default").map(default_value);
+        let default = arg.optional_expr("default").map(|value| {
+            value.map_or(Default::OfType, |value| {
+                Default::Value(default_value(&value))
+            })
+        });
         let range = arg.expr("range", errors);
         let length = arg.expr("length", errors);
         let pattern = arg.expr("pattern", errors);
@@ -357,18 +353,6 @@ fn plain_name(pattern: &Pat) -> Option<String> {
     match pattern {
         Pat::Ident(plain) => Some(plain.ident.unraw().to_string()),
         _ => None,
-    }
-}
-
-fn default_value(value: Option<Expr>) -> Default {
-    match value {
-        None => Default::OfType,
-        Some(Expr::Lit(literal)) if matches!(literal.lit, Lit::Str(_)) => {
-            let convert =
-                quote_spanned!(hygienic(literal.span())=> ::core::convert::Into::into(#literal));
-            Default::Value(convert)
-        }
-        Some(value) => Default::Value(value.into_token_stream()),
     }
 }
 

@@ -4,13 +4,13 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Type};
+use syn::{Attribute, Expr, LitStr, Type};
 
 use crate::cache::cache_hint;
 use crate::docs;
 use crate::errors::Errors;
 use crate::extras;
-use crate::options::{CratePath, Options, hygienic};
+use crate::options::{CratePath, Options, hygienic, string_literal};
 use crate::task::task_mode;
 use crate::variables;
 
@@ -54,12 +54,9 @@ impl RouteKind {
         }
     }
 
-    fn options(self) -> &'static [&'static str] {
-        match self {
+    fn options(self) -> Vec<&'static str> {
+        let own: &[_] = match self {
             Self::Tool => &[
-                "name",
-                "title",
-                "description",
                 "read_only",
                 "destructive",
                 "idempotent",
@@ -67,41 +64,14 @@ impl RouteKind {
                 "task",
                 "app",
                 "app_only",
-                "icon",
-                "meta",
-                "layer",
-                "blocking",
-                "visible_to",
-                "scopes",
             ],
-            Self::Resource => &[
-                "name",
-                "title",
-                "description",
-                "mime_type",
-                "icon",
-                "annotations",
-                "cache",
-                "list",
-                "meta",
-                "layer",
-                "blocking",
-                "visible_to",
-                "scopes",
-            ],
-            Self::Prompt => &[
-                "name",
-                "title",
-                "description",
-                "icon",
-                "meta",
-                "layer",
-                "blocking",
-                "visible_to",
-                "scopes",
-            ],
-            Self::Completion => &["prompt", "template", "argument", "layer", "blocking"],
-        }
+            Self::Resource => &["mime_type", "annotations", "cache", "list"],
+            Self::Prompt => &[],
+            Self::Completion => return vec!["prompt", "template", "argument", "layer", "blocking"],
+        };
+        let calls = ["layer", "blocking", "visible_to", "scopes"];
+        let texts = ["name", "title", "description"];
+        [&texts, own, &["icon", "meta"], &calls].concat()
     }
 
     /// Returns the kind of an attribute with any path.
@@ -129,7 +99,7 @@ impl<'a> RouteAttribute<'a> {
         position: FnPosition,
         errors: &mut Errors,
     ) -> Self {
-        let mut known = kind.options().to_vec();
+        let mut known = kind.options();
         if position == FnPosition::Free {
             known.push("crate");
         }
@@ -482,17 +452,15 @@ fn completion_options(
     let prompt = options.expr("prompt", errors);
     let template = options.expr("template", errors);
     let argument = options.expr("argument", errors);
+    let of_prompt = prompt.is_some();
     match (prompt, template, argument) {
-        (Some(owner), None, Some(argument)) => Some(OwnOptions::Completion {
-            of_prompt: true,
-            owner,
-            argument,
-        }),
-        (None, Some(owner), Some(argument)) => Some(OwnOptions::Completion {
-            of_prompt: false,
-            owner,
-            argument,
-        }),
+        (Some(owner), None, Some(argument)) | (None, Some(owner), Some(argument)) => {
+            Some(OwnOptions::Completion {
+                of_prompt,
+                owner,
+                argument,
+            })
+        }
         _ => {
             let message = "`#[completion]` needs to know what it completes: \
                            `#[completion(prompt = \"review\", argument = \"file\")]` or \
@@ -536,11 +504,8 @@ fn check_tool_name(name: &str, given: Option<&LitStr>, ident: &Ident, errors: &m
 
 /// Returns the value of a string literal, or the tokens of another expression.
 fn literal(expr: &Expr) -> String {
-    match expr {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(text),
-            ..
-        }) => text.value(),
-        other => other.to_token_stream().to_string(),
+    match string_literal(expr) {
+        Some(text) => text.value(),
+        None => expr.to_token_stream().to_string(),
     }
 }

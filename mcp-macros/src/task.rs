@@ -2,7 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Expr, ExprLit, Lit};
+use syn::Expr;
+
+use crate::options::string_literal;
 
 const EXPECTED: &str = "`task` needs `\"after 1s\"` (`ms`, `s`, `m` or `h`), `\"always\"`, \
                         `\"required\"` or `\"never\"`, or an expression of type `TaskMode`";
@@ -13,11 +15,7 @@ const EXPECTED: &str = "`task` needs `\"after 1s\"` (`ms`, `s`, `m` or `h`), `\"
 ///
 /// Returns an error for a malformed string literal. Other expressions are left to the compiler.
 pub(crate) fn task_mode(value: &Expr, private: &TokenStream) -> syn::Result<TokenStream> {
-    let Expr::Lit(ExprLit {
-        lit: Lit::Str(text),
-        ..
-    }) = value
-    else {
+    let Some(text) = string_literal(value) else {
         return Ok(value.to_token_stream());
     };
     let mode = parse(&text.value()).ok_or_else(|| syn::Error::new_spanned(text, EXPECTED))?;
