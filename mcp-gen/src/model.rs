@@ -52,13 +52,15 @@ pub(crate) struct Model {
 impl Model {
     pub(crate) fn new(name: &str, snapshot: &Snapshot) -> Result<Self, GenerateError> {
         let value = snapshot.as_value();
-        let lists = ["tools", "prompts", "resourceTemplates", "resources"];
+        let lists: [(&str, fn(&mut Builder, &Value)); 4] = [
+            ("tools", Builder::tool),
+            ("prompts", Builder::prompt),
+            ("resourceTemplates", Builder::template),
+            ("resources", Builder::resource),
+        ];
         let list = |name: &str| value.get(name).and_then(Value::as_array);
-        let count = lists
-            .iter()
-            .filter_map(|name| list(name))
-            .map(Vec::len)
-            .sum();
+        let known = lists.iter().filter_map(|(name, _)| list(name));
+        let count = known.map(Vec::len).sum();
         if count > MAX_ITEMS {
             return Err(GenerateError::TooMany {
                 count,
@@ -74,17 +76,10 @@ impl Model {
             names: Names::with_reserved(&RESERVED_METHODS),
             report: Report::default(),
         };
-        for item in list("tools").into_iter().flatten() {
-            builder.tool(item);
-        }
-        for item in list("prompts").into_iter().flatten() {
-            builder.prompt(item);
-        }
-        for item in list("resourceTemplates").into_iter().flatten() {
-            builder.template(item);
-        }
-        for item in list("resources").into_iter().flatten() {
-            builder.resource(item);
+        for (name, add) in lists {
+            for item in list(name).into_iter().flatten() {
+                add(&mut builder, item);
+            }
         }
         let methods = builder.methods.iter_mut();
         let uses = methods.flat_map(|method| method.arguments.iter_mut().chain(&mut method.output));
@@ -127,12 +122,8 @@ impl Builder {
             has_output: output.is_some(),
             notes,
         });
-        let method = self.method(Kind::Tool, item, key, &value_name(key, "tool"));
-        self.methods.push(Method {
-            arguments,
-            output,
-            ..method
-        });
+        let types = (arguments, output);
+        self.add(Kind::Tool, item, key, &value_name(key, "tool"), types);
     }
 
     fn prompt(&mut self, item: &Value) {
@@ -160,11 +151,7 @@ impl Builder {
         }
         let arguments = self.define(&name, fields);
         let name = value_name(&format!("{key} prompt"), "prompt");
-        let method = self.method(Kind::Prompt, item, key, &name);
-        self.methods.push(Method {
-            arguments,
-            ..method
-        });
+        self.add(Kind::Prompt, item, key, &name, (arguments, None));
     }
 
     fn template(&mut self, item: &Value) {
@@ -181,34 +168,37 @@ impl Builder {
         let title = text(item, "name");
         let arguments = self.define(&format!("{}Template", type_name(title, "")), fields);
         let name = value_name(&format!("read {title}"), "read");
-        let method = self.method(Kind::Template, item, key, &name);
-        self.methods.push(Method {
-            arguments,
-            ..method
-        });
+        self.add(Kind::Template, item, key, &name, (arguments, None));
     }
 
     fn resource(&mut self, item: &Value) {
         let key = text(item, "uri");
         let name = value_name(&format!("read {}", text(item, "name")), "read");
-        let method = self.method(Kind::Resource, item, key, &name);
-        self.methods.push(method);
+        self.add(Kind::Resource, item, key, &name, (None, None));
     }
 
-    fn method(&mut self, kind: Kind, item: &Value, key: &str, name: &str) -> Method {
+    /// Adds a method with its arguments and its output.
+    fn add(
+        &mut self,
+        kind: Kind,
+        item: &Value,
+        key: &str,
+        name: &str,
+        (arguments, output): (Option<Type>, Option<Type>),
+    ) {
         let name = if RESERVED_METHODS.contains(&name) {
             format!("{name}_tool")
         } else {
             name.to_owned()
         };
-        Method {
+        self.methods.push(Method {
             kind,
             key: key.to_owned(),
             name: self.names.take(&name),
             docs: docs_of(text(item, "description"), item),
-            arguments: None,
-            output: None,
-        }
+            arguments,
+            output,
+        });
     }
 
     /// Defines a struct, and names its fields. Returns `None` without fields.

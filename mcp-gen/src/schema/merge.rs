@@ -92,8 +92,7 @@ fn merge(into: &mut Schema, part: Schema) -> Result<(), String> {
             "enum" => merge_enums(old, &value)?,
             "const" => return Err("`allOf` demands two different constants".to_owned()),
             "items" | "additionalProperties" => both(old, value),
-            "anyOf" | "oneOf" => return Err(format!("`allOf` combines two `{key}`")),
-            "prefixItems" | "patternProperties" => {
+            "anyOf" | "oneOf" | "prefixItems" | "patternProperties" => {
                 return Err(format!("`allOf` combines two `{key}`"));
             }
             _ => {}

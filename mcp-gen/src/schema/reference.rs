@@ -1,5 +1,6 @@
 //! `$ref`: targets in the same schema, and recursion.
 
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use super::lowering::{Lowering, RefTarget, Schema};
@@ -96,21 +97,7 @@ fn resolve<'a>(root: &'a Value, reference: &str) -> Result<&'a Value, String> {
         format!("`$ref` points to `{short}`, which is not in the schema")
     };
     let pointer = reference.strip_prefix('#').ok_or_else(unknown)?;
-    let pointer = percent_decoded(pointer).ok_or_else(unknown)?;
+    let pointer = percent_decode_str(pointer).decode_utf8();
+    let pointer = pointer.map_err(|_| unknown())?;
     root.pointer(&pointer).ok_or_else(unknown)
-}
-
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-        let (high, low) = (digit(rest.next())?, digit(rest.next())?);
-        bytes.push(u8::try_from(high * 16 + low).ok()?);
-    }
-    String::from_utf8(bytes).ok()
 }
