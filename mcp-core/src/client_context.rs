@@ -9,6 +9,7 @@ use mcp_types::{
     CacheHint, ClientCapabilities, DiscoverResult, Implementation, LoggingLevel, ProtocolVersion,
     RawObject, ServerCapabilities,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::extension::{self, Extension, InvalidSettings};
@@ -204,7 +205,7 @@ impl ServerProfile {
 ///
 /// Sessions, request states and streams are bound to it. It must therefore name the same person or
 /// program in the same way every time: do not derive it from the bytes of a token.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Principal {
     /// The issuer that vouches for the subject.

@@ -64,20 +64,20 @@ mod wire;
 
 #[cfg(feature = "client")]
 pub use client::{
-    EventClient, EventQuery, EventStream, EventUpdate, ReceiveError, ReceiverFuture, WebhookEvent,
-    WebhookReceiver, WebhookSubscription, WebhookTarget,
+    EventClient, EventQuery, EventStream, EventUpdate, ReceiveError, WebhookEvent, WebhookReceiver,
+    WebhookSubscription, WebhookTarget,
 };
 pub use event_log::{EventLog, LogPage, LoggedEvent};
 pub use extension::Events;
 pub use mcp_core::egress::Zone;
 pub use secret::{InvalidSecret, InvalidSignature, NoRandomness, WebhookSecret};
+#[cfg(all(feature = "server", feature = "webhook"))]
+pub use server::HttpWebhooks;
 #[cfg(feature = "server")]
 pub use server::{
     EventLimits, EventType, MemoryEventLog, MemoryWebhookStore, PublishError, WebhookFailure,
     WebhookPost, WebhookResponse, WebhookTransport, Webhooks,
 };
-#[cfg(all(feature = "server", feature = "webhook"))]
-pub use server::{HttpWebhooks, SystemResolver, WebhookResolver};
 pub use webhook_store::{WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
 pub use wire::{
     DeliveryMode, DeliveryStatus, EventDescriptor, EventOccurrence, ListEventsResult, PollResult,

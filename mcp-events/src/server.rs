@@ -41,7 +41,7 @@ mod verification;
 mod webhooks;
 
 #[cfg(feature = "webhook")]
-pub use egress::{HttpWebhooks, SystemResolver, WebhookResolver};
+pub use egress::HttpWebhooks;
 pub use event_type::EventType;
 pub use memory_log::MemoryEventLog;
 pub use memory_webhooks::MemoryWebhookStore;

@@ -70,7 +70,6 @@ pub struct EventOccurrence {
     /// The payload.
     pub data: JsonObject,
     /// The position after the event. `None`: the event cannot be read again.
-    #[serde(default)]
     pub cursor: Option<String>,
     /// Further metadata (`_meta`).
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
@@ -85,7 +84,6 @@ pub(crate) struct Selector {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) arguments: Option<JsonObject>,
     /// `null` starts now.
-    #[serde(default)]
     pub(crate) cursor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max_age_ms: Option<u64>,
@@ -109,7 +107,6 @@ pub struct PollResult {
     /// The events, in order.
     pub events: Vec<EventOccurrence>,
     /// The position after them.
-    #[serde(default)]
     pub cursor: Option<String>,
     /// True if events before these are lost.
     #[serde(default)]
@@ -125,7 +122,6 @@ pub struct PollResult {
 /// Parameters of `notifications/events/active` and `notifications/events/heartbeat`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Position {
-    #[serde(default)]
     pub(crate) cursor: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) truncated: Option<bool>,
@@ -135,7 +131,6 @@ pub(crate) struct Position {
 #[cfg(feature = "client")]
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub(crate) struct Termination {
-    #[serde(default)]
     error: Option<TerminationError>,
 }
 
@@ -184,10 +179,8 @@ pub struct SubscribeResult {
     /// The id of the subscription, as `X-MCP-Subscription-Id` names it.
     pub id: String,
     /// The time in ISO 8601 before which the subscription has to be renewed. `None`: no end.
-    #[serde(default)]
     pub refresh_before: Option<String>,
     /// The position of the subscription.
-    #[serde(default)]
     pub cursor: Option<String>,
     /// True if events before that position are lost.
     #[serde(default)]
@@ -205,10 +198,8 @@ pub struct DeliveryStatus {
     /// False after the last delivery has failed.
     pub active: bool,
     /// The time of the last delivery in ISO 8601.
-    #[serde(default)]
     pub last_delivery_at: Option<String>,
     /// The last error.
-    #[serde(default)]
     pub last_error: Option<String>,
     /// The time of the first failure since the last delivery, in ISO 8601.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -14,8 +14,8 @@ use conformance::view_process;
 use mcp::apps::{DisplayMode, HostBridge, HostContext, Theme};
 use mcp::core::Principal;
 use mcp::events::{
-    EventClient, EventQuery, EventType, Events, HttpWebhooks, SystemResolver, WebhookSecret,
-    WebhookTarget, Webhooks, Zone,
+    EventClient, EventQuery, EventType, Events, HttpWebhooks, WebhookSecret, WebhookTarget,
+    Webhooks, Zone,
 };
 use mcp::middleware::{Exchange, Next, from_fn};
 use mcp::prelude::*;
@@ -198,7 +198,7 @@ async fn post_webhooks(mut child: Child, secret: WebhookSecret) -> Result<(), Fa
     let mut lines = BufReader::new(child.stdout.take().ok_or("no stdout")?).lines();
     let first = next_line(&mut lines).await?;
     let port = first.strip_prefix("port ").ok_or("no port")?;
-    let transport = HttpWebhooks::with_resolver(Zone::Loopback, SystemResolver)?;
+    let transport = HttpWebhooks::in_zone(Zone::Loopback)?;
     let events = Events::new()
         .event(EventType::<Order>::new("order.placed").webhook())
         .webhooks(Webhooks::new(transport));

@@ -2,14 +2,15 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::convert::Infallible;
+use std::error::Error;
 use std::fmt;
-use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bytes::{Buf as _, Bytes};
+use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body::Body;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use mcp_core::BoxFuture;
 use parking_lot::Mutex;
 use serde::Deserialize;
@@ -20,6 +21,8 @@ use super::recent_ids::{IdDigest, RecentIds};
 use crate::clock;
 use crate::secret::WebhookSecret;
 use crate::wire::{EventOccurrence, RECEIVER_FILE, ReceiverFile, Termination};
+
+type BoxError = Box<dyn Error + Send + Sync>;
 
 /// The largest message.
 const MAX_BODY: usize = 256 << 10;
@@ -418,38 +421,22 @@ fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     (values.next().is_none() && value.len() <= 4096).then_some(value)
 }
 
-/// The response of a [`WebhookReceiver`].
-pub struct ReceiverFuture(BoxFuture<'static, Result<Response<String>, Infallible>>);
-
-impl Future for ReceiverFuture {
-    type Output = Result<Response<String>, Infallible>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.as_mut().poll(cx)
-    }
-}
-
-impl fmt::Debug for ReceiverFuture {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReceiverFuture").finish_non_exhaustive()
-    }
-}
-
 impl<B> Service<Request<B>> for WebhookReceiver
 where
     B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
 {
     type Response = Response<String>;
     type Error = Infallible;
-    type Future = ReceiverFuture;
+    type Future = BoxFuture<'static, Result<Response<String>, Infallible>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<B>) -> ReceiverFuture {
+    fn call(&mut self, request: Request<B>) -> Self::Future {
         let receiver = self.clone();
-        ReceiverFuture(Box::pin(async move {
+        Box::pin(async move {
             let (head, body) = request.into_parts();
             let (status, text) = match (head.method, collect(body).await) {
                 (Method::POST, Ok(body)) => receiver.receive(&head.headers, &body).await,
@@ -465,25 +452,22 @@ where
                     .insert(http::header::CONTENT_TYPE, json);
             }
             Ok(response)
-        }))
+        })
     }
 }
 
 /// Reads a body up to the limit.
-async fn collect<B: Body<Data = Bytes>>(body: B) -> Result<Vec<u8>, ReceiveError> {
-    let mut body = pin!(body);
-    let mut whole = Vec::new();
-    while let Some(frame) = std::future::poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
-        let frame = frame.map_err(|_| ReceiveError::Body)?;
-        let Ok(mut data) = frame.into_data() else {
-            continue;
-        };
-        if whole.len() + data.remaining() > MAX_BODY {
-            return Err(ReceiveError::TooLarge);
-        }
-        whole.extend_from_slice(&data.copy_to_bytes(data.remaining()));
+async fn collect<B>(body: B) -> Result<Bytes, ReceiveError>
+where
+    B: Body<Data = Bytes>,
+    B::Error: Into<BoxError>,
+{
+    let collected = Limited::new(body, MAX_BODY).collect().await;
+    match collected {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(ReceiveError::TooLarge),
+        Err(_) => Err(ReceiveError::Body),
     }
-    Ok(whole)
 }
 
 impl fmt::Debug for WebhookReceiver {

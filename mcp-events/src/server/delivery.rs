@@ -78,7 +78,7 @@ pub(super) async fn run(shared: Weak<Shared>, id: String) {
             }
             None => return,
         };
-        let log = strong.shared_log();
+        let log = strong.log.clone();
         drop(strong);
         let pause = match next {
             Ok(Next::Now) => continue,
@@ -118,7 +118,7 @@ impl Delivery<'_> {
         let Some((subscription, mut progress)) = self.webhooks.load(self.id).await? else {
             return Ok(Next::Ended);
         };
-        let caller = Some((&subscription.subscriber).into());
+        let caller = Some(subscription.subscriber.clone());
         let selector = subscription.selector();
         let selection = Selection::new(self.shared, &selector, DeliveryMode::Webhook, caller);
         let Ok(selection) = selection else {

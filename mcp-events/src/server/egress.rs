@@ -13,7 +13,7 @@ use http::{HeaderName, HeaderValue, Request};
 use http_body_util::BodyExt as _;
 use mcp_core::egress::Zone;
 use mcp_core::{BoxFuture, ChannelError, TlsError};
-use mcp_transport_http::client::HttpClient;
+use mcp_transport_http::client::{HttpClient, HttpClientBuilder};
 use tower_service::Service as _;
 use url::{Host, Url};
 
@@ -21,31 +21,6 @@ use super::webhooks::{WebhookFailure, WebhookPost, WebhookResponse, WebhookTrans
 
 /// The largest part of a response that is read.
 const MAX_RESPONSE: usize = 64 << 10;
-
-/// A resolver of host names.
-pub trait WebhookResolver: Send + Sync + 'static {
-    /// Returns the addresses of a name.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the name cannot be resolved.
-    fn resolve(&self, name: &str) -> BoxFuture<'static, io::Result<Vec<IpAddr>>>;
-}
-
-/// The resolver of the operating system.
-#[derive(Debug, Clone, Copy, Default)]
-#[expect(clippy::exhaustive_structs, reason = "users construct it")]
-pub struct SystemResolver;
-
-impl WebhookResolver for SystemResolver {
-    fn resolve(&self, name: &str) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
-        let name = name.to_owned();
-        Box::pin(async move {
-            let found = tokio::net::lookup_host((&*name, 0)).await?;
-            Ok(found.map(|address| address.ip()).collect())
-        })
-    }
-}
 
 /// The HTTP transport of webhooks. It accepts `https:` URLs only, follows no redirects, uses no proxy,
 /// and never connects to private, reserved and metadata addresses.
@@ -67,21 +42,34 @@ impl HttpWebhooks {
     ///
     /// Returns [`WebhookFailure::Refused`] if TLS cannot be set up.
     pub fn new() -> Result<Self, WebhookFailure> {
-        Self::with_resolver(Zone::Public, SystemResolver)
+        Self::in_zone(Zone::Public)
     }
 
-    /// The transport to addresses in a zone, and in more public ones, with another resolver.
-    /// [`Zone::Loopback`] also allows `http:` URLs of this machine, for tests.
+    /// The transport to addresses in a zone, and in more public ones. [`Zone::Loopback`] also allows `http:`
+    /// URLs of this machine, for tests.
     ///
     /// # Errors
     ///
     /// Returns [`WebhookFailure::Refused`] if TLS cannot be set up.
-    pub fn with_resolver(
-        zone: Zone,
-        resolver: impl WebhookResolver,
-    ) -> Result<Self, WebhookFailure> {
-        let http = HttpClient::builder()
-            .resolve_with(move |name| resolver.resolve(&name))
+    pub fn in_zone(zone: Zone) -> Result<Self, WebhookFailure> {
+        Self::build(zone, HttpClient::builder())
+    }
+
+    /// The transport of [`in_zone`](Self::in_zone), with a function that returns the addresses of a host name.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`WebhookFailure::Refused`] if TLS cannot be set up.
+    pub fn with_resolver<F, Fut>(zone: Zone, resolve: F) -> Result<Self, WebhookFailure>
+    where
+        F: Fn(String) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = io::Result<Vec<IpAddr>>> + Send + 'static,
+    {
+        Self::build(zone, HttpClient::builder().resolve_with(resolve))
+    }
+
+    fn build(zone: Zone, http: HttpClientBuilder) -> Result<Self, WebhookFailure> {
+        let http = http
             .check_addresses(move |_, ip| match Zone::of_ip(ip) {
                 Some(found) if found >= zone => Ok(()),
                 _ => Err(io::Error::other(REFUSED_ADDRESS)),
@@ -137,19 +125,15 @@ impl HttpWebhooks {
     ) -> Result<WebhookResponse, WebhookFailure> {
         poll_fn(|cx| self.http.poll_ready(cx))
             .await
-            .map_err(|error| failure(&error))?;
-        let response = self
-            .http
-            .call(request)
-            .await
-            .map_err(|error| failure(&error))?;
+            .map_err(failure)?;
+        let response = self.http.call(request).await.map_err(failure)?;
         let status = response.status().as_u16();
         let retry_after = response.headers().get(RETRY_AFTER);
         let retry_after = retry_after.and_then(|value| value.to_str().ok().map(str::to_owned));
         let mut body = pin!(response.into_body());
         let mut whole = BytesMut::new();
         while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|error| failure(&error))?;
+            let frame = frame.map_err(failure)?;
             let Ok(data) = frame.into_data() else {
                 continue;
             };
@@ -236,8 +220,8 @@ fn request(post: WebhookPost) -> Result<Request<Bytes>, WebhookFailure> {
 }
 
 /// The failure without the address, which the subscriber need not learn.
-fn failure(error: &ChannelError) -> WebhookFailure {
-    let mut source: Option<&dyn std::error::Error> = Some(error);
+fn failure(error: ChannelError) -> WebhookFailure {
+    let mut source: Option<&dyn std::error::Error> = Some(&error);
     while let Some(cause) = source {
         let text = cause.to_string();
         // The layers of the HTTP client keep the text of the error, but not its type.

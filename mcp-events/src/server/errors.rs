@@ -58,13 +58,13 @@ pub(super) fn callback(reason: &str, message: &str) -> RequestError {
 }
 
 /// The failure of the log, whose message is not for clients.
-pub(super) fn log_failed(failure: &StoreError) -> RequestError {
+pub(super) fn log_failed(failure: StoreError) -> RequestError {
     tracing::error!(error = %failure, "the event log failed");
     RequestError::fault(Fault::internal("the event log failed; try again later"))
 }
 
 /// The failure of the webhook store, whose message is not for clients.
-pub(super) fn store_failed(failure: &StoreError) -> RequestError {
+pub(super) fn store_failed(failure: StoreError) -> RequestError {
     tracing::error!(error = %failure, "the store of webhooks failed");
     RequestError::fault(Fault::internal(
         "the store of webhooks failed; try again later",

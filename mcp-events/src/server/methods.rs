@@ -9,7 +9,7 @@ use mcp_server::{CallContext, FromCall, Rejection, RequestError, ServerExtension
 use mcp_types::ext::events::NOT_FOUND;
 use mcp_types::{RawObject, codes};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::select::{Page, Selection};
@@ -69,23 +69,19 @@ impl ServerExtension for Events {
         });
         let shared = self.shared.clone();
         setup.request::<PollEvents, _>(move |params: PollParams, caller: EventCaller| {
-            let shared = shared.clone();
-            async move { poll(&shared, params, caller).await }
+            poll(shared.clone(), params, caller)
         });
         let shared = self.shared.clone();
         setup.request::<StreamEvents, _>(move |selector: Selector, caller: EventCaller| {
-            let shared = shared.clone();
-            async move { stream(&shared, selector, caller).await }
+            stream(shared.clone(), selector, caller)
         });
         let shared = self.shared.clone();
         setup.request::<Subscribe, _>(move |params: SubscribeParams, caller: EventCaller| {
-            let shared = shared.clone();
-            async move { subscribe::subscribe(&shared, params, caller.principal).await }
+            subscribe::subscribe(shared.clone(), params, caller.principal)
         });
-        let shared = self.shared.clone();
+        let shared = self.shared;
         setup.request::<Unsubscribe, _>(move |params: SubscribeParams, caller: EventCaller| {
-            let shared = shared.clone();
-            async move { subscribe::unsubscribe(&shared, &params, caller.principal).await }
+            subscribe::unsubscribe(shared.clone(), params, caller.principal)
         });
     }
 }
@@ -145,7 +141,7 @@ fn list(shared: &Shared, cursor: Option<&str>) -> Result<ListEventsResult, Reque
 }
 
 async fn poll(
-    shared: &Shared,
+    shared: Arc<Shared>,
     params: PollParams,
     caller: EventCaller,
 ) -> Result<PollResult, RequestError> {
@@ -153,14 +149,14 @@ async fn poll(
         selector,
         max_events,
     } = params;
-    let selection = Selection::new(shared, &selector, DeliveryMode::Poll, caller.principal)?;
+    let selection = Selection::new(&shared, &selector, DeliveryMode::Poll, caller.principal)?;
     let limits = shared.limits();
-    let start = selection.start(shared, selector.cursor.as_ref()).await;
-    let start = start.map_err(|error| errors::log_failed(&error))?;
+    let start = selection.start(&shared, selector.cursor.as_ref()).await;
+    let start = start.map_err(errors::log_failed)?;
     let limit = max_events.map_or(limits.poll_events, |max| max as usize);
     let limit = limit.clamp(1, limits.poll_events.max(1));
-    let page = selection.page(shared, &start, limit).await;
-    let page = page.map_err(|error| errors::log_failed(&error))?;
+    let page = selection.page(&shared, &start, limit).await;
+    let page = page.map_err(errors::log_failed)?;
     Ok(PollResult {
         events: page.events,
         cursor: Some(page.cursor),
@@ -172,15 +168,15 @@ async fn poll(
 
 /// Sends events until the client cancels the request, which drops the future.
 async fn stream(
-    shared: &Shared,
+    shared: Arc<Shared>,
     selector: Selector,
     caller: EventCaller,
 ) -> Result<RawObject, RequestError> {
-    let selection = Selection::new(shared, &selector, DeliveryMode::Push, caller.principal)?;
+    let selection = Selection::new(&shared, &selector, DeliveryMode::Push, caller.principal)?;
     let permit = shared.stream_permits().clone().try_acquire_owned();
     let _permit = permit.map_err(|_| errors::exhausted("streams", shared.limits().streams))?;
-    let start = selection.start(shared, selector.cursor.as_ref()).await;
-    let mut cursor = start.map_err(|error| errors::log_failed(&error))?;
+    let start = selection.start(&shared, selector.cursor.as_ref()).await;
+    let mut cursor = start.map_err(errors::log_failed)?;
     let notifications = &caller.notifications;
     let mut is_active = false;
     let mut types = shared.types_changed();
@@ -189,27 +185,16 @@ async fn stream(
             .find(|entry| entry.descriptor.name == selection.name())
             .is_none()
         {
-            let error = json!({"code": NOT_FOUND, "message": "the event type was removed"});
-            notify(
-                notifications,
-                notification::TERMINATED,
-                &json!({ "error": error }),
-            )
-            .await;
+            let error = failure(NOT_FOUND, "the event type was removed");
+            notify(notifications, notification::TERMINATED, &error).await;
             return Ok(RawObject::empty());
         }
-        let page = match selection.page(shared, &cursor, STREAM_PAGE).await {
+        let page = match selection.page(&shared, &cursor, STREAM_PAGE).await {
             Ok(page) => page,
             Err(error) => {
                 tracing::error!(%error, "the event log failed");
-                let error =
-                    json!({"code": codes::INTERNAL_ERROR, "message": "the event log failed"});
-                notify(
-                    notifications,
-                    notification::ERROR,
-                    &json!({ "error": error }),
-                )
-                .await;
+                let error = failure(codes::INTERNAL_ERROR, "the event log failed");
+                notify(notifications, notification::ERROR, &error).await;
                 tokio::time::sleep(LOG_RETRY).await;
                 continue;
             }
@@ -226,7 +211,7 @@ async fn stream(
         if page.has_more {
             continue;
         }
-        let wait = shared.log().wait(selection.name(), &cursor);
+        let wait = shared.log.wait(selection.name(), &cursor);
         tokio::select! {
             _ = types.changed() => {}
             waited = wait => if let Err(error) = waited {
@@ -239,6 +224,11 @@ async fn stream(
             }
         }
     }
+}
+
+/// The parameters of a notification about a failure.
+fn failure(code: i64, message: &str) -> Value {
+    json!({"error": {"code": code, "message": message}})
 }
 
 /// The position at which a stream starts, or continues after a gap.

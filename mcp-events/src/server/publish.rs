@@ -123,11 +123,15 @@ impl Events {
             name: name.to_owned(),
             reason: error.to_string(),
         })?;
-        shared.check_size(name, &data)?;
+        let (bytes, limit) = (data.as_str().len(), shared.limits().payload_bytes);
+        if bytes > limit {
+            let name = name.to_owned();
+            return Err(PublishError::TooLarge { name, bytes, limit });
+        }
         deliveries::start(shared);
         let id = format!("evt_{}", unique_id());
         let event = LoggedEvent::new(id, name, clock::now(), data);
-        shared.timed(shared.log().append(event)).await?;
+        shared.timed(shared.log.append(event)).await?;
         Ok(())
     }
 }

@@ -13,14 +13,13 @@ pub(super) fn wait(response: &WebhookResponse, now: SystemTime) -> Option<Durati
         return None;
     }
     let value = response.retry_after.as_deref()?.trim();
-    let wait = match value.bytes().all(|byte| byte.is_ascii_digit()) {
-        true if value.is_empty() => return None,
+    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    let wait = if is_number {
         // More digits than a number has are more than the longest wait.
-        true => Duration::from_secs(value.parse().unwrap_or(u64::MAX)),
-        false => {
-            let date = httpdate::parse_http_date(value).ok()?;
-            date.duration_since(now).unwrap_or_default()
-        }
+        Duration::from_secs(value.parse().unwrap_or(u64::MAX))
+    } else {
+        let date = httpdate::parse_http_date(value).ok()?;
+        date.duration_since(now).unwrap_or_default()
     };
     Some(wait.min(MAX_WAIT))
 }

@@ -95,7 +95,7 @@ impl Selection {
     ) -> Result<String, StoreError> {
         match cursor {
             Some(cursor) => Ok(cursor.clone()),
-            None => shared.timed(shared.log().end(self.name())).await,
+            None => shared.timed(shared.log.end(self.name())).await,
         }
     }
 
@@ -107,13 +107,13 @@ impl Selection {
         limit: usize,
     ) -> Result<Page, StoreError> {
         let page = shared
-            .timed(shared.log().read(self.name(), after, limit))
+            .timed(shared.log.read(self.name(), after, limit))
             .await?;
         let cursor = match (page.events.last(), page.truncated) {
             (Some((cursor, _)), _) => cursor.clone(),
             (None, false) => after.to_owned(),
             // The cursor is unknown, and the log is empty.
-            (None, true) => shared.timed(shared.log().end(self.name())).await?,
+            (None, true) => shared.timed(shared.log.end(self.name())).await?,
         };
         let events = page.events.into_iter();
         let events = events.filter(|(_, event)| self.is_selected(event));

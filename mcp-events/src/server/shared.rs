@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mcp_core::store::StoreError;
-use mcp_types::RawObject;
 use parking_lot::RwLock;
 use tokio::sync::{Semaphore, watch};
 
@@ -83,7 +82,7 @@ pub(crate) struct Shared {
     types_changed: watch::Sender<u64>,
     /// Notifies the clients of the server that was registered last.
     notify_clients: RwLock<Option<NotifyClients>>,
-    log: Arc<dyn EventLog>,
+    pub(super) log: Arc<dyn EventLog>,
     pub(super) limits: RwLock<EventLimits>,
     pub(super) streams: OnceLock<Arc<Semaphore>>,
     pub(super) webhooks: OnceLock<Webhooks>,
@@ -104,15 +103,6 @@ impl Shared {
 
     pub(super) fn limits(&self) -> EventLimits {
         *self.limits.read()
-    }
-
-    pub(super) fn log(&self) -> &dyn EventLog {
-        &*self.log
-    }
-
-    /// The log, for a task that waits and does not keep the server alive.
-    pub(super) fn shared_log(&self) -> Arc<dyn EventLog> {
-        self.log.clone()
     }
 
     pub(super) fn types(&self) -> Vec<Arc<TypeEntry>> {
@@ -160,21 +150,6 @@ impl Shared {
         let limit = self.limits().log_timeout;
         let timed = tokio::time::timeout(limit, operation).await;
         timed.unwrap_or_else(|_| Err(StoreError::new("the event log did not answer in time")))
-    }
-}
-
-impl Shared {
-    pub(super) fn check_size(&self, name: &str, data: &RawObject) -> Result<(), PublishError> {
-        let (bytes, limit) = (data.as_str().len(), self.limits().payload_bytes);
-        if bytes > limit {
-            Err(PublishError::TooLarge {
-                name: name.to_owned(),
-                bytes,
-                limit,
-            })
-        } else {
-            Ok(())
-        }
     }
 }
 

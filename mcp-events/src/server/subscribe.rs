@@ -27,7 +27,7 @@ const MAX_URL: usize = 2048;
 
 /// Creates or renews a subscription.
 pub(super) async fn subscribe(
-    shared: &Arc<Shared>,
+    shared: Arc<Shared>,
     params: SubscribeParams,
     principal: Option<Principal>,
 ) -> Result<SubscribeResult, RequestError> {
@@ -36,7 +36,7 @@ pub(super) async fn subscribe(
     };
     let selector = &params.selector;
     let selection = Selection::new(
-        shared,
+        &shared,
         selector,
         DeliveryMode::Webhook,
         Some(caller.clone()),
@@ -59,24 +59,24 @@ pub(super) async fn subscribe(
         .check(&url)
         .map_err(|failure| verification::refused(url.as_str(), &owner, &failure.to_string()))?;
     let request = Request {
-        shared,
+        shared: &shared,
         webhooks,
         id: id_of(&owner, &url, selection.name(), &selection.arguments),
         owner,
         ttl: granted_ttl(webhooks, params.ttl_ms, &caller)?,
     };
-    deliveries::start(shared);
+    deliveries::start(&shared);
     let subscription = Subscription {
         url: url.to_string(),
         name: selection.name().to_owned(),
         arguments: selection.arguments.clone(),
         max_age_ms: selector.max_age_ms,
-        subscriber: (&caller).into(),
+        subscriber: caller,
         secret,
         earlier: None,
     };
     let known = webhooks.load(&request.id).await;
-    match known.map_err(|error| errors::store_failed(&error))? {
+    match known.map_err(errors::store_failed)? {
         Some((known, progress)) => request.renew(subscription, known, progress).await,
         None => {
             let cursor = selector.cursor.as_ref();
@@ -114,9 +114,9 @@ impl Request<'_> {
         cursor: Option<&String>,
     ) -> Result<SubscribeResult, RequestError> {
         let start = selection.start(self.shared, cursor).await;
-        let start = start.map_err(|error| errors::log_failed(&error))?;
+        let start = start.map_err(errors::log_failed)?;
         let first = selection.page(self.shared, &start, 1).await;
-        let truncated = first.map_err(|error| errors::log_failed(&error))?.truncated;
+        let truncated = first.map_err(errors::log_failed)?.truncated;
         self.check_space().await?;
         verification::verify(self.webhooks, &subscription, &self.id, &self.owner).await?;
         let progress = Progress {
@@ -137,13 +137,12 @@ impl Request<'_> {
         subscription: &Subscription,
         progress: &Progress,
     ) -> Result<(), RequestError> {
-        let failed = |error| errors::store_failed(&error);
         let record = subscription.record(&self.id, &self.owner, progress);
-        let record = record.map_err(failed)?;
+        let record = record.map_err(errors::store_failed)?;
         let limits = &self.webhooks.settings.limits;
         let put = self.webhooks.store.put(record, self.ttl, limits);
-        let written = self.webhooks.timed(put).await.map_err(failed)?;
-        require_space(written, limits)?;
+        let written = self.webhooks.timed(put).await;
+        require_space(written.map_err(errors::store_failed)?, limits)?;
         self.webhooks.changed.notify_one();
         Ok(())
     }
@@ -153,7 +152,7 @@ impl Request<'_> {
         let limits = &self.webhooks.settings.limits;
         let check = self.webhooks.store.check_space(&self.owner, limits);
         let space = self.webhooks.timed(check).await;
-        require_space(space.map_err(|error| errors::store_failed(&error))?, limits)
+        require_space(space.map_err(errors::store_failed)?, limits)
     }
 
     fn result(self, progress: Progress, truncated: bool) -> SubscribeResult {
@@ -181,21 +180,21 @@ fn require_space(written: WebhookWrite, limits: &WebhookLimits) -> Result<(), Re
 
 /// Ends a subscription.
 pub(super) async fn unsubscribe(
-    shared: &Shared,
-    params: &SubscribeParams,
+    shared: Arc<Shared>,
+    params: SubscribeParams,
     principal: Option<Principal>,
 ) -> Result<RawObject, RequestError> {
     let Some(caller) = principal else {
         return Err(errors::forbidden("webhooks need an authenticated caller"));
     };
     let url = read_url(&params.delivery.url)?;
-    let arguments = params.selector.arguments.clone().unwrap_or_default();
+    let arguments = params.selector.arguments.unwrap_or_default();
     let id = id_of(&owner_of(&caller), &url, &params.selector.name, &arguments);
     let Some(webhooks) = shared.webhooks.get() else {
         return Err(errors::no_subscription());
     };
     let removed = webhooks.timed(webhooks.store.remove(&id)).await;
-    if removed.map_err(|error| errors::store_failed(&error))? {
+    if removed.map_err(errors::store_failed)? {
         webhooks.changed.notify_one();
         Ok(RawObject::empty())
     } else {
@@ -223,11 +222,8 @@ fn id_of(owner: &str, url: &Url, name: &str, arguments: &JsonObject) -> String {
     let arguments = canonical(&Value::Object(arguments.clone()));
     let key = json!([owner, url.as_str(), name, arguments]).to_string();
     let digest = Hash::hash(key.as_bytes());
-    let digest = digest.iter().take(16);
-    format!(
-        "sub_{}",
-        digest.map(|byte| format!("{byte:02x}")).collect::<String>()
-    )
+    let digits = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
+    format!("sub_{}", digits.collect::<String>())
 }
 
 /// Sorts the members of all objects.

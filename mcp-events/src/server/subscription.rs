@@ -1,6 +1,6 @@
 //! Subscriptions of webhooks as they are stored.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use mcp_core::Principal;
 use mcp_core::store::StoreError;
@@ -10,7 +10,6 @@ use url::Url;
 
 use super::webhooks::Webhooks;
 use crate::WebhookRecord;
-use crate::clock;
 use crate::secret::WebhookSecret;
 use crate::wire::{DeliveryStatus, Selector};
 
@@ -23,7 +22,8 @@ pub(super) struct Subscription {
     pub(super) arguments: JsonObject,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) max_age_ms: Option<u64>,
-    pub(super) subscriber: Subscriber,
+    /// The principal that has subscribed, for filters.
+    pub(super) subscriber: Principal,
     #[serde(serialize_with = "write_secret", deserialize_with = "read_secret")]
     pub(super) secret: WebhookSecret,
     /// The secret before the current one.
@@ -40,20 +40,6 @@ pub(super) struct EarlierSecret {
     pub(super) until: u64,
 }
 
-/// The principal that has subscribed, for filters.
-#[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Subscriber {
-    issuer: String,
-    subject: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    client: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    scopes: Vec<String>,
-    /// In milliseconds since 1970.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    expires_at: Option<u64>,
-}
-
 /// The position and the state of the deliveries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Progress {
@@ -62,29 +48,6 @@ pub(super) struct Progress {
     #[serde(default)]
     pub(super) gap: bool,
     pub(super) status: DeliveryStatus,
-}
-
-impl From<&Principal> for Subscriber {
-    fn from(principal: &Principal) -> Self {
-        Self {
-            issuer: principal.issuer.clone(),
-            subject: principal.subject.clone(),
-            client: principal.client.clone(),
-            scopes: principal.scopes.clone(),
-            expires_at: principal.expires_at.map(clock::millis),
-        }
-    }
-}
-
-impl From<&Subscriber> for Principal {
-    fn from(subscriber: &Subscriber) -> Self {
-        let mut principal = Self::new(&subscriber.issuer, &subscriber.subject);
-        principal.client.clone_from(&subscriber.client);
-        principal.scopes.clone_from(&subscriber.scopes);
-        let expires = subscriber.expires_at.map(Duration::from_millis);
-        principal.expires_at = expires.and_then(|since| UNIX_EPOCH.checked_add(since));
-        principal
-    }
 }
 
 impl Subscription {

@@ -28,12 +28,10 @@ pub(super) async fn verify(
     id: &str,
     owner: &str,
 ) -> Result<(), RequestError> {
-    let url = subscription
-        .url()
-        .map_err(|error| errors::store_failed(&error))?;
+    let url = subscription.url().map_err(errors::store_failed)?;
     let known = webhooks.store.is_verified(owner, url.as_str());
     let is_known = webhooks.timed(known).await;
-    if is_known.map_err(|error| errors::store_failed(&error))? {
+    if is_known.map_err(errors::store_failed)? {
         return Ok(());
     }
     if !webhooks.challenges.admits(owner) {
@@ -49,7 +47,7 @@ pub(super) async fn verify(
     }
     let set = webhooks.store.set_verified(owner, url.as_str());
     let set = webhooks.timed(set).await;
-    set.map_err(|error| errors::store_failed(&error))
+    set.map_err(errors::store_failed)
 }
 
 /// The answer of a URL to a challenge.
@@ -80,7 +78,7 @@ async fn challenge(
     let body = json!({"type": "verification", "challenge": challenge}).to_string();
     let message = format!("msg_verification_{}", unique_id());
     let response = delivery::attempt(webhooks, subscription, id, &message, Bytes::from(body)).await;
-    let response = match response.map_err(|error| errors::store_failed(&error))? {
+    let response = match response.map_err(errors::store_failed)? {
         Ok(response) => response,
         Err(failure) => return Ok(Challenge::Failed(failure.to_string())),
     };

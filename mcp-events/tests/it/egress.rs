@@ -1,15 +1,12 @@
 //! Webhook transports: checked URLs, redirects, and addresses that change.
 
 use std::collections::VecDeque;
-use std::io;
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
-use mcp::core::BoxFuture;
 use mcp::events::{
-    EventQuery, HttpWebhooks, WebhookEvent, WebhookFailure, WebhookReceiver, WebhookResolver,
-    WebhookSecret, WebhookTarget, WebhookTransport, Webhooks, Zone,
+    EventQuery, HttpWebhooks, WebhookEvent, WebhookFailure, WebhookReceiver, WebhookSecret,
+    WebhookTarget, WebhookTransport, Webhooks, Zone,
 };
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -30,16 +27,15 @@ impl Script {
     }
 }
 
-impl WebhookResolver for Script {
-    fn resolve(&self, _: &str) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
-        let answer = self
-            .0
-            .lock()
-            .unwrap()
-            .pop_front()
-            .expect("no further lookup");
-        Box::pin(async move { Ok(vec![answer.parse().unwrap()]) })
-    }
+/// A transport whose lookups follow a script.
+fn transport(zone: Zone, script: &Script) -> HttpWebhooks {
+    let script = script.clone();
+    let resolve = move |_| {
+        let answer = script.0.lock().unwrap().pop_front();
+        let answer = answer.expect("no further lookup");
+        async move { Ok(vec![answer.parse().unwrap()]) }
+    };
+    HttpWebhooks::with_resolver(zone, resolve).unwrap()
 }
 
 fn query() -> EventQuery {
@@ -70,7 +66,7 @@ fn data(error: &mcp::client::Error) -> String {
 
 #[tokio::test]
 async fn webhook_to_private_and_metadata_addresses_is_refused() {
-    let transport = HttpWebhooks::with_resolver(Zone::Public, Script::new(&[])).unwrap();
+    let transport = transport(Zone::Public, &Script::new(&[]));
     let events = events().webhooks(Webhooks::new(transport));
     let client = client_of(server_for(&events, "ada")).await;
     let secret = WebhookSecret::generate().unwrap();
@@ -110,7 +106,7 @@ async fn webhook_to_a_host_that_is_not_listed_is_refused() {
     let secret = WebhookSecret::generate().unwrap();
     let (port, _receiver, _received) = receiver(&secret).await;
     let script = Script::new(&["127.0.0.1", "127.0.0.1"]);
-    let transport = HttpWebhooks::with_resolver(Zone::Loopback, script.clone()).unwrap();
+    let transport = transport(Zone::Loopback, &script);
     let transport = transport.only_hosts(["Agent.localhost", "*.hooks.localhost"]);
     let events = events().webhooks(Webhooks::new(transport));
     let client = client_of(server_for(&events, "ada")).await;
@@ -142,7 +138,7 @@ async fn webhook_without_tls_at_its_port_fails_without_the_reason() {
     let secret = WebhookSecret::generate().unwrap();
     let (port, _receiver, _received) = receiver(&secret).await;
     let script = Script::new(&["127.0.0.1"; 2]);
-    let transport = HttpWebhooks::with_resolver(Zone::Loopback, script).unwrap();
+    let transport = transport(Zone::Loopback, &script);
     let url = format!("https://agent.localhost:{port}/hooks");
     let failure = transport.get(url.parse().unwrap()).await.unwrap_err();
     assert_eq!(failure, WebhookFailure::Tls);
@@ -158,7 +154,7 @@ async fn webhook_without_tls_at_its_port_fails_without_the_reason() {
 #[tokio::test]
 async fn name_with_a_private_address_is_refused_before_the_connection() {
     let script = Script::new(&["169.254.169.254", "10.0.0.1", "127.0.0.1"]);
-    let transport = HttpWebhooks::with_resolver(Zone::Public, script.clone()).unwrap();
+    let transport = transport(Zone::Public, &script);
     let target = WebhookTarget::new("https://agent.example/", WebhookSecret::generate().unwrap());
     let failure = transport
         .get("https://agent.example/".parse().unwrap())
@@ -184,7 +180,7 @@ async fn name_that_changes_between_messages_is_checked_again_and_resolved_once_e
     let (port, receiver, mut received) = receiver(&secret).await;
     // The challenge, the first event, and an attempt after the name was changed.
     let script = Script::new(&["127.0.0.1", "127.0.0.1", "169.254.169.254"]);
-    let transport = HttpWebhooks::with_resolver(Zone::Loopback, script.clone()).unwrap();
+    let transport = transport(Zone::Loopback, &script);
     let events = events().webhooks(Webhooks::new(transport).backoff([]));
     let client = client_of(server_for(&events, "ada")).await;
     let url = format!("http://agent.localhost:{port}/hooks");
@@ -219,8 +215,7 @@ async fn redirect_is_not_followed() {
             axum::routing::any(async || -> &str { panic!("followed") }),
         );
     tokio::spawn(async move { axum::serve(listener, router).await });
-    let transport =
-        HttpWebhooks::with_resolver(Zone::Loopback, Script::new(&["127.0.0.1"; 2])).unwrap();
+    let transport = transport(Zone::Loopback, &Script::new(&["127.0.0.1"; 2]));
     let url: url::Url = format!("http://agent.localhost:{port}/hooks")
         .parse()
         .unwrap();
@@ -243,7 +238,7 @@ async fn files_and_waits_are_read_over_http_from_allowed_addresses_only() {
     let router: Router = Router::new().route(WebhookReceiver::FILE, axum::routing::get(answer));
     tokio::spawn(async move { axum::serve(listener, router).await });
     let script = Script::new(&["127.0.0.1", "169.254.169.254"]);
-    let transport = HttpWebhooks::with_resolver(Zone::Loopback, script).unwrap();
+    let transport = transport(Zone::Loopback, &script);
     let url = format!("http://agent.localhost:{port}{}", WebhookReceiver::FILE);
     let url: url::Url = url.parse().unwrap();
     let response = transport.get(url.clone()).await.unwrap();

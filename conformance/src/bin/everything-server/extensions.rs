@@ -4,8 +4,8 @@ use std::io::Error;
 
 use mcp::core::Principal;
 use mcp::events::{
-    EventLog, EventType, Events, HttpWebhooks, MemoryEventLog, MemoryWebhookStore, SystemResolver,
-    WebhookStore, Webhooks, Zone,
+    EventLog, EventType, Events, HttpWebhooks, MemoryEventLog, MemoryWebhookStore, WebhookStore,
+    Webhooks, Zone,
 };
 use mcp::middleware::{Exchange, Next, from_fn};
 use mcp::prelude::*;
@@ -35,7 +35,7 @@ pub(crate) fn events(log: impl EventLog, store: impl WebhookStore) -> mcp::Resul
     if !has_webhooks() {
         return Ok(events.event(counted));
     }
-    let transport = HttpWebhooks::with_resolver(Zone::Loopback, SystemResolver);
+    let transport = HttpWebhooks::in_zone(Zone::Loopback);
     let transport = transport.map_err(Error::other)?;
     let webhooks = Webhooks::new(transport).store(store);
     Ok(events.event(counted.webhook()).webhooks(webhooks))
