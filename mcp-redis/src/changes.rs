@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -17,9 +17,8 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
-use uuid::Uuid;
 
-use crate::connection::{Commands, ScriptCall};
+use crate::connection::{Commands, random_name};
 use crate::pub_sub::{PubSub, Receiver};
 
 /// Number of resources that wait for publication. More changes are published as a change of everything.
@@ -30,6 +29,9 @@ const MAX_PENDING_NOTIFICATIONS: usize = 256;
 const MAX_PENDING_BYTES: usize = 1024 * 1024;
 /// Time between two attempts to publish while Redis is not available.
 const RETRY_DELAY: Duration = Duration::from_millis(500);
+
+static PUBLISH: LazyLock<Script> =
+    LazyLock::new(|| Script::new(include_str!("changes/publish.lua")));
 
 /// A bus of changes between nodes. [`Redis::bus`](crate::Redis::bus) creates it.
 ///
@@ -50,7 +52,6 @@ struct BusInner {
     name: String,
     /// Name of this node, which ignores its own messages.
     node: String,
-    script: Script,
     local: MemoryBus,
     pending: Mutex<ChangeSet>,
     has_pending: Notify,
@@ -95,21 +96,13 @@ struct PendingNotification {
 #[serde(rename_all = "lowercase")]
 enum NamedCaller {
     Anonymous,
-    Principal {
-        issuer: String,
-        subject: String,
-        client: Option<String>,
-    },
+    Principal(Principal),
 }
 
 impl From<&CallerKey> for NamedCaller {
     fn from(caller: &CallerKey) -> Self {
         match caller.principal() {
-            Some(principal) => Self::Principal {
-                issuer: principal.issuer.clone(),
-                subject: principal.subject.clone(),
-                client: principal.client.clone(),
-            },
+            Some(principal) => Self::Principal(principal.clone()),
             None => Self::Anonymous,
         }
     }
@@ -117,17 +110,10 @@ impl From<&CallerKey> for NamedCaller {
 
 impl From<NamedCaller> for CallerKey {
     fn from(caller: NamedCaller) -> Self {
-        let NamedCaller::Principal {
-            issuer,
-            subject,
-            client,
-        } = caller
-        else {
-            return Self::default();
-        };
-        let mut principal = Principal::new(issuer, subject);
-        principal.client = client;
-        Self::new(Some(&principal))
+        match caller {
+            NamedCaller::Anonymous => Self::default(),
+            NamedCaller::Principal(principal) => Self::new(Some(&principal)),
+        }
     }
 }
 
@@ -244,16 +230,14 @@ impl RedisBus {
         let inner = Arc::new(BusInner {
             name: redis.keys.changes(),
             redis,
-            node: Uuid::new_v4().as_simple().to_string(),
-            script: Script::new(include_str!("changes/publish.lua")),
+            node: random_name(),
             local: MemoryBus::default(),
             pending: Mutex::default(),
             has_pending: Notify::new(),
             last: Mutex::default(),
         });
         let publishing = runtime.spawn(publish_pending(inner.clone()));
-        let receiver: Arc<dyn Receiver> = inner.clone();
-        pub_sub.subscribe(inner.name.clone(), &receiver);
+        pub_sub.subscribe(inner.name.clone(), &inner);
         Self {
             inner,
             _publisher: AbortOnDropHandle::new(publishing),
@@ -306,14 +290,9 @@ impl BusInner {
         let operation = "publish changes";
         let json = serde_json::to_vec(&changes)
             .map_err(|error| crate::RedisError::malformed(operation, error))?;
-        let epoch = Uuid::new_v4().as_simple().to_string();
-        let call = ScriptCall {
-            script: &self.script,
-            keys: std::slice::from_ref(&self.name),
-            arguments: &[self.name.as_bytes(), epoch.as_bytes(), &json],
-        };
-        let _: u64 = self.redis.script(operation, &call).await?;
-        Ok(())
+        let mut publish = PUBLISH.key(&self.name);
+        publish.arg((&self.name, random_name(), json));
+        self.redis.script(operation, &publish).await
     }
 
     /// Records the number of a change. Returns false if changes before it were missed.

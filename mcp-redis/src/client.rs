@@ -1,9 +1,9 @@
 //! The handle of a Redis server.
 
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use mcp_core::deadline::finite;
 use tokio::runtime::Handle;
 
 use crate::RedisError;
@@ -33,7 +33,7 @@ use crate::webhooks::RedisWebhooks;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Redis {
     commands: Commands,
     subscriptions: Arc<OnceLock<Arc<PubSub>>>,
@@ -83,7 +83,7 @@ impl Redis {
     /// should be longer.
     #[must_use]
     pub fn timeout(mut self, time: Duration) -> Self {
-        self.commands.timeout = time;
+        self.commands.timeout = finite(time);
         self
     }
 
@@ -93,12 +93,8 @@ impl Redis {
     ///
     /// Returns [`RedisError`] when the server does not answer in time.
     pub async fn ping(&self) -> Result<(), RedisError> {
-        let command = redis::cmd("PING");
-        let _: String = self
-            .commands
-            .command("check the connection", &command)
-            .await?;
-        Ok(())
+        let ping = redis::cmd("PING");
+        self.commands.command("check the connection", &ping).await
     }
 
     /// Creates the store of sessions, for `Sessions::shared`. It connects the endpoint with the relay of
@@ -144,21 +140,8 @@ impl Redis {
     }
 
     fn pub_sub(&self) -> Arc<PubSub> {
-        let start = || {
-            Arc::new(PubSub::start(
-                self.commands.connection.clone(),
-                &self.runtime,
-            ))
-        };
+        let connection = &self.commands.connection;
+        let start = || Arc::new(PubSub::start(connection.clone(), &self.runtime));
         self.subscriptions.get_or_init(start).clone()
-    }
-}
-
-impl fmt::Debug for Redis {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Redis")
-            .field("keys", &self.commands.keys)
-            .field("timeout", &self.commands.timeout)
-            .finish_non_exhaustive()
     }
 }

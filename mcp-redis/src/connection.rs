@@ -9,9 +9,11 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::{
-    Client, Cmd, ErrorKind, FromRedisValue, Pipeline, RetryMethod, Script, ServerErrorKind,
+    Client, Cmd, ErrorKind, FromRedisValue, Pipeline, RetryMethod, ScriptInvocation,
+    ServerErrorKind,
 };
 use tokio::time::{Instant, sleep, timeout_at};
+use uuid::Uuid;
 
 use crate::RedisError;
 use crate::keys::Keys;
@@ -85,13 +87,6 @@ impl fmt::Debug for Connection {
 /// One attempt of an operation.
 type Attempt<'a, T> = Pin<Box<dyn Future<Output = redis::RedisResult<T>> + Send + 'a>>;
 
-/// A script with its keys and arguments.
-pub(crate) struct ScriptCall<'a> {
-    pub(crate) script: &'a Script,
-    pub(crate) keys: &'a [String],
-    pub(crate) arguments: &'a [&'a [u8]],
-}
-
 fn config(limit: Duration) -> ConnectionManagerConfig {
     ConnectionManagerConfig::new()
         .set_connection_timeout(Some(limit))
@@ -101,6 +96,11 @@ fn config(limit: Duration) -> ConnectionManagerConfig {
         .set_min_delay(FIRST_DELAY)
         .set_max_delay(MAX_DELAY)
         .set_concurrency_limit(MAX_IN_FLIGHT)
+}
+
+/// Returns a new name: of a node, of a write, of an epoch.
+pub(crate) fn random_name() -> String {
+    Uuid::new_v4().as_simple().to_string()
 }
 
 /// Returns a lifetime that Redis accepts, in milliseconds.
@@ -169,19 +169,10 @@ impl Commands {
     pub(crate) async fn script<T: FromRedisValue + Send>(
         &self,
         operation: &'static str,
-        script: &ScriptCall<'_>,
+        script: &ScriptInvocation<'_>,
     ) -> Result<T, RedisError> {
         let send = |mut manager: ConnectionManager| -> Attempt<'_, T> {
-            Box::pin(async move {
-                let mut call = script.script.prepare_invoke();
-                for key in script.keys {
-                    call.key(key);
-                }
-                for argument in script.arguments {
-                    call.arg(*argument);
-                }
-                call.invoke_async(&mut manager).await
-            })
+            Box::pin(async move { script.invoke_async(&mut manager).await })
         };
         self.run(operation, send).await
     }

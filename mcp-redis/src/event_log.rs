@@ -1,20 +1,18 @@
 //! The log of published events, on Redis Streams.
 
-use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use mcp_core::store::StoreError;
 use mcp_events::{EventLog, LogPage, LoggedEvent};
 use mcp_types::RawObject;
-use redis::{FromRedisValue, Script, cmd};
+use redis::{Script, cmd};
 use tokio::time::timeout;
-use uuid::Uuid;
 
 use crate::RedisError;
-use crate::connection::{Commands, ScriptCall, millis};
-use crate::pub_sub::{PubSub, Receiver};
+use crate::connection::{Commands, millis, random_name};
+use crate::pub_sub::PubSub;
 use crate::watchers::Watchers;
 
 /// The size of the payloads that [`EventLog::read`] returns at once, in bytes.
@@ -45,33 +43,23 @@ const REPEAT_TIME: Duration = Duration::from_secs(10);
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct RedisEventLog {
     redis: Commands,
     max_events: usize,
     max_bytes: usize,
     max_age: Duration,
-    scripts: Arc<LogScripts>,
     watchers: Arc<Watchers>,
     /// Keeps the subscription.
     _pub_sub: Arc<PubSub>,
 }
 
-struct LogScripts {
-    append: Script,
-    end: Script,
-    read: Script,
-}
+static APPEND: LazyLock<Script> = LazyLock::new(|| script(include_str!("event_log/append.lua")));
+static END: LazyLock<Script> = LazyLock::new(|| script(include_str!("event_log/end.lua")));
+static READ: LazyLock<Script> = LazyLock::new(|| script(include_str!("event_log/read.lua")));
 
-impl LogScripts {
-    fn new() -> Self {
-        let script = |body| Script::new(&format!("{}{body}", include_str!("event_log/log.lua")));
-        Self {
-            append: script(include_str!("event_log/append.lua")),
-            end: script(include_str!("event_log/end.lua")),
-            read: script(include_str!("event_log/read.lua")),
-        }
-    }
+fn script(body: &str) -> Script {
+    Script::new(&format!("{}{body}", include_str!("event_log/log.lua")))
 }
 
 /// The reply of the script `read`: epoch, truncated, more, events (id, event id, time, payload).
@@ -80,14 +68,12 @@ type EventPage = (String, String, String, Vec<(String, String, u64, String)>);
 impl RedisEventLog {
     pub(crate) fn new(redis: Commands, pub_sub: Arc<PubSub>) -> Self {
         let watchers = Arc::new(Watchers::default());
-        let receiver: Arc<dyn Receiver> = watchers.clone();
-        pub_sub.subscribe(redis.keys.published_events(), &receiver);
+        pub_sub.subscribe(redis.keys.published_events(), &watchers);
         Self {
             redis,
             max_events: 10_000,
             max_bytes: 16 << 20,
             max_age: Duration::from_secs(24 * 3600),
-            scripts: Arc::new(LogScripts::new()),
             watchers,
             _pub_sub: pub_sub,
         }
@@ -115,37 +101,14 @@ impl RedisEventLog {
     }
 
     /// Returns the limits as arguments of the scripts.
-    fn limits(&self) -> [String; 3] {
-        [
-            self.max_events.to_string(),
-            self.max_bytes.to_string(),
-            millis(self.max_age).to_string(),
-        ]
-    }
-
-    async fn run<T: FromRedisValue + Send>(
-        &self,
-        operation: &'static str,
-        script: &Script,
-        keys: &[String],
-        arguments: &[&str],
-    ) -> Result<T, RedisError> {
-        let arguments: Vec<&[u8]> = arguments
-            .iter()
-            .map(|argument| argument.as_bytes())
-            .collect();
-        let call = ScriptCall {
-            script,
-            keys,
-            arguments: &arguments,
-        };
-        self.redis.script(operation, &call).await
+    fn limits(&self) -> (usize, usize, u64) {
+        (self.max_events, self.max_bytes, millis(self.max_age))
     }
 
     /// Returns the cursor of the newest event, or `None` for a log that was never used.
     async fn newest(&self, name: &str) -> Result<Option<String>, RedisError> {
         let mut read = cmd("HMGET");
-        read.arg(self.redis.keys.event_log(name)[1].as_str());
+        read.arg(&self.redis.keys.event_log(name)[1]);
         read.arg(&["epoch", "last"]);
         let (epoch, last): (Option<String>, Option<String>) =
             self.redis.command("wait for an event", &read).await?;
@@ -167,51 +130,30 @@ fn parse_cursor(cursor: &str) -> Option<(&str, &str)> {
 #[async_trait]
 impl EventLog for RedisEventLog {
     async fn append(&self, event: LoggedEvent) -> Result<String, StoreError> {
-        let [log, meta] = self.redis.keys.event_log(&event.name);
-        let mark = self.redis.keys.event_mark(&event.name, &event.id);
-        let limits = self.limits();
-        let (timestamp, epoch) = (event.timestamp.to_string(), new_epoch());
-        let mark_time = millis(self.redis.timeout.saturating_add(REPEAT_TIME)).to_string();
-        let channel = self.redis.keys.published_events();
-        let arguments = [
-            event.id.as_str(),
-            &timestamp,
-            event.data.as_str(),
-            &epoch,
-            &mark_time,
-            &event.name,
-            &channel,
-            &limits[0],
-            &limits[1],
-            &limits[2],
-        ];
-        let keys = [log, meta, mark];
-        let appended = self.run("publish an event", &self.scripts.append, &keys, &arguments);
-        Ok(appended.await?)
+        let keys = &self.redis.keys;
+        let mut append = APPEND.key(&keys.event_log(&event.name)[..]);
+        append.key(keys.event_mark(&event.name, &event.id));
+        append.arg((event.id, event.timestamp, event.data.as_str()));
+        append.arg(random_name());
+        append.arg(millis(self.redis.timeout.saturating_add(REPEAT_TIME)));
+        append.arg((event.name, keys.published_events()));
+        append.arg(self.limits());
+        Ok(self.redis.script("publish an event", &append).await?)
     }
 
     async fn end(&self, name: &str) -> Result<String, StoreError> {
-        let keys = self.redis.keys.event_log(name);
-        let operation = "find the newest event";
-        let epoch = new_epoch();
-        let found = self
-            .run(operation, &self.scripts.end, &keys, &[&epoch])
-            .await;
-        Ok(found?)
+        let mut end = END.key(&self.redis.keys.event_log(name)[..]);
+        end.arg(random_name());
+        Ok(self.redis.script("find the newest event", &end).await?)
     }
 
     async fn read(&self, name: &str, after: &str, limit: usize) -> Result<LogPage, StoreError> {
         let operation = "read events";
         let (epoch, id) = parse_cursor(after).unwrap_or(("", "0-0"));
-        let limits = self.limits();
-        let (limit, bytes) = (limit.to_string(), PAGE_BYTES.to_string());
-        let arguments = [
-            epoch, id, &limit, &bytes, &limits[0], &limits[1], &limits[2],
-        ];
-        let keys = self.redis.keys.event_log(name);
-        let (epoch, truncated, more, events): EventPage = self
-            .run(operation, &self.scripts.read, &keys, &arguments)
-            .await?;
+        let mut read = READ.key(&self.redis.keys.event_log(name)[..]);
+        read.arg((epoch, id, limit, PAGE_BYTES)).arg(self.limits());
+        let (epoch, truncated, more, events): EventPage =
+            self.redis.script(operation, &read).await?;
         let mut page = LogPage::default();
         for (id, event, timestamp, data) in events {
             let data = RawObject::from_text(data);
@@ -234,22 +176,6 @@ impl EventLog for RedisEventLog {
             let _ = timeout(MAX_WAIT, published).await;
         }
         Ok(())
-    }
-}
-
-/// Returns the epoch of a log that does not exist.
-fn new_epoch() -> String {
-    Uuid::new_v4().as_simple().to_string()
-}
-
-impl fmt::Debug for RedisEventLog {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RedisEventLog")
-            .field("keys", &self.redis.keys)
-            .field("max_events", &self.max_events)
-            .field("max_bytes", &self.max_bytes)
-            .field("max_age", &self.max_age)
-            .finish_non_exhaustive()
     }
 }
 

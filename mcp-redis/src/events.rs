@@ -1,17 +1,15 @@
 //! The store of stream events, on Redis Streams.
 
-use std::fmt;
-use std::sync::Arc;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use mcp_core::store::{EventStore, Replay, ReplayError, StoreError, StoredEvent, StreamId};
-use redis::{Script, cmd};
+use redis::{Script, ScriptInvocation, ToRedisArgs, cmd};
 
 use crate::RedisError;
-use crate::connection::{Commands, ScriptCall};
-use crate::writer::Writer;
+use crate::connection::{Commands, millis, random_name};
 
 /// The size of the events that [`EventStore::after`] returns at once, in bytes.
 const PAGE_BYTES: usize = 256 << 10;
@@ -25,29 +23,19 @@ const SEQUENCE_BITS: u32 = 20;
 /// have the same limits.
 ///
 /// An event is stored once, also if the connection breaks and the command is repeated.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct RedisEvents {
     redis: Commands,
     max_events: usize,
     max_bytes: usize,
     max_age: Duration,
-    writer: Arc<Writer>,
-    scripts: Arc<Scripts>,
 }
 
-struct Scripts {
-    append: Script,
-    after: Script,
-}
+static APPEND: LazyLock<Script> = LazyLock::new(|| script(include_str!("events/append.lua")));
+static AFTER: LazyLock<Script> = LazyLock::new(|| script(include_str!("events/after.lua")));
 
-impl Scripts {
-    fn new() -> Self {
-        let script = |body| Script::new(&format!("{}{body}", include_str!("events/trim.lua")));
-        Self {
-            append: script(include_str!("events/append.lua")),
-            after: script(include_str!("events/after.lua")),
-        }
-    }
+fn script(body: &str) -> Script {
+    Script::new(&format!("{}{body}", include_str!("events/trim.lua")))
 }
 
 /// The reply of the script `after`: base, floor, ended, more, events.
@@ -66,8 +54,6 @@ impl RedisEvents {
             max_events: 4_096,
             max_bytes: 4 << 20,
             max_age: Duration::from_secs(15 * 60),
-            writer: Arc::new(Writer::new()),
-            scripts: Arc::new(Scripts::new()),
         }
     }
 
@@ -92,14 +78,19 @@ impl RedisEvents {
         self
     }
 
-    /// Returns the limits as arguments of the scripts.
-    fn limits(&self) -> [String; 3] {
-        let age = self.max_age.as_millis().clamp(1, 1 << 40);
-        [
-            self.max_events.to_string(),
-            self.max_bytes.to_string(),
-            age.to_string(),
-        ]
+    /// Prepares a script for a session. Its last arguments are the limits.
+    fn call<'a>(
+        &self,
+        script: &'a Script,
+        stream: StreamId<'_>,
+        arguments: impl ToRedisArgs,
+    ) -> ScriptInvocation<'a> {
+        let mut call = script.key(&self.session_keys(stream.session)[..]);
+        call.arg(stream.stream).arg(arguments);
+        call.arg(self.max_events)
+            .arg(self.max_bytes)
+            .arg(millis(self.max_age));
+        call
     }
 
     fn session_keys(&self, session: &str) -> [String; 2] {
@@ -108,54 +99,25 @@ impl RedisEvents {
             self.redis.keys.streams(session),
         ]
     }
-
-    async fn page(&self, stream: StreamId<'_>, from: u64) -> Result<Option<Page>, RedisError> {
-        let from = redis_id(from);
-        let page = PAGE_BYTES.to_string();
-        let limits = self.limits();
-        let call = ScriptCall {
-            script: &self.scripts.after,
-            keys: &self.session_keys(stream.session),
-            arguments: &[
-                stream.stream.as_bytes(),
-                from.as_bytes(),
-                page.as_bytes(),
-                limits[0].as_bytes(),
-                limits[1].as_bytes(),
-                limits[2].as_bytes(),
-            ],
-        };
-        self.redis.script("load events", &call).await
-    }
 }
 
 #[async_trait]
 impl EventStore for RedisEvents {
     async fn append(&self, stream: StreamId<'_>, event: StoredEvent) -> Result<u64, StoreError> {
-        let nonce = self.writer.next();
-        let limits = self.limits();
-        let call = ScriptCall {
-            script: &self.scripts.append,
-            keys: &self.session_keys(stream.session),
-            arguments: &[
-                stream.stream.as_bytes(),
-                &event.text,
-                if event.is_last { b"1" } else { b"" },
-                nonce.as_bytes(),
-                limits[0].as_bytes(),
-                limits[1].as_bytes(),
-                limits[2].as_bytes(),
-            ],
-        };
-        let script = self.redis.script("append an event", &call);
-        let id: String = script.await?;
-        Ok(number("append an event", &id)?)
+        let operation = "append an event";
+        let is_last = if event.is_last { "1" } else { "" };
+        let arguments = (&event.text[..], is_last, random_name());
+        let call = self.call(&APPEND, stream, arguments);
+        let id: String = self.redis.script(operation, &call).await?;
+        Ok(number(operation, &id)?)
     }
 
     async fn after(&self, stream: StreamId<'_>, after: Option<u64>) -> Result<Replay, ReplayError> {
         // The first missed event.
         let from = after.map_or(0, |after| after.saturating_add(1));
-        let page = self.page(stream, from).await.map_err(StoreError::from)?;
+        let call = self.call(&AFTER, stream, (redis_id(from), PAGE_BYTES));
+        let page = self.redis.script("load events", &call).await;
+        let page: Option<Page> = page.map_err(StoreError::from)?;
         let Some((base, floor, over, more, events)) = page else {
             return Err(ReplayError::Unknown);
         };
@@ -179,9 +141,7 @@ impl EventStore for RedisEvents {
     async fn forget(&self, session: &str) -> Result<(), StoreError> {
         let mut delete = cmd("DEL");
         delete.arg(&self.session_keys(session)[..]);
-        let deleted = self.redis.command("forget events", &delete);
-        let _: i64 = deleted.await?;
-        Ok(())
+        Ok(self.redis.command("forget events", &delete).await?)
     }
 }
 
@@ -205,17 +165,6 @@ fn number(operation: &'static str, id: &str) -> Result<u64, RedisError> {
 fn redis_id(number: u64) -> String {
     let sequence = number & ((1 << SEQUENCE_BITS) - 1);
     format!("{}-{sequence}", number >> SEQUENCE_BITS)
-}
-
-impl fmt::Debug for RedisEvents {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RedisEvents")
-            .field("keys", &self.redis.keys)
-            .field("max_events", &self.max_events)
-            .field("max_bytes", &self.max_bytes)
-            .field("max_age", &self.max_age)
-            .finish_non_exhaustive()
-    }
 }
 
 #[cfg(test)]

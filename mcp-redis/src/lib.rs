@@ -103,7 +103,6 @@ mod tasks;
 mod used_states;
 mod watchers;
 mod webhooks;
-mod writer;
 
 pub use changes::RedisBus;
 pub use client::Redis;

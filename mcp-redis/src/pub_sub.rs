@@ -1,7 +1,6 @@
 //! The connection of subscriptions.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -11,8 +10,8 @@ use parking_lot::Mutex;
 use redis::aio::{PubSubSink, PubSubStream};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::connection::{Connection, reason};
 
@@ -32,12 +31,13 @@ pub(crate) trait Receiver: Send + Sync {
 }
 
 /// Subscriptions to channels over one connection, which is restored when it breaks.
+#[derive(Debug)]
 pub(crate) struct PubSub {
     channels: Arc<Channels>,
-    task: JoinHandle<()>,
+    _task: AbortOnDropHandle<()>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Channels {
     receivers: Mutex<HashMap<String, Vec<Weak<dyn Receiver>>>>,
     changed: Notify,
@@ -48,28 +48,19 @@ impl PubSub {
     pub(crate) fn start(connection: Arc<Connection>, runtime: &Handle) -> Self {
         let channels = Arc::new(Channels::default());
         let task = runtime.spawn(run(connection, channels.clone()));
-        Self { channels, task }
+        Self {
+            channels,
+            _task: AbortOnDropHandle::new(task),
+        }
     }
 
     /// Subscribes to a channel until the receiver is dropped.
-    pub(crate) fn subscribe(&self, channel: String, receiver: &Arc<dyn Receiver>) {
+    pub(crate) fn subscribe<R: Receiver + 'static>(&self, channel: String, receiver: &Arc<R>) {
         let receiver = Arc::downgrade(receiver);
         let mut receivers = self.channels.receivers.lock();
         receivers.entry(channel).or_default().push(receiver);
         drop(receivers);
         self.channels.changed.notify_one();
-    }
-}
-
-impl Drop for PubSub {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-impl fmt::Debug for PubSub {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PubSub").finish_non_exhaustive()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The relay between nodes, on pub/sub.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -15,7 +15,7 @@ use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use crate::RedisError;
-use crate::connection::{Commands, ScriptCall, millis};
+use crate::connection::{Commands, millis};
 use crate::pub_sub::{PubSub, Receiver};
 
 /// Time between two attempts to reach a node that is not connected at the moment.
@@ -30,6 +30,8 @@ const SECOND_LOOK: Duration = Duration::from_secs(1);
 /// Number of ended nodes that are remembered, so that their next check does not wait.
 const MAX_ENDED: usize = 1024;
 
+static NUMBER: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("relay/number.lua")));
+
 /// The relay between nodes. [`Redis::sessions`](crate::Redis::sessions) contains it.
 ///
 /// A message to a node that is not connected with Redis at the moment is repeated until the time limit
@@ -40,7 +42,6 @@ pub struct RedisRelay {
     redis: Commands,
     node: u32,
     inbox: Arc<Inbox>,
-    numbers: Script,
     /// Keeps the subscriptions.
     _pub_sub: Arc<PubSub>,
     /// Nodes without a mark.
@@ -71,16 +72,14 @@ impl RedisRelay {
             node,
             messages: RelayInbox::default(),
         });
-        let receiver: Arc<dyn Receiver> = inbox.clone();
         // Several endpoints of one process share the channel of all nodes.
-        pub_sub.subscribe(redis.keys.relay(), &receiver);
-        pub_sub.subscribe(redis.keys.node(node), &receiver);
+        pub_sub.subscribe(redis.keys.relay(), &inbox);
+        pub_sub.subscribe(redis.keys.node(node), &inbox);
         let heart = runtime.spawn(beat(redis.clone(), node));
         Self {
             redis,
             node,
             inbox,
-            numbers: Script::new(include_str!("relay/number.lua")),
             _pub_sub: pub_sub,
             ended: Mutex::default(),
             _heart: AbortOnDropHandle::new(heart),
@@ -97,8 +96,7 @@ impl RedisRelay {
     async fn publish(&self, channel: &str, json: &[u8]) -> Result<usize, RedisError> {
         let mut publish = cmd("PUBLISH");
         publish.arg(channel).arg(json);
-        let sent = self.redis.command("relay a message", &publish);
-        sent.await
+        self.redis.command("relay a message", &publish).await
     }
 }
 
@@ -161,13 +159,8 @@ impl SessionRelay for RedisRelay {
     }
 
     async fn next_number(&self) -> Result<u64, StoreError> {
-        let call = ScriptCall {
-            script: &self.numbers,
-            keys: &[self.redis.keys.numbers()],
-            arguments: &[],
-        };
-        let number = self.redis.script("number a stream", &call);
-        Ok(number.await?)
+        let number = NUMBER.key(self.redis.keys.numbers());
+        Ok(self.redis.script("number a stream", &number).await?)
     }
 
     async fn receive(&self) -> RelayMessage {

@@ -113,15 +113,13 @@ impl SessionStore for RedisSessions {
     async fn touch(&self, id: &str, ttl: Duration) -> Result<bool, StoreError> {
         let mut expire = cmd("PEXPIRE");
         expire.arg(self.redis.keys.session(id)).arg(millis(ttl));
-        let kept = self.redis.command("keep a session", &expire);
-        Ok(kept.await?)
+        Ok(self.redis.command("keep a session", &expire).await?)
     }
 
     async fn remove(&self, id: &str) -> Result<(), StoreError> {
         let mut delete = cmd("DEL");
         delete.arg(self.redis.keys.session(id));
-        let _: i64 = self.redis.command("remove a session", &delete).await?;
-        Ok(())
+        Ok(self.redis.command("remove a session", &delete).await?)
     }
 
     fn relay(&self) -> Option<Arc<dyn SessionRelay>> {

@@ -1,19 +1,17 @@
 //! The store of tasks.
 
-use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use mcp_core::store::{StoreError, TaskLimits, TaskRecord, TaskStore, TaskWrite};
-use redis::{Script, cmd};
+use redis::{Script, ToRedisArgs, cmd};
 use tokio::time::timeout;
 
 use crate::RedisError;
-use crate::connection::{Commands, ScriptCall, millis};
-use crate::pub_sub::{PubSub, Receiver};
+use crate::connection::{Commands, millis, random_name};
+use crate::pub_sub::PubSub;
 use crate::watchers::Watchers;
-use crate::writer::Writer;
 
 /// The longest wait for a message about a change. Afterwards the task is read again: Redis does not
 /// publish that a task has expired.
@@ -38,42 +36,28 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct RedisTasks {
     redis: Commands,
-    writer: Arc<Writer>,
-    scripts: Arc<TaskScripts>,
     watchers: Arc<Watchers>,
     /// Keeps the subscription.
     _pub_sub: Arc<PubSub>,
 }
 
-struct TaskScripts {
-    insert: Script,
-    replace: Script,
-    remove: Script,
-}
+static INSERT: LazyLock<Script> = LazyLock::new(|| script(include_str!("tasks/insert.lua")));
+static REPLACE: LazyLock<Script> = LazyLock::new(|| script(include_str!("tasks/replace.lua")));
+static REMOVE: LazyLock<Script> = LazyLock::new(|| script(include_str!("tasks/remove.lua")));
 
-impl TaskScripts {
-    fn new() -> Self {
-        let script = |body| Script::new(&format!("{}{body}", include_str!("tasks/totals.lua")));
-        Self {
-            insert: script(include_str!("tasks/insert.lua")),
-            replace: script(include_str!("tasks/replace.lua")),
-            remove: script(include_str!("tasks/remove.lua")),
-        }
-    }
+fn script(body: &str) -> Script {
+    Script::new(&format!("{}{body}", include_str!("tasks/totals.lua")))
 }
 
 impl RedisTasks {
     pub(crate) fn new(redis: Commands, pub_sub: Arc<PubSub>) -> Self {
         let watchers = Arc::new(Watchers::default());
-        let receiver: Arc<dyn Receiver> = watchers.clone();
-        pub_sub.subscribe(redis.keys.task_changes(), &receiver);
+        pub_sub.subscribe(redis.keys.task_changes(), &watchers);
         Self {
             redis,
-            writer: Arc::new(Writer::new()),
-            scripts: Arc::new(TaskScripts::new()),
             watchers,
             _pub_sub: pub_sub,
         }
@@ -84,13 +68,10 @@ impl RedisTasks {
         operation: &'static str,
         script: &Script,
         id: &str,
-        arguments: &[&[u8]],
+        arguments: impl ToRedisArgs,
     ) -> Result<TaskWrite, RedisError> {
-        let call = ScriptCall {
-            script,
-            keys: &self.redis.keys.task_and_totals(id),
-            arguments,
-        };
+        let mut call = script.key(&self.redis.keys.task_and_totals(id)[..]);
+        call.arg(id).arg(arguments);
         let outcome: String = self.redis.script(operation, &call).await?;
         match outcome.as_str() {
             "stored" => Ok(TaskWrite::Stored),
@@ -138,19 +119,13 @@ impl TaskStore for RedisTasks {
     ) -> Result<TaskWrite, StoreError> {
         let operation = "insert a task";
         let id = &record.task.task_id;
-        let arguments = [
-            record.revision.to_string(),
-            self.writer.next(),
-            millis(ttl).to_string(),
+        let arguments = (
+            encode(operation, &record)?,
+            (record.revision, random_name(), millis(ttl)),
             owner_name(&record),
-            limits.tasks.to_string(),
-            limits.tasks_per_principal.to_string(),
-            limits.bytes.to_string(),
-        ];
-        let json = encode(operation, &record)?;
-        let mut all: Vec<&[u8]> = vec![id.as_bytes(), &json];
-        all.extend(arguments.iter().map(String::as_bytes));
-        Ok(self.run(operation, &self.scripts.insert, id, &all).await?)
+            (limits.tasks, limits.tasks_per_principal, limits.bytes),
+        );
+        Ok(self.run(operation, &INSERT, id, arguments).await?)
     }
 
     async fn load(&self, id: &str) -> Result<Option<TaskRecord>, StoreError> {
@@ -160,9 +135,8 @@ impl TaskStore for RedisTasks {
         let json: Option<Vec<u8>> = self.redis.command(operation, &get).await?;
         let Some(json) = json else { return Ok(None) };
         let record = serde_json::from_slice(&json);
-        Ok(Some(record.map_err(|error| {
-            RedisError::malformed(operation, error)
-        })?))
+        let record = record.map_err(|error| RedisError::malformed(operation, error))?;
+        Ok(Some(record))
     }
 
     async fn replace(
@@ -175,24 +149,17 @@ impl TaskStore for RedisTasks {
         let Some(previous) = record.revision.checked_sub(1) else {
             return Ok(TaskWrite::Conflict);
         };
-        let arguments = [
-            record.revision.to_string(),
-            self.writer.next(),
-            previous.to_string(),
-            limits.bytes.to_string(),
+        let arguments = (
+            encode(operation, &record)?,
+            (record.revision, random_name(), previous, limits.bytes),
             self.redis.keys.task_changes(),
-        ];
-        let json = encode(operation, &record)?;
-        let mut all: Vec<&[u8]> = vec![id.as_bytes(), &json];
-        all.extend(arguments.iter().map(String::as_bytes));
-        Ok(self.run(operation, &self.scripts.replace, id, &all).await?)
+        );
+        Ok(self.run(operation, &REPLACE, id, arguments).await?)
     }
 
     async fn remove(&self, id: &str) -> Result<(), StoreError> {
         let channel = self.redis.keys.task_changes();
-        let arguments = [id.as_bytes(), channel.as_bytes()];
-        self.run("remove a task", &self.scripts.remove, id, &arguments)
-            .await?;
+        self.run("remove a task", &REMOVE, id, channel).await?;
         Ok(())
     }
 
@@ -201,38 +168,25 @@ impl TaskStore for RedisTasks {
         let mut changed = std::pin::pin!(watch.changed.notified());
         // A change after this line wakes the wait. One before it is visible in the stored revision.
         changed.as_mut().enable();
-        match self.revision(id).await? {
-            Some((stored, ttl)) if stored == revision => {
-                // Early is allowed: the caller reads the task again.
-                let _ = timeout(ttl.min(MAX_WAIT), changed).await;
-                Ok(())
-            }
-            _ => Ok(()),
+        if let Some((stored, ttl)) = self.revision(id).await?
+            && stored == revision
+        {
+            // Early is allowed: the caller reads the task again.
+            let _ = timeout(ttl.min(MAX_WAIT), changed).await;
         }
+        Ok(())
     }
 
     async fn keep_node(&self, node: &str, ttl: Duration) -> Result<(), StoreError> {
         let mut set = cmd("SET");
         set.arg(self.redis.keys.task_node(node)).arg(1);
         set.arg("PX").arg(millis(ttl));
-        let kept = self.redis.command("keep a node of tasks", &set);
-        let () = kept.await?;
-        Ok(())
+        Ok(self.redis.command("keep a node of tasks", &set).await?)
     }
 
     async fn has_node(&self, node: &str) -> Result<bool, StoreError> {
         let mut exists = cmd("EXISTS");
         exists.arg(self.redis.keys.task_node(node));
-        let found = self.redis.command("check a node of tasks", &exists);
-        Ok(found.await?)
-    }
-}
-
-impl fmt::Debug for RedisTasks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RedisTasks")
-            .field("keys", &self.redis.keys)
-            .field("timeout", &self.redis.timeout)
-            .finish_non_exhaustive()
+        Ok(self.redis.command("check a node of tasks", &exists).await?)
     }
 }

@@ -1,17 +1,16 @@
 //! The store of webhook subscriptions.
 
-use std::fmt;
-use std::sync::Arc;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use hmac_sha256::Hash;
 use mcp_core::store::StoreError;
 use mcp_events::{WebhookLimits, WebhookRecord, WebhookStore, WebhookWrite};
-use redis::{FromRedisValue, Script, cmd};
+use redis::{FromRedisValue, Script, ToRedisArgs, cmd};
 
 use crate::RedisError;
-use crate::connection::{Commands, ScriptCall, millis};
+use crate::connection::{Commands, millis};
 
 /// The number of URLs that are remembered after they have agreed to receive events.
 const MAX_VERIFIED: i64 = 10_000;
@@ -35,39 +34,24 @@ const MAX_VERIFIED: i64 = 10_000;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct RedisWebhooks {
     redis: Commands,
-    scripts: Arc<WebhookScripts>,
 }
 
-struct WebhookScripts {
-    put: Script,
-    space: Script,
-    remove: Script,
-    claim: Script,
-    advance: Script,
-}
+static PUT: LazyLock<Script> = LazyLock::new(|| script(include_str!("webhooks/put.lua")));
+static SPACE: LazyLock<Script> = LazyLock::new(|| script(include_str!("webhooks/space.lua")));
+static REMOVE: LazyLock<Script> = LazyLock::new(|| script(include_str!("webhooks/remove.lua")));
+static CLAIM: LazyLock<Script> = LazyLock::new(|| script(include_str!("webhooks/claim.lua")));
+static ADVANCE: LazyLock<Script> = LazyLock::new(|| script(include_str!("webhooks/advance.lua")));
 
-impl WebhookScripts {
-    fn new() -> Self {
-        let script = |body| Script::new(&format!("{}{body}", include_str!("webhooks/index.lua")));
-        Self {
-            put: script(include_str!("webhooks/put.lua")),
-            space: script(include_str!("webhooks/space.lua")),
-            remove: script(include_str!("webhooks/remove.lua")),
-            claim: script(include_str!("webhooks/claim.lua")),
-            advance: script(include_str!("webhooks/advance.lua")),
-        }
-    }
+fn script(body: &str) -> Script {
+    Script::new(&format!("{}{body}", include_str!("webhooks/index.lua")))
 }
 
 impl RedisWebhooks {
     pub(crate) fn new(redis: Commands) -> Self {
-        Self {
-            redis,
-            scripts: Arc::new(WebhookScripts::new()),
-        }
+        Self { redis }
     }
 
     async fn run<T: FromRedisValue + Send>(
@@ -75,20 +59,29 @@ impl RedisWebhooks {
         operation: &'static str,
         script: &Script,
         id: Option<&str>,
-        arguments: &[&str],
+        arguments: impl ToRedisArgs,
     ) -> Result<T, RedisError> {
-        let mut keys = self.redis.keys.webhooks().to_vec();
-        keys.extend(id.map(|id| self.redis.keys.webhook(id)));
-        let arguments: Vec<&[u8]> = arguments
-            .iter()
-            .map(|argument| argument.as_bytes())
-            .collect();
-        let call = ScriptCall {
-            script,
-            keys: &keys,
-            arguments: &arguments,
-        };
+        let mut call = script.key(&self.redis.keys.webhooks()[..]);
+        call.key(id.map(|id| self.redis.keys.webhook(id)));
+        call.arg(arguments);
         self.redis.script(operation, &call).await
+    }
+
+    /// Runs a script that writes a record, or checks whether it may.
+    async fn write(
+        &self,
+        operation: &'static str,
+        script: &Script,
+        id: Option<&str>,
+        arguments: impl ToRedisArgs,
+    ) -> Result<WebhookWrite, StoreError> {
+        let outcome: String = self.run(operation, script, id, arguments).await?;
+        match outcome.as_str() {
+            "stored" => Ok(WebhookWrite::Stored),
+            "full" => Ok(WebhookWrite::Full),
+            "owner" => Ok(WebhookWrite::OwnerFull),
+            _ => Err(RedisError::malformed(operation, "an unknown outcome").into()),
+        }
     }
 }
 
@@ -100,15 +93,6 @@ fn agreement(owner: &str, url: &str) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn read_outcome(operation: &'static str, outcome: &str) -> Result<WebhookWrite, StoreError> {
-    match outcome {
-        "stored" => Ok(WebhookWrite::Stored),
-        "full" => Ok(WebhookWrite::Full),
-        "owner" => Ok(WebhookWrite::OwnerFull),
-        _ => Err(RedisError::malformed(operation, "an unknown outcome").into()),
-    }
-}
-
 #[async_trait]
 impl WebhookStore for RedisWebhooks {
     async fn put(
@@ -117,26 +101,17 @@ impl WebhookStore for RedisWebhooks {
         ttl: Duration,
         limits: &WebhookLimits,
     ) -> Result<WebhookWrite, StoreError> {
-        let operation = "store a webhook";
-        let numbers = [
-            millis(ttl).to_string(),
-            limits.subscriptions.to_string(),
-            limits.subscriptions_per_owner.to_string(),
-        ];
-        let arguments = [
-            &*record.id,
-            &record.owner,
-            &record.subscription,
-            &record.progress,
-            &numbers[0],
-            &numbers[1],
-            &numbers[2],
-        ];
-        let id = Some(&*record.id);
-        let outcome: String = self
-            .run(operation, &self.scripts.put, id, &arguments)
-            .await?;
-        read_outcome(operation, &outcome)
+        let WebhookRecord {
+            id,
+            owner,
+            subscription,
+            progress,
+            ..
+        } = &record;
+        let limits = (limits.subscriptions, limits.subscriptions_per_owner);
+        let arguments = (id, owner, subscription, progress, millis(ttl), limits);
+        self.write("store a webhook", &PUT, Some(id), arguments)
+            .await
     }
 
     async fn check_space(
@@ -144,16 +119,14 @@ impl WebhookStore for RedisWebhooks {
         owner: &str,
         limits: &WebhookLimits,
     ) -> Result<WebhookWrite, StoreError> {
-        let operation = "check the space for a webhook";
-        let arguments = [
-            owner,
-            &limits.subscriptions.to_string(),
-            &limits.subscriptions_per_owner.to_string(),
-        ];
-        let outcome: String = self
-            .run(operation, &self.scripts.space, None, &arguments)
-            .await?;
-        read_outcome(operation, &outcome)
+        let limits = (limits.subscriptions, limits.subscriptions_per_owner);
+        self.write(
+            "check the space for a webhook",
+            &SPACE,
+            None,
+            (owner, limits),
+        )
+        .await
     }
 
     async fn load(&self, id: &str) -> Result<Option<WebhookRecord>, StoreError> {
@@ -169,11 +142,7 @@ impl WebhookStore for RedisWebhooks {
     }
 
     async fn remove(&self, id: &str) -> Result<bool, StoreError> {
-        let operation = "remove a webhook";
-        let removed = self
-            .run(operation, &self.scripts.remove, Some(id), &[id])
-            .await;
-        Ok(removed?)
+        Ok(self.run("remove a webhook", &REMOVE, Some(id), id).await?)
     }
 
     async fn claim(
@@ -182,16 +151,13 @@ impl WebhookStore for RedisWebhooks {
         lease: Duration,
         limit: usize,
     ) -> Result<Vec<String>, StoreError> {
-        let (lease, limit) = (millis(lease).to_string(), limit.to_string());
-        let arguments = [node, &lease, &limit];
-        let claimed = self.run("claim webhooks", &self.scripts.claim, None, &arguments);
-        Ok(claimed.await?)
+        let arguments = (node, millis(lease), limit);
+        Ok(self.run("claim webhooks", &CLAIM, None, arguments).await?)
     }
 
     async fn advance(&self, id: &str, node: &str, progress: String) -> Result<bool, StoreError> {
-        let arguments = [id, node, &progress];
-        let operation = "record a delivery";
-        let stored = self.run(operation, &self.scripts.advance, Some(id), &arguments);
+        let arguments = (id, node, progress);
+        let stored = self.run("record a delivery", &ADVANCE, Some(id), arguments);
         Ok(stored.await?)
     }
 
@@ -202,11 +168,8 @@ impl WebhookStore for RedisWebhooks {
             .duration_since(std::time::UNIX_EPOCH)
             .unwrap_or_default();
         let mut commands = redis::pipe();
-        commands
-            .cmd("ZADD")
-            .arg(&key)
-            .arg(time.as_secs())
-            .arg(agreement(owner, url));
+        let member = (time.as_secs(), agreement(owner, url));
+        commands.cmd("ZADD").arg(&key).arg(member);
         let newest = -MAX_VERIFIED - 1;
         commands.cmd("ZREMRANGEBYRANK").arg(&key).arg(0).arg(newest);
         let operation = "remember a verified webhook";
@@ -219,17 +182,7 @@ impl WebhookStore for RedisWebhooks {
         get.arg(self.redis.keys.verified_webhooks())
             .arg(agreement(owner, url));
         let operation = "find a verified webhook";
-        let found = self.redis.command(operation, &get);
-        let score: Option<f64> = found.await?;
+        let score: Option<f64> = self.redis.command(operation, &get).await?;
         Ok(score.is_some())
-    }
-}
-
-impl fmt::Debug for RedisWebhooks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RedisWebhooks")
-            .field("keys", &self.redis.keys)
-            .field("timeout", &self.redis.timeout)
-            .finish_non_exhaustive()
     }
 }

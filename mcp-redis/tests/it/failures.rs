@@ -130,6 +130,20 @@ async fn full_redis_refuses_writes_and_serves_existing_sessions() {
 }
 
 #[tokio::test]
+async fn longest_timeout_is_no_limit() {
+    let Some(server) = RedisServer::start().await else {
+        return;
+    };
+    server
+        .connect()
+        .await
+        .timeout(Duration::MAX)
+        .ping()
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
 async fn password_is_in_no_error_and_no_debug_output() {
     let Some(server) = RedisServer::start().await else {
         return;
