@@ -58,7 +58,7 @@ impl Failure {
             Fault::Internal(_) if is_sent => Self::class(OTHER, Some(fault.to_string())),
             _ => {
                 let error = wire::for_version(version).error(fault);
-                let code = code_name(error.code);
+                let code = Cow::from(error.code.to_string());
                 Self {
                     error_type: code.clone(),
                     code: Some(code),
@@ -69,9 +69,4 @@ impl Failure {
             }
         }
     }
-}
-
-/// Returns the code as a string.
-fn code_name(code: i64) -> Cow<'static, str> {
-    code.to_string().into()
 }

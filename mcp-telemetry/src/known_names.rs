@@ -38,13 +38,6 @@ pub(crate) struct OperationKind {
 }
 
 impl KnownName {
-    fn new(text: &str) -> Self {
-        Self(Arc::new(Inner {
-            text: text.into(),
-            attributes: OnceLock::new(),
-        }))
-    }
-
     pub(crate) fn text(&self) -> &Arc<str> {
         &self.0.text
     }
@@ -98,7 +91,10 @@ impl KnownNames {
         if names.len() >= Self::MAX_NAMES || name.len() > Self::MAX_BYTES {
             return None;
         }
-        let known = KnownName::new(name);
+        let known = KnownName(Arc::new(Inner {
+            text: name.into(),
+            attributes: OnceLock::new(),
+        }));
         names.insert(known.text().clone(), known.clone());
         Some(known)
     }

@@ -76,7 +76,13 @@ impl Network {
 
     /// Returns `network.protocol.version`.
     pub(crate) fn protocol_version(&self) -> Option<&'static str> {
-        version_name(self.version?)
+        Some(match self.version? {
+            Version::HTTP_10 => "1.0",
+            Version::HTTP_11 => "1.1",
+            Version::HTTP_2 => "2",
+            Version::HTTP_3 => "3",
+            _ => return None,
+        })
     }
 
     /// Returns the server's host and port, on the client side.
@@ -112,15 +118,5 @@ impl Network {
                 attributes.push(KeyValue::new(names::SERVER_PORT, i64::from(port)));
             }
         }
-    }
-}
-
-fn version_name(version: Version) -> Option<&'static str> {
-    match version {
-        Version::HTTP_10 => Some("1.0"),
-        Version::HTTP_11 => Some("1.1"),
-        Version::HTTP_2 => Some("2"),
-        Version::HTTP_3 => Some("3"),
-        _ => None,
     }
 }

@@ -4,9 +4,9 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Instant;
 
-use mcp_core::{Call, ClientAddress, Exchange, Fault, Reply, ResultBody, catch_panic_sync, wire};
+use mcp_core::{Call, Exchange, Fault, Reply, ResultBody, catch_panic_sync, wire};
 use mcp_types::ext::events::STREAM;
-use mcp_types::{Meta, Method, RequestId};
+use mcp_types::{Meta, Method};
 use opentelemetry::ContextGuard;
 use tracing::Span;
 use tracing::field::Empty;
@@ -31,7 +31,7 @@ pub(crate) struct Operation {
     settings: Arc<Settings>,
     facts: Facts,
     span: Span,
-    /// The context of an operation that was not sampled, which has no span.
+    /// The context of an operation that was not sampled. Its span is [`Span::none`].
     unsampled: Option<opentelemetry::Context>,
     started: Instant,
     is_finished: bool,
@@ -53,16 +53,7 @@ impl Operation {
         Self::new(settings, facts, span, None)
     }
 
-    /// Starts an operation that was not sampled: it has no span.
-    pub(crate) fn start_unsampled(
-        settings: Arc<Settings>,
-        facts: Facts,
-        context: opentelemetry::Context,
-    ) -> Self {
-        Self::new(settings, facts, Span::none(), Some(context))
-    }
-
-    fn new(
+    pub(crate) fn new(
         settings: Arc<Settings>,
         facts: Facts,
         span: Span,
@@ -281,14 +272,14 @@ fn make_span<'a>(facts: &Facts, details: impl Fn() -> Details<'a>) -> Span {
                 gen_ai.operation.name = facts.tool().map(|_| EXECUTE_TOOL),
                 gen_ai.tool.call.arguments = Empty,
                 gen_ai.tool.call.result = Empty,
-                jsonrpc.request.id = request_id(details().id).as_deref().map(field),
+                jsonrpc.request.id = details().id.map(ToString::to_string).as_deref().map(field),
                 rpc.response.status_code = Empty,
                 network.transport = facts.network.transport(),
                 network.protocol.name = facts.network.protocol(),
                 network.protocol.version = facts.network.protocol_version(),
                 server.address = facts.server().map(|(host, _)| field(host)),
                 server.port = facts.server().and_then(|(_, port)| port).map(i64::from),
-                client.address = client_address(facts.client(details())).as_deref(),
+                client.address = facts.client(details()).map(|client| client.ip.to_string()).as_deref(),
                 client.port = facts.client(details()).and_then(|client| client.port).map(i64::from),
             )
         };
@@ -303,14 +294,6 @@ fn make_span<'a>(facts: &Facts, details: impl Fn() -> Details<'a>) -> Span {
 /// Shortens a peer's string to the field limit.
 fn field(text: &str) -> &str {
     truncate(text, MAX_FIELD_BYTES)
-}
-
-fn client_address(client: Option<&ClientAddress>) -> Option<String> {
-    client.map(|client| client.ip.to_string())
-}
-
-fn request_id(id: Option<&RequestId>) -> Option<String> {
-    id.map(ToString::to_string)
 }
 
 /// Calls a closure of the user. A panic leaves the content out.

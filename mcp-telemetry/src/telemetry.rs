@@ -13,6 +13,7 @@ use opentelemetry::context::FutureExt as _;
 use opentelemetry::metrics::Meter;
 use opentelemetry::trace::SpanKind;
 use parking_lot::Mutex;
+use tracing::Span;
 
 use crate::facts::{Details, Facts};
 use crate::observer::TelemetryObserver;
@@ -138,13 +139,7 @@ impl Middleware for Telemetry {
             settings,
             is_client,
         } = self;
-        Next::new(move |exchange| {
-            if is_client {
-                send(&settings, exchange, &next)
-            } else {
-                receive(&settings, exchange, &next)
-            }
-        })
+        Next::new(move |exchange| record(&settings, is_client, exchange, &next))
     }
 
     fn observer(&self) -> Option<Arc<dyn Observer>> {
@@ -152,66 +147,56 @@ impl Middleware for Telemetry {
     }
 }
 
-/// Runs a call that a server has received.
-fn receive(
+/// Runs a call that a client sends, or that a server has received.
+fn record(
     settings: &Arc<Settings>,
+    is_client: bool,
     mut exchange: Exchange,
     next: &Next,
 ) -> BoxFuture<'static, Reply> {
-    let origin = || {
+    let received = || {
         let meta = exchange.meta.beyond_envelope();
         Origin::received(meta, Some(&exchange.extensions))
     };
     let method = exchange.call.method_name();
-    let facts = || Facts::of_exchange(&exchange, false, &settings.names);
-    let operation = match sampling::decide(&SpanKind::Server, method, origin) {
+    let facts = || Facts::of_exchange(&exchange, is_client, &settings.names);
+    let decision = if is_client {
+        sampling::decide(&SpanKind::Client, method, Origin::sent)
+    } else {
+        sampling::decide(&SpanKind::Server, method, received)
+    };
+    let operation = match decision {
         Decision::Refused(context) if settings.without_metrics => {
+            if is_client {
+                add_context(&context, &mut exchange);
+            }
             return run_unsampled(context, exchange, next);
         }
         Decision::Refused(context) => {
-            Operation::start_unsampled(settings.clone(), facts(), context)
+            Operation::new(settings.clone(), facts(), Span::none(), Some(context))
         }
         Decision::Span(decided) => {
-            let facts = facts();
-            let details = || Details::of_exchange(&exchange, false);
-            let operation = Operation::start(settings.clone(), facts, details);
-            operation.set_origin(|| decided.unwrap_or_else(origin));
+            let details = || Details::of_exchange(&exchange, is_client);
+            let operation = Operation::start(settings.clone(), facts(), details);
+            // The subscriber knows the parent of a call that is sent.
+            let undecided = || {
+                if is_client {
+                    Origin::default()
+                } else {
+                    received()
+                }
+            };
+            operation.set_origin(|| decided.unwrap_or_else(undecided));
             operation
         }
     };
-    let task = exchange
-        .facts
-        .declares_tasks()
-        .then(|| TaskOperation::watch(&mut exchange));
+    let mut task = None;
+    if is_client {
+        add_context(&operation.context(), &mut exchange);
+    } else if exchange.facts.declares_tasks() {
+        task = Some(TaskOperation::watch(&mut exchange));
+    }
     run(operation, task, exchange, next)
-}
-
-/// Runs a call that a client sends.
-fn send(
-    settings: &Arc<Settings>,
-    mut exchange: Exchange,
-    next: &Next,
-) -> BoxFuture<'static, Reply> {
-    let method = exchange.call.method_name();
-    let facts = || Facts::of_exchange(&exchange, true, &settings.names);
-    let operation = match sampling::decide(&SpanKind::Client, method, Origin::sent) {
-        Decision::Refused(context) if settings.without_metrics => {
-            add_context(&context, &mut exchange);
-            return run_unsampled(context, exchange, next);
-        }
-        Decision::Refused(context) => {
-            Operation::start_unsampled(settings.clone(), facts(), context)
-        }
-        Decision::Span(decided) => {
-            let facts = facts();
-            let details = || Details::of_exchange(&exchange, true);
-            let operation = Operation::start(settings.clone(), facts, details);
-            operation.set_origin(|| decided.unwrap_or_default());
-            operation
-        }
-    };
-    add_context(&operation.context(), &mut exchange);
-    run(operation, None, exchange, next)
 }
 
 /// Adds a context to the `_meta` of a request.
