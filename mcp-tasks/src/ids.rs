@@ -1,7 +1,5 @@
 //! Ids that cannot be guessed.
 
-use std::fmt::Write as _;
-
 use mcp_core::Fault;
 
 /// The longest id that a client may send, in bytes. Longer ones are unknown.
@@ -19,10 +17,5 @@ pub(crate) fn random() -> Result<String, Fault> {
         tracing::error!(%error, "the operating system has no random numbers");
         Fault::internal("the task cannot be created")
     })?;
-    let mut id = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        // Writing to a string does not fail.
-        let _ = write!(id, "{byte:02x}");
-    }
-    Ok(id)
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::ids;
 use crate::outcome::{Outcome, with_open_questions, with_status};
-use crate::shared::{Changed, Shared};
+use crate::shared::Shared;
 
 /// Answers a method of the extension.
 // spec: TASK-18, TASK-23
@@ -88,11 +88,8 @@ async fn abandon(shared: &Shared, record: TaskRecord) -> Result<TaskRecord, Faul
         debug_assert_eq!(record.node, node);
         Ok(Shared::finished(record, &outcome))
     });
-    match changed.await? {
-        Changed::Stored(record) | Changed::Same(record) => Ok(record),
-        Changed::Gone => Err(Fault::no_such_task()),
-        Changed::Full => Err(Fault::internal("the store of tasks is full")),
-    }
+    let full = Fault::internal("the store of tasks is full");
+    changed.await?.record(full)
 }
 
 // spec: TASK-13
@@ -104,14 +101,11 @@ async fn update(
 ) -> Result<RawObject, Fault> {
     find(shared, id, principal).await?;
     let changed = shared.change(id, |record| accept(record, &responses));
-    match changed.await? {
-        Changed::Stored(_) | Changed::Same(_) => Ok(RawObject::empty()),
-        Changed::Gone => Err(Fault::no_such_task()),
-        Changed::Full => Err(Fault::bad_params(
-            "`params.inputResponses`: the responses are larger than the server can store; send \
-             shorter ones",
-        )),
-    }
+    let full = Fault::bad_params(
+        "`params.inputResponses`: the responses are larger than the server can store; send shorter ones",
+    );
+    changed.await?.record(full)?;
+    Ok(RawObject::empty())
 }
 
 /// Accepts the responses to open questions. Others are ignored.
@@ -151,9 +145,7 @@ async fn cancel(
         record.answers.clear();
         Ok(record)
     });
-    match changed.await? {
-        Changed::Stored(_) | Changed::Same(_) => Ok(RawObject::empty()),
-        Changed::Gone => Err(Fault::no_such_task()),
-        Changed::Full => Err(Fault::internal("the store of tasks is full")),
-    }
+    let full = Fault::internal("the store of tasks is full");
+    changed.await?.record(full)?;
+    Ok(RawObject::empty())
 }

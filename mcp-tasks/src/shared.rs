@@ -56,6 +56,21 @@ pub(crate) enum Changed {
     Full,
 }
 
+impl Changed {
+    /// Returns the record as it is stored now.
+    ///
+    /// # Errors
+    ///
+    /// Returns the fault of an unknown task if it is gone, and `full` if it does not fit.
+    pub(crate) fn record(self, full: Fault) -> Result<TaskRecord, Fault> {
+        match self {
+            Self::Stored(record) | Self::Same(record) => Ok(record),
+            Self::Gone => Err(Fault::no_such_task()),
+            Self::Full => Err(full),
+        }
+    }
+}
+
 impl Shared {
     pub(crate) fn new(store: Arc<dyn TaskStore>) -> Self {
         Self {
