@@ -61,33 +61,29 @@ pub struct ResourceUi {
 /// The domains come from a server: [`content_security_policy`](crate::content_security_policy) checks each one.
 // spec: APP-03, APP-11
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct Csp {
     /// Domains that the page may connect to.
     #[serde(
-        default,
         deserialize_with = "null_to_default",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub connect_domains: Vec<String>,
     /// Domains that the page may load scripts, styles, images and fonts from.
     #[serde(
-        default,
         deserialize_with = "null_to_default",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub resource_domains: Vec<String>,
     /// Domains that the page may display in frames.
     #[serde(
-        default,
         deserialize_with = "null_to_default",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub frame_domains: Vec<String>,
     /// Domains that the page's base URI may have.
     #[serde(
-        default,
         deserialize_with = "null_to_default",
         skip_serializing_if = "Vec::is_empty"
     )]

@@ -5,18 +5,20 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::TryFutureExt as _;
 use mcp_core::BoxFuture;
-use mcp_core::extension::{from_params, to_object};
+use mcp_core::extension::from_params;
 use mcp_types::{
     CallToolParams, CreateMessageParams, CreateMessageResult, ErrorObject, Implementation,
     JsonObject, ListResourceTemplatesResult, ListResourcesResult, LogMessage, Method, RawObject,
-    ReadResourceParams, codes,
+    ReadResourceParams,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use url::Url;
 
+use super::message::{read_params, write_result};
 use super::server::{AppServer, call_tool, list_tools};
 use super::types::{DisplayMode, Download, HostContext, Refusal, ViewMessage, ViewSize};
 use crate::document::AppDocument;
@@ -205,28 +207,23 @@ impl HostBridge {
         let server: Arc<dyn AppServer> = Arc::new(server);
         let tools = server.clone();
         self.request(Method::ListTools.as_str(), move |_: RawObject| {
-            let server = tools.clone();
-            async move { list_tools(&*server).await }
+            list_tools(tools.clone())
         });
         let tools = server.clone();
         self.request(Method::CallTool.as_str(), move |params: CallToolParams| {
-            let server = tools.clone();
-            async move { call_tool(&*server, params).await }
+            call_tool(tools.clone(), params)
         });
         let resources = server.clone();
         self.request(Method::ListResources.as_str(), move |_: RawObject| {
-            let server = resources.clone();
-            async move { server.list_resources().await.map(ListResourcesResult::new) }
+            let listed = resources.list_resources();
+            listed.map_ok(ListResourcesResult::new)
         });
         let templates = server.clone();
         self.request(
             Method::ListResourceTemplates.as_str(),
             move |_: RawObject| {
-                let server = templates.clone();
-                async move {
-                    let templates = server.list_templates().await;
-                    templates.map(ListResourceTemplatesResult::new)
-                }
+                let listed = templates.list_templates();
+                listed.map_ok(ListResourceTemplatesResult::new)
             },
         );
         self.request(
@@ -413,15 +410,8 @@ impl HostBridge {
         Fut: Future<Output = Result<R, Refusal>> + Send + 'static,
     {
         let handler: RequestHandler = Arc::new(move |params| {
-            let running = from_params(Some(params.as_str())).map(&handler);
-            Box::pin(async move {
-                let running = running.map_err(|error| {
-                    ErrorObject::new(codes::INVALID_PARAMS, format!("`params`: {error}"))
-                })?;
-                let result = running.await.map_err(Refusal::into_error)?;
-                to_object(&result)
-                    .map_err(|error| ErrorObject::new(codes::INTERNAL_ERROR, error.to_string()))
-            })
+            let running = read_params(&params).map(&handler);
+            Box::pin(async move { write_result(&running?.await.map_err(Refusal::into_error)?) })
         });
         self.requests.insert(method, handler);
     }

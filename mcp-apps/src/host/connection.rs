@@ -4,7 +4,6 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::{Sink, SinkExt as _, Stream, StreamExt as _};
-use mcp_core::extension::{from_params, to_object};
 use mcp_core::{BoxFuture, catch_panic};
 use mcp_types::{Cancelled, ErrorObject, Implementation, Method, RawObject, RequestId, codes};
 use serde::Deserialize;
@@ -13,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::bridge::{HostBridge, ModeHandler, NotificationHandler};
-use super::message::{Incoming, Kind, call, response};
+use super::message::{Incoming, Kind, call, read_params, response, write_result};
 use super::state::{Answer, Conversation, Phase};
 use super::types::{AppCapabilities, DisplayMode, ModelContext, ViewError};
 use super::view::View;
@@ -185,7 +184,7 @@ impl Connection {
 
     /// Ends a running request of the view. It receives no answer.
     fn cancel(&self, params: &RawObject) -> Result<(), ViewError> {
-        let Ok(cancelled) = read::<Cancelled>(params) else {
+        let Ok(cancelled) = read_params::<Cancelled>(params) else {
             return self.conversation.count_invalid();
         };
         let conversation = &self.conversation;
@@ -240,7 +239,7 @@ impl Connection {
             let message = "`ui/initialize` was answered before";
             return Err(ErrorObject::new(codes::INVALID_REQUEST, message));
         }
-        let read: Initialize = read(params)?;
+        let read: Initialize = read_params(params)?;
         {
             let mut state = self.conversation.state.lock();
             state.capabilities = read.app_capabilities;
@@ -251,21 +250,19 @@ impl Connection {
         let context = context
             .with_value("displayMode", &DisplayMode::Inline)
             .with_value("availableDisplayModes", &bridge.modes);
-        let result = to_object(&json!({
+        let result = write_result(&json!({
             "protocolVersion": PROTOCOL_VERSION,
             "hostInfo": bridge.info,
             "hostCapabilities": bridge.published_capabilities(),
             "hostContext": context,
-        }));
-        let result =
-            result.map_err(|error| ErrorObject::new(codes::INTERNAL_ERROR, error.to_string()))?;
+        }))?;
         self.conversation.phase.send_replace(Phase::Initializing);
         Ok(result)
     }
 
     // spec: APP-20
     fn set_model_context(&self, params: &RawObject) -> Result<RawObject, ErrorObject> {
-        let context: ModelContext = read(params)?;
+        let context: ModelContext = read_params(params)?;
         self.conversation.state.lock().model_context = Some(context);
         Ok(RawObject::empty())
     }
@@ -310,7 +307,7 @@ impl Connection {
             mode: DisplayMode,
         }
 
-        let Requested { mode } = read(params)?;
+        let Requested { mode } = read_params(params)?;
         let state = self.conversation.state.lock();
         let declared = &state.capabilities.available_display_modes;
         let is_declared = declared.is_empty() || declared.contains(&mode);
@@ -361,13 +358,7 @@ async fn set_mode(
         }
         _ => conversation.state.lock().mode,
     };
-    to_object(&json!({ "mode": result }))
-        .map_err(|error| ErrorObject::new(codes::INTERNAL_ERROR, error.to_string()))
-}
-
-fn read<T: serde::de::DeserializeOwned>(params: &RawObject) -> Result<T, ErrorObject> {
-    let read = from_params(Some(params.as_str()));
-    read.map_err(|error| ErrorObject::new(codes::INVALID_PARAMS, format!("`params`: {error}")))
+    write_result(&json!({ "mode": result }))
 }
 
 /// Removes the members that are null.

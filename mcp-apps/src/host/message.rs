@@ -1,6 +1,8 @@
 //! JSON-RPC messages as text.
 
-use mcp_types::{ErrorObject, RawObject, RequestId};
+use mcp_core::extension::{from_params, to_object};
+use mcp_types::{ErrorObject, RawObject, RequestId, codes};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -74,10 +76,7 @@ pub(super) fn call(
     method: &'static str,
     params: &impl Serialize,
 ) -> Result<String, ViewError> {
-    let malformed = |error: serde_json::Error| ViewError::Malformed {
-        method,
-        reason: error.to_string(),
-    };
+    let malformed = |error| ViewError::malformed(method, error);
     let params = serde_json::value::to_raw_value(params).map_err(malformed)?;
     let message = Outgoing {
         id,
@@ -86,6 +85,25 @@ pub(super) fn call(
         ..EMPTY
     };
     serde_json::to_string(&message).map_err(malformed)
+}
+
+/// Reads the parameters of a view's request.
+///
+/// # Errors
+///
+/// Returns the error for the view.
+pub(super) fn read_params<T: DeserializeOwned>(params: &RawObject) -> Result<T, ErrorObject> {
+    let read = from_params(Some(params.as_str()));
+    read.map_err(|error| ErrorObject::new(codes::INVALID_PARAMS, format!("`params`: {error}")))
+}
+
+/// Writes the result of a view's request.
+///
+/// # Errors
+///
+/// Returns the error for the view.
+pub(super) fn write_result(result: &impl Serialize) -> Result<RawObject, ErrorObject> {
+    to_object(result).map_err(|error| ErrorObject::new(codes::INTERNAL_ERROR, error.to_string()))
 }
 
 /// Writes a response.

@@ -1,5 +1,7 @@
 //! The server that a view may use.
 
+use std::sync::Arc;
+
 use mcp_core::BoxFuture;
 use mcp_types::{
     CallToolParams, CallToolResult, ListToolsResult, ReadResourceResult, Resource,
@@ -56,7 +58,7 @@ pub trait AppServer: Send + Sync + 'static {
 }
 
 /// Lists the tools that views may call.
-pub(super) async fn list_tools(server: &dyn AppServer) -> Result<ListToolsResult, Refusal> {
+pub(super) async fn list_tools(server: Arc<dyn AppServer>) -> Result<ListToolsResult, Refusal> {
     let tools = server.list_tools().await?.into_iter();
     let tools = tools.filter(|tool| ToolAccess::of(tool).app);
     Ok(ListToolsResult::new(tools.collect()))
@@ -65,7 +67,7 @@ pub(super) async fn list_tools(server: &dyn AppServer) -> Result<ListToolsResult
 /// Calls a tool, if views may call it.
 // spec: APP-08
 pub(super) async fn call_tool(
-    server: &dyn AppServer,
+    server: Arc<dyn AppServer>,
     params: CallToolParams,
 ) -> Result<CallToolResult, Refusal> {
     let tools = server.list_tools().await?;

@@ -392,3 +392,10 @@ pub enum ViewError {
         limit: usize,
     },
 }
+
+impl ViewError {
+    pub(super) fn malformed(method: &'static str, error: impl ToString) -> Self {
+        let reason = error.to_string();
+        Self::Malformed { method, reason }
+    }
+}

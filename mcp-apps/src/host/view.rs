@@ -281,7 +281,10 @@ impl View {
         let (id, answer) = self.0.start_request()?;
         let text = call(Some(&id), method, params)?;
         let after = self.0.limits.timeout;
-        let mut cancellation = CancelOnDrop::new(&self.0, id);
+        let mut cancellation = CancelOnDrop {
+            conversation: &self.0,
+            id: Some(id),
+        };
         let exchange = async {
             let sent = self.0.outbox.send(text).await;
             sent.map_err(|_| ViewError::Closed)?;
@@ -294,10 +297,7 @@ impl View {
         let answer: Result<RawObject, _> =
             answer.map_err(|_| ViewError::TimedOut { method, after })??;
         let result = answer.map_err(|error| ViewError::Refused { method, error })?;
-        from_params(Some(result.as_str())).map_err(|error| ViewError::Malformed {
-            method,
-            reason: error.to_string(),
-        })
+        from_params(Some(result.as_str())).map_err(|error| ViewError::malformed(method, error))
     }
 }
 
@@ -305,15 +305,6 @@ impl View {
 struct CancelOnDrop<'a> {
     conversation: &'a Conversation,
     id: Option<RequestId>,
-}
-
-impl<'a> CancelOnDrop<'a> {
-    fn new(conversation: &'a Conversation, id: RequestId) -> Self {
-        Self {
-            conversation,
-            id: Some(id),
-        }
-    }
 }
 
 impl Drop for CancelOnDrop<'_> {
@@ -331,8 +322,5 @@ impl Drop for CancelOnDrop<'_> {
 }
 
 fn to_value(method: &'static str, value: &impl Serialize) -> Result<serde_json::Value, ViewError> {
-    serde_json::to_value(value).map_err(|error| ViewError::Malformed {
-        method,
-        reason: error.to_string(),
-    })
+    serde_json::to_value(value).map_err(|error| ViewError::malformed(method, error))
 }
