@@ -2,8 +2,6 @@
 //!
 //! Spec: <https://github.com/modelcontextprotocol/ext-skills>
 
-use std::fmt::Write as _;
-
 use mcp_types::{CacheScope, Cursor, JsonObject, Meta, Resource};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -141,32 +139,18 @@ impl SkillResource {
         }
     }
 
-    /// Returns the SHA-256 of the bytes. Returns `None` if the digest is malformed.
-    pub fn sha256(&self) -> Option<[u8; 32]> {
-        let text = self.digest.strip_prefix("sha256:")?.as_bytes();
-        let digit = |byte: u8| match byte {
-            b'0'..=b'9' => Some(byte - b'0'),
-            b'a'..=b'f' => Some(byte - b'a' + 10),
-            _ => None,
-        };
-        if text.len() != 64 {
-            return None;
-        }
-        let mut bytes = [0; 32];
-        for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
-            *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-        }
-        Some(bytes)
+    /// Returns true if the digest has the form of a SHA-256.
+    pub(crate) fn has_digest(&self) -> bool {
+        let digits = self.digest.strip_prefix("sha256:").unwrap_or_default();
+        let is_digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        digits.len() == 64 && digits.bytes().all(is_digit)
     }
 }
 
 /// Returns a SHA-256 as `sha256:` and hexadecimal digits.
 pub(crate) fn digest_text(sha256: [u8; 32]) -> String {
-    sha256.iter().fold("sha256:".to_owned(), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let digits: String = sha256.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{digits}")
 }
 
 /// Parameters of `skills/list`.
@@ -267,10 +251,10 @@ mod tests {
     }
 
     #[test]
-    fn sha256_of_malformed_digest_is_none() {
+    fn digest_has_64_digits() {
         let file = file("SKILL.md", 3);
         assert_eq!(file.digest, format!("sha256:{}", "a7".repeat(32)));
-        assert_eq!(file.sha256(), Some([0xa7; 32]));
+        assert!(file.has_digest());
         for digest in [
             String::new(),
             "sha256:".to_owned(),
@@ -284,7 +268,7 @@ mod tests {
                 digest,
                 ..file.clone()
             };
-            assert_eq!(broken.sha256(), None, "{broken:?}");
+            assert!(!broken.has_digest(), "{broken:?}");
         }
     }
 

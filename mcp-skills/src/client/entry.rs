@@ -76,7 +76,7 @@ fn check_files(uri: &str, root: &str, files: &[SkillResource]) -> Result<(), Str
         if !seen.insert(file.uri.as_str()) {
             return Err(format!("the file `{}` is listed twice", file.uri));
         }
-        if file.sha256().is_none() {
+        if !file.has_digest() {
             return Err(format!("the digest of `{}` is malformed", file.uri));
         }
     }

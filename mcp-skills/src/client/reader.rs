@@ -6,7 +6,7 @@ use mcp_client::Client;
 use mcp_types::ResourceContents;
 
 use super::error::SkillError;
-use crate::types::SkillResource;
+use crate::types::{SkillResource, digest_text};
 
 /// Reads files from one server.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl FileReader {
                 actual,
             });
         }
-        if expected.sha256() == Some(Hash::hash(&bytes)) {
+        if expected.digest == digest_text(Hash::hash(&bytes)) {
             Ok(bytes)
         } else {
             Err(SkillError::WrongDigest { uri: found })

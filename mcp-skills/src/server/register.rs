@@ -42,27 +42,15 @@ impl ServerExtension for Skills {
 
         let lists = store.clone();
         setup.request::<ListSkills, _>(move |params: ListSkillsParams, notify: Notify| {
-            let store = lists.clone();
-            async move {
-                let catalog = check(store, &notify).await?;
-                list(&catalog, params.cursor.as_ref(), page_size, cache)
-            }
+            list(lists.clone(), notify, params, page_size, cache)
         });
         let gets = store.clone();
         setup.request::<GetSkill, _>(move |params: GetSkillParams, notify: Notify| {
-            let store = gets.clone();
-            async move {
-                let catalog = check(store, &notify).await?;
-                get(&catalog, &params.uri, cache)
-            }
+            get(gets.clone(), notify, params, cache)
         });
         let directories = store.clone();
         setup.request::<ReadDirectory, _>(move |params: ReadDirectoryParams, notify: Notify| {
-            let store = directories.clone();
-            async move {
-                let catalog = check(store, &notify).await?;
-                read_directory(&catalog, &params)
-            }
+            read_directory(directories.clone(), notify, params)
         });
         setup.routes(files(store));
     }
@@ -75,10 +63,7 @@ fn files(store: Arc<Store>) -> Routes {
     template.name = "skills".to_owned();
     template.description = Some("Files of skills. `skills/list` lists them.".to_owned());
     let route = template
-        .read(move |args: RawArgs, notify: Notify| {
-            let store = store.clone();
-            async move { read(store, args, notify).await }
-        })
+        .read(move |args: RawArgs, notify: Notify| read(store.clone(), args, notify))
         .list(move |notify: Notify| {
             let store = lists.clone();
             async move {
@@ -114,13 +99,15 @@ fn key_of(cursor: Option<&Cursor>) -> Result<Option<&str>, RequestError> {
 /// Cursors name the last skill of the previous page, so that changes between pages neither repeat nor skip
 /// skills.
 // spec: SKILL-16
-fn list(
-    catalog: &Catalog,
-    at: Option<&Cursor>,
+async fn list(
+    store: Arc<Store>,
+    notify: Notify,
+    params: ListSkillsParams,
     page_size: usize,
     cache: CacheHint,
 ) -> Result<ListSkillsResult, RequestError> {
-    let after = key_of(at)?;
+    let catalog = check(store, &notify).await?;
+    let after = key_of(params.cursor.as_ref())?;
     let mut rest = catalog
         .skills
         .iter()
@@ -138,8 +125,14 @@ fn list(
 }
 
 // spec: SKILL-18
-fn get(catalog: &Catalog, uri: &str, cache: CacheHint) -> Result<GetSkillResult, RequestError> {
-    let skill = catalog.skills.get(uri);
+async fn get(
+    store: Arc<Store>,
+    notify: Notify,
+    params: GetSkillParams,
+    cache: CacheHint,
+) -> Result<GetSkillResult, RequestError> {
+    let catalog = check(store, &notify).await?;
+    let skill = catalog.skills.get(&params.uri);
     let skill =
         skill.ok_or_else(|| RequestError::invalid_params("`uri`: no skill of this server"))?;
     Ok(GetSkillResult {
@@ -151,10 +144,12 @@ fn get(catalog: &Catalog, uri: &str, cache: CacheHint) -> Result<GetSkillResult,
 }
 
 // spec: SKILL-19
-fn read_directory(
-    catalog: &Catalog,
-    params: &ReadDirectoryParams,
+async fn read_directory(
+    store: Arc<Store>,
+    notify: Notify,
+    params: ReadDirectoryParams,
 ) -> Result<ReadDirectoryResult, RequestError> {
+    let catalog = check(store, &notify).await?;
     let after = key_of(params.cursor.as_ref())?;
     let page = catalog.read_directory(&params.uri, after, DIRECTORY_PAGE);
     let (resources, next) = page.ok_or_else(|| {
