@@ -151,13 +151,12 @@ impl Pair {
             Transport::Pipe => self.connect_pipe(transcript).await,
             Transport::Messages => self.connect_messages(transcript).await,
             Transport::Http => {
-                let endpoint = StreamableHttp::new(self.server);
-                let service = http::InProcessService::new(
-                    endpoint,
-                    self.principal,
-                    self.response_faults,
-                    transcript.clone(),
-                );
+                let service = http::InProcessService {
+                    endpoint: StreamableHttp::new(self.server),
+                    principal: self.principal,
+                    faults: self.response_faults.into(),
+                    transcript: transcript.clone(),
+                };
                 let channel = HttpChannel::with_service("http://localhost/mcp", service)?;
                 Ok(Connected {
                     client: self.client.connect(channel).await?,

@@ -26,26 +26,10 @@ type BoxBody = Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>;
 /// An endpoint in this process, as a client's HTTP service.
 #[derive(Clone)]
 pub(super) struct InProcessService {
-    endpoint: StreamableHttp,
-    principal: Option<Principal>,
-    faults: Arc<[WireFault]>,
-    transcript: Transcript,
-}
-
-impl InProcessService {
-    pub(super) fn new(
-        endpoint: StreamableHttp,
-        principal: Option<Principal>,
-        faults: Vec<WireFault>,
-        transcript: Transcript,
-    ) -> Self {
-        Self {
-            endpoint,
-            principal,
-            faults: faults.into(),
-            transcript,
-        }
-    }
+    pub(super) endpoint: StreamableHttp,
+    pub(super) principal: Option<Principal>,
+    pub(super) faults: Arc<[WireFault]>,
+    pub(super) transcript: Transcript,
 }
 
 impl Service<Request<Bytes>> for InProcessService {
