@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures_util::Stream;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, Request, StatusCode, Uri};
-use mcp_core::{BoxFuture, ChannelError};
+use mcp_core::ChannelError;
 use mcp_transport_http::headers::names;
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -198,7 +198,7 @@ impl Authorizer {
         let state = &self.0.state;
         if matches!(state.oauth.grant, Grant::Token(_)) {
             let message = "the program manages the token itself; remove .token(…) to import one";
-            return Err(AuthError::Settings(message.to_owned()));
+            return Err(AuthError::settings(message));
         }
         state.check_usable(&credentials)?;
         check_token(&credentials.access_token)?;
@@ -258,7 +258,7 @@ impl Authorizer {
             return Ok(RequestToken::Active(token));
         }
         let renewed = self
-            .renew(Need::Expiry, self.is_replaced(Some(token.number)))
+            .renew(Need::Expiry, self.is_replaced(Some(&token)))
             .await;
         match renewed {
             Ok(()) => Ok(state
@@ -272,17 +272,17 @@ impl Authorizer {
     }
 
     /// Returns whether the token in use is another one than that of a request.
-    fn is_replaced(&self, used: Option<u64>) -> impl FnOnce() -> bool + use<> {
-        let state = Arc::clone(&self.0.state);
+    fn is_replaced(&self, used: Option<&Arc<ActiveToken>>) -> impl FnOnce() -> bool {
         move || {
-            let current = state.token.load_full().map(|token| token.number);
-            current.is_some() && current != used
+            let current = self.0.state.token.load();
+            let current = current.as_ref();
+            current.is_some_and(|current| used.is_none_or(|used| !Arc::ptr_eq(current, used)))
         }
     }
 
     async fn renew(&self, need: Need, is_done: impl FnOnce() -> bool) -> Result<(), AuthError> {
         let state = Arc::clone(&self.0.state);
-        let work = || Box::pin(async move { state.renew(need).await }) as _;
+        let work = || async move { state.renew(need).await };
         self.0.flight.run(|| is_done().then_some(()), work).await
     }
 
@@ -310,7 +310,7 @@ impl Authorizer {
                 {
                     request.headers_mut().insert(DPOP, proof);
                 }
-                let header = token.authorization();
+                let header = token.header.clone();
                 request.headers_mut().insert(AUTHORIZATION, header);
             }
         }
@@ -400,7 +400,7 @@ impl Authorizer {
             challenge,
             may_refresh,
         };
-        let is_done = self.is_replaced(used.map(|token| token.number));
+        let is_done = self.is_replaced(used);
         self.renew(need, is_done).await?;
         Ok(true)
     }
@@ -418,13 +418,13 @@ impl Authorizer {
                 limit: MAX_STEP_UPS,
             });
         }
-        let is_done = self.is_replaced(used.map(|token| token.number));
+        let is_done = self.is_replaced(used);
         let state = Arc::clone(&self.0.state);
-        let counted = || self.count_step_up(operation(request));
-        let work = || -> BoxFuture<'static, Result<(), AuthError>> {
-            match counted() {
-                Ok(()) => Box::pin(async move { state.renew(Need::Scopes(challenge)).await }),
-                Err(error) => Box::pin(std::future::ready(Err(error))),
+        let work = || {
+            let counted = self.count_step_up(operation(request));
+            async move {
+                counted?;
+                state.renew(Need::Scopes(challenge)).await
             }
         };
         self.0.flight.run(|| is_done().then_some(()), work).await?;

@@ -2,14 +2,15 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use http::HeaderValue;
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderValue};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, json};
+use serde_json::json;
 use url::form_urlencoded;
 
 use crate::clock;
 use crate::error::AuthError;
+use crate::fetch::TokenForm;
 use crate::key::{PrivateKey, random_text};
 use crate::metadata::server::ServerMetadata;
 use crate::secret::Secret;
@@ -73,33 +74,23 @@ impl Method {
     }
 }
 
-/// A form that grows, together with the headers of its request.
-#[derive(Default)]
-pub(crate) struct TokenForm {
-    pub(crate) headers: HeaderMap,
-    pub(crate) fields: Vec<(&'static str, Secret)>,
-}
-
-impl TokenForm {
-    pub(crate) fn new(grant_type: &str) -> Self {
-        let mut form = Self::default();
-        form.set("grant_type", grant_type);
-        form
-    }
-
-    pub(crate) fn set(&mut self, name: &'static str, value: impl Into<Secret>) {
-        self.fields.push((name, value.into()));
-    }
-
-    pub(crate) fn encode(&self) -> String {
-        let pairs = self.fields.iter();
-        form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(pairs.map(|(name, value)| (*name, value.expose())))
-            .finish()
+impl From<Option<Secret>> for Credential {
+    fn from(secret: Option<Secret>) -> Self {
+        secret.map_or(Self::None, Self::Secret)
     }
 }
 
 impl Client {
+    /// A client whose id the program or its user has from the authorization server.
+    pub(crate) fn given(id: impl Into<String>, credential: Credential) -> Self {
+        Self {
+            id: id.into(),
+            kind: ClientKind::PreRegistered,
+            credential,
+            method: None,
+        }
+    }
+
     /// Adds the authentication of this client to a token request.
     ///
     /// # Errors
@@ -176,9 +167,7 @@ impl Client {
             "exp": now + 60,
             "jti": random_text(16)?,
         });
-        let mut header = Map::new();
-        header.insert("typ".to_owned(), json!("JWT"));
-        key.sign(header, &claims)
+        key.sign(json!({"typ": "JWT"}), &claims)
     }
 }
 
@@ -189,7 +178,7 @@ pub(crate) fn basic(id: &str, secret: &Secret) -> Result<HeaderValue, AuthError>
     let encode = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
     let pair = format!("{}:{}", encode(id), encode(secret.expose()));
     let mut value = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(pair)))
-        .map_err(|_| AuthError::Settings("the client secret is invalid".to_owned()))?;
+        .map_err(|_| AuthError::settings("the client secret is invalid"))?;
     value.set_sensitive(true);
     Ok(value)
 }
@@ -198,15 +187,14 @@ pub(crate) fn basic(id: &str, secret: &Secret) -> Result<HeaderValue, AuthError>
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct ClientRecord {
     pub(crate) id: String,
-    pub(crate) kind: ClientKind,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) secret: Option<Secret>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) method: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) redirect_uri: Option<String>,
     /// Seconds since 1970 at which the secret expires.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expires_at: Option<u64>,
     /// The origin of the token endpoint when the client was registered.
     #[serde(default)]
@@ -221,14 +209,10 @@ impl ClientRecord {
 
 impl From<&ClientRecord> for Client {
     fn from(record: &ClientRecord) -> Self {
-        let credential = record
-            .secret
-            .clone()
-            .map_or(Credential::None, Credential::Secret);
         Self {
             id: record.id.clone(),
-            kind: record.kind,
-            credential,
+            kind: ClientKind::Dynamic,
+            credential: record.secret.clone().into(),
             method: record.method.clone(),
         }
     }

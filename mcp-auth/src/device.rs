@@ -10,9 +10,9 @@ use mcp_core::BoxFuture;
 use serde::Deserialize;
 use url::Url;
 
-use crate::client::{Client, TokenForm};
+use crate::client::Client;
 use crate::error::{AuthError, printable};
-use crate::fetch::Fetcher;
+use crate::fetch::{Fetcher, TokenForm};
 use crate::metadata::server::ServerMetadata;
 use crate::secret::Secret;
 use crate::token::{TokenEndpoint, Tokens, rejection};
@@ -87,8 +87,7 @@ impl PendingDevice {
             return Err(AuthError::malformed(&server.token_endpoint, message));
         };
         client.authenticate(server, &mut form)?;
-        let body = form.encode().into();
-        let fetched = fetcher.post_form(endpoint, form.headers, body).await?;
+        let fetched = fetcher.post_form(endpoint, &form).await?;
         if !fetched.status.is_success() {
             return Err(rejection(&fetched));
         }
@@ -99,8 +98,11 @@ impl PendingDevice {
             fetcher.check(&url).map(|()| url)
         };
         let page = read(&response.verification_uri)?;
-        if let Some(complete) = &response.verification_uri_complete
-            && read(complete)?.origin() != page.origin()
+        let complete = response.verification_uri_complete.as_deref();
+        let complete = complete.map(read).transpose()?;
+        if complete
+            .as_ref()
+            .is_some_and(|complete| complete.origin() != page.origin())
         {
             let message = "verification_uri_complete has another origin than verification_uri";
             return Err(AuthError::malformed(endpoint, message));
@@ -108,9 +110,10 @@ impl PendingDevice {
         let interval = Duration::from_secs(response.interval.unwrap_or(DEFAULT_INTERVAL));
         Ok(Self {
             login: DeviceLogin {
-                verification_uri: response.verification_uri,
+                // The parsed form has no control characters, which could rewrite a terminal.
+                verification_uri: page.to_string(),
                 user_code: printable(&response.user_code),
-                verification_uri_complete: response.verification_uri_complete,
+                verification_uri_complete: complete.as_ref().map(Url::to_string),
                 expires_in: response.expires_in,
             },
             page,
@@ -135,9 +138,7 @@ impl PendingDevice {
             tokio::time::sleep(interval).await;
             let mut form = TokenForm::new(DEVICE_CODE);
             form.set("device_code", self.code.clone());
-            if let Some(resource) = resource {
-                form.set("resource", resource);
-            }
+            form.set_resource(resource);
             match endpoint.request(client, form).await {
                 Err(AuthError::TokenRejected(code)) => match &*code.code {
                     "authorization_pending" => {}

@@ -160,7 +160,8 @@ impl Discovery<'_> {
     async fn server_metadata(&self, issuer: &str) -> Result<ServerMetadata, AuthError> {
         let invalid = || AuthError::malformed(self.server, "the issuer is not a URL without query");
         let url = Url::parse(issuer).map_err(|_| invalid())?;
-        if url.query().is_some() {
+        // Programs and error messages show the issuer.
+        if url.query().is_some() || issuer.contains(char::is_control) {
             return Err(invalid());
         }
         self.fetcher.check(&url)?;

@@ -11,7 +11,6 @@ use url::Url;
 
 use crate::clock;
 use crate::error::AuthError;
-use crate::fetch::header_text;
 use crate::key::{ProofKey, random_text, sha256_base64};
 use crate::secret::Secret;
 
@@ -45,13 +44,15 @@ pub(crate) struct Nonces(Mutex<HashMap<String, String>>);
 impl Nonces {
     /// Keeps the nonce of a response. Returns whether there was one.
     pub(crate) fn update(&self, url: &Url, headers: &HeaderMap) -> bool {
-        let Some(nonce) = header_text(headers, &DPOP_NONCE) else {
+        let nonce = headers.get(DPOP_NONCE);
+        let nonce = nonce.and_then(|nonce| nonce.to_str().ok());
+        let Some(nonce) = nonce.filter(|nonce| (1..=1024).contains(&nonce.len())) else {
             return false;
         };
         let mut nonces = self.0.lock();
         let origin = url.origin().ascii_serialization();
         if nonces.len() < MAX_ORIGINS || nonces.contains_key(&origin) {
-            nonces.insert(origin, nonce);
+            nonces.insert(origin, nonce.to_owned());
         }
         true
     }

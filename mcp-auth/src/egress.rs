@@ -51,7 +51,7 @@ impl Egress {
         let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
         let Some(url) = url else {
             let message = format!("{origin:?} is not an origin; write it as https://host:port");
-            return Err(AuthError::Settings(message));
+            return Err(AuthError::settings(message));
         };
         self.allowed.push(url.origin());
         Ok(self)
@@ -108,21 +108,18 @@ impl EgressRules {
         if self.allowed.contains(&url.origin()) {
             return None;
         }
-        let class = match url.host() {
-            Some(Host::Ipv4(ip)) => Zone::of_ip(ip.into()),
-            Some(Host::Ipv6(ip)) => Zone::of_ip(ip.into()),
-            Some(Host::Domain(name)) => match Zone::of_name(name) {
-                // Its addresses are not checked when connecting.
-                Some(Zone::Public) if self.lists(name) => {
-                    return Some("its host is allowed with another scheme or port only");
-                }
-                zone => zone,
-            },
-            None => return Some("it has no host"),
+        let Some(host) = url.host() else {
+            return Some("it has no host");
         };
-        let Some(zone) = class else {
+        let Some(zone) = zone_of_host(&host) else {
             return Some("its address is reserved, or that of a cloud metadata service");
         };
+        // The addresses of such a name are not checked when connecting.
+        if let (Host::Domain(name), Zone::Public) = (host, zone)
+            && self.lists(name)
+        {
+            return Some("its host is allowed with another scheme or port only");
+        }
         if zone < self.zone {
             return Some("its address is in a more private network than the server");
         }
@@ -161,13 +158,16 @@ impl EgressRules {
 
 /// The zone of the address in a URL, as far as the URL itself tells.
 pub(crate) fn zone_of_url(url: &Url) -> Zone {
-    let zone = match url.host() {
-        Some(Host::Ipv4(ip)) => Zone::of_ip(ip.into()),
-        Some(Host::Ipv6(ip)) => Zone::of_ip(ip.into()),
-        Some(Host::Domain(name)) => Zone::of_name(name),
-        None => None,
-    };
+    let zone = url.host().and_then(|host| zone_of_host(&host));
     zone.unwrap_or(Zone::Public)
+}
+
+fn zone_of_host(host: &Host<&str>) -> Option<Zone> {
+    match *host {
+        Host::Ipv4(ip) => Zone::of_ip(ip.into()),
+        Host::Ipv6(ip) => Zone::of_ip(ip.into()),
+        Host::Domain(name) => Zone::of_name(name),
+    }
 }
 
 /// The hosts of the environment's proxies, which the client itself has to resolve.
@@ -182,9 +182,10 @@ fn proxy_hosts() -> Vec<String> {
     ];
     let values = names.iter().filter_map(|name| std::env::var(name).ok());
     let hosts = values.filter_map(|value| {
-        let url = match value.contains("://") {
-            true => Url::parse(&value),
-            false => Url::parse(&format!("http://{value}")),
+        let url = if value.contains("://") {
+            Url::parse(&value)
+        } else {
+            Url::parse(&format!("http://{value}"))
         };
         url.ok()?.host_str().map(str::to_owned)
     });

@@ -11,10 +11,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-use crate::client::{Client, ClientKind, Credential, TokenForm};
+use crate::client::{Client, Credential};
 use crate::dpop::Nonces;
 use crate::error::AuthError;
-use crate::fetch::Fetcher;
+use crate::fetch::{Fetcher, TokenForm};
 use crate::metadata::server::ServerMetadata;
 use crate::secret::Secret;
 use crate::source::{Source, source};
@@ -39,8 +39,7 @@ const ID_TOKEN: &str = "urn:ietf:params:oauth:token-type:id_token";
 #[derive(Clone)]
 pub struct EnterpriseIdp {
     token_endpoint: String,
-    client_id: String,
-    credential: Credential,
+    client: Client,
     subject: Source,
 }
 
@@ -60,8 +59,7 @@ impl EnterpriseIdp {
     {
         Self {
             token_endpoint: token_endpoint.into(),
-            client_id: client_id.into(),
-            credential: Credential::None,
+            client: Client::given(client_id, Credential::None),
             subject: source(id_token),
         }
     }
@@ -69,7 +67,7 @@ impl EnterpriseIdp {
     /// Sets this client's secret at the provider. Default: none.
     #[must_use]
     pub fn client_secret(mut self, secret: impl Into<Secret>) -> Self {
-        self.credential = Credential::Secret(secret.into());
+        self.client.credential = Credential::Secret(secret.into());
         self
     }
 
@@ -92,26 +90,16 @@ impl EnterpriseIdp {
         resource: Option<&str>,
         client_id: &str,
     ) -> Result<Secret, AuthError> {
-        let url = Url::parse(&self.token_endpoint).map_err(|_| {
-            let message = "the token endpoint of the identity provider is not a URL";
-            AuthError::Settings(message.to_owned())
-        })?;
+        let invalid = "the token endpoint of the identity provider is not a URL";
+        let url = Url::parse(&self.token_endpoint).map_err(|_| AuthError::settings(invalid))?;
         let mut provider = ServerMetadata::at_origin(&url);
         provider.token_endpoint = url.clone();
-        let client = Client {
-            id: self.client_id.clone(),
-            kind: ClientKind::PreRegistered,
-            credential: self.credential.clone(),
-            method: None,
-        };
         let mut form = TokenForm::new(TOKEN_EXCHANGE);
         form.set("requested_token_type", ID_JAG);
         form.set("subject_token", (self.subject)().await?);
         form.set("subject_token_type", ID_TOKEN);
         form.set("audience", server.issuer.as_str());
-        if let Some(resource) = resource {
-            form.set("resource", resource);
-        }
+        form.set_resource(resource);
         let nonces = Nonces::default();
         let endpoint = TokenEndpoint {
             fetcher,
@@ -119,7 +107,7 @@ impl EnterpriseIdp {
             nonces: &nonces,
             key: None,
         };
-        let tokens = endpoint.request(&client, form).await?;
+        let tokens = endpoint.request(&self.client, form).await?;
         if tokens.issued_type.as_deref() != Some(ID_JAG) {
             return Err(AuthError::malformed(
                 &url,
@@ -192,7 +180,7 @@ impl fmt::Debug for EnterpriseIdp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EnterpriseIdp")
             .field("token_endpoint", &self.token_endpoint)
-            .field("client_id", &self.client_id)
+            .field("client_id", &self.client.id)
             .finish_non_exhaustive()
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_core::ChannelError;
 use mcp_types::escape_line;
@@ -215,6 +216,17 @@ impl AuthError {
             self,
             Self::Unavailable { .. } | Self::Timeout { .. } | Self::Interrupted
         )
+    }
+
+    pub(crate) fn settings(message: impl Into<String>) -> Self {
+        Self::Settings(message.into())
+    }
+
+    pub(crate) fn timeout(step: &'static str, limit: Duration) -> Self {
+        Self::Timeout {
+            step,
+            seconds: limit.as_secs(),
+        }
     }
 
     pub(crate) fn malformed(url: &Url, reason: impl Into<String>) -> Self {

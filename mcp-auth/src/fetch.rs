@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use mcp_transport_http::client::{ChannelService, HttpBody, HttpClient};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tower_service::Service;
-use url::Url;
+use url::{Url, form_urlencoded};
 
 use crate::egress::EgressRules;
 use crate::error::{AuthError, OAuthCode, shown};
 use crate::limits::{Limits, MAX_DEPTH, MAX_REDIRECTS};
+use crate::secret::Secret;
 
 /// A response that was read completely.
 pub(crate) struct Fetched {
@@ -85,6 +86,38 @@ struct ErrorBody {
     error_description: Option<String>,
 }
 
+/// A form that grows, together with the headers of its request.
+#[derive(Clone, Default)]
+pub(crate) struct TokenForm {
+    pub(crate) headers: HeaderMap,
+    pub(crate) fields: Vec<(&'static str, Secret)>,
+}
+
+impl TokenForm {
+    pub(crate) fn new(grant_type: &str) -> Self {
+        let mut form = Self::default();
+        form.set("grant_type", grant_type);
+        form
+    }
+
+    pub(crate) fn set(&mut self, name: &'static str, value: impl Into<Secret>) {
+        self.fields.push((name, value.into()));
+    }
+
+    /// Sets the resource indicator, if there is one.
+    pub(crate) fn set_resource(&mut self, resource: Option<&str>) {
+        self.fields
+            .extend(resource.map(|resource| ("resource", resource.into())));
+    }
+
+    fn encode(&self) -> String {
+        let pairs = self.fields.iter();
+        form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(pairs.map(|(name, value)| (*name, value.expose())))
+            .finish()
+    }
+}
+
 /// Returns the largest nesting of JSON.
 pub(crate) fn depth(json: &[u8]) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
@@ -126,7 +159,7 @@ impl Fetcher {
             .check_addresses(move |name, address| resolver.check_address(name, address))
             .connect_timeout(std::time::Duration::from_secs(5))
             .build();
-        let http = http.map_err(|error| AuthError::Settings(error.to_string()))?;
+        let http = http.map_err(|error| AuthError::settings(error.to_string()))?;
         Ok(Self {
             http: ChannelService::new(http),
             rules,
@@ -187,11 +220,12 @@ impl Fetcher {
     pub(crate) async fn post_form(
         &self,
         url: &Url,
-        mut headers: HeaderMap,
-        body: Bytes,
+        form: &TokenForm,
     ) -> Result<Fetched, AuthError> {
-        let form = HeaderValue::from_static("application/x-www-form-urlencoded");
-        headers.insert(CONTENT_TYPE, form);
+        let mut headers = form.headers.clone();
+        let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
+        headers.insert(CONTENT_TYPE, kind);
+        let body = form.encode().into();
         self.send(Method::POST, url, headers, body).await
     }
 
@@ -303,12 +337,6 @@ impl Fetcher {
         }
         Ok(whole.freeze())
     }
-}
-
-/// Returns the value of a header that holds a nonce or another short text.
-pub(crate) fn header_text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
-    let value = headers.get(name)?.to_str().ok()?;
-    (!value.is_empty() && value.len() <= 1024).then(|| value.to_owned())
 }
 
 /// Converts a response for the tests of other modules.

@@ -23,11 +23,14 @@ impl<T> Default for Flight<T> {
 
 impl<T: Clone + Send + Sync + 'static> Flight<T> {
     /// Joins the running task, or starts `work`. Does neither when `known` returns the result.
-    pub(crate) async fn run(
+    pub(crate) async fn run<W>(
         &self,
         known: impl FnOnce() -> Option<T>,
-        work: impl FnOnce() -> BoxFuture<'static, Result<T, AuthError>>,
-    ) -> Result<T, AuthError> {
+        work: impl FnOnce() -> W,
+    ) -> Result<T, AuthError>
+    where
+        W: Future<Output = Result<T, AuthError>> + Send + 'static,
+    {
         let running = {
             let mut slot = self.0.lock();
             if let Some(running) = &*slot {
@@ -48,7 +51,10 @@ impl<T: Clone + Send + Sync + 'static> Flight<T> {
         Some(running.await)
     }
 
-    fn spawn(&self, work: BoxFuture<'static, Result<T, AuthError>>) -> Running<T> {
+    fn spawn(
+        &self,
+        work: impl Future<Output = Result<T, AuthError>> + Send + 'static,
+    ) -> Running<T> {
         let finished = Finished(self.clone());
         let task = tokio::spawn(async move {
             let _finished = finished;
@@ -86,7 +92,7 @@ mod tests {
                     runs.fetch_add(1, Ordering::SeqCst);
                     Ok(())
                 };
-                flight.run(|| None, || Box::pin(work)).await
+                flight.run(|| None, || work).await
             }
         };
         let all = futures_util::future::join_all((0..50).map(|_| start(flight.clone())));
@@ -102,12 +108,10 @@ mod tests {
     #[tokio::test]
     async fn panic_ends_the_task_only() {
         let flight = Flight::default();
-        let panics: BoxFuture<'static, Result<(), AuthError>> = Box::pin(async { panic!("test") });
-        let outcome = flight.run(|| None, || panics).await;
+        let panics = || async { panic!("test") };
+        let outcome = flight.run(|| None, panics).await;
         assert!(matches!(outcome, Err(AuthError::Interrupted)));
-        let outcome = flight
-            .run(|| Some(()), || Box::pin(std::future::pending()))
-            .await;
+        let outcome = flight.run(|| Some(()), std::future::pending).await;
         assert!(outcome.is_ok());
     }
 }

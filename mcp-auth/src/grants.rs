@@ -5,40 +5,26 @@ use std::time::Duration;
 use url::Url;
 
 use crate::challenge::TokenType;
-use crate::client::{Client, ClientKind, ClientRecord, Credential, TokenForm};
+use crate::client::{Client, ClientKind, ClientRecord, Credential};
 use crate::consent::LoginPrompt;
 use crate::device::{PendingDevice, ShowDevice};
 use crate::dpop::{ALGORITHM, Dpop};
 use crate::enterprise::{EnterpriseIdp, JWT_BEARER};
 use crate::error::{AuthError, printable, shown};
 use crate::event::AuthEvent;
+use crate::fetch::TokenForm;
 use crate::key::ProofKey;
-use crate::login::LoginRequest;
+use crate::login::Login;
 use crate::metadata::server::ServerMetadata;
 use crate::oauth::{Grant, OAuth};
-use crate::record::{StoredCredentials, TokenContext};
+use crate::record::{StoredCredentials, TokenContext, TokenRequest};
 use crate::redirect::LoginPage;
-use crate::registration::Registration;
 use crate::scope::Scopes;
 use crate::secret::Secret;
 use crate::site::is_site_of;
 use crate::source::Source;
 use crate::state::LoginState;
 use crate::token::{TokenEndpoint, Tokens};
-
-/// The purpose of a token request.
-pub(crate) struct TokenRequest<'a> {
-    pub(crate) server: &'a ServerMetadata,
-    /// The resource indicator.
-    pub(crate) resource: Option<&'a str>,
-    pub(crate) scopes: &'a Scopes,
-    /// The MCP server accepts tokens with a proof of possession only.
-    pub(crate) requires_dpop: bool,
-    /// The MCP server publishes no metadata (revision 2025-03-26).
-    pub(crate) is_legacy: bool,
-    /// The tokens that are replaced, of the same authorization server.
-    pub(crate) previous: Option<&'a StoredCredentials>,
-}
 
 impl LoginState {
     /// Obtains a token by the grant of the settings, stores it and uses it.
@@ -153,14 +139,14 @@ impl LoginState {
         };
         let limit = self.oauth.limits.login;
         let prompt = LoginPrompt::new(&self.server, server, page);
-        match tokio::time::timeout(limit, confirm(prompt)).await {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(AuthError::NotConfirmed {
-                server: shown(&self.server),
-                issuer: printable(&server.issuer),
-            }),
-            Err(_) => Err(timeout("the confirmation of the login", limit)),
+        let confirmed = async { Ok(confirm(prompt).await) };
+        if within("the confirmation of the login", limit, confirmed).await? {
+            return Ok(());
         }
+        Err(AuthError::NotConfirmed {
+            server: shown(&self.server),
+            issuer: printable(&server.issuer),
+        })
     }
 
     /// The key for proofs of possession, if tokens are to be bound to one.
@@ -192,71 +178,52 @@ impl LoginState {
         request: &TokenRequest<'_>,
         endpoint: &TokenEndpoint<'_>,
     ) -> Result<(Client, Tokens), AuthError> {
-        let (client, refused) = match self.log_in_once(request, endpoint).await {
-            (Some(client), Err(AuthError::TokenRejected(code))) => (client, code),
-            (Some(client), outcome) => return Ok((client, outcome?)),
-            (None, Err(error)) => return Err(error),
-            (None, Ok(_)) => return Err(AuthError::Interrupted),
-        };
-        if client.kind != ClientKind::Dynamic || refused.code != "invalid_client" {
-            return Err(AuthError::TokenRejected(refused));
+        let (client, outcome) = self.log_in_once(request, endpoint).await?;
+        match outcome {
+            Err(AuthError::TokenRejected(refused))
+                if client.kind == ClientKind::Dynamic && refused.code == "invalid_client" => {}
+            outcome => return Ok((client, outcome?)),
         }
         let key = self.registration_key(&request.server.issuer);
         self.oauth.store.remove(&key).await?;
-        let (client, outcome) = self.log_in_once(request, endpoint).await;
-        let tokens = outcome?;
-        client
-            .map(|client| (client, tokens))
-            .ok_or(AuthError::Interrupted)
+        let (client, outcome) = self.log_in_once(request, endpoint).await?;
+        Ok((client, outcome?))
     }
 
-    /// Lets the user log in. The client is `None` when none could be found.
+    /// Lets the user log in. The outer error is that of a login without a client.
     async fn log_in_once(
         &self,
         request: &TokenRequest<'_>,
         endpoint: &TokenEndpoint<'_>,
-    ) -> (Option<Client>, Result<Tokens, AuthError>) {
-        let stored = match self.stored_registration(request.server).await {
-            Ok(stored) => stored,
-            Err(error) => return (None, Err(error)),
-        };
+    ) -> Result<(Client, Result<Tokens, AuthError>), AuthError> {
+        let stored = self.stored_registration(request.server).await?;
         let registered = stored
             .as_ref()
             .and_then(|record| record.redirect_uri.as_deref());
-        let session = match self.oauth.redirect.prepare(registered).await {
-            Ok(session) => session,
-            Err(error) => return (None, Err(error)),
-        };
+        let session = self.oauth.redirect.prepare(registered).await?;
         let redirect_uri = session.redirect_uri().to_owned();
-        let client = match self
+        let client = self
             .interactive_client(request, stored, Some(&redirect_uri))
-            .await
-        {
-            Ok(client) => client,
-            Err(error) => return (None, Err(error)),
-        };
+            .await?;
         let tokens = async {
-            let login = LoginRequest {
-                server: request.server,
-                client: &client,
-                redirect_uri: &redirect_uri,
-                scopes: request.scopes,
-                resource: request.resource,
-                allows_missing_pkce: self.oauth.missing_pkce.contains(&request.server.issuer),
-            };
-            let login = login.build()?;
-            self.emit(self.login_started(request, login.shown()));
+            let allows_missing_pkce = self.oauth.missing_pkce.contains(&request.server.issuer);
+            let login = Login::new(request, &client, &redirect_uri, allows_missing_pkce)?;
+            self.emit(self.login_started(request, shown(&login.url)));
             let page = LoginPage {
                 url: login.url.as_str(),
                 state: &login.state,
             };
-            let limit = self.oauth.limits.login;
-            let response = tokio::time::timeout(limit, session.run(page)).await;
-            let response = response.map_err(|_| timeout("the login of the user", limit))??;
-            endpoint.request(&client, login.finish(&response)?).await
+            let response = within(
+                "the login of the user",
+                self.oauth.limits.login,
+                session.run(page),
+            );
+            endpoint
+                .request(&client, login.finish(&response.await?)?)
+                .await
         };
         let tokens = tokens.await;
-        (Some(client), tokens)
+        Ok((client, tokens))
     }
 
     fn login_started(&self, request: &TokenRequest<'_>, page: String) -> AuthEvent {
@@ -273,7 +240,7 @@ impl LoginState {
         &self,
         server: &ServerMetadata,
     ) -> Result<Option<ClientRecord>, AuthError> {
-        if self.oauth.client.is_some() || self.uses_metadata_document(server) {
+        if self.oauth.client.is_some() || self.metadata_document(server).is_some() {
             return Ok(None);
         }
         let stored = self
@@ -288,8 +255,10 @@ impl LoginState {
         Ok(record.filter(|record| !record.is_expired() && record.token_origin == origin))
     }
 
-    fn uses_metadata_document(&self, server: &ServerMetadata) -> bool {
-        server.supports_client_metadata && self.oauth.metadata_url.is_some()
+    /// The URL of the document that describes this client, if the server reads it.
+    fn metadata_document(&self, server: &ServerMetadata) -> Option<&str> {
+        let url = self.oauth.metadata_url.as_deref();
+        url.filter(|_| server.supports_client_metadata)
     }
 
     /// Finds the client: given, described by a document, registered before, registered now.
@@ -301,19 +270,12 @@ impl LoginState {
     ) -> Result<Client, AuthError> {
         let server = request.server;
         if let Some(given) = &self.oauth.client {
-            return Ok(given.to_client());
+            return Ok(given.clone());
         }
-        if let Some(url) = self
-            .oauth
-            .metadata_url
-            .as_ref()
-            .filter(|_| server.supports_client_metadata)
-        {
+        if let Some(url) = self.metadata_document(server) {
             return Ok(Client {
-                id: url.clone(),
                 kind: ClientKind::MetadataDocument,
-                credential: Credential::None,
-                method: None,
+                ..Client::given(url, Credential::None)
             });
         }
         if let Some(stored) = stored
@@ -326,15 +288,7 @@ impl LoginState {
                 issuer: printable(&server.issuer),
             });
         };
-        let registration = Registration {
-            client_name: &self.oauth.client_name,
-            redirect_uri,
-            scopes: request.scopes,
-            dpop: self.oauth.dpop == Dpop::Required,
-        };
-        let record = registration
-            .register(&self.fetcher, server, endpoint, &self.oauth.events)
-            .await?;
+        let record = self.register(request, endpoint, redirect_uri).await?;
         let text = serde_json::to_string(&record);
         let text = text.map_err(|error| AuthError::Store(error.to_string()))?;
         let key = self.registration_key(&server.issuer);
@@ -365,8 +319,7 @@ impl LoginState {
         let expiry = Duration::from_secs(pending.login.expires_in);
         let limit = self.oauth.limits.login.min(expiry);
         let tokens = pending.poll(endpoint, &client, request.resource);
-        let tokens = tokio::time::timeout(limit, tokens).await;
-        let tokens = tokens.map_err(|_| timeout("the login of the user", limit))??;
+        let tokens = within("the login of the user", limit, tokens).await?;
         Ok((client, tokens))
     }
 
@@ -397,14 +350,8 @@ impl LoginState {
             let tokens = endpoint.request(&client, form).await?;
             return Ok((client, tokens));
         }
-        let tokens = endpoint.send(form).await?;
-        let client = Client {
-            id: String::new(),
-            kind: ClientKind::PreRegistered,
-            credential: Credential::None,
-            method: None,
-        };
-        Ok((client, tokens))
+        let tokens = endpoint.send(&form).await?;
+        Ok((Client::given("", Credential::None), tokens))
     }
 
     async fn enterprise(
@@ -426,11 +373,10 @@ impl LoginState {
     }
 
     fn given_client(&self, server: &ServerMetadata) -> Result<Client, AuthError> {
-        let given = self.oauth.client.as_ref();
-        let given = given.ok_or_else(|| AuthError::NoClient {
+        let given = self.oauth.client.clone();
+        given.ok_or_else(|| AuthError::NoClient {
             issuer: printable(&server.issuer),
-        })?;
-        Ok(given.to_client())
+        })
     }
 }
 
@@ -438,16 +384,21 @@ fn set_scopes_and_resource(form: &mut TokenForm, request: &TokenRequest<'_>) {
     if !request.scopes.is_empty() {
         form.set("scope", request.scopes.to_string());
     }
-    if let Some(resource) = request.resource {
-        form.set("resource", resource);
-    }
+    form.set_resource(request.resource);
 }
 
-pub(crate) fn timeout(step: &'static str, limit: Duration) -> AuthError {
-    AuthError::Timeout {
-        step,
-        seconds: limit.as_secs(),
-    }
+/// Limits the time of a step.
+///
+/// # Errors
+///
+/// Returns [`AuthError::Timeout`] after the limit, and the error of the step.
+pub(crate) async fn within<T>(
+    name: &'static str,
+    limit: Duration,
+    step: impl Future<Output = Result<T, AuthError>>,
+) -> Result<T, AuthError> {
+    let done = tokio::time::timeout(limit, step).await;
+    done.unwrap_or_else(|_| Err(AuthError::timeout(name, limit)))
 }
 
 /// Selects the scopes of a first request: the challenge's, else the metadata's, else the settings',

@@ -14,7 +14,7 @@ use ring::signature::{
 };
 use rustls_pki_types::PrivatePkcs8KeyDer;
 use rustls_pki_types::pem::PemObject;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::error::AuthError;
 use crate::secret::Secret;
@@ -97,16 +97,12 @@ impl PrivateKey {
     }
 
     /// Signs a token with the given header fields and claims.
-    pub(crate) fn sign(
-        &self,
-        mut header: Map<String, Value>,
-        claims: &Value,
-    ) -> Result<Secret, AuthError> {
-        header.insert("alg".to_owned(), json!(self.algorithm));
+    pub(crate) fn sign(&self, mut header: Value, claims: &Value) -> Result<Secret, AuthError> {
+        header["alg"] = json!(self.algorithm);
         if let Some(id) = &self.key_id {
-            header.insert("kid".to_owned(), json!(id));
+            header["kid"] = json!(id);
         }
-        let header = URL_SAFE_NO_PAD.encode(Value::Object(header).to_string());
+        let header = URL_SAFE_NO_PAD.encode(header.to_string());
         let input = format!("{header}.{}", URL_SAFE_NO_PAD.encode(claims.to_string()));
         let random = SystemRandom::new();
         let failed = |_| invalid("signing failed");
@@ -189,9 +185,7 @@ impl ProofKey {
     ///
     /// Returns [`AuthError::Key`] when signing fails.
     pub(crate) fn sign(&self, claims: &Value) -> Result<Secret, AuthError> {
-        let mut header = Map::new();
-        header.insert("typ".to_owned(), json!("dpop+jwt"));
-        header.insert("jwk".to_owned(), self.public.clone());
+        let header = json!({"typ": "dpop+jwt", "jwk": self.public});
         self.key.sign(header, claims)
     }
 }

@@ -24,10 +24,11 @@
 //! | `fetch`*, `flight`*, `key`* | the HTTP client of requests to issuers, one task for many callers, signatures |
 //! | `document`, `event` | documents of servers without secrets, events |
 //! | `metadata`* | documents of servers |
-//! | `client`*, `dpop`*, `token`*, `registration` | requests to an authorization server |
-//! | `store`, `redirect`, `consent`, `login`, `device`, `enterprise` | stores, the user's browser and decision, the parts of grants |
+//! | `client`*, `dpop`*, `token`* | requests to an authorization server |
+//! | `store`, `redirect`, `consent`, `device`, `enterprise` | stores, the user's browser and decision, the parts of grants |
 //! | `oauth`, `discovery` | settings, and the order in which documents are fetched |
 //! | `record`, `state` | stored tokens, the state of an authorizer |
+//! | `login`, `registration` | the authorization code flow, new clients |
 //! | `grants`, `renewal`, `probe` | obtaining and renewing tokens, what a server supports |
 //! | `authorizer`, `service` | [`Authorizer`], [`AuthService`] |
 //! | `server` | the protected server; see its module documentation |

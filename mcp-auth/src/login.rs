@@ -5,11 +5,11 @@
 use url::Url;
 use url::form_urlencoded;
 
-use crate::client::{Client, TokenForm};
-use crate::error::{AuthError, OAuthCode, printable, shown};
+use crate::client::Client;
+use crate::error::{AuthError, OAuthCode, printable};
+use crate::fetch::TokenForm;
 use crate::key::{random_text, sha256_base64};
-use crate::metadata::server::ServerMetadata;
-use crate::scope::Scopes;
+use crate::record::TokenRequest;
 use crate::secret::Secret;
 
 /// One authorization request, until its response is there.
@@ -23,25 +23,25 @@ pub(crate) struct Login {
     requires_issuer: bool,
 }
 
-/// The parameters of an authorization request that the caller selects.
-pub(crate) struct LoginRequest<'a> {
-    pub(crate) server: &'a ServerMetadata,
-    pub(crate) client: &'a Client,
-    pub(crate) redirect_uri: &'a str,
-    pub(crate) scopes: &'a Scopes,
-    pub(crate) resource: Option<&'a str>,
-    pub(crate) allows_missing_pkce: bool,
-}
-
-impl LoginRequest<'_> {
+impl Login {
     /// Builds the authorization request with a new state and verifier.
     ///
     /// # Errors
     ///
     /// Returns [`AuthError::PkceUnsupported`] when the server does not announce S256, and
     /// [`AuthError::Malformed`] when its metadata allows no authorization request.
-    pub(crate) fn build(&self) -> Result<Login, AuthError> {
-        let server = self.server;
+    pub(crate) fn new(
+        request: &TokenRequest<'_>,
+        client: &Client,
+        redirect_uri: &str,
+        allows_missing_pkce: bool,
+    ) -> Result<Self, AuthError> {
+        let TokenRequest {
+            server,
+            resource,
+            scopes,
+            ..
+        } = *request;
         let invalid = |reason: &str| AuthError::malformed(&server.token_endpoint, reason);
         let endpoint = server.authorization_endpoint.as_ref();
         let endpoint = endpoint.ok_or_else(|| invalid("authorization_endpoint is missing"))?;
@@ -50,27 +50,27 @@ impl LoginRequest<'_> {
                 "the server does not support the response type code",
             ));
         }
-        if !server.supports_s256 && !self.allows_missing_pkce {
+        if !server.supports_s256 && !allows_missing_pkce {
             return Err(AuthError::PkceUnsupported {
                 issuer: printable(&server.issuer),
             });
         }
         let (state, verifier) = (random_text(32)?, random_text(32)?);
         let challenge = sha256_base64(&verifier);
-        let scope = self.scopes.to_string();
+        let scope = scopes.to_string();
         let mut parameters = vec![
             ("response_type", "code"),
-            ("client_id", &self.client.id),
-            ("redirect_uri", self.redirect_uri),
+            ("client_id", &client.id),
+            ("redirect_uri", redirect_uri),
             ("state", &state),
             ("code_challenge", &challenge),
             ("code_challenge_method", "S256"),
         ];
-        parameters.extend(self.resource.map(|resource| ("resource", resource)));
-        if !self.scopes.is_empty() {
+        parameters.extend(resource.map(|resource| ("resource", resource)));
+        if !scopes.is_empty() {
             parameters.push(("scope", &scope));
         }
-        if self.scopes.contains("offline_access") {
+        if scopes.contains("offline_access") {
             parameters.push(("prompt", "consent"));
         }
         let mut url = endpoint.clone();
@@ -84,19 +84,17 @@ impl LoginRequest<'_> {
             ));
         }
         url.query_pairs_mut().extend_pairs(parameters);
-        Ok(Login {
+        Ok(Self {
             url,
             state,
             verifier: Secret::new(verifier),
-            redirect_uri: self.redirect_uri.to_owned(),
-            resource: self.resource.map(str::to_owned),
+            redirect_uri: redirect_uri.to_owned(),
+            resource: resource.map(str::to_owned),
             issuer: server.issuer.clone(),
             requires_issuer: server.sends_issuer,
         })
     }
-}
 
-impl Login {
     /// Checks the response: state, issuer, error, code, in this order. Returns the form of the token
     /// request.
     ///
@@ -137,15 +135,8 @@ impl Login {
         form.set("code", code);
         form.set("redirect_uri", self.redirect_uri.as_str());
         form.set("code_verifier", self.verifier.clone());
-        if let Some(resource) = &self.resource {
-            form.set("resource", resource.as_str());
-        }
+        form.set_resource(self.resource.as_deref());
         Ok(form)
-    }
-
-    /// The URL of the login page for messages.
-    pub(crate) fn shown(&self) -> String {
-        shown(&self.url)
     }
 }
 
@@ -187,7 +178,9 @@ impl LoginResponse {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::{ClientKind, Credential};
+    use crate::client::Credential;
+    use crate::metadata::server::ServerMetadata;
+    use crate::scope::Scopes;
 
     fn server(sends_issuer: bool) -> ServerMetadata {
         let mut server = ServerMetadata::at_origin(&Url::parse("https://h").unwrap());
@@ -196,21 +189,16 @@ mod tests {
     }
 
     fn build(server: &ServerMetadata, scopes: &str) -> Result<Login, AuthError> {
-        let client = Client {
-            id: "client".to_owned(),
-            kind: ClientKind::Dynamic,
-            credential: Credential::None,
-            method: None,
-        };
-        LoginRequest {
+        let client = Client::given("client", Credential::None);
+        let request = TokenRequest {
             server,
-            client: &client,
-            redirect_uri: "http://127.0.0.1:1/callback",
-            scopes: &Scopes::parse(scopes),
             resource: Some("https://h/mcp"),
-            allows_missing_pkce: false,
-        }
-        .build()
+            scopes: &Scopes::parse(scopes),
+            requires_dpop: false,
+            is_legacy: false,
+            previous: None,
+        };
+        Login::new(&request, &client, "http://127.0.0.1:1/callback", false)
     }
 
     #[test]

@@ -14,7 +14,7 @@ use mcp_transport_http::client::ChannelService;
 use mcp_types::meta::keys;
 use tower_service::Service;
 
-use crate::client::Credential;
+use crate::client::{Client, Credential};
 use crate::consent::{ConfirmLogin, LoginPrompt};
 use crate::device::{DeviceLogin, ShowDevice};
 use crate::dpop::Dpop;
@@ -48,13 +48,6 @@ impl Grant {
     }
 }
 
-/// The id that the program brings along.
-#[derive(Clone)]
-pub(crate) struct GivenClient {
-    pub(crate) id: String,
-    pub(crate) credential: Credential,
-}
-
 /// The value of the `resource` parameter.
 #[derive(Clone)]
 pub(crate) enum ResourceIndicator {
@@ -81,7 +74,8 @@ pub(crate) enum ResourceIndicator {
 pub struct OAuth {
     pub(crate) grant: Grant,
     pub(crate) client_name: String,
-    pub(crate) client: Option<GivenClient>,
+    /// The client that the program brings along.
+    pub(crate) client: Option<Client>,
     /// The only authorization server that gets anything.
     pub(crate) issuer: Option<String>,
     pub(crate) metadata_url: Option<String>,
@@ -229,10 +223,7 @@ impl OAuth {
     }
 
     fn client(mut self, id: impl Into<String>, credential: Credential) -> Self {
-        self.client = Some(GivenClient {
-            id: id.into(),
-            credential,
-        });
+        self.client = Some(Client::given(id, credential));
         self
     }
 

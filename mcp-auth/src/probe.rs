@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::challenge::Challenge;
 use crate::discovery::{Discovered, Discovery};
 use crate::error::AuthError;
-use crate::grants::{select_scopes, timeout};
+use crate::grants::{select_scopes, within};
 use crate::oauth::OAuth;
 use crate::scope::Scopes;
 use crate::state::LoginState;
@@ -72,8 +72,7 @@ impl OAuth {
         self.check()?;
         let state = LoginState::new(self.clone(), server.as_ref())?;
         let limit = self.limits.discovery;
-        let probed = tokio::time::timeout(limit, state.probe()).await;
-        probed.map_err(|_| timeout("finding the authorization server", limit))?
+        within("finding the authorization server", limit, state.probe()).await
     }
 }
 

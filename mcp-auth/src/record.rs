@@ -66,7 +66,8 @@ pub struct StoredCredentials {
     pub expires_at: Option<u64>,
     /// The granted scopes.
     pub scopes: Scopes,
-    is_dpop: bool,
+    /// Requests with the token need a proof of possession.
+    pub(crate) is_dpop: bool,
     lifetime: Option<u64>,
     pub(crate) proof_key: Option<Secret>,
     /// `None` for tokens that the program has brought along, until their first refresh.
@@ -85,6 +86,20 @@ pub(crate) struct TokenContext {
     pub(crate) client_kind: ClientKind,
     /// The authentication method that the registration of the client set.
     pub(crate) auth_method: Option<String>,
+}
+
+/// The purpose of a token request.
+pub(crate) struct TokenRequest<'a> {
+    pub(crate) server: &'a ServerMetadata,
+    /// The resource indicator.
+    pub(crate) resource: Option<&'a str>,
+    pub(crate) scopes: &'a Scopes,
+    /// The MCP server accepts tokens with a proof of possession only.
+    pub(crate) requires_dpop: bool,
+    /// The MCP server publishes no metadata (revision 2025-03-26).
+    pub(crate) is_legacy: bool,
+    /// The tokens that are replaced, of the same authorization server.
+    pub(crate) previous: Option<&'a StoredCredentials>,
 }
 
 impl StoredCredentials {
@@ -172,11 +187,6 @@ impl StoredCredentials {
             .map(|at| at.saturating_sub(clock::unix_now()))
     }
 
-    /// Returns true if requests with the token need a proof of possession.
-    pub(crate) fn is_dpop(&self) -> bool {
-        self.is_dpop
-    }
-
     pub(crate) fn proof_key(&self) -> Result<Option<ProofKey>, AuthError> {
         self.proof_key
             .clone()
@@ -227,23 +237,18 @@ impl TryFrom<&StoredCredentials> for Secret {
 /// The token in use.
 pub(crate) struct ActiveToken {
     pub(crate) record: StoredCredentials,
-    /// Tells tokens of one authorizer apart.
-    pub(crate) number: u64,
     /// The token comes from a login or a grant, not from the store or a refresh.
     is_new: bool,
     /// The server accepted a request with the token.
     accepted: AtomicBool,
-    header: HeaderValue,
+    /// The `Authorization` header of requests.
+    pub(crate) header: HeaderValue,
     renew_at: Option<SystemTime>,
     key: Option<ProofKey>,
 }
 
 impl ActiveToken {
-    pub(crate) fn new(
-        record: StoredCredentials,
-        number: u64,
-        is_new: bool,
-    ) -> Result<Self, AuthError> {
+    pub(crate) fn new(record: StoredCredentials, is_new: bool) -> Result<Self, AuthError> {
         let scheme = if record.is_dpop { "DPoP" } else { "Bearer" };
         let key = if record.is_dpop {
             record.proof_key()?
@@ -254,7 +259,6 @@ impl ActiveToken {
             header: authorization(scheme, &record.access_token)?,
             renew_at: record.renew_at(),
             record,
-            number,
             is_new,
             accepted: AtomicBool::new(false),
             key,
@@ -264,10 +268,6 @@ impl ActiveToken {
     /// Returns whether the token expires soon, or has expired.
     pub(crate) fn expires_soon(&self) -> bool {
         self.renew_at.is_some_and(|at| at <= SystemTime::now())
-    }
-
-    pub(crate) fn authorization(&self) -> HeaderValue {
-        self.header.clone()
     }
 
     /// The proof for a request to the MCP server, if the token needs one.

@@ -4,26 +4,19 @@
 
 use http::StatusCode;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use url::Url;
 
-use crate::client::{ClientKind, ClientRecord};
+use crate::client::ClientRecord;
 use crate::document::{AuthDocument, DocumentKind};
+use crate::dpop::Dpop;
 use crate::error::AuthError;
-use crate::event::{AuthEvent, EventSender};
-use crate::fetch::Fetcher;
+use crate::event::AuthEvent;
 use crate::metadata::server::ServerMetadata;
-use crate::scope::Scopes;
+use crate::oauth::OAuth;
+use crate::record::TokenRequest;
 use crate::secret::Secret;
-
-/// The description of a client for its registration.
-pub(crate) struct Registration<'a> {
-    pub(crate) client_name: &'a str,
-    /// `None` for logins on another device.
-    pub(crate) redirect_uri: Option<&'a str>,
-    pub(crate) scopes: &'a Scopes,
-    pub(crate) dpop: bool,
-}
+use crate::state::LoginState;
 
 #[derive(Deserialize)]
 struct Registered {
@@ -33,21 +26,20 @@ struct Registered {
     token_endpoint_auth_method: Option<String>,
 }
 
-impl Registration<'_> {
-    /// Registers the client.
+impl LoginState {
+    /// Registers this client. `redirect_uri` is `None` for logins on another device.
     ///
     /// # Errors
     ///
     /// Returns [`AuthError::RegistrationRejected`] when the server refuses.
     pub(crate) async fn register(
         &self,
-        fetcher: &Fetcher,
-        server: &ServerMetadata,
+        request: &TokenRequest<'_>,
         endpoint: &Url,
-        events: &EventSender,
+        redirect_uri: Option<&str>,
     ) -> Result<ClientRecord, AuthError> {
-        let body = Value::Object(self.body(server)).to_string();
-        let fetched = fetcher.post_json(endpoint, body.into()).await?;
+        let body = body(&self.oauth, request, redirect_uri).to_string();
+        let fetched = self.fetcher.post_json(endpoint, body.into()).await?;
         if !matches!(fetched.status, StatusCode::OK | StatusCode::CREATED) {
             if fetched.is_transient() {
                 return Err(fetched.transient_error());
@@ -56,7 +48,7 @@ impl Registration<'_> {
             return Err(AuthError::RegistrationRejected(code));
         }
         if let Some(document) = AuthDocument::new(DocumentKind::Registration, &fetched) {
-            events.send(AuthEvent::Fetched { document });
+            self.emit(AuthEvent::Fetched { document });
         }
         let registered: Registered = fetched.json()?;
         if registered.client_id.is_empty() {
@@ -66,55 +58,50 @@ impl Registration<'_> {
         let expires_at = registered.client_secret_expires_at.filter(|&at| at > 0.0);
         Ok(ClientRecord {
             id: registered.client_id,
-            kind: ClientKind::Dynamic,
             secret: registered.client_secret,
             method: registered.token_endpoint_auth_method,
-            redirect_uri: self.redirect_uri.map(str::to_owned),
+            redirect_uri: redirect_uri.map(str::to_owned),
             expires_at: expires_at.map(|at| at as u64),
-            token_origin: server.token_endpoint.origin().ascii_serialization(),
+            token_origin: request.server.token_endpoint.origin().ascii_serialization(),
         })
     }
+}
 
-    fn body(&self, server: &ServerMetadata) -> Map<String, Value> {
-        let mut body = Map::new();
-        let mut set = |name: &str, value: Value| body.insert(name.to_owned(), value);
-        set("client_name", json!(self.client_name));
-        let (grant, kind) = match self.redirect_uri {
-            Some(redirect_uri) => {
-                set("redirect_uris", json!([redirect_uri]));
-                set("response_types", json!(["code"]));
-                ("authorization_code", application_type(redirect_uri))
-            }
-            None => {
-                // The default response type is `code`, which demands a redirect URI.
-                set("redirect_uris", json!([]));
-                set("response_types", json!([]));
-                ("urn:ietf:params:oauth:grant-type:device_code", "native")
-            }
-        };
-        set("grant_types", json!([grant, "refresh_token"]));
-        set(
-            "token_endpoint_auth_method",
-            json!(self.auth_method(server)),
-        );
-        set("application_type", json!(kind));
-        set("software_id", json!(env!("CARGO_PKG_NAME")));
-        set("software_version", json!(env!("CARGO_PKG_VERSION")));
-        if !self.scopes.is_empty() {
-            set("scope", json!(self.scopes.to_string()));
-        }
-        if self.dpop {
-            set("dpop_bound_access_tokens", json!(true));
-        }
-        body
+/// The description of a client for its registration.
+fn body(oauth: &OAuth, request: &TokenRequest<'_>, redirect_uri: Option<&str>) -> Value {
+    let (response_types, grant, kind) = match redirect_uri {
+        Some(uri) => (&["code"][..], "authorization_code", application_type(uri)),
+        // The default response type is `code`, which demands a redirect URI.
+        None => (
+            &[][..],
+            "urn:ietf:params:oauth:grant-type:device_code",
+            "native",
+        ),
+    };
+    let mut body = json!({
+        "client_name": oauth.client_name,
+        "redirect_uris": redirect_uri.as_slice(),
+        "response_types": response_types,
+        "grant_types": [grant, "refresh_token"],
+        "token_endpoint_auth_method": auth_method(request.server),
+        "application_type": kind,
+        "software_id": env!("CARGO_PKG_NAME"),
+        "software_version": env!("CARGO_PKG_VERSION"),
+    });
+    if !request.scopes.is_empty() {
+        body["scope"] = json!(request.scopes.to_string());
     }
+    if oauth.dpop == Dpop::Required {
+        body["dpop_bound_access_tokens"] = json!(true);
+    }
+    body
+}
 
-    /// A public client where the server allows it: the secret of an installed program is none.
-    fn auth_method(&self, server: &ServerMetadata) -> &'static str {
-        let known = ["none", "client_secret_basic", "client_secret_post"];
-        let supported = |name: &&&str| server.auth_methods.iter().any(|given| given == **name);
-        known.iter().find(supported).copied().unwrap_or("none")
-    }
+/// A public client where the server allows it: the secret of an installed program is none.
+fn auth_method(server: &ServerMetadata) -> &'static str {
+    let known = ["none", "client_secret_basic", "client_secret_post"];
+    let supported = |name: &&&str| server.auth_methods.iter().any(|given| given == **name);
+    known.iter().find(supported).copied().unwrap_or("none")
 }
 
 /// Programs receive the redirect on this machine or by a scheme of their own, web sites by https.
@@ -129,26 +116,30 @@ mod tests {
     use serde_json::json;
     use url::Url;
 
-    use super::{Registration, application_type};
+    use super::{application_type, body};
     use crate::metadata::server::ServerMetadata;
+    use crate::oauth::OAuth;
+    use crate::record::TokenRequest;
     use crate::scope::Scopes;
 
     #[test]
     fn registration_for_a_device_has_no_redirect_and_no_response_type() {
         let server = ServerMetadata::at_origin(&Url::parse("https://h").unwrap());
-        let body = |redirect_uri| {
-            let registration = Registration {
-                client_name: "agent",
-                redirect_uri,
+        let described = |redirect_uri| {
+            let request = TokenRequest {
+                server: &server,
+                resource: None,
                 scopes: &Scopes::default(),
-                dpop: false,
+                requires_dpop: false,
+                is_legacy: false,
+                previous: None,
             };
-            registration.body(&server)
+            body(&OAuth::interactive("agent"), &request, redirect_uri)
         };
-        let device = body(None);
+        let device = described(None);
         assert_eq!(device["redirect_uris"], json!([]));
         assert_eq!(device["response_types"], json!([]));
-        let browser = body(Some("http://127.0.0.1:1/callback"));
+        let browser = described(Some("http://127.0.0.1:1/callback"));
         assert_eq!(browser["response_types"], json!(["code"]));
     }
 

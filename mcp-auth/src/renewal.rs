@@ -4,15 +4,16 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::challenge::Challenge;
-use crate::client::{ClientKind, TokenForm};
+use crate::client::ClientKind;
 use crate::discovery::{Discovered, Discovery};
 use crate::error::{AuthError, printable};
 use crate::event::AuthEvent;
-use crate::grants::{TokenRequest, select_scopes, timeout};
+use crate::fetch::TokenForm;
+use crate::grants::{select_scopes, within};
 use crate::key::ProofKey;
 use crate::metadata::resource;
 use crate::oauth::ResourceIndicator;
-use crate::record::{StoredCredentials, TokenContext};
+use crate::record::{StoredCredentials, TokenContext, TokenRequest};
 use crate::scope::Scopes;
 use crate::state::LoginState;
 use crate::token::{TokenEndpoint, Tokens};
@@ -244,8 +245,8 @@ impl LoginState {
             preferred: record.map(|record| record.issuer.as_str()),
         };
         let limit = self.oauth.limits.discovery;
-        let found = tokio::time::timeout(limit, discovery.run(challenge)).await;
-        let found = found.map_err(|_| timeout("finding the authorization server", limit))??;
+        let step = "finding the authorization server";
+        let found = within(step, limit, discovery.run(challenge)).await?;
         self.emit(AuthEvent::Discovered {
             issuer: printable(&found.server.issuer),
         });
@@ -355,9 +356,7 @@ impl LoginState {
         // Without `scope`: the scopes of the token are kept.
         let mut form = TokenForm::new("refresh_token");
         form.set("refresh_token", refresh.clone());
-        if let Some(resource) = &context.resource {
-            form.set("resource", resource.as_str());
-        }
+        form.set_resource(context.resource.as_deref());
         let endpoint = TokenEndpoint {
             fetcher: &self.fetcher,
             server: &context.server,
@@ -411,15 +410,11 @@ impl LoginState {
         }
         self.client_of(record, &context)
             .authenticate(&context.server, &mut form)?;
-        let body = form.encode().into();
-        let fetched = self.fetcher.post_form(url, form.headers, body).await?;
+        let fetched = self.fetcher.post_form(url, &form).await?;
         if fetched.status.is_success() {
             Ok(())
         } else {
-            Err(AuthError::unavailable(
-                url,
-                format!("HTTP status {}", fetched.status),
-            ))
+            Err(fetched.transient_error())
         }
     }
 }

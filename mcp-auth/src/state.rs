@@ -1,20 +1,19 @@
 //! The state of one authorizer: settings, the token in use, and the records of its store.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwapOption;
-use serde::{Deserialize, Serialize};
+use serde_json::json;
 use url::{Origin, Position, Url};
 
-use crate::client::{Client, ClientKind, Credential};
+use crate::client::Client;
 use crate::dpop::{Dpop, Nonces};
 use crate::egress::EgressRules;
 use crate::error::{AuthError, printable};
 use crate::event::AuthEvent;
 use crate::fetch::Fetcher;
 use crate::metadata::resource;
-use crate::oauth::{GivenClient, Grant, OAuth};
+use crate::oauth::{Grant, OAuth};
 use crate::record::{ActiveToken, StoredCredentials, TokenContext};
 use crate::secret::Secret;
 use crate::store::StoreKey;
@@ -30,7 +29,6 @@ pub(crate) struct LoginState {
     pub(crate) fetcher: Fetcher,
     pub(crate) token: ArcSwapOption<ActiveToken>,
     pub(crate) nonces: Nonces,
-    numbers: AtomicU64,
 }
 
 impl LoginState {
@@ -39,7 +37,7 @@ impl LoginState {
         let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
         let Some(server) = url else {
             let message = "the URL of the server is not an http: or https: URL";
-            return Err(AuthError::Settings(message.to_owned()));
+            return Err(AuthError::settings(message));
         };
         let mut egress = oauth.egress.clone();
         if let Grant::Enterprise(idp) = &oauth.grant {
@@ -60,7 +58,6 @@ impl LoginState {
             oauth,
             token: ArcSwapOption::empty(),
             nonces: Nonces::default(),
-            numbers: AtomicU64::new(1),
         })
     }
 
@@ -123,9 +120,9 @@ impl LoginState {
         let given = self.oauth.client.as_ref();
         if given.is_some_and(|given| given.id != record.client_id) {
             let message = "the tokens are those of another client than that of the settings";
-            return Err(AuthError::Settings(message.to_owned()));
+            return Err(AuthError::settings(message));
         }
-        if self.oauth.dpop == Dpop::Required && !record.is_dpop() {
+        if self.oauth.dpop == Dpop::Required && !record.is_dpop {
             return Err(AuthError::NoDpop {
                 issuer: printable(&record.issuer),
             });
@@ -157,8 +154,7 @@ impl LoginState {
     }
 
     pub(crate) fn publish(&self, record: StoredCredentials, is_new: bool) -> Result<(), AuthError> {
-        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        let token = ActiveToken::new(record, number, is_new)?;
+        let token = ActiveToken::new(record, is_new)?;
         self.token.store(Some(Arc::new(token)));
         Ok(())
     }
@@ -172,14 +168,11 @@ impl LoginState {
     /// Returns the client of a record: secrets and keys of given clients are in the settings.
     pub(crate) fn client_of(&self, record: &StoredCredentials, context: &TokenContext) -> Client {
         match &self.oauth.client {
-            Some(given) if given.id == record.client_id => given.to_client(),
+            Some(given) if given.id == record.client_id => given.clone(),
             _ => Client {
                 id: record.client_id.clone(),
                 kind: context.client_kind,
-                credential: match &record.client_secret {
-                    Some(secret) => Credential::Secret(secret.clone()),
-                    None => Credential::None,
-                },
+                credential: record.client_secret.clone().into(),
                 method: context.auth_method.clone(),
             },
         }
@@ -197,13 +190,13 @@ impl LoginState {
             return Ok(());
         };
         match self.load_binding(given).await? {
-            Some(binding) => OAuth::check_expected(&binding.issuer, issuer),
+            Some(expected) => OAuth::check_expected(&expected, issuer),
             None => Ok(()),
         }
     }
 
     /// The given client id, if the settings do not name its authorization server.
-    fn unpinned_client(&self) -> Option<&GivenClient> {
+    fn unpinned_client(&self) -> Option<&Client> {
         let given = self.oauth.client.as_ref();
         given.filter(|_| self.oauth.issuer.is_none())
     }
@@ -216,44 +209,19 @@ impl LoginState {
         if self.load_binding(given).await?.is_some() {
             return Ok(());
         }
-        let binding = Binding {
-            issuer: issuer.to_owned(),
-        };
-        let text = serde_json::to_string(&binding);
-        let text = text.map_err(|error| AuthError::Store(error.to_string()))?;
-        self.oauth
-            .store
-            .save(&binding_key(given, &self.server), &text.into())
-            .await
+        let key = binding_key(given, &self.server);
+        let record = Secret::new(json!(issuer).to_string());
+        self.oauth.store.save(&key, &record).await
     }
 
-    async fn load_binding(&self, given: &GivenClient) -> Result<Option<Binding>, AuthError> {
-        let stored = self
-            .oauth
-            .store
-            .load(&binding_key(given, &self.server))
-            .await?;
+    /// Loads the issuer of a given client id.
+    async fn load_binding(&self, given: &Client) -> Result<Option<String>, AuthError> {
+        let key = binding_key(given, &self.server);
+        let stored = self.oauth.store.load(&key).await?;
         Ok(stored.and_then(|stored| serde_json::from_str(stored.expose()).ok()))
     }
 }
 
-/// The issuer of a given client id.
-#[derive(Serialize, Deserialize)]
-struct Binding {
-    issuer: String,
-}
-
-fn binding_key(given: &GivenClient, server: &Url) -> StoreKey {
+fn binding_key(given: &Client, server: &Url) -> StoreKey {
     StoreKey::registration(&resource::canonical(server), &given.id)
-}
-
-impl GivenClient {
-    pub(crate) fn to_client(&self) -> Client {
-        Client {
-            id: self.id.clone(),
-            kind: ClientKind::PreRegistered,
-            credential: self.credential.clone(),
-            method: None,
-        }
-    }
 }

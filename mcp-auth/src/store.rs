@@ -147,10 +147,7 @@ impl fmt::Debug for StoreLock {
 }
 
 fn lock_timeout(timeout: Duration) -> AuthError {
-    AuthError::Timeout {
-        step: "waiting for the refresh of another process",
-        seconds: timeout.as_secs(),
-    }
+    AuthError::timeout("waiting for the refresh of another process", timeout)
 }
 
 #[cfg(test)]

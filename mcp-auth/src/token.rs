@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::challenge::TokenType;
-use crate::client::{Client, TokenForm};
+use crate::client::Client;
 use crate::clock;
 use crate::dpop::{DPOP, Nonces};
 use crate::error::AuthError;
-use crate::fetch::{Fetched, Fetcher};
+use crate::fetch::{Fetched, Fetcher, TokenForm};
 use crate::key::ProofKey;
 use crate::limits::MAX_TOKEN;
 use crate::metadata::server::ServerMetadata;
@@ -62,7 +62,7 @@ impl TokenEndpoint<'_> {
         mut form: TokenForm,
     ) -> Result<Tokens, AuthError> {
         client.authenticate(self.server, &mut form)?;
-        self.send(form).await
+        self.send(&form).await
     }
 
     /// Sends a complete form. A response that demands a nonce is answered once.
@@ -70,11 +70,11 @@ impl TokenEndpoint<'_> {
     /// # Errors
     ///
     /// Returns [`AuthError::TokenRejected`] when the server refuses.
-    pub(crate) async fn send(&self, form: TokenForm) -> Result<Tokens, AuthError> {
-        let mut fetched = self.post(&form).await?;
+    pub(crate) async fn send(&self, form: &TokenForm) -> Result<Tokens, AuthError> {
+        let mut fetched = self.post(form).await?;
         let had_nonce = self.nonces.update(&fetched.url, &fetched.headers);
         if self.key.is_some() && had_nonce && is_nonce_demand(&fetched) {
-            fetched = self.post(&form).await?;
+            fetched = self.post(form).await?;
             self.nonces.update(&fetched.url, &fetched.headers);
         }
         read(&fetched)
@@ -82,13 +82,13 @@ impl TokenEndpoint<'_> {
 
     async fn post(&self, form: &TokenForm) -> Result<Fetched, AuthError> {
         let url = &self.server.token_endpoint;
-        let mut headers = form.headers.clone();
-        if let Some(key) = self.key {
-            headers.insert(DPOP, self.nonces.proof(key, &Method::POST, url, None)?);
-        }
-        self.fetcher
-            .post_form(url, headers, form.encode().into())
-            .await
+        let Some(key) = self.key else {
+            return self.fetcher.post_form(url, form).await;
+        };
+        let mut form = form.clone();
+        let proof = self.nonces.proof(key, &Method::POST, url, None)?;
+        form.headers.insert(DPOP, proof);
+        self.fetcher.post_form(url, &form).await
     }
 }
 

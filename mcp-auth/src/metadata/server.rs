@@ -2,6 +2,8 @@
 //!
 //! Spec: RFC 8414, OpenID Connect Discovery 1.0.
 
+#[cfg(feature = "server")]
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -151,6 +153,27 @@ impl ServerMetadata {
             scopes: Scopes::default(),
         }
     }
+}
+
+/// Fetches the document at the first metadata URL of an issuer that has one, and returns its URL, too.
+///
+/// # Errors
+///
+/// Returns the error of the first URL if none has a document.
+#[cfg(feature = "server")]
+pub(crate) async fn fetch_document<T: DeserializeOwned>(
+    fetcher: &Fetcher,
+    issuer: &Url,
+) -> Result<(T, Url), AuthError> {
+    let mut error = None;
+    for url in candidates(issuer) {
+        let fetched = fetcher.get(&url).await?;
+        if fetched.status.is_success() && fetched.is_json() {
+            return Ok((fetched.json()?, url));
+        }
+        error.get_or_insert_with(|| fetched.transient_error());
+    }
+    Err(error.unwrap_or(AuthError::Interrupted))
 }
 
 /// Returns an issuer's metadata URLs, in the order in which they are tried. For an issuer with a path, none

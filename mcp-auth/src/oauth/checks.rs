@@ -66,12 +66,12 @@ impl OAuth {
     pub(crate) fn check_shared(&self) -> Result<(), AuthError> {
         let credential = self.client.as_ref().map(|client| &client.credential);
         if matches!(self.grant, Grant::Token(_)) {
-            return Err(invalid(
+            return Err(AuthError::settings(
                 "a token is for one server; set it as the login of that server's client",
             ));
         }
         if matches!(credential, Some(Credential::Secret(_))) && self.issuer.is_none() {
-            return Err(invalid(
+            return Err(AuthError::settings(
                 "each server of the group could have the client secret sent to an authorization \
                  server of its own; add .issuer(…)",
             ));
@@ -113,21 +113,21 @@ impl OAuth {
             check_issuer(issuer)?;
         }
         if let Err(AuthError::ScopeNotAllowed { scopes, .. }) = self.check_scopes(&self.scopes) {
-            return Err(invalid(format!(
+            return Err(AuthError::settings(format!(
                 ".scopes(…) has {scopes:?}, which .max_scopes(…) does not allow"
             )));
         }
         if self.confirm.is_some() && !self.grant.has_user() {
-            return Err(invalid(
+            return Err(AuthError::settings(
                 ".confirm_login(…) is for logins of a user; remove it, and set .issuer(…)",
             ));
         }
         match &self.grant {
-            Grant::Enterprise(_) if self.client.is_none() => Err(invalid(
+            Grant::Enterprise(_) if self.client.is_none() => Err(AuthError::settings(
                 "an enterprise login needs a client id; add .client_secret(…)",
             )),
             // Without it, every MCP server could have the platform token sent to a server of its own.
-            Grant::Workload(_) if self.issuer.is_none() => Err(invalid(
+            Grant::Workload(_) if self.issuer.is_none() => Err(AuthError::settings(
                 "a workload needs the authorization server that receives its platform token; add \
                  .issuer(…)",
             )),
@@ -146,7 +146,7 @@ impl OAuth {
             (self.max_scopes.is_some(), "max_scopes"),
         ];
         match unused.iter().find(|(is_set, _)| *is_set) {
-            Some((_, name)) => Err(invalid(format!(
+            Some((_, name)) => Err(AuthError::settings(format!(
                 ".{name}(…) has no effect on a token that the program manages; remove it"
             ))),
             None => Ok(()),
@@ -154,15 +154,11 @@ impl OAuth {
     }
 }
 
-fn invalid(message: impl Into<String>) -> AuthError {
-    AuthError::Settings(message.into())
-}
-
 fn check_issuer(issuer: &str) -> Result<(), AuthError> {
     let url = Url::parse(issuer).ok();
     match url.filter(|url| matches!(url.scheme(), "http" | "https")) {
         Some(_) => Ok(()),
-        None => Err(invalid(format!(
+        None => Err(AuthError::settings(format!(
             "the issuer {issuer:?} must be a URL, such as https://login.example.com"
         ))),
     }
@@ -179,7 +175,7 @@ fn check_metadata_url(text: &str) -> Result<(), AuthError> {
             && url.password().is_none()
     });
     let message = "the client metadata URL must be https with a path, without fragment and user";
-    url.map(|_| ()).ok_or_else(|| invalid(message))
+    url.map(|_| ()).ok_or_else(|| AuthError::settings(message))
 }
 
 #[cfg(test)]

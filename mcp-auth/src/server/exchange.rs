@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_core::BoxFuture;
 use parking_lot::Mutex;
 use url::Url;
 
@@ -14,16 +13,15 @@ use super::cache::{Digest, ExpiringCache, digest};
 use super::identity::AccessToken;
 use super::settings::issuer_url;
 use crate::challenge::TokenType;
-use crate::client::{Client, ClientKind, Credential, TokenForm};
+use crate::client::{Client, Credential};
 use crate::clock;
 use crate::dpop::Nonces;
 use crate::egress::{Egress, EgressRules};
 use crate::error::AuthError;
-use crate::fetch::Fetcher;
+use crate::fetch::{Fetcher, TokenForm};
 use crate::flight::Flight;
 use crate::limits::Limits;
-use crate::metadata::resource::at;
-use crate::metadata::server::{ServerDocument, ServerMetadata, candidates};
+use crate::metadata::server::{ServerDocument, ServerMetadata, fetch_document};
 use crate::secret::Secret;
 use crate::token::TokenEndpoint;
 
@@ -102,12 +100,7 @@ impl TokenExchange {
         let url = issuer_url(&issuer, &egress)?;
         let egress = egress.allow_origin(url.as_str())?;
         let fetcher = Fetcher::new(EgressRules::new(&egress, &url), Limits::default())?;
-        let client = Client {
-            id: client_id.into(),
-            kind: ClientKind::PreRegistered,
-            credential: Credential::Secret(client_secret.into()),
-            method: None,
-        };
+        let client = Client::given(client_id, Credential::Secret(client_secret.into()));
         Ok(Self(Arc::new(ExchangeState {
             issuer,
             url,
@@ -142,9 +135,6 @@ impl TokenExchange {
         let key = format!("{}\n{resource}\n{scopes}", subject.expose());
         let key = digest(key.as_bytes());
         let known = || inner.tokens.get(&key, clock::unix_now());
-        if let Some(token) = known() {
-            return Ok(token);
-        }
         let mut form = TokenForm::new(GRANT);
         form.set("subject_token", subject.expose());
         form.set("subject_token_type", ACCESS_TOKEN);
@@ -153,14 +143,19 @@ impl TokenExchange {
         if !scopes.is_empty() {
             form.set("scope", scopes.as_str());
         }
-        let flight = inner.running.lock().entry(key).or_default().clone();
+        let flight = {
+            let mut running = inner.running.lock();
+            // Under the lock: nobody would remove the entry of a token that is known already.
+            if let Some(token) = known() {
+                return Ok(token);
+            }
+            running.entry(key).or_default().clone()
+        };
         let state = Arc::clone(&self.0);
-        let work = || -> BoxFuture<'static, Result<Arc<Secret>, AuthError>> {
-            Box::pin(async move {
-                let outcome = state.exchange(key, form).await;
-                state.running.lock().remove(&key);
-                outcome
-            })
+        let work = || async move {
+            let outcome = state.exchange(key, form).await;
+            state.running.lock().remove(&key);
+            outcome
         };
         flight.run(known, work).await
     }
@@ -210,17 +205,8 @@ impl ExchangeState {
     }
 
     async fn fetch_metadata(&self) -> Result<ServerMetadata, AuthError> {
-        let mut error = None;
-        for url in candidates(&self.url) {
-            let fetched = self.fetcher.get(&url).await?;
-            if fetched.status.is_success() && fetched.is_json() {
-                let document: ServerDocument = fetched.json()?;
-                return document.validate(&self.issuer, &url, &self.fetcher);
-            }
-            error.get_or_insert_with(|| fetched.transient_error());
-        }
-        let url = at(&self.url, "/");
-        Err(error.unwrap_or_else(|| AuthError::malformed(&url, "there is no metadata")))
+        let (document, url) = fetch_document::<ServerDocument>(&self.fetcher, &self.url).await?;
+        document.validate(&self.issuer, &url, &self.fetcher)
     }
 }
 

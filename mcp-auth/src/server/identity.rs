@@ -58,7 +58,7 @@ impl fmt::Debug for Claims {
 /// Handlers receive the token of their caller as `Identity<AccessToken>` only if the program has called
 /// [`ResourceServer::keep_access_token`](super::ResourceServer::keep_access_token). Never send it to
 /// another service: it was issued for this one.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct AccessToken(Arc<Secret>);
 
 impl AccessToken {
@@ -73,11 +73,5 @@ impl AccessToken {
 
     pub(super) fn digest(&self) -> Digest {
         digest(self.expose().as_bytes())
-    }
-}
-
-impl fmt::Debug for AccessToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("AccessToken(..)")
     }
 }

@@ -2,13 +2,12 @@
 //!
 //! Spec: RFC 7519, RFC 9493.
 
-use std::fmt;
 use std::sync::Arc;
 
 use http::{HeaderName, HeaderValue};
 use mcp_core::Principal;
 use mcp_transport_http::headers::names::LAST_EVENT_ID;
-use serde_json::{Map, json};
+use serde_json::json;
 
 use crate::clock;
 use crate::error::AuthError;
@@ -60,9 +59,10 @@ const RESERVED: [&str; 11] = [
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct IdentityHeader(Arc<HeaderSettings>);
 
+#[derive(Debug)]
 struct HeaderSettings {
     name: HeaderName,
     key: PrivateKey,
@@ -84,7 +84,7 @@ impl IdentityHeader {
         audience: impl Into<String>,
     ) -> Result<Self, AuthError> {
         let invalid =
-            || AuthError::Settings(format!("{name:?} cannot be the header of an identity"));
+            || AuthError::settings(format!("{name:?} cannot be the header of an identity"));
         let name = HeaderName::try_from(name).map_err(|_| invalid())?;
         let text = name.as_str();
         let is_reserved = RESERVED.contains(&text) || name == LAST_EVENT_ID;
@@ -129,23 +129,11 @@ impl IdentityHeader {
         if let Some(client) = &caller.client {
             claims["client_id"] = json!(client);
         }
-        let mut header = Map::new();
-        header.insert("typ".to_owned(), json!("JWT"));
-        let token = key.sign(header, &claims)?;
+        let token = key.sign(json!({"typ": "JWT"}), &claims)?;
         let value = HeaderValue::try_from(token.expose());
-        let mut value = value.map_err(|error| AuthError::Settings(error.to_string()))?;
+        let mut value = value.map_err(|error| AuthError::settings(error.to_string()))?;
         value.set_sensitive(true);
         Ok(value)
-    }
-}
-
-impl fmt::Debug for IdentityHeader {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("IdentityHeader")
-            .field("name", &self.0.name)
-            .field("issuer", &self.0.issuer)
-            .field("audience", &self.0.audience)
-            .finish_non_exhaustive()
     }
 }
 

@@ -2,12 +2,10 @@
 //!
 //! Spec: RFC 7662.
 
-use bytes::Bytes;
-use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use serde_json::Value;
 use tokio::sync::Semaphore;
-use url::{Url, form_urlencoded};
+use url::Url;
 
 use super::cache::{Digest, ExpiringCache};
 use super::identity::AccessToken;
@@ -17,7 +15,7 @@ use super::verifier::{VerifiedToken, VerifyError};
 use crate::client::basic;
 use crate::clock;
 use crate::error::AuthError;
-use crate::fetch::{Fetched, Fetcher};
+use crate::fetch::{Fetched, Fetcher, TokenForm};
 use crate::metadata::server::is_same_issuer;
 use crate::secret::Secret;
 
@@ -47,7 +45,7 @@ const DEFAULT_LIFETIME: u64 = 300;
 pub struct Introspection {
     client_id: String,
     client_secret: Secret,
-    endpoint: Option<String>,
+    pub(super) endpoint: Option<String>,
 }
 
 impl Introspection {
@@ -67,20 +65,14 @@ impl Introspection {
         self
     }
 
-    /// The header and the form of a question.
-    fn request(&self, token: &AccessToken) -> Result<(HeaderMap, Bytes), AuthError> {
-        let (id, secret) = (&self.client_id, &self.client_secret);
-        let mut form = form_urlencoded::Serializer::new(String::new());
-        form.append_pair("token", token.expose());
-        form.append_pair("token_type_hint", "access_token");
-        let mut headers = HeaderMap::new();
-        headers.insert(AUTHORIZATION, basic(id, secret)?);
-        Ok((headers, form.finish().into()))
-    }
-
-    /// The URL of the settings, as text.
-    pub(super) fn endpoint_text(&self) -> Option<&str> {
-        self.endpoint.as_deref()
+    /// The form of a question.
+    fn form(&self, token: &AccessToken) -> Result<TokenForm, AuthError> {
+        let mut form = TokenForm::default();
+        form.set("token", token.expose());
+        form.set("token_type_hint", "access_token");
+        let credentials = basic(&self.client_id, &self.client_secret)?;
+        form.headers.insert(AUTHORIZATION, credentials);
+        Ok(form)
     }
 }
 
@@ -161,8 +153,8 @@ impl Introspector {
             Some(endpoint) => endpoint.clone(),
             None => self.issuer.introspection_endpoint().await?,
         };
-        let (headers, body) = self.settings.request(token).map_err(failed)?;
-        let answer = self.fetcher.post_form(&endpoint, headers, body).await;
+        let form = self.settings.form(token).map_err(failed)?;
+        let answer = self.fetcher.post_form(&endpoint, &form).await;
         let answer = answer.map_err(failed)?;
         if answer.status.is_success() {
             Ok(answer)

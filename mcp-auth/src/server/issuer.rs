@@ -8,7 +8,6 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use http::HeaderMap;
 use http::header::CACHE_CONTROL;
-use mcp_core::BoxFuture;
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -20,7 +19,7 @@ use super::verifier::VerifyError;
 use crate::error::{AuthError, printable};
 use crate::fetch::Fetcher;
 use crate::flight::Flight;
-use crate::metadata::server::{candidates, is_same_issuer};
+use crate::metadata::server::{fetch_document, is_same_issuer};
 
 /// Time between two fetches because of tokens that no known key fits.
 const MISS_INTERVAL: Duration = Duration::from_secs(30);
@@ -64,8 +63,8 @@ struct IssuerState {
     on_new_keys: OnNewKeys,
     keys: ArcSwapOption<Keys>,
     metadata: ArcSwapOption<Metadata>,
-    keys_flight: Flight,
-    metadata_flight: Flight,
+    keys_flight: Flight<Arc<Keys>>,
+    metadata_flight: Flight<Arc<Metadata>>,
     times: Mutex<Times>,
 }
 
@@ -183,9 +182,7 @@ impl Issuer {
                 return Ok(keys);
             }
         }
-        self.fetch_keys().await.map_err(unavailable)?;
-        let keys = self.0.keys.load_full();
-        keys.ok_or_else(|| VerifyError::Unavailable("the issuer has no keys".to_owned()))
+        self.fetch_keys().await.map_err(unavailable)
     }
 
     fn recent_failure(&self) -> Option<AuthError> {
@@ -207,26 +204,24 @@ impl Issuer {
     }
 
     /// Fetches the keys, once for all callers.
-    async fn fetch_keys(&self) -> Result<(), AuthError> {
+    async fn fetch_keys(&self) -> Result<Arc<Keys>, AuthError> {
         if let Some(error) = self.recent_failure() {
             return Err(error);
         }
         let this = self.clone();
-        let work = move || -> BoxFuture<'static, Result<(), AuthError>> {
-            Box::pin(async move {
-                let fetched = this.request_keys().await;
-                if let Err(error) = &fetched {
-                    tracing::warn!(issuer = this.name(), %error, "the keys of an issuer cannot be fetched");
-                }
-                let failure = fetched.as_ref().err().cloned();
-                this.0.times.lock().failure = failure.map(|error| (Instant::now(), error));
-                fetched
-            })
+        let work = || async move {
+            let fetched = this.request_keys().await;
+            if let Err(error) = &fetched {
+                tracing::warn!(issuer = this.name(), %error, "the keys of an issuer cannot be fetched");
+            }
+            let failure = fetched.as_ref().err().cloned();
+            this.0.times.lock().failure = failure.map(|error| (Instant::now(), error));
+            fetched
         };
         self.0.keys_flight.run(|| None, work).await
     }
 
-    async fn request_keys(&self) -> Result<(), AuthError> {
+    async fn request_keys(&self) -> Result<Arc<Keys>, AuthError> {
         let url = match &self.0.keys_url {
             Some(url) => url.clone(),
             None => {
@@ -254,7 +249,7 @@ impl Issuer {
         if before.is_some_and(|before| before.document != keys.document) {
             (self.0.on_new_keys)();
         }
-        Ok(())
+        Ok(keys)
     }
 
     /// Returns the metadata, and fetches it if it is old.
@@ -267,44 +262,26 @@ impl Issuer {
             return Ok(metadata);
         }
         let this = self.clone();
-        let work = move || -> BoxFuture<'static, Result<(), AuthError>> {
-            Box::pin(async move { this.request_metadata().await })
-        };
-        let fetched = self
-            .0
-            .metadata_flight
-            .run(|| recent().map(drop), work)
-            .await;
-        match (self.0.metadata.load_full(), fetched) {
-            (Some(metadata), _) => Ok(metadata),
-            (None, Err(error)) => Err(error),
-            (None, Ok(())) => Err(AuthError::Interrupted),
-        }
+        let work = || async move { this.request_metadata().await };
+        let fetched = self.0.metadata_flight.run(recent, work).await;
+        fetched.or_else(|error| self.0.metadata.load_full().ok_or(error))
     }
 
-    async fn request_metadata(&self) -> Result<(), AuthError> {
-        let mut error = None;
-        for url in candidates(&self.0.url) {
-            let fetched = self.0.fetcher.get(&url).await?;
-            if !fetched.status.is_success() || !fetched.is_json() {
-                error.get_or_insert_with(|| fetched.transient_error());
-                continue;
-            }
-            let document: IssuerDocument = fetched.json()?;
-            if !is_same_issuer(&self.0.name, &document.issuer) {
-                return Err(AuthError::MetadataIssuer {
-                    expected: printable(&self.0.name),
-                    found: printable(&document.issuer),
-                });
-            }
-            let metadata = Metadata {
-                document,
-                fetched: Instant::now(),
-            };
-            self.0.metadata.store(Some(Arc::new(metadata)));
-            return Ok(());
+    async fn request_metadata(&self) -> Result<Arc<Metadata>, AuthError> {
+        let IssuerState { fetcher, url, .. } = &*self.0;
+        let (document, _) = fetch_document::<IssuerDocument>(fetcher, url).await?;
+        if !is_same_issuer(&self.0.name, &document.issuer) {
+            return Err(AuthError::MetadataIssuer {
+                expected: printable(&self.0.name),
+                found: printable(&document.issuer),
+            });
         }
-        Err(error.unwrap_or(AuthError::Interrupted))
+        let metadata = Arc::new(Metadata {
+            document,
+            fetched: Instant::now(),
+        });
+        self.0.metadata.store(Some(Arc::clone(&metadata)));
+        Ok(metadata)
     }
 }
 

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body::{Body, Frame, SizeHint};
+use http_body_util::{Either, Full};
 use mcp_core::BoxFuture;
 use pin_project_lite::pin_project;
 use tower_layer::Layer;
@@ -53,6 +53,13 @@ impl<S> Layer<S> for Protection {
     fn layer(&self, service: S) -> Protected<S> {
         self.protect(service)
     }
+}
+
+/// The response body of [`Protected`]: a refusal, or that of the protected service.
+pub type ProtectedBody<B> = Either<Full<Bytes>, B>;
+
+fn refused_body<B>(bytes: Bytes) -> ProtectedBody<B> {
+    Either::Left(Full::new(bytes))
 }
 
 /// A service that only requests with a valid token reach. Created by [`Protection::protect`].
@@ -138,11 +145,11 @@ where
         Err(refusal) => Err(refusal),
     };
     match admitted {
-        Err(refusal) => Ok(protection.refuse(&refusal).map(ProtectedBody::refused)),
+        Err(refusal) => Ok(protection.refuse(&refusal).map(refused_body)),
         Ok(()) => {
             let mut response = service.call(Request::from_parts(head, body)).await?;
             protection.complete(credentials.scheme, &mut response);
-            Ok(response.map(ProtectedBody::inner))
+            Ok(response.map(Either::Right))
         }
     }
 }
@@ -184,7 +191,7 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.project().state.project() {
             ProtectedStateProjection::Refused { response } => match response.take() {
-                Some(response) => Poll::Ready(Ok(response.map(ProtectedBody::refused))),
+                Some(response) => Poll::Ready(Ok(response.map(refused_body))),
                 None => Poll::Pending,
             },
             ProtectedStateProjection::Admitted {
@@ -194,7 +201,7 @@ where
             } => {
                 let mut response = ready!(future.poll(cx))?;
                 protection.complete(*scheme, &mut response);
-                Poll::Ready(Ok(response.map(ProtectedBody::inner)))
+                Poll::Ready(Ok(response.map(Either::Right)))
             }
             ProtectedStateProjection::Verifying { future } => future.as_mut().poll(cx),
         }
@@ -204,75 +211,5 @@ where
 impl<F, R, E> std::fmt::Debug for ProtectedFuture<F, R, E> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ProtectedFuture").finish_non_exhaustive()
-    }
-}
-
-pin_project! {
-    #[project = ContentProjection]
-    enum Content<B> {
-        Own { bytes: Option<Bytes> },
-        Inner { #[pin] body: B },
-    }
-}
-
-pin_project! {
-    /// The response body of [`Protected`]: that of the protected service, or a refusal.
-    pub struct ProtectedBody<B> {
-        #[pin]
-        content: Content<B>,
-    }
-}
-
-impl<B> ProtectedBody<B> {
-    fn refused(bytes: Bytes) -> Self {
-        let bytes = Some(bytes).filter(|bytes| !bytes.is_empty());
-        Self {
-            content: Content::Own { bytes },
-        }
-    }
-
-    fn inner(body: B) -> Self {
-        Self {
-            content: Content::Inner { body },
-        }
-    }
-}
-
-impl<B: Body<Data = Bytes>> Body for ProtectedBody<B> {
-    type Data = Bytes;
-    type Error = B::Error;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
-        match self.project().content.project() {
-            ContentProjection::Own { bytes } => {
-                Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes))))
-            }
-            ContentProjection::Inner { body } => body.poll_frame(cx),
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        match &self.content {
-            Content::Own { bytes } => bytes.is_none(),
-            Content::Inner { body } => body.is_end_stream(),
-        }
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match &self.content {
-            Content::Own { bytes } => {
-                SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
-            }
-            Content::Inner { body } => body.size_hint(),
-        }
-    }
-}
-
-impl<B> std::fmt::Debug for ProtectedBody<B> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ProtectedBody").finish_non_exhaustive()
     }
 }

@@ -3,7 +3,6 @@
 //! Spec: RFC 9728.
 
 use std::convert::Infallible;
-use std::fmt;
 use std::future::{Ready, ready};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -36,7 +35,7 @@ use tower_service::Service;
 ///     .route_service("/mcp", auth.protect(endpoint.allowed_hosts(["mcp.example.com"])));
 /// # Ok::<(), mcp::auth::AuthError>(())
 /// ```
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct MetadataService {
     document: Arc<PublicDocument>,
 }
@@ -66,11 +65,5 @@ impl<B> Service<Request<B>> for MetadataService {
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         ready(Ok(self.respond(request.method()).map(Full::new)))
-    }
-}
-
-impl fmt::Debug for MetadataService {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MetadataService").finish_non_exhaustive()
     }
 }

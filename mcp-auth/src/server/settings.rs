@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use url::Url;
 
 use super::cache::ExpiringCache;
@@ -342,10 +342,10 @@ impl ResourceServer {
         }
         if let Some(settings) = self.introspection.take() {
             let issuer = issuers.first().cloned().ok_or_else(|| {
-                invalid("introspection needs the issuer of the tokens; add .issuer(…)")
+                AuthError::settings("introspection needs the issuer of the tokens; add .issuer(…)")
             })?;
             let url = issuer_url(issuer.name(), &self.egress)?;
-            let endpoint = settings.endpoint_text();
+            let endpoint = settings.endpoint.as_deref();
             let endpoint = endpoint
                 .map(|url| issuer_url(url, &self.egress))
                 .transpose()?;
@@ -405,7 +405,7 @@ impl ResourceServer {
         let url = url.filter(|url| url.fragment().is_none());
         url.ok_or_else(|| {
             let resource = &self.resource;
-            invalid(format!(
+            AuthError::settings(format!(
                 "{resource:?} is not a URL of a server; write it as https://mcp.example.com/mcp"
             ))
         })
@@ -416,7 +416,7 @@ impl ResourceServer {
             && !self.static_tokens.is_public
             && zone_of_url(resource) != Zone::Loopback
         {
-            return Err(invalid(
+            return Err(AuthError::settings(
                 "fixed tokens are for a server on this machine; use .issuer(…), or call \
                  StaticTokens::allow_public",
             ));
@@ -425,14 +425,16 @@ impl ResourceServer {
             || !self.verifiers.is_empty()
             || !self.static_tokens.is_empty();
         if !has_source {
-            return Err(invalid("no token could be accepted; add .issuer(…)"));
+            return Err(AuthError::settings(
+                "no token could be accepted; add .issuer(…)",
+            ));
         }
         if self.algorithms.as_ref().is_some_and(Vec::is_empty) {
-            return Err(invalid("no signature algorithm is accepted"));
+            return Err(AuthError::settings("no signature algorithm is accepted"));
         }
         self.check_effects()?;
         if !self.verifiers.is_empty() && self.servers().next().is_none() {
-            return Err(invalid(
+            return Err(AuthError::settings(
                 "clients cannot find the authorization server of a verifier; add \
                  .authorization_server(…)",
             ));
@@ -446,13 +448,13 @@ impl ResourceServer {
         while let Some(issuer) = issuers.next() {
             if issuers.clone().any(|other| other.name == issuer.name) {
                 let name = &issuer.name;
-                return Err(invalid(format!(
+                return Err(AuthError::settings(format!(
                     "the issuer {name:?} is set twice; use either .issuer(…) or .issuer_with_keys(…)"
                 )));
             }
         }
         if self.nonces.is_some() && self.policy == Dpop::Off {
-            return Err(invalid(
+            return Err(AuthError::settings(
                 ".dpop_nonces(…) has no effect without proofs of possession; add .dpop(…)",
             ));
         }
@@ -460,12 +462,12 @@ impl ResourceServer {
             return Ok(());
         }
         if self.issuers.len() > 1 {
-            return Err(invalid(
+            return Err(AuthError::settings(
                 "introspection asks one issuer about every token; add .issuer(…) once only",
             ));
         }
         if self.algorithms.is_some() || self.rules.strict_type {
-            return Err(invalid(
+            return Err(AuthError::settings(
                 "introspection leaves the check of signatures to the issuer; remove .algorithms(…) and \
                  .strict_token_type()",
             ));
@@ -479,7 +481,7 @@ impl ResourceServer {
         for scope in self.supported.iter().chain(&self.required).chain(suggested) {
             let is_valid = Scopes::parse(scope).contains(scope) && scope != "offline_access";
             if !is_valid {
-                return Err(invalid(format!(
+                return Err(AuthError::settings(format!(
                     "{scope:?} cannot be demanded as a scope; use visible ASCII without blanks, quotes \
                      and backslashes, and not `offline_access`"
                 )));
@@ -517,29 +519,24 @@ impl ResourceServer {
 
     // spec: AUTH-S-01
     fn document(&self) -> Value {
-        let mut document = Map::new();
-        let mut set = |name: &str, value: Value| {
-            document.insert(name.to_owned(), value);
-        };
-        set("resource", json!(self.resource));
-        set(
-            "authorization_servers",
-            json!(self.servers().collect::<Vec<_>>()),
-        );
+        let mut document = json!({
+            "resource": self.resource,
+            "authorization_servers": self.servers().collect::<Vec<_>>(),
+            "bearer_methods_supported": ["header"],
+        });
         if !self.supported.is_empty() {
-            set("scopes_supported", json!(self.supported));
+            document["scopes_supported"] = json!(self.supported);
         }
-        set("bearer_methods_supported", json!(["header"]));
         if let Some(name) = &self.name {
-            set("resource_name", json!(name));
+            document["resource_name"] = json!(name);
         }
         if self.policy != Dpop::Off {
             let names = Algorithm::DEFAULT.map(Algorithm::name);
-            set("dpop_signing_alg_values_supported", json!(names));
+            document["dpop_signing_alg_values_supported"] = json!(names);
             let is_required = self.policy == Dpop::Required;
-            set("dpop_bound_access_tokens_required", json!(is_required));
+            document["dpop_bound_access_tokens_required"] = json!(is_required);
         }
-        Value::Object(document)
+        document
     }
 }
 
@@ -552,13 +549,13 @@ impl ResourceServer {
 pub(super) fn issuer_url(text: &str, egress: &Egress) -> Result<Url, AuthError> {
     let url = Url::parse(text).ok().filter(Url::has_host);
     let url = url.ok_or_else(|| {
-        invalid(format!(
+        AuthError::settings(format!(
             "{text:?} is not a URL; write it as https://login.example.com"
         ))
     })?;
     let is_plain = url.scheme() == "http" && zone_of_url(&url) != Zone::Loopback;
     if is_plain && !egress.allows(&url) {
-        return Err(invalid(format!(
+        return Err(AuthError::settings(format!(
             "{text:?} must begin with https: keys and tokens of other machines need TLS"
         )));
     }
@@ -567,10 +564,6 @@ pub(super) fn issuer_url(text: &str, egress: &Egress) -> Result<Url, AuthError> 
 
 fn scopes(names: &[String]) -> Scopes {
     names.iter().collect()
-}
-
-fn invalid(message: impl Into<String>) -> AuthError {
-    AuthError::Settings(message.into())
 }
 
 /// Shows the URL and the issuers.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use super::{CredentialStore, StoreKey, StoreLock, lock_timeout};
 use crate::error::AuthError;
@@ -87,22 +87,23 @@ impl CredentialStore for FileStore {
     }
 
     async fn lock(&self, key: &StoreKey, timeout: Duration) -> Result<StoreLock, AuthError> {
-        let end = Instant::now() + timeout;
         // The lock file is never removed: its removal would race with another process.
         let file = self
             .run(key, |path| open_private(&path.with_extension("lock")))
             .await?;
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(StoreLock::new(file)),
-                Err(TryLockError::Error(error)) => {
-                    return Err(AuthError::Store(format!("cannot lock the file: {error}")));
+        let locked = async {
+            loop {
+                match file.try_lock() {
+                    Ok(()) => return Ok(()),
+                    Err(TryLockError::WouldBlock) => sleep(LOCK_INTERVAL).await,
+                    Err(TryLockError::Error(error)) => return Err(error),
                 }
-                Err(TryLockError::WouldBlock) if Instant::now() >= end => {
-                    return Err(lock_timeout(timeout));
-                }
-                Err(TryLockError::WouldBlock) => sleep(LOCK_INTERVAL).await,
             }
+        };
+        match tokio::time::timeout(timeout, locked).await {
+            Ok(Ok(())) => Ok(StoreLock::new(file)),
+            Ok(Err(error)) => Err(AuthError::Store(format!("cannot lock the file: {error}"))),
+            Err(_) => Err(lock_timeout(timeout)),
         }
     }
 }
@@ -246,6 +247,7 @@ mod tests {
         two.lock(&other, Duration::ZERO).await.unwrap();
         drop(lock);
         two.lock(&key(), Duration::ZERO).await.unwrap();
+        two.lock(&key(), Duration::MAX).await.unwrap();
     }
 
     #[cfg(unix)]

@@ -93,10 +93,7 @@ impl KeychainStore {
             Ok(Ok(Ok(key))) => Cipher::new(&key),
             Ok(Ok(Err(error))) => Err(unusable(&error)),
             Ok(Err(_)) => Err(AuthError::Keychain("its client panicked".to_owned())),
-            Err(_) => Err(AuthError::Timeout {
-                step: "waiting for the keychain",
-                seconds: TIMEOUT.as_secs(),
-            }),
+            Err(_) => Err(AuthError::timeout("waiting for the keychain", TIMEOUT)),
         }
     }
 }

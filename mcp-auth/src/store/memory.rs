@@ -1,7 +1,6 @@
 //! [`MemoryStore`]: credentials in the memory of this process.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,10 +12,10 @@ use crate::error::AuthError;
 use crate::secret::Secret;
 
 /// A store in the memory of this process. Users log in again after a restart. Clones share it.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct MemoryStore(Arc<MemoryRecords>);
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct MemoryRecords {
     records: Mutex<HashMap<StoreKey, Secret>>,
     locks: Mutex<HashMap<StoreKey, Arc<tokio::sync::Mutex<()>>>>,
@@ -53,12 +52,5 @@ impl CredentialStore for MemoryStore {
         };
         let guard = tokio::time::timeout(timeout, lock.lock_owned()).await;
         guard.map(StoreLock::new).map_err(|_| lock_timeout(timeout))
-    }
-}
-
-/// Omits the records.
-impl fmt::Debug for MemoryStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryStore").finish_non_exhaustive()
     }
 }

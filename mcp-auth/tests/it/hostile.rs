@@ -72,6 +72,18 @@ async fn endpoints_with_other_schemes_and_networks_are_refused() {
 }
 
 #[tokio::test]
+async fn issuer_with_control_characters_is_refused() {
+    let world = World::start().await;
+    let issuer = format!("{}\n", world.issuer);
+    world.set(|inner| {
+        inner.authorization_servers = vec![issuer.clone()];
+        inner.issuer = Some(issuer.clone());
+    });
+    let error = world.interactive().probe(&world.server).await.unwrap_err();
+    assert!(matches!(error, AuthError::Malformed { .. }), "{error}");
+}
+
+#[tokio::test]
 async fn redirected_token_request_is_not_followed() {
     let world = World::start().await;
     world.set(|inner| inner.token_failures = vec![(307, "")]);

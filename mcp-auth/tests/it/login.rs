@@ -365,6 +365,28 @@ async fn login_on_another_device_waits_for_the_user() {
     world.assert_no_mistakes();
 }
 
+#[tokio::test(start_paused = true)]
+async fn device_page_cannot_rewrite_the_terminal() {
+    let world = World::start().await;
+    let endpoint = format!("{}/device", world.issuer);
+    world.set(|inner| {
+        inner.extra = serde_json::json!({"device_authorization_endpoint": endpoint});
+        inner.device_page = Some(format!(
+            "{}/a\u{1b}[2J\nhttps://evil.example/",
+            world.issuer
+        ));
+    });
+    let (shown, seen) = std::sync::mpsc::channel();
+    let oauth = OAuth::device("test", move |login| {
+        shown.send(login.verification_uri).unwrap();
+        std::future::ready(Ok(()))
+    });
+    let authorizer = oauth.authorizer(&world.server).unwrap();
+    assert_eq!(world.post(&authorizer).await.unwrap(), 200);
+    let page = seen.try_recv().unwrap();
+    assert!(!page.contains(char::is_control), "{page:?}");
+}
+
 #[tokio::test]
 async fn server_without_device_login_is_an_error() {
     let world = World::start().await;
