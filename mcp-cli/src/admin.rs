@@ -1,18 +1,17 @@
 //! The admin page of `mcp gateway`: the servers behind it, their health, tools, calls and last failures. It shows, and
 //! changes nothing.
 
-use std::net::Ipv4Addr;
+use std::future;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
-use std::{future, io};
 
-use axum::Router;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use mcp::gateway::{GatewayControl, GatewayStatus, ServerStatus};
+use axum::{Json, Router};
+use mcp::gateway::{GatewayControl, GatewayError, GatewayStatus, ServerStatus};
 use mcp::group::Health;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -31,16 +30,8 @@ pub(crate) struct AdminPage {
 impl AdminPage {
     /// Listens at a port of this machine; 0 selects a free one.
     pub(crate) async fn bind(port: u16, control: GatewayControl) -> Result<Self, Failure> {
-        let failed = |error: io::Error| {
-            Failure::usage(format!(
-                "the admin page cannot listen at 127.0.0.1:{port}: {error}"
-            ))
-        };
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
-        let listener = listener.map_err(failed)?;
-        let port = listener.local_addr().map_err(failed)?.port();
-        let guard = Guard::new(port, None);
-        let guard = guard.map_err(|error| Failure::usage(format!("no random numbers: {error}")))?;
+        let (listener, port) = page_guard::listen(port).await?;
+        let guard = Guard::new(port, None)?;
         Ok(Self {
             listener,
             guard: Arc::new(guard),
@@ -91,14 +82,11 @@ const STYLE: File = (
     include_str!("admin/page/admin.css"),
 );
 
-async fn status(State(control): State<GatewayControl>) -> Response {
-    match control.status().await {
-        Ok(status) => {
-            let headers = [(header::CONTENT_TYPE, "application/json")];
-            (headers, to_json(&status).to_string()).into_response()
-        }
-        Err(error) => (StatusCode::SERVICE_UNAVAILABLE, error.to_string()).into_response(),
-    }
+async fn status(State(control): State<GatewayControl>) -> Result<Json<Value>, Response> {
+    let status = control.status().await;
+    let failed =
+        |error: GatewayError| (StatusCode::SERVICE_UNAVAILABLE, error.to_string()).into_response();
+    status.map(|status| Json(to_json(&status))).map_err(failed)
 }
 
 fn to_json(status: &GatewayStatus) -> Value {

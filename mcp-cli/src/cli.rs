@@ -395,7 +395,7 @@ pub(crate) struct ServeArgs {
 }
 
 /// Arguments of `gateway`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct GatewayArgs {
     /// The configuration file
     #[arg(value_name = "FILE")]

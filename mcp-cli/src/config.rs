@@ -13,6 +13,7 @@ use mcp::group::{ConfigError, ServerEntry};
 use url::Url;
 
 use self::dialect::Dialect;
+use self::dialect::Dialect::{Braces, Codex, Dollar, Goose, Json};
 use crate::failure::Failure;
 
 /// A place where a configuration file may be.
@@ -102,19 +103,19 @@ fn is_absent(servers: &Result<Vec<ServerEntry>, ConfigError>) -> bool {
 
 /// Files in a project folder, in the order of their precedence.
 const PROJECT_FILES: [(&str, &str, Dialect); 13] = [
-    ("project", "mcp.json", Dialect::Json),
-    ("Claude Code", ".mcp.json", Dialect::Json),
-    ("VS Code", ".vscode/mcp.json", Dialect::Json),
-    ("Cursor", ".cursor/mcp.json", Dialect::Json),
-    ("Codex", ".codex/config.toml", Dialect::Codex),
-    ("Gemini CLI", ".gemini/settings.json", Dialect::Dollar),
-    ("Qwen Code", ".qwen/settings.json", Dialect::Dollar),
-    ("opencode", "opencode.json", Dialect::Braces),
-    ("opencode", "opencode.jsonc", Dialect::Braces),
-    ("opencode", ".opencode/opencode.json", Dialect::Braces),
-    ("opencode", ".opencode/opencode.jsonc", Dialect::Braces),
-    ("Copilot CLI", ".github/mcp.json", Dialect::Json),
-    ("Zed", ".zed/settings.json", Dialect::Json),
+    ("project", "mcp.json", Json),
+    ("Claude Code", ".mcp.json", Json),
+    ("VS Code", ".vscode/mcp.json", Json),
+    ("Cursor", ".cursor/mcp.json", Json),
+    ("Codex", ".codex/config.toml", Codex),
+    ("Gemini CLI", ".gemini/settings.json", Dollar),
+    ("Qwen Code", ".qwen/settings.json", Dollar),
+    ("opencode", "opencode.json", Braces),
+    ("opencode", "opencode.jsonc", Braces),
+    ("opencode", ".opencode/opencode.json", Braces),
+    ("opencode", ".opencode/opencode.jsonc", Braces),
+    ("Copilot CLI", ".github/mcp.json", Json),
+    ("Zed", ".zed/settings.json", Json),
 ];
 
 /// Returns all places where a file may be, the project's first.
@@ -159,62 +160,42 @@ fn user_locations(
     };
     let cline = "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
     let files = [
-        ("user", settings.join("mcp/mcp.json"), Dialect::Json),
-        ("Claude Code", home.join(".claude.json"), Dialect::Json),
+        ("user", settings.join("mcp/mcp.json"), Json),
+        ("Claude Code", home.join(".claude.json"), Json),
         (
             "Claude Desktop",
             settings.join("Claude/claude_desktop_config.json"),
-            Dialect::Json,
+            Json,
         ),
-        (
-            "VS Code",
-            settings.join("Code/User/mcp.json"),
-            Dialect::Json,
-        ),
-        ("Cursor", home.join(".cursor/mcp.json"), Dialect::Json),
+        ("VS Code", settings.join("Code/User/mcp.json"), Json),
+        ("Cursor", home.join(".cursor/mcp.json"), Json),
         (
             "Codex",
             named("CODEX_HOME", ".codex").join("config.toml"),
-            Dialect::Codex,
+            Codex,
         ),
-        (
-            "Gemini CLI",
-            home.join(".gemini/settings.json"),
-            Dialect::Dollar,
-        ),
-        (
-            "Qwen Code",
-            home.join(".qwen/settings.json"),
-            Dialect::Dollar,
-        ),
-        (
-            "opencode",
-            config.join("opencode/opencode.json"),
-            Dialect::Braces,
-        ),
-        (
-            "opencode",
-            config.join("opencode/opencode.jsonc"),
-            Dialect::Braces,
-        ),
+        ("Gemini CLI", home.join(".gemini/settings.json"), Dollar),
+        ("Qwen Code", home.join(".qwen/settings.json"), Dollar),
+        ("opencode", config.join("opencode/opencode.json"), Braces),
+        ("opencode", config.join("opencode/opencode.jsonc"), Braces),
         (
             "Copilot CLI",
             named("COPILOT_HOME", ".copilot").join("mcp-config.json"),
-            Dialect::Json,
+            Json,
         ),
         (
             "Cline",
             named("CLINE_DIR", ".cline").join("data/settings/cline_mcp_settings.json"),
-            Dialect::Json,
+            Json,
         ),
-        ("Cline", settings.join(cline), Dialect::Json),
-        ("Zed", zed.join("settings.json"), Dialect::Json),
+        ("Cline", settings.join(cline), Json),
+        ("Zed", zed.join("settings.json"), Json),
         (
             "Windsurf",
             home.join(".codeium/windsurf/mcp_config.json"),
-            Dialect::Json,
+            Json,
         ),
-        ("Goose", goose, Dialect::Goose),
+        ("Goose", goose, Goose),
     ];
     let files = files.into_iter().map(|(owner, path, dialect)| Location {
         owner,

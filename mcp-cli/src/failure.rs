@@ -73,6 +73,14 @@ pub(crate) struct Failure {
     message: String,
 }
 
+/// Creates a failure of the command line from a format string.
+macro_rules! usage {
+    ($($text:tt)+) => {
+        $crate::failure::Failure::usage(format!($($text)+))
+    };
+}
+pub(crate) use usage;
+
 impl Failure {
     pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self {
@@ -88,7 +96,12 @@ impl Failure {
 
     /// Creates the failure of a file that cannot be written.
     pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Self {
-        Self::usage(format!("cannot write {}: {error}", path.display()))
+        usage!("cannot write {}: {error}", path.display())
+    }
+
+    /// Creates the failure of a file that cannot be read or used.
+    pub(crate) fn unusable(path: &Path, error: impl fmt::Display) -> Self {
+        usage!("{}: {error}", path.display())
     }
 
     /// Creates the failure of a connection attempt.

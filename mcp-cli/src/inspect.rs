@@ -14,7 +14,7 @@
 //! | [`observed`] | an HTTP client whose exchanges are seen |
 //! | [`exchanges`] | the exchanges, and the messages that they carry |
 //! | [`rules`], [`http_rules`], [`tool_rules`], [`violations`] | rules of the specification that a server violates |
-//! | [`schemas`], [`shapes`] | checks messages against their revision's schema, and extension messages against this library's types |
+//! | [`schemas`] | checks messages against their revision's schema |
 //! | [`pending`] | requests that wait for their response |
 //! | [`redact`] | HTTP heads without secrets |
 //! | [`history`] | all that happened, for the page and for recordings |
@@ -34,7 +34,6 @@ mod rules;
 mod sandbox;
 mod schemas;
 mod session;
-mod shapes;
 mod skills;
 mod tap;
 mod tasks;
@@ -43,14 +42,13 @@ mod views;
 mod violations;
 
 use std::io;
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use axum::serve::ListenerExt as _;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::failure::Failure;
-use crate::page_guard::Guard;
+use crate::page_guard::{self, Guard};
 use sandbox::Ports;
 pub(crate) use session::{Against, Session};
 
@@ -67,22 +65,14 @@ pub(crate) struct Inspector {
 impl Inspector {
     /// Listens at a port of this machine; 0 selects a free one.
     pub(crate) async fn bind(port: u16, mut session: Session) -> Result<Self, Failure> {
-        let failed = |error: io::Error| {
-            Failure::usage(format!("cannot listen at 127.0.0.1:{port}: {error}"))
-        };
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
-        let listener = listener.map_err(failed)?;
-        let port = listener.local_addr().map_err(failed)?.port();
-        let sandbox = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
-        let sandbox = sandbox.map_err(failed)?;
-        let sandbox_port = sandbox.local_addr().map_err(failed)?.port();
+        let (listener, port) = page_guard::listen(port).await?;
+        let (sandbox, sandbox_port) = page_guard::listen(0).await?;
         session.set_sandbox(sandbox_port);
         let ports = Ports {
             page: port,
             sandbox: sandbox_port,
         };
-        let guard = Guard::new(port, Some(sandbox_port));
-        let guard = guard.map_err(|error| Failure::usage(format!("no random numbers: {error}")))?;
+        let guard = Guard::new(port, Some(sandbox_port))?;
         Ok(Self {
             listener,
             sandbox,

@@ -12,7 +12,7 @@ use tracing_subscriber::fmt::{MakeWriter, layer};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 
 /// Event target of gateway calls.
 const AUDIT: &str = "mcp_gateway::audit";
@@ -103,7 +103,7 @@ fn open(path: &Path) -> Result<Option<File>, Failure> {
     let path = path.display();
     opened
         .map(Some)
-        .map_err(|error| Failure::usage(format!("--audit: cannot write {path}: {error}")))
+        .map_err(|error| usage!("--audit: cannot write {path}: {error}"))
 }
 
 /// A destination of events, one line each. Text of a server in an event is escaped: it cannot begin a line, and has no

@@ -3,6 +3,7 @@
 //! | module | contents, lowest first |
 //! |---|---|
 //! | `failure` | errors with their exit codes |
+//! | `bounded` | text of bounded size |
 //! | `output` | standard output and standard error |
 //! | `log` | the log of commands that serve |
 //! | `cli` | the definitions of commands and flags |
@@ -22,6 +23,7 @@
 //! | `commands` | one module per command |
 
 mod admin;
+mod bounded;
 mod cli;
 mod commands;
 mod config;
@@ -49,7 +51,7 @@ use clap::Parser as _;
 use clap::error::ErrorKind;
 
 use crate::cli::Cli;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::output::Output;
 
 fn main() -> ExitCode {
@@ -71,7 +73,7 @@ fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::usage(format!("the async runtime cannot start: {error}")))?;
+        .map_err(|error| usage!("the async runtime cannot start: {error}"))?;
     let done = runtime.block_on(commands::run(cli, output));
     // A thread that still waits for a line of standard input must not delay the exit.
     runtime.shutdown_background();

@@ -53,6 +53,15 @@ impl Output {
         write_out(&escape_line(line));
     }
 
+    /// Prints a result: as a JSON document, or as one line.
+    pub(crate) fn answer(&self, document: &Value, line: &str) {
+        if self.json {
+            self.document(document)
+        } else {
+            self.line(line)
+        }
+    }
+
     pub(crate) fn heading(&self, text: &str) {
         write_out(&format!("{HEADING}{}{HEADING:#}", escape_line(text)));
     }

@@ -6,16 +6,20 @@
 //! random part. The token in the URL works once; a cookie replaces it. Browsers share cookies between ports of a host, so
 //! the cookie is limited to the random path, which servers at other ports do not know.
 
-use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::header::{self, HeaderName, HeaderValue};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use parking_lot::Mutex;
 use subtle::ConstantTimeEq as _;
+use tokio::net::TcpListener;
 
+use crate::failure::{Failure, usage};
 use crate::output;
 
 /// Headers of every response.
@@ -60,7 +64,7 @@ struct Token {
 impl Guard {
     /// Creates a guard with a random path and token, for the page at a port. `frames` is the port of the origin whose
     /// documents the page shows in frames.
-    pub(crate) fn new(port: u16, frames: Option<u16>) -> Result<Self, getrandom::Error> {
+    pub(crate) fn new(port: u16, frames: Option<u16>) -> Result<Self, Failure> {
         let nonce = random()?;
         let frames = match frames {
             Some(port) => format!("http://127.0.0.1:{port}"),
@@ -100,7 +104,7 @@ impl Guard {
 
     /// Returns the URL of the page with the token.
     pub(crate) fn url(&self) -> String {
-        let token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
+        let token = self.token.lock();
         self.url_with(&token.text)
     }
 
@@ -176,7 +180,7 @@ impl Guard {
     /// Replaces the token in the URL by a cookie, so that it is in no history. A used token lets only the browser in that
     /// has the cookie; for another one, the command prints a new URL.
     fn let_in(&self, token: &str, has_cookie: bool) -> Response {
-        let mut known = self.token.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.token.lock();
         if !is_equal(token, &known.text) {
             return refuse(StatusCode::UNAUTHORIZED, "wrong token");
         }
@@ -213,15 +217,19 @@ fn is_equal(left: &str, right: &str) -> bool {
 }
 
 /// Returns 32 random bytes in hexadecimal digits.
-fn random() -> Result<String, getrandom::Error> {
+pub(crate) fn random() -> Result<String, Failure> {
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes)?;
-    let mut text = String::new();
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok(text)
+    getrandom::fill(&mut bytes).map_err(|error| usage!("no random numbers: {error}"))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Listens at a port of this machine; 0 selects a free one. Returns the port, too.
+pub(crate) async fn listen(port: u16) -> Result<(TcpListener, u16), Failure> {
+    let failed = |error: io::Error| usage!("cannot listen at 127.0.0.1:{port}: {error}");
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
+    let listener = listener.map_err(failed)?;
+    let port = listener.local_addr().map_err(failed)?.port();
+    Ok((listener, port))
 }
 
 /// Checks a request, and adds the headers to its response.

@@ -3,22 +3,23 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp::auth::Authorizer;
 use mcp::client::{Error, Target};
 use mcp::core::{Channel, ChannelError, ServerIdentity};
 use mcp::gateway::Relay;
-use mcp::group::{EntryOAuth, ServerEntry, ServerSpec};
+use mcp::group::{EntryOAuth, ServerSpec};
 use mcp::prelude::*;
 use mcp::stdio::ChildChannel;
 use mcp::{ClientBuilder, HttpChannel, ServerCommand};
+use parking_lot::Mutex;
 
 use crate::cli::{LoginArgs, RemoteArgs, ServerArgs, TargetArgs};
 use crate::config::{self, Location};
 use crate::credentials;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::output::Output;
 use crate::{questions, sampling};
 
@@ -66,9 +67,9 @@ pub(crate) async fn resolve<'a>(
         ));
     };
     let server = if target.contains("://") {
-        with_headers(target, &[], args)?
+        with_headers(target, &[], None, args)?
     } else {
-        named(target, args, output).await?
+        named(target, args, true, output).await?
     };
     Ok((server, words))
 }
@@ -79,23 +80,35 @@ pub(crate) async fn resolve_only(args: &ServerArgs, output: &Output) -> Result<S
     Ok(resolve(args, output).await?.0)
 }
 
-/// Connects to the server of the command line. Returns the client and the other words.
-pub(crate) async fn connect<'a>(
-    args: &'a TargetArgs,
+/// Connects to the server of the command line, runs `command` with the client and the other words, and closes the
+/// connection.
+pub(crate) async fn with_client<T>(
+    args: &TargetArgs,
     output: &Output,
-) -> Result<(Client, &'a [String]), Failure> {
+    command: impl AsyncFnOnce(&Client, &[String]) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let builder = builder(args, output)?;
     let (server, words) = resolve(&args.server, output).await?;
     let connected = builder.connect(server).await;
     let client = connected.map_err(|error| Failure::connect(&error))?;
-    Ok((client, words))
+    let done = command(&client, words).await;
+    close(&client).await;
+    done
 }
 
-/// Connects to the server of a command line without further words.
-pub(crate) async fn connect_only(args: &TargetArgs, output: &Output) -> Result<Client, Failure> {
+/// As [`with_client`], for commands without further words.
+pub(crate) async fn with_client_only<T>(
+    args: &TargetArgs,
+    output: &Output,
+    command: impl AsyncFnOnce(&Client) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     refuse_words(&args.server)?;
-    let (client, _) = connect(args, output).await?;
-    Ok(client)
+    with_client(args, output, async |client, _| command(client).await).await
+}
+
+/// Closes a connection whose outcome is known already, so errors are ignored.
+pub(crate) async fn close(client: &Client) {
+    let _ = client.close().await;
 }
 
 /// Refuses words after the target. Called before the server is started.
@@ -106,7 +119,7 @@ fn refuse_words(args: &ServerArgs) -> Result<(), Failure> {
         args.words.first()
     };
     match surplus {
-        Some(word) => Err(Failure::usage(format!("unexpected argument {word:?}"))),
+        Some(word) => Err(usage!("unexpected argument {word:?}")),
         None => Ok(()),
     }
 }
@@ -149,29 +162,37 @@ pub(crate) fn mode(protocol: &str) -> Result<ConnectMode, Failure> {
         "legacy" => Ok(ConnectMode::Legacy),
         version => match version.parse::<ProtocolVersion>() {
             Ok(version) => Ok(ConnectMode::Pin(version)),
-            Err(error) => Err(Failure::usage(format!(
-                "--protocol: {error}; or `auto`, `legacy`"
-            ))),
+            Err(error) => Err(usage!("--protocol: {error}; or `auto`, `legacy`")),
         },
     }
 }
 
-async fn named(name: &str, args: &ServerArgs, output: &Output) -> Result<Server, Failure> {
+async fn named(
+    name: &str,
+    args: &ServerArgs,
+    accepts_commands: bool,
+    output: &Output,
+) -> Result<Server, Failure> {
     let (location, entry) = config::find(name, args.config.as_deref())?;
-    let unusable = |reason: String| unusable(name, &location, &reason);
-    let variables = entry.variables.clone();
-    let spec = usable_spec(entry, &location)?;
+    let unusable = |reason: String| {
+        let path = location.path.display();
+        usage!("the server {name:?} of {path} cannot be used: {reason}")
+    };
+    let variables = entry.variables;
+    let spec = entry.spec.map_err(|error| unusable(error.to_string()))?;
     match &spec {
+        ServerSpec::Command { .. } if !accepts_commands => Err(usage!(
+            "the server {name:?} is a command; this command needs one with a URL"
+        )),
         ServerSpec::Command {
             command,
             args: words,
             cwd,
             ..
         } => {
-            let reading = spec.clone();
-            let read = tokio::task::spawn_blocking(move || reading.variables());
-            let env = read.await.map_err(|error| unusable(error.to_string()))?;
-            let env = env.map_err(|error| unusable(error.to_string()))?;
+            let env = spec
+                .variables()
+                .map_err(|error| unusable(error.to_string()))?;
             let names: Vec<_> = env.iter().map(|(name, _)| name.as_str()).collect();
             let folder = std::path::absolute(cwd.as_deref().unwrap_or("."));
             let folder = folder.map_err(|error| unusable(error.to_string()))?;
@@ -200,22 +221,10 @@ async fn named(name: &str, args: &ServerArgs, output: &Output) -> Result<Server,
             let shown = connection(url, headers, &variables).map_err(unusable)?;
             let values = secrets(url, headers, oauth.as_ref());
             approve(&location, &shown, values, args.yes, output).await?;
-            with_headers(url, headers, args)
+            with_headers(url, headers, oauth.clone(), args)
         }
         _ => Err(unusable("its kind is unknown to this program".to_owned())),
     }
-}
-
-fn usable_spec(entry: ServerEntry, location: &Location) -> Result<ServerSpec, Failure> {
-    let ServerEntry { name, spec, .. } = entry;
-    spec.map_err(|error| unusable(&name, location, &error.to_string()))
-}
-
-fn unusable(name: &str, location: &Location, reason: &str) -> Failure {
-    let path = location.path.display();
-    Failure::usage(format!(
-        "the server {name:?} of {path} cannot be used: {reason}"
-    ))
 }
 
 /// Opens a channel to a server over HTTP. The first request that needs a login opens the login page.
@@ -239,29 +248,22 @@ pub(crate) async fn channel_with_login(
 /// Finds a server over HTTP, for commands without other words.
 pub(crate) async fn remote(args: &RemoteArgs, output: &Output) -> Result<Remote, Failure> {
     let target = &args.server;
-    if target.contains("://") {
-        return Remote::new(target, &[], &args.header, credentials::stored);
-    }
-    let (location, entry) = config::find(target, args.config.as_deref())?;
-    let variables = entry.variables.clone();
-    match usable_spec(entry, &location)? {
-        ServerSpec::Url {
-            url,
-            headers,
-            oauth,
-            ..
-        } => {
-            let shown = connection(&url, &headers, &variables)
-                .map_err(|reason| unusable(target, &location, &reason))?;
-            let values = secrets(&url, &headers, oauth.as_ref());
-            approve(&location, &shown, values, args.yes, output).await?;
-            let mut remote = Remote::new(&url, &headers, &args.header, credentials::stored)?;
-            remote.registration = oauth;
-            Ok(remote)
-        }
-        _ => Err(Failure::usage(format!(
-            "the server {target:?} is a command; this command needs one with a URL"
-        ))),
+    let args = ServerArgs {
+        words: Vec::new(),
+        command: Vec::new(),
+        header: args.header.clone(),
+        env: Vec::new(),
+        config: args.config.clone(),
+        yes: args.yes,
+    };
+    let server = if target.contains("://") {
+        with_headers(target, &[], None, &args)?
+    } else {
+        named(target, &args, false, output).await?
+    };
+    match server {
+        Server::Http(remote) => Ok(remote),
+        Server::Command(_) => Err(Failure::usage("this command needs a server with a URL")),
     }
 }
 
@@ -321,9 +323,9 @@ async fn approve<'a>(
         return Ok(());
     }
     if !questions::can_ask() {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "servers of {path} need approval, as the file is in the current folder; check it and pass --yes"
-        )));
+        ));
     }
     let question = format!("{path} wants to {wish}. Allow it?");
     if !questions::agrees(output, &question).await {
@@ -388,6 +390,7 @@ fn with_env(mut command: ServerCommand, args: &ServerArgs) -> Result<Server, Fai
 fn with_headers(
     url: &str,
     headers: &[(String, String)],
+    registration: Option<EntryOAuth>,
     args: &ServerArgs,
 ) -> Result<Server, Failure> {
     if !args.env.is_empty() {
@@ -395,7 +398,9 @@ fn with_headers(
             "--env is for servers that are commands; use --header for URLs",
         ));
     }
-    Remote::new(url, headers, &args.header, credentials::stored).map(Server::Http)
+    let mut remote = Remote::new(url, headers, &args.header, credentials::stored)?;
+    remote.registration = registration;
+    Ok(Server::Http(remote))
 }
 
 /// The stored logins of servers, by URL. All connections to a URL share one, so that a token is renewed
@@ -419,7 +424,7 @@ impl Logins {
     }
 
     fn login(&self, url: &str) -> Result<Option<Authorizer>, Failure> {
-        let mut logins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut logins = self.0.lock();
         if let Some(login) = logins.get(url) {
             return Ok(login.clone());
         }
@@ -527,8 +532,7 @@ impl Remote {
         } else {
             client.ping().await.is_ok()
         };
-        // The answer is known already.
-        let _ = client.close().await;
+        close(&client).await;
         answered
     }
 

@@ -2,15 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 
 /// Splits `key=value`.
 pub(crate) fn split(word: &str) -> Result<(&str, &str), Failure> {
     match word.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key, value)),
-        _ => Err(Failure::usage(format!(
-            "{word:?} is not an argument; write KEY=VALUE"
-        ))),
+        _ => Err(usage!("{word:?} is not an argument; write KEY=VALUE")),
     }
 }
 
@@ -25,9 +23,8 @@ pub(crate) fn add(
         let (key, value) = split(word)?;
         match key.strip_suffix(':') {
             Some(key) => {
-                let value = serde_json::from_str(value).map_err(|error| {
-                    Failure::usage(format!("the value of {key:?} is not JSON: {error}"))
-                })?;
+                let value = serde_json::from_str(value)
+                    .map_err(|error| usage!("the value of {key:?} is not JSON: {error}"))?;
                 args.insert(key.to_owned(), value);
             }
             None => {
@@ -61,7 +58,7 @@ pub(crate) fn typed(key: &str, text: &str, schema: &Map<String, Value>) -> Resul
             Some(kind @ ("array" | "integer" | "object")) => format!("an {kind}"),
             kind => format!("a {}", kind.unwrap_or_default()),
         };
-        Failure::usage(format!("argument {key:?} must be {kind}, got {text:?}"))
+        usage!("argument {key:?} must be {kind}, got {text:?}")
     })
 }
 
@@ -73,9 +70,7 @@ fn check_known(key: &str, schema: &Map<String, Value>) -> Result<(), Failure> {
         Some(known) if is_closed && !known.contains_key(key) => {
             let names: Vec<_> = known.keys().map(String::as_str).collect();
             let names = names.join(", ");
-            Err(Failure::usage(format!(
-                "unknown argument {key:?}; the tool has: {names}"
-            )))
+            Err(usage!("unknown argument {key:?}; the tool has: {names}"))
         }
         _ => Ok(()),
     }

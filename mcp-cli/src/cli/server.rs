@@ -52,7 +52,7 @@ pub(crate) struct TargetArgs {
 }
 
 /// The address of a server over HTTP.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct ListenAddress {
     /// Listen at this address; the path is `/mcp` [default: 127.0.0.1:8000]
     #[arg(long, value_name = "ADDRESS")]

@@ -1,7 +1,5 @@
 //! `mcp call`.
 
-use std::io::Read as _;
-
 use mcp::client::Error;
 use mcp::core::Fault;
 use mcp::types::ext::tasks::Task;
@@ -9,23 +7,22 @@ use mcp::types::{LoggingLevel, Tool, codes, escape_line};
 use mcp::{CallToolResult, Client};
 use serde_json::{Map, Value};
 
-use super::support::close;
 use super::{interrupt, results, tasks};
 use crate::cli::CallArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::name_cache::Names;
 use crate::output::Output;
-use crate::{questions, target, values};
+use crate::{bounded, questions, target, values};
 
-/// Longest arguments on standard input, in bytes.
-const MAX_INPUT: u64 = 64 << 20;
+/// Longest arguments on standard input, in MiB.
+const MAX_MEBIBYTES: u64 = 64;
 
 pub(super) async fn run(args: &CallArgs, output: &Output) -> Result<(), Failure> {
-    let given = read_json(args.args_json.as_deref()).await?;
-    let (client, words) = target::connect(&args.content.target, output).await?;
-    let done = call(&client, words, given, args, output).await;
-    close(&client).await;
-    match done? {
+    let given = read_json(args.args_json.as_deref())?;
+    let called = target::with_client(&args.content.target, output, async |client, words| {
+        call(client, words, given, args, output).await
+    });
+    match called.await? {
         Called::Done(name, result) => {
             results::print(&name, &result, args.content.save.as_deref(), output).await
         }
@@ -57,7 +54,7 @@ async fn call(
     values::add(&mut args, words, &tool.input_schema)?;
     ask_missing(&mut args, &tool, output).await?;
     let refused = |error: Error| match hint {
-        Some(hint) if is_unknown_tool(&error) => Failure::usage(format!("{error}; {hint}")),
+        Some(hint) if is_unknown_tool(&error) => usage!("{error}; {hint}"),
         _ => error.into(),
     };
     let call = client
@@ -121,9 +118,7 @@ async fn ask_missing(
     let missing = values::missing(args, &tool.input_schema);
     if !missing.is_empty() && !questions::can_ask() {
         let missing = missing.join(", ");
-        return Err(Failure::usage(format!(
-            "required arguments are missing: {missing}"
-        )));
+        return Err(usage!("required arguments are missing: {missing}"));
     }
     for name in missing {
         let value = ask_argument(&name, tool, output).await?;
@@ -136,9 +131,7 @@ async fn ask_missing(
 async fn ask_argument(name: &str, tool: &Tool, output: &Output) -> Result<Value, Failure> {
     loop {
         let Some(text) = questions::line(output, &format!("{name}: ")).await else {
-            return Err(Failure::usage(format!(
-                "the required argument {name:?} is missing"
-            )));
+            return Err(usage!("the required argument {name:?} is missing"));
         };
         match values::typed(name, &text, &tool.input_schema) {
             Ok(value) => return Ok(value),
@@ -147,26 +140,12 @@ async fn ask_argument(name: &str, tool: &Tool, output: &Output) -> Result<Value,
     }
 }
 
-async fn read_json(given: Option<&str>) -> Result<Map<String, Value>, Failure> {
+fn read_json(given: Option<&str>) -> Result<Map<String, Value>, Failure> {
     let text = match given {
         None => return Ok(Map::new()),
-        Some("-") => read_input().await?,
+        Some("-") => bounded::read(std::io::stdin().lock(), MAX_MEBIBYTES)
+            .map_err(|error| usage!("standard input cannot be read: {error}"))?,
         Some(text) => text.to_owned(),
     };
-    serde_json::from_str(&text)
-        .map_err(|error| Failure::usage(format!("--args-json is not a JSON object: {error}")))
-}
-
-async fn read_input() -> Result<String, Failure> {
-    let read = tokio::task::spawn_blocking(|| {
-        let mut text = String::new();
-        let input = std::io::stdin().lock();
-        input
-            .take(MAX_INPUT)
-            .read_to_string(&mut text)
-            .map(|_| text)
-    });
-    let read = read.await.map_err(std::io::Error::other);
-    read.flatten()
-        .map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))
+    serde_json::from_str(&text).map_err(|error| usage!("--args-json is not a JSON object: {error}"))
 }

@@ -2,7 +2,7 @@
 
 use mcp::types::{CompleteParams, CompletionReference};
 
-use super::support::{close, to_json};
+use super::support::to_json;
 use super::{interrupt, prompt};
 use crate::cli::TargetArgs;
 use crate::failure::Failure;
@@ -10,24 +10,16 @@ use crate::output::Output;
 use crate::{target, values};
 
 pub(super) async fn run(args: &TargetArgs, output: &Output) -> Result<(), Failure> {
-    let (client, words) = target::connect(args, output).await?;
-    let params = match words {
-        [reference, argument, context @ ..] => params(reference, argument, context),
-        _ => Err(Failure::usage(
-            "pass a prompt or a template, and KEY=PREFIX",
-        )),
-    };
-    let done = match params {
-        Ok(params) => {
-            let call = client.complete(params);
-            call.cancel_on(interrupt::first(*output))
-                .await
-                .map_err(Failure::from)
-        }
-        Err(failure) => Err(failure),
-    };
-    close(&client).await;
-    let result = done?;
+    let result = target::with_client(args, output, async |client, words| {
+        let [reference, argument, context @ ..] = words else {
+            return Err(Failure::usage(
+                "pass a prompt or a template, and KEY=PREFIX",
+            ));
+        };
+        let call = client.complete(params(reference, argument, context)?);
+        Ok(call.cancel_on(interrupt::first(*output)).await?)
+    });
+    let result = result.await?;
     if output.json {
         output.document(&to_json(&result)?);
     } else {

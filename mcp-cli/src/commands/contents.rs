@@ -3,10 +3,10 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use mcp::types::{ContentBlock, ResourceContents};
+use mcp::types::{ContentBlock, ResourceContents, escape_line};
 use tokio::io::AsyncWriteExt as _;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::output::Output;
 
 /// Largest number of files that have the same name.
@@ -31,86 +31,58 @@ impl<'a> Contents<'a> {
         }
     }
 
-    pub(super) async fn print_blocks(&mut self, blocks: &[ContentBlock]) -> Result<(), Failure> {
-        for block in blocks {
-            match block {
-                ContentBlock::Text(text) => self.output.text(&text.text),
-                ContentBlock::Image(it) => {
-                    self.bytes("image", &it.mime_type, it.data.as_bytes())
-                        .await?
-                }
-                ContentBlock::Audio(it) => {
-                    self.bytes("audio", &it.mime_type, it.data.as_bytes())
-                        .await?
-                }
-                ContentBlock::Resource(it) => self.print_resource(&it.resource).await?,
-                ContentBlock::ResourceLink(it) => {
-                    self.output
-                        .line(&format!("[resource {}: {}]", it.name, it.uri));
-                }
-                _ => self.output.text("[content of an unknown type]"),
+    /// Prints a block; with `--json`, its bytes are saved only.
+    pub(super) async fn show(&mut self, block: &ContentBlock) -> Result<(), Failure> {
+        match block {
+            ContentBlock::Text(text) => self.text(&text.text),
+            ContentBlock::Image(image) => {
+                let bytes = image.data.as_bytes();
+                self.bytes("image", &image.mime_type, bytes).await?;
             }
+            ContentBlock::Audio(audio) => {
+                let bytes = audio.data.as_bytes();
+                self.bytes("audio", &audio.mime_type, bytes).await?;
+            }
+            ContentBlock::Resource(part) => self.show_resource(&part.resource).await?,
+            ContentBlock::ResourceLink(link) => {
+                self.text(&escape_line(&format!(
+                    "[resource {}: {}]",
+                    link.name, link.uri
+                )));
+            }
+            _ => self.text("[content of an unknown type]"),
         }
         Ok(())
     }
 
-    pub(super) async fn print_resource(
-        &mut self,
-        contents: &ResourceContents,
-    ) -> Result<(), Failure> {
-        match contents {
-            ResourceContents::Text(it) => self.output.text(&it.text),
-            ResourceContents::Blob(it) => {
-                let mime_type = it
-                    .mime_type
-                    .as_deref()
-                    .unwrap_or("application/octet-stream");
-                self.bytes("resource", mime_type, it.blob.as_bytes())
+    /// Prints the contents of a resource; with `--json`, its bytes are saved only.
+    pub(super) async fn show_resource(&mut self, part: &ResourceContents) -> Result<(), Failure> {
+        match part {
+            ResourceContents::Text(text) => self.text(&text.text),
+            ResourceContents::Blob(blob) => {
+                let mime_type = blob.mime_type.as_deref();
+                let mime_type = mime_type.unwrap_or("application/octet-stream");
+                self.bytes("resource", mime_type, blob.blob.as_bytes())
                     .await?;
             }
-            _ => self.output.text("[contents of an unknown type]"),
+            _ => self.text("[contents of an unknown type]"),
         }
         Ok(())
     }
 
-    /// Saves the bytes of content blocks without printing the blocks.
-    pub(super) async fn save_blocks(&mut self, blocks: &[ContentBlock]) -> Result<(), Failure> {
-        for block in blocks {
-            match block {
-                ContentBlock::Image(it) => self.save(&it.mime_type, it.data.as_bytes()).await?,
-                ContentBlock::Audio(it) => self.save(&it.mime_type, it.data.as_bytes()).await?,
-                ContentBlock::Resource(it) => self.save_resource(&it.resource).await?,
-                _ => None,
-            };
-        }
-        Ok(())
-    }
-
-    pub(super) async fn save_resource(
-        &mut self,
-        contents: &ResourceContents,
-    ) -> Result<Option<PathBuf>, Failure> {
-        match contents {
-            ResourceContents::Blob(it) => {
-                let mime_type = it
-                    .mime_type
-                    .as_deref()
-                    .unwrap_or("application/octet-stream");
-                self.save(mime_type, it.blob.as_bytes()).await
-            }
-            _ => Ok(None),
+    fn text(&self, text: &str) {
+        if !self.output.json {
+            self.output.text(text);
         }
     }
 
     async fn bytes(&mut self, kind: &str, mime_type: &str, bytes: &[u8]) -> Result<(), Failure> {
-        let text = match self.save(mime_type, bytes).await? {
+        let saved = self.save(mime_type, bytes).await?;
+        let count = bytes.len();
+        self.text(&escape_line(&match saved {
             Some(path) => path.display().to_string(),
-            None => format!(
-                "[{kind} {mime_type}, {} bytes; --save DIR saves it]",
-                bytes.len()
-            ),
-        };
-        self.output.line(&text);
+            None => format!("[{kind} {mime_type}, {count} bytes; --save DIR saves it]"),
+        }));
         Ok(())
     }
 
@@ -119,36 +91,28 @@ impl<'a> Contents<'a> {
         let Some(folder) = self.folder else {
             return Ok(None);
         };
-        let failed = |path: &Path, error| {
-            Failure::usage(format!("{} cannot be written: {error}", path.display()))
-        };
         let created = tokio::fs::create_dir_all(folder).await;
-        created.map_err(|error| failed(folder, error))?;
+        created.map_err(|error| Failure::unwritable(folder, &error))?;
         while self.saved < MAX_FILES {
             self.saved += 1;
-            let path = folder.join(format!(
-                "{}-{}.{}",
-                self.name,
-                self.saved,
-                extension(mime_type)
-            ));
+            let (name, number, extension) = (&self.name, self.saved, extension(mime_type));
+            let path = folder.join(format!("{name}-{number}.{extension}"));
             let mut options = tokio::fs::OpenOptions::new();
             match options.write(true).create_new(true).open(&path).await {
                 Ok(mut file) => {
-                    let written = file.write_all(bytes).await;
-                    written.map_err(|error| failed(&path, error))?;
-                    let flushed = file.flush().await;
-                    flushed.map_err(|error| failed(&path, error))?;
+                    let written = async {
+                        file.write_all(bytes).await?;
+                        file.flush().await
+                    };
+                    let written = written.await;
+                    written.map_err(|error| Failure::unwritable(&path, &error))?;
                     return Ok(Some(path));
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed(&path, error)),
+                Err(error) => return Err(Failure::unwritable(&path, &error)),
             }
         }
-        Err(Failure::usage(format!(
-            "{} has too many files",
-            folder.display()
-        )))
+        Err(usage!("{} has too many files", folder.display()))
     }
 }
 

@@ -13,7 +13,6 @@ mod plan;
 mod sources;
 
 use std::io::IsTerminal as _;
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -22,7 +21,6 @@ use mcp::group::Naming;
 use mcp::http::Serve;
 use mcp::middleware::from_fn;
 use serde_json::json;
-use tokio::net::TcpListener;
 use tokio_util::task::AbortOnDropHandle;
 
 use self::build::Build;
@@ -31,18 +29,18 @@ use self::plan::{Plan, Program};
 use self::sources::Sources;
 use super::{gateway, serve};
 use crate::cli::{DevArgs, RemoteArgs};
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::inspect::{Inspector, Session};
 use crate::output::Output;
 use crate::target::Server;
-use crate::{log, questions, target};
+use crate::{log, page_guard, questions, target};
 
 pub(super) async fn run(args: &DevArgs, output: &Output) -> Result<(), Failure> {
     log::start_dev(output.json);
     let plan = Plan::new(args)?;
     let sources = Sources::watch(&plan.sources).map_err(|error| {
         let folder = plan.sources.display();
-        Failure::usage(format!("cannot watch {folder}: {error}"))
+        usage!("cannot watch {folder}: {error}")
     })?;
     let front = Arc::new(Front::new(*output));
     let gateway = Gateway::new(&*plan.name, "dev")
@@ -89,12 +87,9 @@ async fn inspect(
     opens_browser: bool,
     output: &Output,
 ) -> Result<AbortOnDropHandle<()>, Failure> {
-    let failed = |error: std::io::Error| Failure::usage(format!("the inspector failed: {error}"));
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
-    let listener = listener.map_err(failed)?;
-    let address = listener.local_addr().map_err(failed)?;
+    let (listener, port) = page_guard::listen(0).await?;
     let remote = RemoteArgs {
-        server: format!("http://{address}/mcp"),
+        server: format!("http://127.0.0.1:{port}/mcp"),
         header: Vec::new(),
         config: None,
         yes: false,

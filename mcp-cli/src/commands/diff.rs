@@ -4,19 +4,18 @@ use std::path::Path;
 
 use mcp::catalog::{Diff, Impact, Snapshot};
 use serde_json::json;
-use tokio::io::AsyncReadExt as _;
 
-use super::support::{close, to_json};
+use super::support::to_json;
 use crate::cli::{DiffArgs, TargetArgs};
 use crate::failure::{Failure, FailureKind};
 use crate::output::Output;
-use crate::target;
+use crate::{bounded, target};
 
-/// Largest size of a snapshot file: 64 MiB.
-const MAX_BYTES: u64 = 64 << 20;
+/// Largest size of a snapshot file in MiB.
+const MAX_MEBIBYTES: u64 = 64;
 
 pub(super) async fn run(args: &DiffArgs, output: &Output) -> Result<(), Failure> {
-    let old = read(&args.old).await?;
+    let old = read(&args.old)?;
     let new = newer(&args.target, output).await?;
     let diff = old.diff(&new);
     print(&diff, output)?;
@@ -26,21 +25,14 @@ pub(super) async fn run(args: &DiffArgs, output: &Output) -> Result<(), Failure>
 
 /// Fails when a difference breaks clients of the older snapshot, which is in the file.
 pub(super) fn require_compatible(diff: &Diff, file: &Path, cure: &str) -> Result<(), Failure> {
-    let is_breaking = |impact| impact == Impact::Breaking;
-    let breaking = diff
-        .differences()
-        .iter()
-        .filter(|difference| is_breaking(difference.impact));
-    match breaking.count() {
-        0 => Ok(()),
-        count => Err(Failure::new(
-            FailureKind::Breaking,
-            format!(
-                "{count} of the changes break clients of {}; {cure}",
-                file.display()
-            ),
-        )),
+    let differences = diff.differences().iter();
+    let breaking = differences.filter(|difference| difference.impact == Impact::Breaking);
+    let (count, file) = (breaking.count(), file.display());
+    if count == 0 {
+        return Ok(());
     }
+    let message = format!("{count} of the changes break clients of {file}; {cure}");
+    Err(Failure::new(FailureKind::Breaking, message))
 }
 
 /// Reads the newer snapshot from a file, or from a server.
@@ -48,38 +40,27 @@ pub(super) async fn newer(args: &TargetArgs, output: &Output) -> Result<Snapshot
     if let ([file], []) = (&*args.server.words, &*args.server.command)
         && Path::new(file).is_file()
     {
-        return read(Path::new(file)).await;
+        return read(Path::new(file));
     }
-    let client = target::connect_only(args, output).await?;
-    let snapshot = Snapshot::capture(&client).await;
-    close(&client).await;
-    Ok(snapshot?)
+    capture(args, output).await
+}
+
+/// Captures the snapshot of a server.
+pub(super) async fn capture(args: &TargetArgs, output: &Output) -> Result<Snapshot, Failure> {
+    let capture = async |client: &mcp::Client| Ok(Snapshot::capture(client).await?);
+    target::with_client_only(args, output, capture).await
 }
 
 /// Reads a snapshot from a file.
-pub(super) async fn read(path: &Path) -> Result<Snapshot, Failure> {
-    let text = read_text(path).await?;
-    text.parse()
-        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
+pub(super) fn read(path: &Path) -> Result<Snapshot, Failure> {
+    let text = read_text(path)?;
+    text.parse().map_err(|error| Failure::unusable(path, error))
 }
 
 /// Reads a file with a snapshot.
-pub(super) async fn read_text(path: &Path) -> Result<String, Failure> {
-    let failed =
-        |error: &dyn std::fmt::Display| Failure::usage(format!("{}: {error}", path.display()));
-    let file = tokio::fs::File::open(path)
-        .await
-        .map_err(|error| failed(&error))?;
-    let mut text = String::new();
-    let mut limited = file.take(MAX_BYTES + 1);
-    limited
-        .read_to_string(&mut text)
-        .await
-        .map_err(|error| failed(&error))?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(failed(&"a snapshot has at most 64 MiB"));
-    }
-    Ok(text)
+pub(super) fn read_text(path: &Path) -> Result<String, Failure> {
+    let text = bounded::read_file(path, MAX_MEBIBYTES);
+    text.map_err(|error| Failure::unusable(path, error))
 }
 
 pub(super) fn print(diff: &Diff, output: &Output) -> Result<(), Failure> {

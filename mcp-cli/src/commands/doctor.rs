@@ -23,7 +23,6 @@ use mcp::prelude::*;
 pub(super) use self::report::Report;
 use self::report::Step;
 use self::watch::{Exchanges, Watched};
-use super::support::close;
 use crate::cli::TargetArgs;
 use crate::config;
 use crate::failure::{Failure, FailureKind};
@@ -113,5 +112,5 @@ async fn examine_server(client: &Client, args: &TargetArgs, report: &mut Report)
     server::examine_negotiation(client, &args.protocol, report);
     server::examine_tools(client, report).await;
     server::examine_latency(client, report).await;
-    close(client).await;
+    target::close(client).await;
 }

@@ -79,9 +79,8 @@ fn report(generated: &Generated, output: &Output) -> Result<(), Failure> {
 
 /// Compares the server with the catalog of the file.
 async fn check(args: &GenArgs, file: &Path, output: &Output) -> Result<(), Failure> {
-    let source = diff::read_text(file).await?;
-    let old = catalog_of(&source)
-        .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
+    let source = diff::read_text(file)?;
+    let old = catalog_of(&source).map_err(|error| Failure::unusable(file, error))?;
     let new = diff::newer(&args.target, output).await?;
     let diff = old.diff(&new);
     diff::print(&diff, output)?;

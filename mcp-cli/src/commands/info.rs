@@ -3,17 +3,14 @@
 use mcp::Client;
 use serde_json::{Value, json};
 
-use super::support::{close, to_json};
+use super::support::to_json;
 use crate::cli::TargetArgs;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::target;
 
 pub(super) async fn run(args: &TargetArgs, output: &Output) -> Result<(), Failure> {
-    let client = target::connect_only(args, output).await?;
-    let done = info(&client, output).await;
-    close(&client).await;
-    done
+    target::with_client_only(args, output, async |client| info(client, output).await).await
 }
 
 async fn info(client: &Client, output: &Output) -> Result<(), Failure> {

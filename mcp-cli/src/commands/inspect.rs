@@ -5,7 +5,7 @@ use std::io;
 use super::interrupt;
 use crate::cli::InspectArgs;
 use crate::config;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::inspect::{Against, Inspector, Session};
 use crate::output::Output;
 use crate::questions;
@@ -21,7 +21,7 @@ pub(super) async fn run(args: &InspectArgs, output: &Output) -> Result<(), Failu
     let against = match &args.against {
         Some(file) => Some(Against {
             file: file.display().to_string(),
-            snapshot: super::diff::read(file).await?,
+            snapshot: super::diff::read(file)?,
         }),
         None => None,
     };
@@ -35,7 +35,7 @@ pub(super) async fn run(args: &InspectArgs, output: &Output) -> Result<(), Failu
     if !args.no_open && !questions::open_browser(url).await {
         output.note("no browser could be started; open the URL yourself");
     }
-    let failed = |error: io::Error| Failure::usage(format!("the inspector failed: {error}"));
+    let failed = |error: io::Error| usage!("the inspector failed: {error}");
     tokio::select! {
         served = inspector.run(&args.protocol) => served.map_err(failed),
         () = interrupt::first(*output) => Ok(()),

@@ -10,13 +10,13 @@ use tokio::fs;
 use tokio::process::Command;
 
 use crate::cli::{EntryArgs, InstallArgs, ServerArgs, UninstallArgs};
-use crate::config;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::hosts::{self, EditError, Entry, Host, Launch, is_secret, to_value};
 use crate::output::Output;
+use crate::{bounded, config};
 
-/// Largest settings file in bytes.
-const MAX_FILE_SIZE: usize = 16 << 20;
+/// Largest settings file in MiB.
+const MAX_MEBIBYTES: u64 = 16;
 /// Time limit of a host's own command.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -32,7 +32,7 @@ pub(super) async fn install(args: &InstallArgs, output: &Output) -> Result<(), F
         return run_claude(&words, &args.entry, output).await;
     }
     let path = path(&args.entry)?;
-    let old = read(&path).await?;
+    let old = read(&path)?;
     let text = old.as_deref().unwrap_or_default();
     let edited = hosts::insert(host, text, &name, &entry, args.replace);
     let edited = edited.map_err(|error| failure(&error, &name, &path))?;
@@ -51,16 +51,12 @@ pub(super) async fn uninstall(args: &UninstallArgs, output: &Output) -> Result<(
         return run_claude(&words, &args.entry, output).await;
     }
     let path = path(&args.entry)?;
-    let old = read(&path).await?;
+    let old = read(&path)?;
     let text = old.as_deref().unwrap_or_default();
     let edited = hosts::remove(args.entry.host, text, &args.name);
     let edited = edited.map_err(|error| failure(&error, &args.name, &path))?;
     let Some(edited) = edited else {
-        return Err(Failure::usage(format!(
-            "{} lists no server {:?}",
-            path.display(),
-            args.name
-        )));
+        return Err(usage!("{} lists no server {:?}", path.display(), args.name));
     };
     let change = Change {
         args: &args.entry,
@@ -76,9 +72,7 @@ fn launch(args: &ServerArgs) -> Result<(Launch, String), Failure> {
     let headers = pairs(&args.header, ':', "header")?;
     if let Some((program, rest)) = args.command.split_first() {
         if let Some(word) = args.words.first() {
-            return Err(Failure::usage(format!(
-                "unexpected argument {word:?} before the command"
-            )));
+            return Err(usage!("unexpected argument {word:?} before the command"));
         }
         let launch = Launch::Program {
             command: absolute_program(program, rest)?,
@@ -98,9 +92,7 @@ fn launch(args: &ServerArgs) -> Result<(Launch, String), Failure> {
     };
     if target.contains("://") {
         let Some(url) = config::parse_url(target) else {
-            return Err(Failure::usage(format!(
-                "{target:?} is not an http or https URL"
-            )));
+            return Err(usage!("{target:?} is not an http or https URL"));
         };
         if url.password().is_some() {
             return Err(Failure::usage(
@@ -118,10 +110,10 @@ fn launch(args: &ServerArgs) -> Result<(Launch, String), Failure> {
     }
     let (_, entry) = config::find(target, args.config.as_deref())?;
     if !entry.variables.is_empty() {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "the entry of {target:?} uses the variables {}; pass its URL or command, with `--env NAME` or `--header 'Name: ${{NAME}}'`",
             entry.variables.join(", ")
-        )));
+        ));
     }
     let launch = match entry.spec {
         Ok(ServerSpec::Command {
@@ -129,20 +121,18 @@ fn launch(args: &ServerArgs) -> Result<(Launch, String), Failure> {
         }) => Launch::Program { command, args, env },
         Ok(ServerSpec::Url { url, headers, .. }) => Launch::Url { url, headers },
         Ok(_) => {
-            return Err(Failure::usage(format!(
-                "the entry of {target:?} has another form"
-            )));
+            return Err(usage!("the entry of {target:?} has another form"));
         }
-        Err(error) => return Err(Failure::usage(format!("{target}: {error}"))),
+        Err(error) => return Err(usage!("{target}: {error}")),
     };
     let (Launch::Program { env: values, .. }
     | Launch::Url {
         headers: values, ..
     }) = &launch;
     if let Some((name, _)) = values.iter().find(|(name, _)| is_secret(name)) {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "the entry of {target:?} has the value of {name:?} in plain text; pass its URL or command, with a reference to a variable"
-        )));
+        ));
     }
     Ok((launch, entry.name))
 }
@@ -154,7 +144,7 @@ fn pairs(list: &[String], separator: char, what: &str) -> Result<Vec<(String, St
         let (name, value) = match text.split_once(separator) {
             Some((name, value)) => (name.trim().to_owned(), value.trim().to_owned()),
             None if separator == '=' => (text.clone(), format!("${{{text}}}")),
-            None => return Err(Failure::usage(format!("{text:?} is not `Name: value`"))),
+            None => return Err(usage!("{text:?} is not `Name: value`")),
         };
         if is_secret(&name) && !value.contains("${") {
             let cure = if separator == '=' {
@@ -162,9 +152,9 @@ fn pairs(list: &[String], separator: char, what: &str) -> Result<Vec<(String, St
             } else {
                 format!("--header '{name}: ${{VARIABLE}}'")
             };
-            return Err(Failure::usage(format!(
+            return Err(usage!(
                 "the {what} {name:?} looks like a secret; keep its value in the environment, and pass {cure}"
-            )));
+            ));
         }
         Ok((name, value))
     };
@@ -188,7 +178,7 @@ fn absolute_program(program: &str, args: &[String]) -> Result<String, Failure> {
     if path.is_file() {
         return Ok(path.to_string_lossy().into_owned());
     }
-    Err(Failure::usage(format!("{} is not a file", path.display())))
+    Err(usage!("{} is not a file", path.display()))
 }
 
 fn check_name(name: &str) -> Result<(), Failure> {
@@ -200,15 +190,15 @@ fn check_name(name: &str) -> Result<(), Failure> {
     if is_valid {
         return Ok(());
     }
-    Err(Failure::usage(format!(
+    Err(usage!(
         "{name:?} is not a name that every host accepts: pass --name with letters, digits, `-` and `_`"
-    )))
+    ))
 }
 
 fn path(args: &EntryArgs) -> Result<PathBuf, Failure> {
     let path = args.file.clone().or_else(|| args.host.file(args.project));
     path.ok_or_else(|| {
-        Failure::usage(format!(
+        usage!(
             "{} has no file with servers {}; pass --file",
             args.host.owner(),
             if args.project {
@@ -216,34 +206,27 @@ fn path(args: &EntryArgs) -> Result<PathBuf, Failure> {
             } else {
                 "of the user"
             },
-        ))
+        )
     })
 }
 
 /// Reads a settings file. `None` if it does not exist.
-async fn read(path: &Path) -> Result<Option<String>, Failure> {
-    match fs::read_to_string(path).await {
-        Ok(text) if text.len() <= MAX_FILE_SIZE => Ok(Some(text)),
-        Ok(_) => Err(Failure::usage(format!(
-            "{} has more than 16 MiB",
-            path.display()
-        ))),
+fn read(path: &Path) -> Result<Option<String>, Failure> {
+    match bounded::read_file(path, MAX_MEBIBYTES) {
+        Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Failure::usage(format!(
-            "cannot read {}: {error}",
-            path.display()
-        ))),
+        Err(error) => Err(Failure::unusable(path, error)),
     }
 }
 
 fn failure(error: &EditError, name: &str, path: &Path) -> Failure {
-    Failure::usage(match error {
-        EditError::Taken => format!(
-            "{} lists another server {name:?}; pass --replace, or another --name",
-            path.display()
-        ),
-        EditError::Unreadable(reason) => format!("{}: {reason}", path.display()),
-    })
+    match error {
+        EditError::Taken => {
+            let file = path.display();
+            usage!("{file} lists another server {name:?}; pass --replace, or another --name")
+        }
+        EditError::Unreadable(reason) => Failure::unusable(path, reason),
+    }
 }
 
 /// A change of a settings file.
@@ -352,13 +335,13 @@ async fn run_claude(words: &[&str], args: &EntryArgs, output: &Output) -> Result
         let ended = match run {
             Ok(Ok(ended)) => ended,
             Ok(Err(error)) => {
-                return Err(Failure::usage(format!("claude cannot be started: {error}")));
+                return Err(usage!("claude cannot be started: {error}"));
             }
             Err(_) => return Err(Failure::usage("claude did not end within 60 seconds")),
         };
         if !ended.status.success() {
             let reason = String::from_utf8_lossy(&ended.stderr);
-            return Err(Failure::usage(format!("{line}: {}", reason.trim())));
+            return Err(usage!("{line}: {}", reason.trim()));
         }
     }
     if output.json {

@@ -4,7 +4,7 @@ use futures_util::future::try_join4;
 use mcp::Client;
 use serde_json::{Value, json};
 
-use super::support::{close, to_json};
+use super::support::to_json;
 use crate::cli::TargetArgs;
 use crate::failure::Failure;
 use crate::name_cache::Names;
@@ -12,10 +12,10 @@ use crate::output::Output;
 use crate::target;
 
 pub(super) async fn run(args: &TargetArgs, output: &Output) -> Result<(), Failure> {
-    let client = target::connect_only(args, output).await?;
-    let done = list(&client, args, output).await;
-    close(&client).await;
-    done
+    target::with_client_only(args, output, async |client| {
+        list(client, args, output).await
+    })
+    .await
 }
 
 async fn list(client: &Client, args: &TargetArgs, output: &Output) -> Result<(), Failure> {

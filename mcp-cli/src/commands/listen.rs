@@ -1,31 +1,23 @@
 //! `mcp listen`.
 
-use std::pin::pin;
-
 use futures_util::StreamExt as _;
-use futures_util::future::{Either, select};
 use mcp::{Change, Client};
 use serde_json::{Value, json};
 
 use super::interrupt;
-use super::support::close;
 use crate::cli::ListenArgs;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::target;
 
 pub(super) async fn run(args: &ListenArgs, output: &Output) -> Result<(), Failure> {
-    let (client, uris) = target::connect(&args.target, output).await?;
-    let done = {
-        let listening = pin!(listen(&client, uris, args.count, output));
-        let interrupted = pin!(interrupt::first(*output));
-        match select(listening, interrupted).await {
-            Either::Left((done, _)) => done,
-            Either::Right(_) => Ok(()),
+    target::with_client(&args.target, output, async |client, uris| {
+        tokio::select! {
+            done = listen(client, uris, args.count, output) => done,
+            () = interrupt::first(*output) => Ok(()),
         }
-    };
-    close(&client).await;
-    done
+    })
+    .await
 }
 
 async fn listen(
@@ -45,11 +37,8 @@ async fn listen(
     while let Some(change) = changes.next().await {
         let change = change?;
         let (kind, uri) = describe(&change);
-        if output.json {
-            output.document(&json!({"change": kind, "uri": uri}));
-        } else {
-            output.line(format!("{kind} {}", uri.as_str().unwrap_or_default()).trim_end());
-        }
+        let line = format!("{kind} {}", uri.as_str().unwrap_or_default());
+        output.answer(&json!({"change": kind, "uri": uri}), line.trim_end());
     }
     Ok(())
 }

@@ -4,7 +4,6 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use mcp::auth::{AuthError, AuthEvent, AuthStatus, Authorizer};
 use serde_json::{Value, json};
 
-use super::support::close;
 use crate::cli::{LoginArgs, RemoteArgs, TargetArgs};
 use crate::config;
 use crate::credentials;
@@ -56,13 +55,10 @@ fn lacks(status: &AuthStatus, wanted: &[String]) -> bool {
 
 /// Says that the server accepts calls without a token, and names no authorization server.
 fn print_open(output: &Output) {
-    if output.json {
-        output.document(&json!({ "loggedIn": false, "demandsLogin": false }));
-    } else {
-        output.line(
-            "this server demands no login: it accepts calls without a token, and names no authorization server",
-        );
-    }
+    output.answer(
+        &json!({ "loggedIn": false, "demandsLogin": false }),
+        "this server demands no login: it accepts calls without a token, and names no authorization server",
+    );
 }
 
 pub(super) async fn logout(args: &RemoteArgs, output: &Output) -> Result<(), Failure> {
@@ -77,13 +73,12 @@ pub(super) async fn logout(args: &RemoteArgs, output: &Output) -> Result<(), Fai
 }
 
 pub(super) async fn whoami(args: &TargetArgs, output: &Output) -> Result<(), Failure> {
-    let client = target::connect_only(args, output).await?;
-    // The request shows whether the server still accepts the token.
-    let pinged = client.ping().await;
-    let status = client.auth_status();
-    close(&client).await;
-    pinged?;
-    print(&status.unwrap_or(AuthStatus::External), output);
+    let status = target::with_client_only(args, output, async |client| {
+        // The request shows whether the server still accepts the token.
+        client.ping().await?;
+        Ok(client.auth_status())
+    });
+    print(&status.await?.unwrap_or(AuthStatus::External), output);
     Ok(())
 }
 
@@ -124,9 +119,5 @@ fn print(status: &AuthStatus, output: &Output) {
             "the token comes from the command line or the configuration".to_owned(),
         ),
     };
-    if output.json {
-        output.document(&document);
-    } else {
-        output.line(&text);
-    }
+    output.answer(&document, &text);
 }

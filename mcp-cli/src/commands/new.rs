@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::cli::{NewArgs, Template};
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::output::Output;
 
 /// The clone in which this program was built. It does not exist where the program comes from a registry.
@@ -62,9 +62,9 @@ fn package_name(path: &Path) -> Result<&str, Failure> {
     if is_valid {
         return Ok(name);
     }
-    Err(Failure::usage(format!(
+    Err(usage!(
         "{name:?} cannot be the name of a package: begin with a letter, then letters, digits, `-` and `_`, up to {MAX_NAME}"
-    )))
+    ))
 }
 
 /// Finds the clone of the SDK. `None` takes the packages from the registry.
@@ -74,19 +74,19 @@ fn find_sdk(given: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
     match fs::canonicalize(folder) {
         Ok(folder) if is_clone => Ok(Some(folder)),
         _ if given.is_none() => Ok(None),
-        _ => Err(Failure::usage(format!(
+        _ => Err(usage!(
             "{} is not a clone of the SDK: it has no file mcp/Cargo.toml",
             folder.display()
-        ))),
+        )),
     }
 }
 
 fn create_folder(path: &Path) -> Result<(), Failure> {
     match fs::read_dir(path).map(|mut entries| entries.next().is_some()) {
-        Ok(true) => Err(Failure::usage(format!(
+        Ok(true) => Err(usage!(
             "{} has files; choose another name, or a folder that is empty",
             path.display()
-        ))),
+        )),
         Ok(false) => Ok(()),
         Err(_) => fs::create_dir_all(path).map_err(|error| Failure::unwritable(path, &error)),
     }

@@ -11,9 +11,8 @@ use serde_json::{Map, Value, json};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::support::close;
 use crate::cli::PackArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::output::Output;
 use crate::target;
 
@@ -34,11 +33,7 @@ pub(super) async fn run(args: &PackArgs, output: &Output) -> Result<(), Failure>
     let program = Path::new(program);
     check_program(program)?;
     let package = Package::of_folder();
-    let client = target::connect_only(&args.target, output).await?;
-    let described = describe(&client).await;
-    close(&client).await;
-    let server = described?;
-
+    let server = target::with_client_only(&args.target, output, describe).await?;
     let manifest = manifest(args, &server, &package, program)?;
     let registry = args
         .registry_name
@@ -114,16 +109,13 @@ fn check_program(path: &Path) -> Result<(), Failure> {
         .ok()
         .filter(std::fs::Metadata::is_file);
     let Some(found) = found else {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "{} is not a file; a bundle contains the program itself",
             path.display()
-        )));
+        ));
     };
     if found.len() > MAX_PROGRAM {
-        return Err(Failure::usage(format!(
-            "{} has more than 1 GiB",
-            path.display()
-        )));
+        return Err(usage!("{} has more than 1 GiB", path.display()));
     }
     Ok(())
 }
@@ -304,9 +296,9 @@ fn check_registry<'a>(
         .split_once('/')
         .is_some_and(|(space, server)| space.contains('.') && is_plain(space) && is_plain(server));
     if !is_valid {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "{name:?} is not a name of the registry: a domain backwards and a name, such as io.github.ada/shop"
-        )));
+        ));
     }
     if args
         .url
@@ -319,9 +311,9 @@ fn check_registry<'a>(
     }
     let length = member(manifest, "description").chars().count();
     if length > MAX_DESCRIPTION {
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "the registry accepts descriptions of {MAX_DESCRIPTION} characters, this one has {length}: pass --description"
-        )));
+        ));
     }
     Ok(name)
 }

@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 
 use super::support::to_json;
 use crate::cli::PinArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::output::Output;
 
 pub(super) fn run(args: &PinArgs, output: &Output) -> Result<(), Failure> {
     let failed = |error: TrustError| Failure::usage(error.to_string());
     if !args.file.exists() {
         let file = args.file.display();
-        return Err(Failure::usage(format!(
+        return Err(usage!(
             "there is no file {file}; `mcp gateway --pin` writes it"
-        )));
+        ));
     }
     let pins = PinFile::open(&args.file).map_err(failed)?;
     let held = pins.held();
@@ -26,9 +26,9 @@ pub(super) fn run(args: &PinArgs, output: &Output) -> Result<(), Failure> {
     for held in &approved {
         if !pins.approve(held).map_err(failed)? {
             let name = name(held);
-            return Err(Failure::usage(format!(
+            return Err(usage!(
                 "{name} has changed in the meantime; run the command again"
-            )));
+            ));
         }
     }
     if !args.approve.is_empty() && approved.is_empty() {

@@ -4,41 +4,34 @@ use serde_json::{Map, Value};
 
 use super::contents::Contents;
 use super::interrupt;
-use super::support::{close, to_json};
+use super::support::to_json;
 use crate::cli::ContentArgs;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::{target, values};
 
 pub(super) async fn run(args: &ContentArgs, output: &Output) -> Result<(), Failure> {
-    let (client, words) = target::connect(&args.target, output).await?;
-    let Some((name, words)) = words.split_first() else {
-        close(&client).await;
-        return Err(Failure::usage(
-            "no prompt is given; `mcp list` shows the prompts",
-        ));
-    };
-    let arguments = arguments(words)?;
-    let found = client
-        .get_prompt(name, arguments)
-        .cancel_on(interrupt::first(*output))
-        .await;
-    close(&client).await;
-    let result = found?;
-    let mut contents = Contents::new(name, args.save.as_deref(), output);
-    for message in &result.messages {
-        let block = std::slice::from_ref(&message.content);
-        if output.json {
-            contents.save_blocks(block).await?;
-        } else {
-            output.heading(&format!("{}:", message.role));
-            contents.print_blocks(block).await?;
+    target::with_client(&args.target, output, async |client, words| {
+        let Some((name, words)) = words.split_first() else {
+            return Err(Failure::usage(
+                "no prompt is given; `mcp list` shows the prompts",
+            ));
+        };
+        let call = client.get_prompt(name, arguments(words)?);
+        let result = call.cancel_on(interrupt::first(*output)).await?;
+        let mut contents = Contents::new(name, args.save.as_deref(), output);
+        for message in &result.messages {
+            if !output.json {
+                output.heading(&format!("{}:", message.role));
+            }
+            contents.show(&message.content).await?;
         }
-    }
-    if output.json {
-        output.document(&to_json(&result)?);
-    }
-    Ok(())
+        if output.json {
+            output.document(&to_json(&result)?);
+        }
+        Ok(())
+    })
+    .await
 }
 
 /// Arguments of prompts are strings.

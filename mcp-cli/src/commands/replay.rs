@@ -19,30 +19,29 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::Value;
 
 use self::player::Player;
-use self::recording::Recording;
+use self::recording::Turn;
 use super::lines;
 use crate::cli::ReplayArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::output::Output;
 
 pub(super) async fn run(args: &ReplayArgs, output: &Output) -> Result<(), Failure> {
-    let file = args.file.clone();
-    let read = tokio::task::spawn_blocking(move || Recording::read(&file)).await;
-    let recording = read.map_err(|error| Failure::usage(error.to_string()))??;
+    let turns = recording::read(&args.file)?;
     if args.against {
-        return check::run(recording, args, output).await;
+        return check::run(turns, args, output).await;
     }
     if !args.target.words.is_empty() || !args.target.command.is_empty() {
         let cure = "pass --against to compare the recording with a server";
         return Err(Failure::usage(cure));
     }
-    serve(recording).await
+    serve(turns).await
 }
 
 /// Answers a client on standard streams until it closes them.
-async fn serve(recording: Recording) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::usage(format!("the client is gone: {error}"));
-    let mut player = Player::new(recording.into_dialogues());
+async fn serve(turns: Vec<Turn>) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| usage!("the client is gone: {error}");
+    let dialogues = turns.into_iter().filter_map(Turn::into_request);
+    let mut player = Player::new(dialogues.collect());
     let mut input = pin!(lines::input());
     let mut answers = pin!(lines::output());
     while let Some(line) = input.next().await {

@@ -17,21 +17,25 @@ pub(super) async fn print(
     output: &Output,
 ) -> Result<(), Failure> {
     let mut contents = Contents::new(name, save, output);
-    if output.json {
-        contents.save_blocks(&result.content).await?;
-        output.document(&to_json(result)?);
-    } else if result.is_error != Some(true) {
-        contents.print_blocks(&result.content).await?;
-        if let (true, Some(value)) = (result.content.is_empty(), &result.structured_content) {
-            output.json_text(value.get());
+    if output.json || !result.is_error() {
+        for block in &result.content {
+            contents.show(block).await?;
         }
+    }
+    if output.json {
+        output.document(&to_json(result)?);
+    } else if let Some(value) = &result.structured_content
+        && result.content.is_empty()
+        && !result.is_error()
+    {
+        output.json_text(value.get());
     }
     check(result)
 }
 
 /// Refuses the result of a tool that failed.
 pub(super) fn check(result: &CallToolResult) -> Result<(), Failure> {
-    if result.is_error != Some(true) {
+    if !result.is_error() {
         return Ok(());
     }
     let texts = result.content.iter().filter_map(|block| block.as_text());

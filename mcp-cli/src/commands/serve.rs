@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::cli::{ListenAddress, ServeArgs};
-use crate::failure::{Failure, FailureKind};
+use crate::failure::{Failure, FailureKind, usage};
 use crate::output::Output;
 use crate::{log, target};
 
@@ -72,9 +72,7 @@ pub(super) async fn listen(
     output: &Output,
 ) -> Result<(), Failure> {
     let address = &front.address;
-    let unusable = |error: &dyn std::fmt::Display| {
-        Failure::usage(format!("cannot listen at {address}: {error}"))
-    };
+    let unusable = |error: &dyn std::fmt::Display| usage!("cannot listen at {address}: {error}");
     let listener = TcpListener::bind(&**address).await;
     let listener = listener.map_err(|error| unusable(&error))?;
     let local = listener.local_addr().map_err(|error| unusable(&error))?;

@@ -5,7 +5,7 @@ use clap_complete::Shell;
 
 use crate::cli::Cli;
 use crate::config;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::name_cache::{Names, is_safe};
 use crate::output::Output;
 
@@ -67,8 +67,7 @@ pub(super) fn completions(shell: Shell, output: &Output) {
 pub(super) fn manual(output: &Output) -> Result<(), Failure> {
     let mut page = Vec::new();
     let written = clap_mangen::Man::new(Cli::command()).render(&mut page);
-    written
-        .map_err(|error| Failure::usage(format!("the manual page cannot be written: {error}")))?;
+    written.map_err(|error| usage!("the manual page cannot be written: {error}"))?;
     output.raw(&page);
     Ok(())
 }

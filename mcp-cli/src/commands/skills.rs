@@ -4,42 +4,27 @@ use mcp::Client;
 use mcp::skills::{Skill, SkillError, SkillResources, SkillsClient};
 use serde_json::json;
 
-use super::support::{close, to_json};
-use crate::cli::{SkillsCommand, TargetArgs};
-use crate::failure::{Failure, FailureKind};
+use super::support::to_json;
+use crate::cli::SkillsCommand;
+use crate::failure::{Failure, FailureKind, usage};
 use crate::output::Output;
 use crate::target;
 
 pub(super) async fn run(command: &SkillsCommand, output: &Output) -> Result<(), Failure> {
-    let args = match command {
-        SkillsCommand::List(args) | SkillsCommand::Show(args) | SkillsCommand::Files(args) => args,
-    };
-    let (client, words) = connect(args, command, output).await?;
-    let done = match command {
-        SkillsCommand::List(_) => list(&client, output).await,
-        SkillsCommand::Show(_) => show(&client, words, output).await,
-        SkillsCommand::Files(_) => files(&client, words, output).await,
-    };
-    close(&client).await;
-    done
-}
-
-/// Connects, and checks the number of words.
-async fn connect<'a>(
-    args: &'a TargetArgs,
-    command: &SkillsCommand,
-    output: &Output,
-) -> Result<(Client, &'a [String]), Failure> {
-    let (client, words) = target::connect(args, output).await?;
-    let wish = match (command, words.len()) {
-        (SkillsCommand::List(_), 0)
-        | (SkillsCommand::Files(_), 1)
-        | (SkillsCommand::Show(_), 1 | 2) => return Ok((client, words)),
-        (SkillsCommand::List(_), _) => "pass a target only",
-        _ => "pass the name or the URI of a skill; `mcp skills list` shows them",
-    };
-    close(&client).await;
-    Err(Failure::usage(wish))
+    let (SkillsCommand::List(args) | SkillsCommand::Show(args) | SkillsCommand::Files(args)) =
+        command;
+    target::with_client(args, output, async |client, words| {
+        match (command, words.len()) {
+            (SkillsCommand::List(_), 0) => list(client, output).await,
+            (SkillsCommand::List(_), _) => Err(Failure::usage("pass a target only")),
+            (SkillsCommand::Show(_), 1 | 2) => show(client, words, output).await,
+            (SkillsCommand::Files(_), 1) => files(client, words, output).await,
+            _ => Err(Failure::usage(
+                "pass the name or the URI of a skill; `mcp skills list` shows them",
+            )),
+        }
+    })
+    .await
 }
 
 async fn list(client: &Client, output: &Output) -> Result<(), Failure> {
@@ -48,12 +33,10 @@ async fn list(client: &Client, output: &Output) -> Result<(), Failure> {
         output.document(&json!({ "skills": to_json(&skills)? }));
         return Ok(());
     }
-    let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
     let rows = skills.iter().map(|skill| {
-        (
-            skill.name().unwrap_or(&skill.uri).to_owned(),
-            text(skill.description()),
-        )
+        let name = skill.name().unwrap_or(&skill.uri);
+        let text = skill.description().unwrap_or_default();
+        (name.to_owned(), text.to_owned())
     });
     output.rows(&rows.collect::<Vec<_>>());
     Ok(())
@@ -64,13 +47,12 @@ async fn show(client: &Client, words: &[String], output: &Output) -> Result<(), 
     let skills = SkillsClient::new(client).await?;
     let loaded = skills.load_entry(find(&skills, words).await?).await?;
     let Some(file) = words.get(1) else {
+        let text = loaded.instructions();
         if output.json {
-            output.document(&json!({
-                "skill": to_json(loaded.entry())?,
-                "instructions": loaded.instructions(),
-            }))
+            let skill = to_json(loaded.entry())?;
+            output.document(&json!({ "skill": skill, "instructions": text }))
         } else {
-            output.text(loaded.instructions().trim_end())
+            output.text(text.trim_end())
         }
         return Ok(());
     };
@@ -119,16 +101,16 @@ async fn find(skills: &SkillsClient, words: &[String]) -> Result<Skill, Failure>
         [] => {
             let names: Vec<_> = all.iter().filter_map(Skill::name).collect();
             let names = names.join(", ");
-            Err(Failure::usage(format!(
+            Err(usage!(
                 "the server has no skill {wanted:?}; it has: {names}"
-            )))
+            ))
         }
         several => {
             let uris: Vec<_> = several.iter().map(|skill| skill.uri.as_str()).collect();
             let uris = uris.join(", ");
-            Err(Failure::usage(format!(
+            Err(usage!(
                 "several skills are named {wanted:?}; pass one of the URIs {uris}"
-            )))
+            ))
         }
     }
 }

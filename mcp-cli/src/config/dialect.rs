@@ -1,21 +1,23 @@
 //! The syntax of configuration files, by the program that they belong to.
 
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 
 use mcp::group::{ConfigError, GroupConfig, Variables};
 use serde_json::{Map, Value, json};
 
-/// Largest file size in bytes.
-const MAX_FILE_SIZE: u64 = 1 << 20;
+use crate::bounded;
+
+/// Largest size of a file in MiB.
+const MAX_MEBIBYTES: u64 = 1;
 
 /// The syntax of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// An `mcp.json`, or settings in JSON with such members.
     Json,
-    /// JSON with variables as `$NAME`: Gemini CLI and Qwen Code. A variable without a value stays as it is.
+    /// JSON with variables as `${NAME}`, which `Json` has too, and as `$NAME`: Gemini CLI and Qwen Code. A `$NAME`
+    /// without a value stays as it is.
     Dollar,
     /// JSON with variables as `{env:NAME}`: opencode. A variable without a value is empty.
     Braces,
@@ -45,34 +47,28 @@ impl Dialect {
             path: path.to_owned(),
             source,
         };
-        let text = match self {
-            Self::Json => return GroupConfig::read(path),
-            Self::Dollar => dollars(&read(path).map_err(unreadable)?),
-            Self::Braces => braces(&read(path).map_err(unreadable)?),
-            Self::Codex => {
-                let text = read(path).map_err(unreadable)?;
-                let servers = codex(&text).map_err(unreadable)?;
-                servers.ok_or(ConfigError::NoServers)?.to_string()
-            }
-            Self::Goose => {
-                let text = read(path).map_err(unreadable)?;
-                let servers = goose(&text).map_err(unreadable)?;
-                servers.ok_or(ConfigError::NoServers)?.to_string()
-            }
+        if self == Self::Json {
+            return GroupConfig::read(path);
+        }
+        let text = read(path).map_err(unreadable)?;
+        let converted = match self {
+            Self::Json => Some(text),
+            Self::Dollar => Some(dollars(&text)),
+            Self::Braces => Some(braces(&text)),
+            Self::Codex => codex(&text)
+                .map_err(unreadable)?
+                .map(|servers| servers.to_string()),
+            Self::Goose => goose(&text)
+                .map_err(unreadable)?
+                .map(|servers| servers.to_string()),
         };
+        let text = converted.ok_or(ConfigError::NoServers)?;
         GroupConfig::parse(&text, &Variables::of_process())
     }
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    let read = File::open(path)?
-        .take(MAX_FILE_SIZE + 1)
-        .read_to_string(&mut text)?;
-    if read as u64 > MAX_FILE_SIZE {
-        let reason = format!("it is longer than {MAX_FILE_SIZE} bytes");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
-    }
+    let text = bounded::read_file(path, MAX_MEBIBYTES)?;
     // Some editors write a byte order mark.
     Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
@@ -219,7 +215,10 @@ mod tests {
     fn variables_are_written_as_in_an_mcp_json() {
         for (text, expected) in [
             ("Bearer $TOKEN, x", "Bearer ${TOKEN:-$TOKEN}, x"),
-            ("${TOKEN} $1 $", "${TOKEN} $1 $"),
+            (
+                "${TOKEN} ${REGION:-north} $1 $",
+                "${TOKEN} ${REGION:-north} $1 $",
+            ),
             ("$A$B", "${A:-$A}${B:-$B}"),
         ] {
             assert_eq!(dollars(text), expected);

@@ -4,22 +4,23 @@ use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::sse::{self, KeepAlive, Sse};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::{get, post};
+use axum::{Json, Router};
 use futures_util::{Stream, stream};
 use mcp::http::headers::names::LAST_EVENT_ID;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::page;
+use super::questions::Answer;
 use super::session::Session;
+use super::views::Opened;
 use crate::page_guard::{self, Guard};
 use crate::session_file::VERSION;
 
@@ -62,8 +63,8 @@ pub(super) fn router(session: Arc<Session>, guard: Arc<Guard>) -> Router {
         .with_state(session)
 }
 
-async fn state(State(session): Inspected) -> Response {
-    json_response(&session.describe().await)
+async fn state(State(session): Inspected) -> Json<Value> {
+    Json(session.describe().await)
 }
 
 #[derive(Deserialize)]
@@ -72,12 +73,11 @@ struct Connect {
     protocol: String,
 }
 
-async fn connect(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
-    let Connect { protocol } = read(&body)?;
+async fn connect(State(session): Inspected, Json(body): Json<Connect>) -> Json<Value> {
     // A page that is loaded again drops this request; the connection must not end half-way.
-    let connected = tokio::spawn(async move { session.connect(&protocol).await });
+    let connected = tokio::spawn(async move { session.connect(&body.protocol).await });
     let connected = connected.await.map_err(|error| error.to_string());
-    Ok(outcome(connected.flatten().map(|()| json!({}))))
+    done(connected.flatten())
 }
 
 #[derive(Deserialize)]
@@ -90,13 +90,9 @@ struct Request {
     params: Value,
 }
 
-async fn request(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
-    let Request {
-        key,
-        method,
-        params,
-    } = read(&body)?;
-    Ok(outcome(session.request(key, &method, params).await))
+async fn request(State(session): Inspected, Json(body): Json<Request>) -> Json<Value> {
+    let result = session.request(body.key, &body.method, body.params);
+    outcome(result.await)
 }
 
 #[derive(Deserialize)]
@@ -108,15 +104,9 @@ struct Compare {
     protocols: Vec<String>,
 }
 
-async fn compare(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
-    let Compare {
-        key,
-        method,
-        params,
-        protocols,
-    } = read(&body)?;
-    let compared = session.compare(key, &method, &params, &protocols);
-    Ok(outcome(compared.await))
+async fn compare(State(session): Inspected, Json(body): Json<Compare>) -> Json<Value> {
+    let compared = session.compare(body.key, &body.method, &body.params, &body.protocols);
+    outcome(compared.await)
 }
 
 #[derive(Deserialize)]
@@ -125,14 +115,12 @@ struct Cancel {
     key: String,
 }
 
-async fn cancel(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
-    let Cancel { key } = read(&body)?;
-    Ok(json_response(&json!({"cancelled": session.cancel(&key)})))
+async fn cancel(State(session): Inspected, Json(body): Json<Cancel>) -> Json<Value> {
+    Json(json!({"cancelled": session.cancel(&body.key)}))
 }
 
-async fn answer(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
-    let is_open = session.questions.answer(read(&body)?);
-    Ok(json_response(&json!({"open": is_open})))
+async fn answer(State(session): Inspected, Json(answer): Json<Answer>) -> Json<Value> {
+    Json(json!({"open": session.questions.answer(answer)}))
 }
 
 #[derive(Deserialize)]
@@ -142,15 +130,12 @@ struct Login {
     protocol: String,
 }
 
-async fn login(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
-    let Login { key, protocol } = read(&body)?;
-    let done = session.login(key, &protocol).await;
-    Ok(outcome(done.map(|()| json!({}))))
+async fn login(State(session): Inspected, Json(body): Json<Login>) -> Json<Value> {
+    done(session.login(body.key, &body.protocol).await)
 }
 
-async fn open_app(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
-    let opened = session.open_view(read(&body)?).await;
-    Ok(outcome(opened))
+async fn open_app(State(session): Inspected, Json(opened): Json<Opened>) -> Json<Value> {
+    outcome(session.open_view(opened).await)
 }
 
 #[derive(Deserialize)]
@@ -162,19 +147,16 @@ struct OfView {
     message: String,
 }
 
-async fn send_to_app(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
-    let OfView { view, message } = read(&body)?;
-    let sent = session.views.receive(&view, message);
-    Ok(outcome(sent.map(|()| json!({}))))
+async fn send_to_app(State(session): Inspected, Json(body): Json<OfView>) -> Json<Value> {
+    done(session.views.receive(&body.view, body.message))
 }
 
-async fn close_app(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
-    let OfView { view, .. } = read(&body)?;
-    session.views.close(Some(&view)).await;
-    Ok(json_response(&json!({})))
+async fn close_app(State(session): Inspected, Json(body): Json<OfView>) -> Json<Value> {
+    session.views.close(Some(&body.view)).await;
+    Json(json!({}))
 }
 
-async fn diff(State(session): Inspected) -> Response {
+async fn diff(State(session): Inspected) -> Json<Value> {
     outcome(session.diff().await)
 }
 
@@ -184,14 +166,12 @@ struct Uris {
     uris: Vec<String>,
 }
 
-async fn watch(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
-    let Uris { uris } = read(&body)?;
-    Ok(outcome(session.watch(uris).await.map(|()| json!({}))))
+async fn watch(State(session): Inspected, Json(body): Json<Uris>) -> Json<Value> {
+    done(session.watch(body.uris).await)
 }
 
-async fn roots(State(session): Inspected, body: Bytes) -> Result<Response, Malformed> {
-    let Uris { uris } = read(&body)?;
-    Ok(outcome(session.set_roots(uris).await.map(|()| json!({}))))
+async fn roots(State(session): Inspected, Json(body): Json<Uris>) -> Json<Value> {
+    done(session.set_roots(body.uris).await)
 }
 
 /// All events, from the first that the page does not know.
@@ -240,28 +220,13 @@ async fn recording(State(session): Inspected) -> Response {
     (headers, text).into_response()
 }
 
-fn outcome(result: Result<Value, String>) -> Response {
-    json_response(&match result {
+fn outcome(result: Result<Value, String>) -> Json<Value> {
+    Json(match result {
         Ok(result) => json!({"result": result}),
         Err(error) => json!({"error": error}),
     })
 }
 
-fn json_response(value: &Value) -> Response {
-    let headers = [(header::CONTENT_TYPE, "application/json")];
-    (headers, value.to_string()).into_response()
-}
-
-/// A body that is not the expected JSON.
-struct Malformed(serde_json::Error);
-
-impl IntoResponse for Malformed {
-    fn into_response(self) -> Response {
-        let reason = format!("invalid request: {}", self.0);
-        (StatusCode::BAD_REQUEST, reason).into_response()
-    }
-}
-
-fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Malformed> {
-    serde_json::from_slice(body).map_err(Malformed)
+fn done(result: Result<(), String>) -> Json<Value> {
+    outcome(result.map(|()| json!({})))
 }

@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response};
 use mcp::http::sse::{SseEvent, SseItem};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::history::History;
@@ -54,13 +55,13 @@ impl Exchanges {
     /// A message is going to be sent. `number` is that of its event.
     pub(super) fn message_sent(&self, body: &[u8], number: u64) {
         let hash = self.hasher.hash_one(body);
-        push(&mut self.lock().sent, (hash, number));
+        push(&mut self.recent.lock().sent, (hash, number));
     }
 
     /// Returns what the server-sent event of a message has in addition to it.
     pub(super) fn event_of(&self, message: &[u8]) -> Option<Value> {
         let hash = self.hasher.hash_one(message);
-        let mut recent = self.lock();
+        let mut recent = self.recent.lock();
         let at = recent.events.iter().position(|(it, _)| *it == hash)?;
         recent.events.remove(at).map(|(_, event)| event)
     }
@@ -68,7 +69,7 @@ impl Exchanges {
     /// A request starts.
     pub(super) fn started(&self, request: &Request<Bytes>) -> ObservedExchange {
         let hash = self.hasher.hash_one(&request.body()[..]);
-        let mut recent = self.lock();
+        let mut recent = self.recent.lock();
         recent.last += 1;
         let number = recent.last;
         // A request is repeated after a login, with the same body.
@@ -117,7 +118,7 @@ impl Exchanges {
             SseItem::Event(event) if is_message(&event) => {
                 let hash = self.hasher.hash_one(event.data.as_bytes());
                 let head = describe(number, &event);
-                push(&mut self.lock().events, (hash, head));
+                push(&mut self.recent.lock().events, (hash, head));
             }
             SseItem::Event(event) => self.history.add("sse", describe(number, &event)),
             SseItem::Retry(wait) => {
@@ -127,10 +128,6 @@ impl Exchanges {
             }
             _ => {}
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Recent> {
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -245,7 +242,7 @@ mod tests {
         for number in 0..=MAX_RECENT as u64 {
             exchanges.message_sent(&number.to_be_bytes(), number);
         }
-        assert_eq!(exchanges.lock().sent.len(), MAX_RECENT);
-        assert_eq!(exchanges.lock().sent.front().unwrap().1, 1);
+        assert_eq!(exchanges.recent.lock().sent.len(), MAX_RECENT);
+        assert_eq!(exchanges.recent.lock().sent.front().unwrap().1, 1);
     }
 }

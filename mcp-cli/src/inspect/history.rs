@@ -1,9 +1,10 @@
 //! All that happened, in its order: messages, questions, changes.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -78,7 +79,7 @@ impl History {
 
     /// Returns the next events after a number.
     pub(super) fn after(&self, number: u64) -> Vec<Event> {
-        let kept = self.lock();
+        let kept = self.kept.lock();
         let first = kept.events.partition_point(|event| event.number <= number);
         kept.events.range(first..).take(BATCH).cloned().collect()
     }
@@ -90,7 +91,7 @@ impl History {
 
     /// Returns the messages as lines of a recording.
     pub(super) fn lines(&self) -> Vec<Arc<str>> {
-        let kept = self.lock();
+        let kept = self.kept.lock();
         kept.events
             .iter()
             .filter_map(|event| event.line.clone())
@@ -102,7 +103,7 @@ impl History {
     }
 
     fn push(&self, json: String, line: Option<String>) -> u64 {
-        let mut kept = self.lock();
+        let mut kept = self.kept.lock();
         kept.last += 1;
         let number = kept.last;
         let event = Event {
@@ -121,10 +122,6 @@ impl History {
         drop(kept);
         self.newest.send_replace(number);
         number
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -152,7 +149,7 @@ mod tests {
         for _ in 0..20 {
             history.add_message(Side::Server, large.as_bytes(), &Value::Null);
         }
-        let kept = history.lock();
+        let kept = history.kept.lock();
         assert!(kept.bytes <= MAX_BYTES);
         assert!(kept.events.len() < 10);
     }

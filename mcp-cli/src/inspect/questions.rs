@@ -1,10 +1,11 @@
 //! The server's questions to the user.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use mcp::types::{CreateMessageResult, ElicitResult};
 use mcp::{ElicitRequest, Rejected, SampleRequest, UrlRequest};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -61,7 +62,7 @@ impl Questions {
 
     /// Answers a question. Returns false if it is no longer open.
     pub(super) fn answer(&self, answer: Answer) -> bool {
-        let waiting = self.lock().waiting.remove(&answer.id);
+        let waiting = self.open.lock().waiting.remove(&answer.id);
         waiting.is_some_and(|waiting| waiting.send(answer).is_ok())
     }
 
@@ -135,7 +136,7 @@ impl Questions {
     ) -> Option<Answer> {
         let (sender, answer) = oneshot::channel();
         let id = {
-            let mut open = self.lock();
+            let mut open = self.open.lock();
             if open.waiting.len() >= MAX_OPEN {
                 return None;
             }
@@ -154,15 +155,11 @@ impl Questions {
         self.history.add("question", question);
         answer.await.ok()
     }
-
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.questions.lock().waiting.remove(&self.id);
+        self.questions.open.lock().waiting.remove(&self.id);
         self.questions
             .history
             .add("settled", json!({"id": self.id}));

@@ -3,10 +3,11 @@
 //! The files in `schemas` are those of `docs/spec/schema` without descriptions.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use mcp::schema::{Check, JsonSchema, Validator as _, Violation};
 use mcp::types::ProtocolVersion;
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
 use super::violations::Violations;
@@ -116,18 +117,13 @@ impl RevisionSchema {
     /// Checks the result of a request.
     pub(super) fn check_result(&self, method: &str, message: &Value, found: &mut Violations) {
         if let Some(definition) = self.result_definition(method) {
-            self.check(&definition, Part::Result, message, found);
+            self.check_definition(&definition, message, found);
         }
     }
 
-    /// Checks a result that asks the user for input.
-    pub(super) fn check_input_required(&self, message: &Value, found: &mut Violations) {
-        self.check("InputRequiredResult", Part::Result, message, found);
-    }
-
-    /// Checks the result of a request that became a task (revision 2025-11-25).
-    pub(super) fn check_created_task(&self, message: &Value, found: &mut Violations) {
-        self.check("CreateTaskResult", Part::Result, message, found);
+    /// Checks a result against a definition of results.
+    pub(super) fn check_definition(&self, name: &str, message: &Value, found: &mut Violations) {
+        self.check(name, Part::Result, message, found);
     }
 
     /// Checks an error whose code has a definition.
@@ -157,11 +153,6 @@ impl RevisionSchema {
         self.document[self.section].get(name)
     }
 
-    #[cfg(test)]
-    pub(super) fn check_definition(&self, name: &str, message: &Value, found: &mut Violations) {
-        self.check(name, Part::Result, message, found);
-    }
-
     fn check(&self, definition: &str, part: Part, message: &Value, found: &mut Violations) {
         let Some(check) = self.compiled(definition, part) else {
             return;
@@ -185,7 +176,7 @@ impl RevisionSchema {
 
     /// Returns the validator of a part. `None` if nothing is defined.
     fn compiled(&self, definition: &str, part: Part) -> Option<Arc<dyn Check>> {
-        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut compiled = self.compiled.lock();
         let key = (definition.to_owned(), part);
         let entry = compiled.entry(key);
         entry

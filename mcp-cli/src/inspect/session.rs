@@ -1,13 +1,14 @@
 //! The inspector's client, and its connection to the server.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use mcp::catalog::{Impact, Snapshot};
 use mcp::prelude::*;
 use mcp::{Change, ClientBuilder, Over};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -152,7 +153,7 @@ impl Session {
         let steps = authorizer.as_ref();
         let steps =
             steps.map(|authorizer| login::follow(authorizer.events(), self.history.clone()));
-        *self.lock_login_steps() = steps;
+        *self.login_steps.lock() = steps;
         let client = builder
             .connect(Over(tap))
             .await
@@ -177,7 +178,7 @@ impl Session {
             .extension(mcp::apps::Apps::new())
             .timeout(LIMIT)
             .max_total_timeout(LIMIT)
-            .roots(self.lock_roots().iter().map(String::as_str))
+            .roots(self.roots.lock().iter().map(String::as_str))
             .on_elicit(move |form| forms.clone().form(form))
             .on_elicit_url(move |visit| urls.clone().visit(visit));
         Ok(match self.sample_with.clone() {
@@ -209,7 +210,7 @@ impl Session {
     /// Describes the connection for the page.
     pub(super) async fn describe(&self) -> Value {
         let current = self.current.lock().await;
-        let roots = self.lock_roots().clone();
+        let roots = self.roots.lock().clone();
         let against = self.against.as_ref().map(|against| &against.file);
         let Some(Connected {
             client, protocol, ..
@@ -362,7 +363,7 @@ impl Session {
 
     /// Cancels a request. Returns false if it has ended.
     pub(super) fn cancel(&self, key: &str) -> bool {
-        let running = self.lock_running();
+        let running = self.running.lock();
         running.get(key).map(CancellationToken::cancel).is_some()
     }
 
@@ -386,7 +387,7 @@ impl Session {
         let client = self.client().await?;
         let set = client.set_roots(roots.iter().map(String::as_str)).await;
         set.map_err(|error| error.to_string())?;
-        *self.lock_roots() = roots;
+        *self.roots.lock() = roots;
         Ok(())
     }
 
@@ -399,7 +400,7 @@ impl Session {
     }
 
     fn start(&self, key: String) -> Result<PageRequest<'_>, String> {
-        let mut running = self.lock_running();
+        let mut running = self.running.lock();
         if running.len() >= MAX_RUNNING || running.contains_key(&key) {
             return Err(format!("{} requests are running", running.len()));
         }
@@ -412,25 +413,11 @@ impl Session {
             token,
         })
     }
-
-    fn lock_running(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn lock_login_steps(&self) -> MutexGuard<'_, Option<AbortOnDropHandle<()>>> {
-        self.login_steps
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn lock_roots(&self) -> MutexGuard<'_, Vec<String>> {
-        self.roots.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for PageRequest<'_> {
     fn drop(&mut self) {
-        self.session.lock_running().remove(&self.key);
+        self.session.running.lock().remove(&self.key);
     }
 }
 

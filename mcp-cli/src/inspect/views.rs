@@ -2,21 +2,22 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::fmt::Write as _;
 use std::future::ready;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{sink, stream};
 use mcp::Client;
 use mcp::apps::{AppDocument, HostBridge, HostContext, Permissions, Refusal, Theme, ToolUi, View};
 use mcp::types::JsonObject;
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::history::History;
+use crate::page_guard;
 
 /// Largest number of views that are open at the same time. The oldest is closed.
 const MAX_VIEWS: usize = 4;
@@ -72,7 +73,7 @@ impl Views {
         let document = AppDocument::new(&uri, &read, None).map_err(|error| error.to_string())?;
         // The inspector grants no permission of the browser.
         let document = document.grant(&Permissions::new());
-        let id = random_id().map_err(|error| format!("no random numbers: {error}"))?;
+        let id = page_guard::random().map_err(|failure| failure.to_string())?;
         let theme = if opened.dark {
             Theme::Dark
         } else {
@@ -161,7 +162,7 @@ impl Views {
 
     /// Hands a message of the view to the host.
     pub(super) fn receive(&self, id: &str, message: String) -> Result<(), String> {
-        let open = self.lock();
+        let open = self.open.lock();
         let view = open.iter().find(|view| view.id == id);
         let view = view.ok_or("the view is closed")?;
         let sent = view.incoming.try_send(message);
@@ -170,7 +171,7 @@ impl Views {
 
     /// Returns the document of a view.
     pub(super) fn document(&self, id: &str) -> Option<AppDocument> {
-        let open = self.lock();
+        let open = self.open.lock();
         let view = open.iter().find(|view| view.id == id);
         view.map(|view| view.document.clone())
     }
@@ -178,7 +179,7 @@ impl Views {
     /// Closes a view, or all.
     pub(super) async fn close(&self, id: Option<&str>) {
         let former = {
-            let mut open = self.lock();
+            let mut open = self.open.lock();
             let all = std::mem::take(&mut *open).into_iter();
             let (former, rest) = all.partition(|view| id.is_none_or(|id| view.id == id));
             *open = rest;
@@ -189,14 +190,10 @@ impl Views {
 
     /// Adds a view. Returns those beyond the limit.
     fn push(&self, view: OpenView) -> VecDeque<OpenView> {
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         open.push_back(view);
         let excess = open.len().saturating_sub(MAX_VIEWS);
         open.drain(..excess).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<OpenView>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -225,15 +222,4 @@ async fn feed(client: Client, view: View, opened: Opened, history: Arc<History>,
             json!({"view": id, "what": "failed", "text": text}),
         );
     }
-}
-
-fn random_id() -> Result<String, getrandom::Error> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)?;
-    let mut id = String::new();
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(id, "{byte:02x}");
-    }
-    Ok(id)
 }

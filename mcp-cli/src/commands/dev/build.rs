@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
 use cargo_metadata::{Message, PackageId};
+use parking_lot::Mutex;
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
@@ -153,7 +154,7 @@ impl Build {
             );
         }
         if self.errors.is_empty() {
-            for line in self.lines.lock().iter() {
+            for line in self.lines.0.lock().iter() {
                 let _ = write!(text, "\n{line}");
             }
         }
@@ -163,7 +164,7 @@ impl Build {
     /// Returns the errors for programs.
     pub(super) fn errors(&self) -> Value {
         if self.errors.is_empty() {
-            let lines: Vec<_> = self.lines.lock().iter().cloned().collect();
+            let lines: Vec<_> = self.lines.0.lock().iter().cloned().collect();
             return json!([{"message": lines.join("\n")}]);
         }
         self.errors.iter().map(BuildError::to_json).collect()
@@ -212,12 +213,8 @@ impl BuildError {
 }
 
 impl LastLines {
-    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn push(&self, line: String) {
-        let mut lines = self.lock();
+        let mut lines = self.0.lock();
         lines.push_back(line);
         if lines.len() > MAX_LINES {
             lines.pop_front();

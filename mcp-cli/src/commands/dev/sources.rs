@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ignore::gitignore::Gitignore;
 use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
@@ -74,7 +75,7 @@ impl Sources {
             return Ok(());
         }
         self.watcher.watch(folder, RecursiveMode::NonRecursive)?;
-        self.folders.lock().insert(folder.to_owned());
+        self.folders.0.lock().insert(folder.to_owned());
         for entry in std::fs::read_dir(folder)?.flatten() {
             match self.add_child(&entry.path()) {
                 Err(error) if matches!(error.kind, ErrorKind::MaxFilesWatch) => return Err(error),
@@ -109,7 +110,7 @@ impl Sources {
         };
         self.has_changed = true;
         let parent = path.parent();
-        if parent.is_some_and(|parent| self.folders.lock().contains(parent)) {
+        if parent.is_some_and(|parent| self.folders.0.lock().contains(parent)) {
             // A folder that has gone again is not watched.
             let _ = self.add_child(&path);
         }
@@ -117,19 +118,15 @@ impl Sources {
 }
 
 impl Folders {
-    fn lock(&self) -> MutexGuard<'_, BTreeSet<PathBuf>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns true if the path is one of the folders, or below one.
     fn contain(&self, path: &Path) -> bool {
-        let folders = self.lock();
+        let folders = self.0.lock();
         folders.iter().any(|folder| path.starts_with(folder))
     }
 
     /// Returns true for the path of a source.
     fn has_source(&self, path: &Path) -> bool {
-        let folders = self.lock();
+        let folders = self.0.lock();
         let root = folders.iter().find(|folder| path.starts_with(folder));
         root.is_some_and(|root| is_source(path, root))
     }

@@ -1,6 +1,6 @@
 //! The HTTP requests of a connection.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -9,6 +9,7 @@ use http::{HeaderMap, Method, Request, Response, StatusCode};
 use mcp::core::{BoxFuture, ChannelError};
 use mcp::http::client::{ChannelService, HttpBody};
 use mcp::http::headers::names::MCP_METHOD;
+use parking_lot::Mutex;
 use tower_service::Service;
 
 /// Largest number of requests that are kept.
@@ -34,8 +35,7 @@ pub(super) struct Exchanges(Arc<Mutex<Vec<Exchange>>>);
 impl Exchanges {
     /// Returns the exchanges so far.
     pub(super) fn all(&self) -> Vec<Exchange> {
-        let seen = self.0.lock();
-        seen.unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 }
 
@@ -71,7 +71,7 @@ impl Service<Request<Bytes>> for Watched {
                 duration: start.elapsed(),
                 received: SystemTime::now(),
             };
-            let mut seen = seen.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut seen = seen.0.lock();
             if seen.len() < MAX_EXCHANGES {
                 seen.push(exchange);
             }

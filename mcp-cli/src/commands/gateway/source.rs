@@ -1,7 +1,5 @@
 //! The configuration file of a gateway: TOML, or an `mcp.json`.
 
-use std::path::PathBuf;
-
 use mcp::HttpClient;
 use mcp::gateway::config::{AdminConfig, AuthorizationConfig, GatewayConfig, HttpConfig};
 use mcp::gateway::{Gateway, GatewayError, GatewayServer, ToolMode, ToolPatterns};
@@ -9,19 +7,14 @@ use mcp::group::{GroupConfig, Naming, Variables};
 use mcp::toolset::PinFile;
 
 use crate::cli::{GatewayArgs, ToolsArg};
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::output;
 use crate::target::Logins;
 
 /// The file, and the settings of the command line.
 #[derive(Clone)]
 pub(super) struct Source {
-    file: PathBuf,
-    plain_names: bool,
-    tools: Option<ToolsArg>,
-    pin: Option<PathBuf>,
-    one_process: Vec<String>,
-    hide_tool: Vec<String>,
+    args: GatewayArgs,
     logins: Logins,
 }
 
@@ -38,24 +31,19 @@ pub(super) struct Loaded {
 impl Source {
     pub(super) fn new(args: &GatewayArgs) -> Self {
         Self {
-            file: args.file.clone(),
-            plain_names: args.plain_names,
-            tools: args.tools,
-            pin: args.pin.clone(),
-            one_process: args.one_process.clone(),
-            hide_tool: args.hide_tool.clone(),
+            args: args.clone(),
             logins: Logins::default(),
         }
     }
 
     /// Returns the path for messages.
     pub(super) fn path(&self) -> std::path::Display<'_> {
-        self.file.display()
+        self.args.file.display()
     }
 
     /// Returns the content of the file now. `None`: it cannot be read.
     pub(super) async fn content(&self) -> Option<Vec<u8>> {
-        tokio::fs::read(&self.file).await.ok()
+        tokio::fs::read(&self.args.file).await.ok()
     }
 
     /// Reads the file.
@@ -69,20 +57,15 @@ impl Source {
     }
 
     fn load_blocking(&self) -> Result<Loaded, Failure> {
-        let is_toml = self
-            .file
-            .extension()
-            .is_some_and(|extension| extension == "toml");
-        let (loaded, names) = if is_toml {
+        let extension = self.args.file.extension();
+        let (loaded, names) = if extension.is_some_and(|extension| extension == "toml") {
             self.load_toml()?
         } else {
             self.load_json()?
         };
         if names.is_empty() {
             let path = self.path();
-            return Err(Failure::usage(format!(
-                "{path} has no server that can be used"
-            )));
+            return Err(usage!("{path} has no server that can be used"));
         }
         let gateway = self.with_flags(loaded.gateway, &names)?;
         Ok(Loaded { gateway, ..loaded })
@@ -91,9 +74,9 @@ impl Source {
     fn load_toml(&self) -> Result<(Loaded, Vec<String>), Failure> {
         let usage = |error: &dyn std::fmt::Display| {
             let path = self.path();
-            Failure::usage(format!("{path}: {error}"))
+            usage!("{path}: {error}")
         };
-        let config = GatewayConfig::read(&self.file).map_err(|error| usage(&error))?;
+        let config = GatewayConfig::read(&self.args.file).map_err(|error| usage(&error))?;
         if config.authorization.is_none()
             && let Some((server, key)) = server_of_callers(&config)
         {
@@ -120,7 +103,7 @@ impl Source {
     }
 
     fn load_json(&self) -> Result<(Loaded, Vec<String>), Failure> {
-        let config = GroupConfig::read(&self.file);
+        let config = GroupConfig::read(&self.args.file);
         let config = config.map_err(|error| Failure::usage(error.to_string()))?;
         let mut gateway = Gateway::new("mcp", env!("CARGO_PKG_VERSION"));
         let mut names = Vec::new();
@@ -156,30 +139,28 @@ impl Source {
 
     /// Adds the settings of the command line.
     fn with_flags(&self, mut gateway: Gateway, names: &[String]) -> Result<Gateway, Failure> {
-        if self.plain_names {
+        if self.args.plain_names {
             gateway = gateway.naming(Naming::PlainUnlessTaken);
         }
-        gateway = match self.tools {
+        gateway = match self.args.tools {
             Some(ToolsArg::List) => gateway.tool_mode(ToolMode::List),
             Some(ToolsArg::Search) => gateway.tool_mode(ToolMode::Search),
             None => gateway,
         };
-        if let Some(file) = &self.pin {
+        if let Some(file) = &self.args.pin {
             let pins = PinFile::open(file);
             gateway = gateway.pin(pins.map_err(|error| Failure::usage(error.to_string()))?);
         }
-        let patterns = ToolPatterns::new(&self.hide_tool);
+        let patterns = ToolPatterns::new(&self.args.hide_tool);
         for name in names {
             let (patterns, prefix) = (patterns.clone(), format!("{name}__"));
             gateway = gateway.hide_tools(name, move |tool| {
                 patterns.matches(&format!("{prefix}{tool}"))
             });
         }
-        for server in &self.one_process {
+        for server in &self.args.one_process {
             if !names.contains(server) {
-                return Err(Failure::usage(format!(
-                    "--one-process: the file has no server {server:?}"
-                )));
+                return Err(usage!("--one-process: the file has no server {server:?}"));
             }
             gateway = gateway.one_session(server);
         }

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::compare::{Difference, compare};
-use super::recording::{Dialogue, Kind, Recording, Turn};
+use super::recording::{Dialogue, Kind, Turn};
 use crate::cli::ReplayArgs;
 use crate::commands::proxy;
 use crate::failure::{Failure, FailureKind};
@@ -26,7 +26,7 @@ const QUEUE: usize = 64;
 const MAX_SHOWN: usize = 120;
 
 pub(super) async fn run(
-    recording: Recording,
+    turns: Vec<Turn>,
     args: &ReplayArgs,
     output: &Output,
 ) -> Result<(), Failure> {
@@ -53,7 +53,7 @@ pub(super) async fn run(
         states: HashMap::new(),
         output,
     };
-    let checking = std::pin::pin!(check.run(recording.into_turns()));
+    let checking = std::pin::pin!(check.run(turns));
     let relaying = std::pin::pin!(relay.run(input, answers));
     let report = match select(checking, relaying).await {
         Either::Left((report, relaying)) => {

@@ -1,18 +1,17 @@
 //! Reading a recorded session, and grouping its messages by client request.
 
-use std::fmt;
-use std::io::Read as _;
 use std::path::Path;
 
 use mcp::types::meta::keys::SUBSCRIPTION_ID;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::bounded;
 use crate::failure::Failure;
 use crate::session_file::{Side, VERSION};
 
-/// Maximum file size: 256 MiB.
-const MAX_BYTES: u64 = 256 << 20;
+/// Largest file in MiB.
+const MAX_MEBIBYTES: u64 = 256;
 
 /// The first line of a file: the version of its format.
 #[derive(Debug, Deserialize)]
@@ -25,21 +24,6 @@ struct Header {
 struct Line {
     from: Side,
     message: Value,
-}
-
-/// A recorded message; a batch has become several.
-#[derive(Debug)]
-pub(super) struct Entry {
-    /// Line number in the file.
-    pub(super) line: usize,
-    from: Side,
-    pub(super) message: Value,
-}
-
-/// A recorded session.
-#[derive(Debug, Default)]
-pub(super) struct Recording {
-    entries: Vec<Entry>,
 }
 
 /// A client request with the messages that belong to it.
@@ -61,95 +45,81 @@ pub(super) enum Turn {
     Notification(Value),
 }
 
-impl Recording {
-    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
-        let failed =
-            |error: &dyn fmt::Display| Failure::usage(format!("{}: {error}", path.display()));
-        let file = std::fs::File::open(path).map_err(|error| failed(&error))?;
-        let mut text = String::new();
-        let read = file.take(MAX_BYTES + 1).read_to_string(&mut text);
-        read.map_err(|error| failed(&error))?;
-        if text.len() as u64 > MAX_BYTES {
-            return Err(failed(&"a recording has at most 256 MiB"));
-        }
-        Self::parse(&text).map_err(|error| failed(&error))
-    }
+/// Reads the client's requests and notifications in order. Each request has its messages.
+pub(super) fn read(path: &Path) -> Result<Vec<Turn>, Failure> {
+    let text = bounded::read_file(path, MAX_MEBIBYTES);
+    let text = text.map_err(|error| Failure::unusable(path, error))?;
+    parse(&text).map_err(|error| Failure::unusable(path, error))
+}
 
-    fn parse(text: &str) -> Result<Self, String> {
-        let mut lines = text.lines().enumerate();
-        let header = lines
-            .next()
-            .map(|(_, line)| serde_json::from_str::<Header>(line));
-        match header {
-            Some(Ok(Header { recording: VERSION })) => {}
-            Some(Ok(Header { recording })) => {
-                return Err(format!(
-                    "the recording has version {recording}, but this program reads version {VERSION}"
-                ));
-            }
-            _ => {
-                return Err(
-                    "line 1: this file is not a recording; create one with `mcp record`".to_owned(),
-                );
-            }
+fn parse(text: &str) -> Result<Vec<Turn>, String> {
+    let mut lines = text.lines().enumerate();
+    let header = lines
+        .next()
+        .map(|(_, line)| serde_json::from_str::<Header>(line));
+    match header {
+        Some(Ok(Header { recording: VERSION })) => {}
+        Some(Ok(Header { recording })) => {
+            return Err(format!(
+                "the recording has version {recording}, but this program reads version {VERSION}"
+            ));
         }
-        let mut entries = Vec::new();
-        for (index, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-            let number = index + 1;
-            let line: Line = serde_json::from_str(line)
-                .map_err(|error| format!("line {number}: {error}; record the session again"))?;
-            entries.extend(split(line.message).into_iter().map(|message| Entry {
-                line: number,
-                from: line.from,
-                message,
-            }));
+        _ => {
+            let reason = "line 1: this file is not a recording; create one with `mcp record`";
+            return Err(reason.to_owned());
         }
-        Ok(Self { entries })
     }
+    let mut turns = Vec::new();
+    for (index, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
+        let number = index + 1;
+        let line: Line = serde_json::from_str(line)
+            .map_err(|error| format!("line {number}: {error}; record the session again"))?;
+        for message in split(line.message) {
+            add(&mut turns, number, line.from, message);
+        }
+    }
+    Ok(turns)
+}
 
-    /// Returns the client's requests and notifications in order. Each request has its messages.
-    pub(super) fn into_turns(self) -> Vec<Turn> {
-        let mut turns: Vec<Turn> = Vec::new();
-        for entry in self.entries {
-            match (entry.from, Kind::of(&entry.message)) {
-                (Side::Client, Kind::Request) => turns.push(Turn::Request(Dialogue {
-                    line: entry.line,
-                    request: entry.message,
-                    replies: Vec::new(),
-                    answers: Vec::new(),
-                })),
-                (Side::Client, Kind::Notification) => {
-                    turns.push(Turn::Notification(entry.message));
-                }
-                (Side::Client, Kind::Response) => {
-                    let id = &entry.message["id"];
-                    let asked = |dialogue: &&mut Dialogue| {
-                        dialogue
-                            .replies
-                            .iter()
-                            .any(|reply| reply.get("method").is_some() && reply["id"] == *id)
-                    };
-                    if let Some(dialogue) = dialogues(&mut turns).rev().find(asked) {
-                        dialogue.answers.push(entry.message);
-                    }
-                }
-                (Side::Server, _) => {
-                    if let Some(dialogue) = dialogue_of(&mut turns, &entry.message) {
-                        dialogue.replies.push(entry.message);
-                    }
-                }
+fn add(turns: &mut Vec<Turn>, line: usize, from: Side, message: Value) {
+    match (from, Kind::of(&message)) {
+        (Side::Client, Kind::Request) => turns.push(Turn::Request(Dialogue {
+            line,
+            request: message,
+            replies: Vec::new(),
+            answers: Vec::new(),
+        })),
+        (Side::Client, Kind::Notification) => turns.push(Turn::Notification(message)),
+        (Side::Client, Kind::Response) => {
+            let is_question =
+                |reply: &Value| reply.get("method").is_some() && reply["id"] == message["id"];
+            let asked = |dialogue: &&mut Dialogue| dialogue.replies.iter().any(is_question);
+            let mut dialogues = turns.iter_mut().rev().filter_map(Turn::as_request);
+            if let Some(dialogue) = dialogues.find(asked) {
+                dialogue.answers.push(message);
             }
         }
-        turns
+        (Side::Server, _) => {
+            if let Some(dialogue) = dialogue_of(turns, &message) {
+                dialogue.replies.push(message);
+            }
+        }
+    }
+}
+
+impl Turn {
+    fn as_request(&mut self) -> Option<&mut Dialogue> {
+        match self {
+            Self::Request(dialogue) => Some(dialogue),
+            Self::Notification(_) => None,
+        }
     }
 
-    pub(super) fn into_dialogues(self) -> Vec<Dialogue> {
-        let turns = self.into_turns().into_iter();
-        let requests = turns.filter_map(|turn| match turn {
-            Turn::Request(dialogue) => Some(dialogue),
-            Turn::Notification(_) => None,
-        });
-        requests.collect()
+    pub(super) fn into_request(self) -> Option<Dialogue> {
+        match self {
+            Self::Request(dialogue) => Some(dialogue),
+            Self::Notification(_) => None,
+        }
     }
 }
 
@@ -162,13 +132,6 @@ impl Dialogue {
         let is_response = |message: &&Value| Kind::of(message) == Kind::Response;
         self.replies.iter().find(is_response)
     }
-}
-
-fn dialogues(turns: &mut [Turn]) -> impl DoubleEndedIterator<Item = &mut Dialogue> {
-    turns.iter_mut().filter_map(|turn| match turn {
-        Turn::Request(dialogue) => Some(dialogue),
-        Turn::Notification(_) => None,
-    })
 }
 
 /// Finds the request to which a server message belongs. The message names it by id, progress token or
@@ -199,10 +162,7 @@ fn dialogue_of<'a>(turns: &'a mut [Turn], message: &Value) -> Option<&'a mut Dia
     } else {
         latest(&|dialogue| dialogue.response().is_none()).or_else(|| latest(&|_| true))?
     };
-    match turns.get_mut(index)? {
-        Turn::Request(dialogue) => Some(dialogue),
-        Turn::Notification(_) => None,
-    }
+    turns.get_mut(index)?.as_request()
 }
 
 /// Returns an id as text.
@@ -241,12 +201,12 @@ pub(super) fn split(message: Value) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::Recording;
+    use super::{Dialogue, Turn, parse};
 
     const HEADER: &str = r#"{"recording":1,"target":"t"}"#;
 
     fn problem(text: &str) -> String {
-        Recording::parse(text).unwrap_err()
+        parse(text).unwrap_err()
     }
 
     #[test]
@@ -272,9 +232,8 @@ mod tests {
             r#"{"from":"server","message":{"id":2,"result":{}}}"#,
             r#"{"from":"server","message":{"method":"late"}}"#,
         ];
-        let all = Recording::parse(&lines.join("\n"))
-            .unwrap()
-            .into_dialogues();
+        let turns = parse(&lines.join("\n")).unwrap().into_iter();
+        let all: Vec<Dialogue> = turns.filter_map(Turn::into_request).collect();
         let methods = |index: usize| -> Vec<&str> {
             let replies = all[index].replies.iter();
             replies

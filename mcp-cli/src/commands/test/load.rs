@@ -6,12 +6,12 @@ use futures_util::future::join_all;
 use mcp::Client;
 use mcp::client::Error;
 
-use super::super::support::close;
 use super::calls::GoodCall;
 use super::memory::of_children;
 use super::report::{Check, Confidence, Finding};
 use super::session::{Session, call};
 use crate::failure::Failure;
+use crate::target;
 
 /// Number of sessions at the same time.
 const SESSIONS: usize = 10;
@@ -69,7 +69,7 @@ pub(super) async fn sessions(session: &Session<'_>, good: Option<&GoodCall>, che
     let one = async || -> Result<(), Failure> {
         let client = session.further().await?;
         let done = repeat(&client, good).await;
-        close(&client).await;
+        target::close(&client).await;
         Ok(done?)
     };
     let outcomes = join_all((0..SESSIONS).map(|_| one())).await;

@@ -8,7 +8,6 @@ use mcp::types::{ElicitResult, Tool, codes};
 use mcp::{CallToolResult, Client};
 use serde_json::{Map, Value};
 
-use super::super::support::close;
 use crate::cli::TestArgs;
 use crate::failure::{Failure, FailureKind};
 use crate::output::Output;
@@ -79,13 +78,13 @@ impl<'a> Session<'a> {
                 format!("the server crashed or hung {MAX_REOPENED} times; the rest was not tested");
             return Err(Failure::new(FailureKind::Findings, message));
         }
-        close(&self.client).await;
+        target::close(&self.client).await;
         self.client = self.further().await?;
         Ok(())
     }
 
     pub(super) async fn close(&self) {
-        close(&self.client).await;
+        target::close(&self.client).await;
     }
 
     /// Returns whether a command on this machine is the server.

@@ -154,7 +154,7 @@ fn requests_and_violations_are_bounded() {
         let ping = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
         rules.sent(ping.to_string().as_bytes(), ProtocolVersion::V2025_03_26);
     }
-    assert_eq!(rules.lock().sent.len(), MAX_PENDING);
+    assert_eq!(rules.state.lock().sent.len(), MAX_PENDING);
     // The request may be one that was forgotten.
     let response = json!({"jsonrpc": "2.0", "id": 0, "result": {}});
     assert!(found(&rules, &response).is_empty());
