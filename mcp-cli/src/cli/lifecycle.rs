@@ -47,6 +47,9 @@ pub(crate) struct DevArgs {
     /// Run the command in this folder, and watch it [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
+    /// The command serves HTTP at this URL [default: one that it prints on standard error]
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
     /// Serve HTTP instead of standard streams
     #[arg(long)]
     pub(crate) http: bool,

@@ -16,7 +16,7 @@ use mcp::types::ProtocolVersion;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
-use crate::kit::{folder, mcp, mcp_in, stdio_shop};
+use crate::kit::{example, folder, mcp, mcp_in, stdio_shop};
 
 /// The source of the server.
 const SOURCE: &str = include_str!("dev/server.rs");
@@ -52,7 +52,11 @@ struct Dev {
 
 impl Dev {
     fn start(words: &[&str]) -> Self {
-        let mut child = dev(&[&["--json"], words].concat())
+        Self::spawn(&mut dev(&[&["--json"], words].concat()))
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let mut child = command
             .stdin(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
@@ -107,6 +111,21 @@ fn dev(words: &[&str]) -> Command {
         .env_remove("CARGO_TARGET_DIR")
         .env("RUST_BACKTRACE", "0");
     command
+}
+
+/// The binding of the server that is edited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Binding {
+    Pipe,
+    Http,
+}
+
+impl Binding {
+    fn set(self, command: &mut Command) {
+        if self == Self::Http {
+            command.env("SERVES_HTTP", "1");
+        }
+    }
 }
 
 /// A host that is connected all the time, and calls all the time.
@@ -219,9 +238,20 @@ fn edited(old: &str, new: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hosts_stay_connected_over_http_while_a_crate_is_edited() {
-    let package = Crate::new("dev_crate");
+    edit_crate(Binding::Pipe, "dev_crate").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hosts_stay_connected_while_a_crate_that_serves_http_is_edited() {
+    edit_crate(Binding::Http, "dev_crate_http").await;
+}
+
+async fn edit_crate(binding: Binding, name: &str) {
+    let package = Crate::new(name);
     let folder = package.0.to_str().unwrap();
-    let dev = Dev::start(&["--listen", "127.0.0.1:0", "--dir", folder]);
+    let mut command = dev(&["--json", "--listen", "127.0.0.1:0", "--dir", folder]);
+    binding.set(&mut command);
+    let dev = Dev::spawn(&mut command);
     let url = dev.url();
     let mut hosts = Vec::new();
     for era in eras() {
@@ -284,12 +314,14 @@ async fn hosts_stay_connected_over_http_while_a_crate_is_edited() {
 async fn host_on_standard_streams_stays_connected_while_a_program_changes() {
     let [legacy, modern] = eras();
     tokio::join!(
-        edit_behind_pipe(legacy, folder("dev_legacy")),
-        edit_behind_pipe(modern, folder("dev_modern")),
+        edit_behind_pipe(legacy.clone(), Binding::Pipe, folder("dev_legacy")),
+        edit_behind_pipe(modern.clone(), Binding::Pipe, folder("dev_modern")),
+        edit_behind_pipe(legacy, Binding::Http, folder("dev_legacy_http")),
+        edit_behind_pipe(modern, Binding::Http, folder("dev_modern_http")),
     );
 }
 
-async fn edit_behind_pipe(era: ConnectMode, folder: PathBuf) {
+async fn edit_behind_pipe(era: ConnectMode, binding: Binding, folder: PathBuf) {
     let file = folder.join("tools.txt");
     let save = |tools: &str| fs::write(&file, tools).unwrap();
     save("greet slow wait die");
@@ -298,6 +330,7 @@ async fn edit_behind_pipe(era: ConnectMode, folder: PathBuf) {
     let words = ["--dir", folder.to_str().unwrap(), "--", &PROGRAM];
     let mut command = dev(&words);
     command.arg(&database);
+    binding.set(&mut command);
     let client = Client::builder().mode(era).connect(command).await.unwrap();
     let host = Host::new(client);
     host.edit_until_listed(|| (), &["greet", "slow", "wait", "die"])
@@ -408,6 +441,35 @@ async fn server_of_the_latest_revision_is_restarted_and_inspected() {
     assert!(response.starts_with("HTTP/1.1 303"), "{response}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn template_over_http_runs_without_a_flag() {
+    let folder = folder("dev_template");
+    let folder = folder.to_str().unwrap();
+    let program = example("http");
+    // Also with the URL that the user names.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = port.local_addr().unwrap().to_string();
+    drop(port);
+    let url = format!("http://{address}/mcp");
+    for words in [&[][..], &["--url", &url]] {
+        let first = ["--json", "--listen", "127.0.0.1:0", "--dir", folder];
+        let mut command = dev(&[&first, words, &["--", &program]].concat());
+        if !words.is_empty() {
+            command.env("ADDRESS", &address);
+        }
+        let dev = Dev::spawn(&mut command);
+        let client = Client::connect(&*dev.url()).await.unwrap();
+        dev.wait_for("ready");
+        for _ in 0..2 {
+            let length = json!({"inches": 10});
+            let length = client.call("inches_to_centimeters", length).await.unwrap();
+            assert_eq!(length.text(), "25.4");
+            fs::write(Path::new(folder).join("notes.md"), "").unwrap();
+            dev.wait_for("ready");
+        }
+    }
+}
+
 #[test]
 fn dev_ends_with_its_client_and_refuses_what_it_cannot_run() {
     let folder = folder("dev_refused");
@@ -417,6 +479,7 @@ fn dev_ends_with_its_client_and_refuses_what_it_cannot_run() {
         (&["dev", "--dir", "/"][..], "there is no Cargo.toml"),
         (&["dev", "--dir", "nowhere"], "nowhere"),
         (&["dev", "--no-open"], "--inspect"),
+        (&["dev", "--url", "shop", "--", "shop"], "--url"),
         (
             &[
                 "dev",

@@ -25,13 +25,13 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A channel to a server that runs as a child process.
 ///
-/// The channel owns the server and all processes of its process group.
+/// The channel owns the server and all processes of its process group; clones share them.
 /// [`close`](Channel::close) closes the server's standard input and waits for
 /// [`close_timeout`](ServerCommand::close_timeout), then sends SIGTERM and waits for
-/// [`term_timeout`](ServerCommand::term_timeout), then sends SIGKILL. Dropping the channel skips the
+/// [`term_timeout`](ServerCommand::term_timeout), then sends SIGKILL. Dropping the last clone skips the
 /// first wait and needs no runtime: a watchdog process (a `/bin/sh` in the process group) sends the
 /// signals, also when this program ends at the same time, and also when it crashes or is killed.
-/// Without `/bin/sh`, dropping the channel sends SIGKILL at once. On Windows the process is
+/// Without `/bin/sh`, dropping the last clone sends SIGKILL at once. On Windows the process is
 /// terminated where Unix sends SIGTERM.
 ///
 /// Output on standard error is not an error. Its last lines are part of the close reason when the
@@ -54,7 +54,7 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// # }
 /// ```
 // spec: STDIO-01, STDIO-06, STDIO-12
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ChildChannel {
     shared: Arc<ChildState>,
 }

@@ -1,21 +1,26 @@
 //! The stable side of `mcp dev`: calls wait, run, or get the reason why they cannot.
 
 use std::future::pending;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use mcp::ClientBuilder;
+use futures_util::FutureExt as _;
 use mcp::client::Error;
-use mcp::core::{Call, CloseReason, Exchange, Fault, Reply};
+use mcp::core::{Call, Channel as _, CloseReason, Exchange, Fault, Reply};
 use mcp::gateway::{GatewayControl, GatewayServer};
 use mcp::middleware::Next;
 use mcp::prelude::*;
+use mcp::stdio::ChildChannel;
 use mcp::types::CallToolResult;
+use mcp::{ClientBuilder, Over};
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+use url::{Host, Url};
 
 use super::plan::Program;
+use crate::config;
 use crate::output::Output;
 
 /// The name of the server in the gateway.
@@ -27,13 +32,29 @@ const MAX_WAIT: Duration = Duration::from_secs(45);
 /// Time for the end of calls that run when the next program is ready.
 const MAX_DRAIN: Duration = Duration::from_secs(5);
 
+/// Time in which the end of a program is seen after a call to it has failed.
+const END_DELAY: Duration = Duration::from_millis(200);
+
+/// Time between two attempts to reach a program over HTTP.
+const RETRY: Duration = Duration::from_millis(50);
+
+/// The path of a printed URL without one.
+const DEFAULT_PATH: &str = "/mcp";
+
 /// Calls between the clients and the program.
 #[derive(Debug)]
 pub(super) struct Front {
     shared: watch::Sender<Shared>,
-    /// The connection with the program that runs.
-    client: Mutex<Option<Client>>,
+    running: Mutex<Option<Running>>,
     output: Output,
+}
+
+/// The program that runs.
+#[derive(Debug, Clone)]
+struct Running {
+    /// The connection: over the standard streams of the process, or over HTTP.
+    client: Client,
+    process: ChildChannel,
 }
 
 #[derive(Debug)]
@@ -78,7 +99,7 @@ impl Front {
                 program: None,
                 number: 0,
             }),
-            client: Mutex::default(),
+            running: Mutex::default(),
             output,
         }
     }
@@ -98,15 +119,17 @@ impl Front {
             // Lists are those of the last program.
             _ => return next.run(exchange).await,
         };
-        let _running = match self.enter().await {
-            Ok(running) => running,
+        let _call = match self.enter().await {
+            Ok(call) => call,
             Err(problem) => return refusal(is_tool, &problem),
         };
-        let client = self.client().clone();
+        let running = self.running.lock().clone();
         let reply = next.run(exchange).await;
-        let reason = client.and_then(|client| client.close_reason());
-        match (reply, reason) {
-            (Reply::Fault(_), Some(CloseReason::Local)) => {
+        let (Reply::Fault(_), Some(running)) = (&reply, running) else {
+            return reply;
+        };
+        match timeout(END_DELAY, running.process.closed()).await {
+            Ok(CloseReason::Local) => {
                 let seconds = MAX_DRAIN.as_secs();
                 let text = format!(
                     "the source of the server has changed; the call did not end within {seconds} s and was stopped, \
@@ -114,8 +137,8 @@ impl Front {
                 );
                 refusal(is_tool, &text)
             }
-            (Reply::Fault(_), Some(reason)) => refusal(is_tool, &end_of_program(&reason)),
-            (reply, _) => reply,
+            Ok(reason) => refusal(is_tool, &end_of_program(&reason)),
+            Err(_) => reply,
         }
     }
 
@@ -183,7 +206,7 @@ impl Front {
 
     /// Notes that the running program is up to date. Returns false if it has ended.
     pub(super) fn is_up_to_date(&self) -> bool {
-        let runs = self.client().is_some() && self.close_reason().is_none();
+        let runs = self.running.lock().is_some() && self.close_reason().is_none();
         if runs {
             self.set_if(State::Ready, |_| true);
         }
@@ -225,14 +248,12 @@ impl Front {
             return Err(Error::other("the program has ended"));
         };
         let connecting = async {
-            let former = self.client().take();
+            let former = self.running.lock().take();
             if let Some(former) = former {
                 // Best effort: the process is killed in any case.
-                let _ = former.close().await;
+                let _ = tokio::join!(former.process.close(), former.client.close());
             }
-            client
-                .connect(program.command().map_err(Error::other)?)
-                .await
+            open(client, &program).await
         };
         let mut shared = self.shared.subscribe();
         let connected = tokio::select! {
@@ -242,25 +263,26 @@ impl Front {
                 return Err(Error::other("a newer program is ready"));
             }
         };
-        match &connected {
-            Ok(client) => {
-                *self.client() = Some(client.clone());
-                tokio::spawn(self.clone().watch(number, client.clone()));
+        match connected {
+            Ok(running) => {
+                *self.running.lock() = Some(running.clone());
+                tokio::spawn(self.clone().watch(number, running.clone()));
+                Ok(running.client)
             }
-            Err(error) if error.is_timeout() => {
-                let hint = format!("{error}; does it serve standard streams?");
-                self.ended(number, does_not_run(&hint));
+            Err(problem) => {
+                self.ended(number, does_not_run(&problem));
+                Err(Error::other(problem))
             }
-            Err(error) => self.ended(number, does_not_run(&error.to_string())),
         }
-        connected
     }
 
     /// Reports the end of a program.
-    async fn watch(self: Arc<Self>, number: u64, client: Client) {
-        let reason = client.closed().await;
+    async fn watch(self: Arc<Self>, number: u64, running: Running) {
+        let reason = running.process.closed().await;
         if reason != CloseReason::Local {
             self.ended(number, end_of_program(&reason));
+            // Over HTTP, the client does not see the end.
+            let _ = running.client.close().await;
         }
     }
 
@@ -286,12 +308,84 @@ impl Front {
 
     /// Returns the reason why the current program has ended.
     fn close_reason(&self) -> Option<CloseReason> {
-        self.client().as_ref().and_then(Client::close_reason)
+        let running = self.running.lock();
+        running.as_ref()?.process.closed().now_or_never()
     }
+}
 
-    fn client(&self) -> MutexGuard<'_, Option<Client>> {
-        self.client.lock().unwrap_or_else(PoisonError::into_inner)
+/// Starts a program and connects with it: on its standard streams, or over HTTP at the URL of the command line or at one
+/// that the program prints on standard error.
+///
+/// # Errors
+///
+/// Returns a description if the program cannot be reached in either way.
+async fn open(client: ClientBuilder, program: &Program) -> Result<Running, String> {
+    let command = program.command().map_err(|error| error.to_string())?;
+    let process = ChildChannel::spawn(command).map_err(|error| Error::from(error).to_string())?;
+    let (stderr, over_pipe) = (process.stderr_tail(), client.clone());
+    let mut problem = None;
+    let over_http = async {
+        loop {
+            let urls = match &program.url {
+                Some(url) => vec![url.clone()],
+                None => printed_urls(&stderr.text()),
+            };
+            for url in urls {
+                match client.clone().connect(url.as_str()).await {
+                    Ok(client) => return client,
+                    Err(error) => problem = Some(format!("{url}: {error}")),
+                }
+            }
+            sleep(RETRY).await;
+        }
+    };
+    let connected = tokio::select! {
+        client = over_http => Ok(client),
+        connected = over_pipe.connect(Over(process.clone())) => connected,
+    };
+    match connected {
+        Ok(client) => Ok(Running { client, process }),
+        Err(error) if error.is_timeout() => {
+            let hint = problem.unwrap_or_else(|| {
+                "does it serve standard streams, or print the URL that it serves on standard error? \
+                 --url names another one"
+                    .to_owned()
+            });
+            Err(format!("{error}; {hint}"))
+        }
+        Err(error) => Err(error.to_string()),
     }
+}
+
+/// Finds URLs of this machine in what a program has printed.
+fn printed_urls(text: &str) -> Vec<Url> {
+    let is_separator = |c: char| c.is_whitespace() || "\"'`<>()[]{},;".contains(c);
+    let words = text
+        .split(is_separator)
+        .filter(|word| word.starts_with("http://"));
+    let urls = words.filter_map(|word| {
+        let mut url = config::parse_url(word.trim_end_matches('.'))?;
+        match url.host()? {
+            Host::Domain("localhost") => {}
+            Host::Ipv4(address) if address.is_loopback() => {}
+            // Servers accept requests for names of this machine only.
+            Host::Ipv4(address) if address.is_unspecified() => {
+                url.set_host(Some("127.0.0.1")).ok()?;
+            }
+            _ => return None,
+        }
+        if url.path() == "/" {
+            url.set_path(DEFAULT_PATH);
+        }
+        Some(url)
+    });
+    let mut found: Vec<Url> = Vec::new();
+    urls.for_each(|url| {
+        if !found.contains(&url) {
+            found.push(url);
+        }
+    });
+    found
 }
 
 /// Describes the end of a program with the last lines of its standard error.
@@ -312,4 +406,34 @@ fn refusal(is_tool: bool, problem: &str) -> Reply {
         return CallToolResult::error(problem).into();
     }
     Fault::internal(problem.to_owned()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printed_urls;
+
+    #[test]
+    fn urls_of_this_machine_are_found_in_what_a_program_prints() {
+        for (text, expected) in [
+            ("http://127.0.0.1:40123/mcp\n", "http://127.0.0.1:40123/mcp"),
+            (
+                "INFO: Uvicorn running on http://127.0.0.1:8000 (Press CTRL+C to quit)",
+                "http://127.0.0.1:8000/mcp",
+            ),
+            (
+                "serving at http://127.0.0.1:80/a; see it with `mcp inspect http://127.0.0.1:80/a`",
+                "http://127.0.0.1/a",
+            ),
+            (
+                "{\"url\":\"http://localhost:3000/mcp\"}",
+                "http://localhost:3000/mcp",
+            ),
+            ("listening on http://0.0.0.0:1/x.", "http://127.0.0.1:1/x"),
+            ("see http://example.com/ and https://127.0.0.1/", ""),
+            ("http:// http://[::1", ""),
+        ] {
+            let found: Vec<_> = printed_urls(text).iter().map(ToString::to_string).collect();
+            assert_eq!(found.join(" "), expected, "{text}");
+        }
+    }
 }

@@ -3,11 +3,21 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use mcp::ServerCommand;
+use url::Url;
 
 use crate::cli::DevArgs;
-use crate::failure::Failure;
+use crate::config;
+use crate::failure::{Failure, usage};
+
+/// The variable that names the address of a program over HTTP. Default: a free port, because `mcp dev` may use the
+/// usual one.
+const ADDRESS: &str = "ADDRESS";
+const FREE_PORT: &str = "127.0.0.1:0";
+/// Time to exit after standard input is closed. A program over HTTP does not see it, and is terminated then.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Options of `cargo run` whose value is the next word.
 const WITH_VALUE: [&str; 15] = [
@@ -38,6 +48,8 @@ pub(super) struct Plan {
     /// The folder that is watched.
     pub(super) sources: PathBuf,
     command: Vec<String>,
+    /// The URL at which the program serves HTTP, if the user names it.
+    url: Option<Url>,
     /// `None` for a command that is not built.
     pub(super) cargo: Option<CargoRun>,
 }
@@ -60,6 +72,7 @@ pub(super) struct Program {
     path: OsString,
     arguments: Vec<String>,
     folder: PathBuf,
+    pub(super) url: Option<Url>,
     /// Cargo writes the file.
     is_built: bool,
 }
@@ -67,15 +80,11 @@ pub(super) struct Program {
 impl Plan {
     /// # Errors
     ///
-    /// Returns a usage [`Failure`] if the folder does not exist, or if cargo has nothing to build there.
+    /// Returns a usage [`Failure`] if the folder does not exist, if cargo has nothing to build there, or for an invalid URL.
     pub(super) fn new(args: &DevArgs) -> Result<Self, Failure> {
         let dir = args.dir.as_deref().unwrap_or(Path::new("."));
-        let folder = real_path(dir).map_err(|error| {
-            Failure::usage(format!(
-                "the folder {} cannot be used: {error}",
-                dir.display()
-            ))
-        })?;
+        let folder = real_path(dir)
+            .map_err(|error| usage!("the folder {} cannot be used: {error}", dir.display()))?;
         let mut command = args.command.clone();
         if command.is_empty() {
             command = ["cargo", "run"].map(str::to_owned).to_vec();
@@ -91,6 +100,10 @@ impl Plan {
                 .first()
                 .and_then(|program| Path::new(program).file_stem()),
         };
+        let url = args.url.as_deref().map(|url| {
+            let invalid = || usage!("--url: {url:?} is not an http or https URL");
+            config::parse_url(url).ok_or_else(invalid)
+        });
         Ok(Self {
             name: named_by
                 .unwrap_or(OsStr::new("server"))
@@ -99,6 +112,7 @@ impl Plan {
             folder,
             sources,
             command,
+            url: url.transpose()?,
             cargo,
         })
     }
@@ -110,6 +124,7 @@ impl Plan {
             path: self.command.first().cloned().unwrap_or_default().into(),
             arguments: arguments.to_vec(),
             folder: self.folder.clone(),
+            url: self.url.clone(),
             is_built: false,
         }
     }
@@ -182,19 +197,18 @@ impl CargoRun {
                 _ => None,
             };
             if let Some(value) = value {
-                let manifest = real_path(&folder.join(value)).map_err(|error| {
-                    Failure::usage(format!("--manifest-path: {value} cannot be used: {error}"))
-                })?;
+                let manifest = real_path(&folder.join(value))
+                    .map_err(|error| usage!("--manifest-path: {value} cannot be used: {error}"))?;
                 return Ok(manifest.parent().unwrap_or(folder).to_owned());
             }
         }
         let mut folders = folder.ancestors();
         let package = folders.find(|folder| folder.join("Cargo.toml").is_file());
         package.map(Path::to_owned).ok_or_else(|| {
-            Failure::usage(format!(
+            usage!(
                 "there is no Cargo.toml in {} or above it; pass --dir, or a command after `--`",
                 folder.display()
-            ))
+            )
         })
     }
 }
@@ -211,10 +225,15 @@ impl Program {
         } else {
             self.path.clone()
         };
-        Ok(ServerCommand::new(path)
+        let command = ServerCommand::new(path)
             .args(&self.arguments)
             .inherit_all_env()
-            .current_dir(&self.folder))
+            .current_dir(&self.folder)
+            .close_timeout(CLOSE_TIMEOUT);
+        if self.url.is_some() || std::env::var_os(ADDRESS).is_some() {
+            return Ok(command);
+        }
+        Ok(command.env(ADDRESS, FREE_PORT))
     }
 
     /// Returns the time at which cargo has written the program. `None` for programs that are started again with each
@@ -288,6 +307,7 @@ mod tests {
             name: "shop".into(),
             folder: "/shop".into(),
             sources: "/shop".into(),
+            url: None,
             cargo: CargoRun::parse(&command),
             command,
         };
