@@ -32,24 +32,83 @@ impl std::error::Error for DeserializeError {
 
 /// Deserializes a JSON document.
 ///
-/// Only a document that does not fit pays for the path: it is parsed a second time.
+/// The path is found from the position in the error, so that each type is compiled for one
+/// deserializer only.
 ///
 /// # Errors
 ///
 /// Returns [`DeserializeError`] when the document is not JSON or does not fit `T`.
 pub fn from_str<T: DeserializeOwned>(json: &str) -> Result<T, DeserializeError> {
     serde_json::from_str(json).map_err(|error| DeserializeError {
-        path: find_path::<T>(json),
+        path: path_at(json, offset(json, &error)),
         error,
     })
 }
 
-fn find_path<T: DeserializeOwned>(json: &str) -> String {
-    let mut deserializer = serde_json::Deserializer::from_str(json);
-    match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
-        Err(error) if error.path().iter().len() > 0 => error.path().to_string(),
-        _ => String::new(),
+/// The number of bytes that were read when the error occurred.
+fn offset(json: &str, error: &serde_json::Error) -> usize {
+    let lines_before = error.line().saturating_sub(1);
+    let start: usize = json.split_inclusive('\n').take(lines_before).map(str::len).sum();
+    start.saturating_add(error.column()).min(json.len())
+}
+
+/// An array or object that has begun.
+enum Open<'a> {
+    Array(usize),
+    /// With the key of the current member.
+    Object(Option<&'a str>),
+    /// Ends exactly at the position.
+    Ended,
+}
+
+/// The path of the innermost value that begins before or at `end` and does not end before it.
+fn path_at(json: &str, end: usize) -> String {
+    let bytes = &json.as_bytes()[..end];
+    let mut open: Vec<Open<'_>> = Vec::new();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let start = at;
+        at += 1;
+        match (byte, open.last_mut()) {
+            (b'"', parent) => {
+                at += string_len(&bytes[at..]);
+                if let Some(Open::Object(key @ None)) = parent {
+                    *key = json.get(start..at);
+                }
+            }
+            (b'[', _) => open.push(Open::Array(0)),
+            (b'{', _) => open.push(Open::Object(None)),
+            (b',', Some(Open::Array(index))) => *index += 1,
+            (b',', Some(Open::Object(key))) => *key = None,
+            (b']' | b'}', Some(last)) if at == end => *last = Open::Ended,
+            (b']' | b'}', _) => drop(open.pop()),
+            _ => {}
+        }
     }
+    let mut path = String::new();
+    for container in open {
+        match container {
+            Open::Array(index) => path.push_str(&format!("[{index}]")),
+            Open::Object(Some(key)) => {
+                let key: String = serde_json::from_str(key).unwrap_or_default();
+                let dot = if path.is_empty() { "" } else { "." };
+                path.push_str(&format!("{dot}{key}"));
+            }
+            Open::Object(None) | Open::Ended => {}
+        }
+    }
+    path
+}
+
+/// The length of a string without its opening quote.
+fn string_len(text: &[u8]) -> usize {
+    let mut is_escaped = false;
+    let ends = |&byte: &u8| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    };
+    text.iter().position(ends).map_or(text.len(), |quote| quote + 1)
 }
 
 #[cfg(test)]

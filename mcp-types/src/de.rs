@@ -1,13 +1,36 @@
 //! Helpers for `deserialize_with` attributes and for hand-written `Deserialize` implementations.
 
 use std::borrow::Cow;
+use std::fmt::{self, Display};
 
-use serde::de::{Deserialize, Deserializer};
+use serde::de::{self, Deserialize, Deserializer, Visitor};
 
 /// A JSON string, borrowed from the input unless it contains escapes.
 #[derive(serde::Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Str<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
+
+/// Parses a JSON string. An error of `parse` has the position of the string, not of the object around it.
+pub(crate) fn parse_str<'de, T, E: Display, D: Deserializer<'de>>(
+    deserializer: D,
+    parse: fn(&str) -> Result<T, E>,
+) -> Result<T, D::Error> {
+    deserializer.deserialize_str(StrVisitor(parse))
+}
+
+struct StrVisitor<T, E>(fn(&str) -> Result<T, E>);
+
+impl<T, E: Display> Visitor<'_> for StrVisitor<T, E> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<Error: de::Error>(self, text: &str) -> Result<T, Error> {
+        (self.0)(text).map_err(Error::custom)
+    }
+}
 
 /// Deserializes a value and replaces `null` by the default value.
 pub(crate) fn null_to_default<'de, T, D>(deserializer: D) -> Result<T, D::Error>

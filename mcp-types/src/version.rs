@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::de::Str;
+use crate::de::parse_str;
 
 /// Published revision of the protocol. Comparison is by date: an older revision is less than a newer one.
 ///
@@ -228,8 +228,7 @@ impl Serialize for ProtocolVersion {
 
 impl<'de> Deserialize<'de> for ProtocolVersion {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Str(text) = Str::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
+        parse_str(deserializer, str::parse)
     }
 }
 

@@ -6,10 +6,9 @@ use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
-use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::de::Str;
+use crate::de::parse_str;
 
 /// Standard Base64 of RFC 4648. Encoding adds padding, decoding does not require it.
 const STANDARD: GeneralPurpose = GeneralPurpose::new(
@@ -82,10 +81,11 @@ impl Serialize for Blob {
 
 impl<'de> Deserialize<'de> for Blob {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Str(text) = Str::deserialize(deserializer)?;
-        let bytes = STANDARD.decode(text.as_bytes());
-        let bytes = bytes.map_err(|error| D::Error::custom(format!("invalid base64: {error}")))?;
-        Ok(bytes.into())
+        parse_str(deserializer, |text| {
+            let bytes = STANDARD.decode(text.as_bytes());
+            bytes.map_err(|error| format!("invalid base64: {error}"))
+        })
+        .map(Vec::into)
     }
 }
 

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Meta, keys};
-use crate::de::Str;
+use crate::de::parse_str;
 
 /// Trace context of a message.
 ///
@@ -285,8 +285,7 @@ macro_rules! serde_as_string {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let Str(text) = Str::deserialize(deserializer)?;
-                text.parse().map_err(serde::de::Error::custom)
+                parse_str(deserializer, str::parse)
             }
         })*
     };
