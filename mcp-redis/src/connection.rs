@@ -98,7 +98,7 @@ fn config(limit: Duration) -> ConnectionManagerConfig {
         .set_concurrency_limit(MAX_IN_FLIGHT)
 }
 
-/// Returns a new name: of a node, of a write, of an epoch.
+/// Returns a new name for a node, a write or an epoch.
 pub(crate) fn random_name() -> String {
     Uuid::new_v4().as_simple().to_string()
 }
