@@ -4,10 +4,10 @@
 //! of a request, and hyper has none for a client that does not read. The timeouts here are separate.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::task::Poll;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use tokio::time::sleep;
 
 /// Maximum times without activity.
@@ -20,22 +20,29 @@ pub(super) struct ConnectionTimeouts {
 }
 
 /// Activity of one connection.
+///
+/// Only the task of the connection changes it, so that no lock and no atomic addition is needed.
 #[derive(Debug, Default)]
 pub(super) struct Activity {
-    state: Mutex<ActivityState>,
+    /// Number of events that count as activity.
+    events: AtomicUsize,
+    /// Number of requests that are being answered.
+    in_flight: AtomicUsize,
+    /// The connection has received a complete head since it was opened.
+    had_request: AtomicBool,
+    /// The connection has received a part of the next head.
+    has_partial_head: AtomicBool,
+    /// The client does not accept the bytes of a response.
+    is_write_blocked: AtomicBool,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// State of an [`Activity`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ActivityState {
-    /// Number of events that count as activity.
     events: usize,
-    /// Number of requests that are being answered.
     in_flight: usize,
-    /// The connection has received a complete head since it was opened.
     had_request: bool,
-    /// The connection has received a part of the next head.
     has_partial_head: bool,
-    /// The client does not accept the bytes of a response.
     is_write_blocked: bool,
 }
 
@@ -53,28 +60,43 @@ impl ActivityState {
 impl Activity {
     /// Records bytes from the client.
     pub(super) fn record_read(&self) {
-        let mut state = self.state.lock();
-        if state.in_flight == 0 && !state.has_partial_head {
-            state.has_partial_head = true;
-            state.events += 1;
+        if self.in_flight.load(Relaxed) == 0 && !self.has_partial_head.load(Relaxed) {
+            self.has_partial_head.store(true, Relaxed);
+            self.add_event();
         }
     }
 
     /// Records the result of a write.
     pub(super) fn record_write<T>(&self, result: &Poll<T>) {
-        let mut state = self.state.lock();
-        state.is_write_blocked = result.is_pending();
-        state.events += usize::from(result.is_ready());
+        self.is_write_blocked.store(result.is_pending(), Relaxed);
+        if result.is_ready() {
+            self.add_event();
+        }
     }
 
     /// Records the complete head of a request. The request is in flight until the guard is dropped.
     pub(super) fn start_request(self: &Arc<Self>) -> InFlightRequest {
-        let mut state = self.state.lock();
-        state.events += 1;
-        state.in_flight += 1;
-        state.had_request = true;
-        state.has_partial_head = false;
+        self.add_event();
+        let in_flight = self.in_flight.load(Relaxed);
+        self.in_flight.store(in_flight + 1, Relaxed);
+        self.had_request.store(true, Relaxed);
+        self.has_partial_head.store(false, Relaxed);
         InFlightRequest(Arc::clone(self))
+    }
+
+    fn add_event(&self) {
+        let events = self.events.load(Relaxed);
+        self.events.store(events.wrapping_add(1), Relaxed);
+    }
+
+    fn state(&self) -> ActivityState {
+        ActivityState {
+            events: self.events.load(Relaxed),
+            in_flight: self.in_flight.load(Relaxed),
+            had_request: self.had_request.load(Relaxed),
+            has_partial_head: self.has_partial_head.load(Relaxed),
+            is_write_blocked: self.is_write_blocked.load(Relaxed),
+        }
     }
 
     /// Waits until the connection exceeds one of its timeouts.
@@ -86,7 +108,7 @@ impl Activity {
         let mut last = None;
         loop {
             sleep(interval).await;
-            let state = *self.state.lock();
+            let state = self.state();
             if last.replace(state) != Some(state) {
                 unchanged = Duration::ZERO;
                 continue;
@@ -108,9 +130,9 @@ pub(super) struct InFlightRequest(Arc<Activity>);
 
 impl Drop for InFlightRequest {
     fn drop(&mut self) {
-        let mut state = self.0.state.lock();
-        state.events += 1;
-        state.in_flight -= 1;
+        self.0.add_event();
+        let in_flight = self.0.in_flight.load(Relaxed);
+        self.0.in_flight.store(in_flight.saturating_sub(1), Relaxed);
     }
 }
 
