@@ -172,8 +172,8 @@ impl ToolIndex {
         entries.get(tool).is_some_and(|tool| tool.is_idempotent)
     }
 
-    /// Records the tools of a page. Tools with too long names are removed from the page. If headers
-    /// mirror arguments (`mirrors`), tools with invalid header annotations are removed, too.
+    /// Records the tools of a page. Tools with too long names are removed from the page, as those that cannot be read
+    /// already are. If headers mirror arguments (`mirrors`), tools with invalid header annotations are removed, too.
     // spec: XHDR-08, XHDR-09, XHDR-10
     fn record_page(
         &self,
@@ -184,18 +184,15 @@ impl ToolIndex {
         let mut entries = self.entries.write();
         entries.list += u64::from(is_first);
         let mut dropped = HashSet::new();
+        for (name, reason) in page.unreadable() {
+            entries.drop_tool(name, reason.clone());
+            dropped.insert(&**name);
+        }
         for tool in &page.tools {
             let headers = match headers(tool, mirrors) {
                 Ok(headers) => headers,
                 Err(reason) => {
-                    let name = shown_name(&tool.name);
-                    tracing::warn!(
-                        tool = &*name,
-                        reason,
-                        "an invalid tool is removed from the list"
-                    );
-                    let bytes = reason.len();
-                    entries.insert(&name, IndexEntry::Dropped(reason), bytes);
+                    entries.drop_tool(&tool.name, reason);
                     dropped.insert(&*tool.name);
                     continue;
                 }
@@ -341,6 +338,15 @@ impl ToolEntries {
             IndexEntry::Listed(tool) => Some(tool),
             IndexEntry::Dropped(_) => None,
         }
+    }
+
+    /// Records a tool that is removed from the list, and its defect.
+    fn drop_tool(&mut self, name: &str, reason: String) {
+        let name = shown_name(name);
+        let tool = &*name;
+        tracing::warn!(tool, reason, "an invalid tool is removed from the list");
+        let bytes = reason.len();
+        self.insert(tool, IndexEntry::Dropped(reason), bytes);
     }
 
     /// Replaces the entry of a tool.

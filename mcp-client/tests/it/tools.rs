@@ -116,6 +116,36 @@ async fn tool_with_invalid_annotation_is_dropped() {
     assert_eq!(client.dropped_tools(), []);
 }
 
+#[tokio::test]
+async fn only_the_tool_that_is_nested_too_deeply_is_dropped() {
+    let nested = |name: &str, levels: usize| {
+        let schema = (0..levels).fold(json!({}), |inner, _| json!({ "items": inner }));
+        json!({"name": name, "inputSchema": {"type": "object", "properties": {"a": schema}}})
+    };
+    // The list itself has three levels, the schema two.
+    let tools = json!([
+        nested("first", 1),
+        nested("deep", 200),
+        nested("last", 120),
+        nested("limit", 127)
+    ]);
+    let malformed = json!([nested("deep", 200), {"name": 7}]);
+    let script = Script::new([list(tools, Some("next")), list(malformed, None)]);
+    let client = script.client().await;
+    let page = client.list_tools().page(None).await.unwrap();
+    let names: Vec<_> = page.tools.iter().map(|tool| &*tool.name).collect();
+    assert_eq!(names, ["first", "last"]);
+    assert!(page.next_cursor.is_some());
+    let dropped = client.dropped_tools();
+    let told: Vec<_> = dropped.iter().map(ToString::to_string).collect();
+    let expected =
+        |name| format!("the tool `{name}` is removed from the list: it is nested too deeply");
+    assert_eq!(told, [expected("deep"), expected("limit")]);
+    // Any other defect is one of the list.
+    let error = client.list_tools().page(None).fresh().await.unwrap_err();
+    assert!(error.to_string().contains("malformed"), "{error}");
+}
+
 // spec: XHDR-10
 #[tokio::test]
 async fn channel_without_headers_ignores_annotations() {

@@ -44,6 +44,20 @@ async fn five_thousand_tools_of_a_hundred_servers_list_quickly() {
     assert!(shortest < Duration::from_secs(2), "{shortest:?}");
 }
 
+#[tokio::test]
+async fn tool_that_is_nested_too_deeply_hides_no_other() {
+    let deep = (0..200).fold(json!({}), |inner, _| json!({ "items": inner }));
+    let schema = json!({"type": "object", "properties": {"a": deep}});
+    let schema = schema.as_object().unwrap().clone();
+    let server = many_tools("shop", 2).tool(Tool::raw("deep", schema).handler(|| "done"));
+    let gateway = Gateway::new("gateway", "1.0.0").server(server_of("shop", server));
+    let opened = gateway.connect().await.unwrap();
+    let client = Client::connect(InProcess(opened.server)).await.unwrap();
+    let listed = client.list_tools().await.unwrap();
+    let names: Vec<_> = listed.iter().map(|tool| &*tool.name).collect();
+    assert_eq!(names, ["shop__tool_0", "shop__tool_1"]);
+}
+
 /// Logs until the call is cancelled.
 async fn flood(log: Log) -> String {
     let mut messages = (0_u64..).map(|_| log.error("flood ".repeat(100)));
