@@ -9,7 +9,7 @@ use crate::check::{SetupError, check_added};
 use crate::extension::RawExtension;
 use crate::extract::FromCall;
 use crate::notify::Notify;
-use crate::registry::{ConfigList, SharedRegistry};
+use crate::registry::{ConfigList, ServerConfig, SharedRegistry};
 use crate::rejection::Rejection;
 use crate::routes::{PromptRoute, ResourceRoute, TemplateRoute, ToolRoute};
 
@@ -48,15 +48,16 @@ fn put<R: ConfigList>(registry: &Weak<SharedRegistry>, route: R) -> Result<Optio
     })
 }
 
-/// Removes the routes with these keys and adds others, as one change.
+/// Removes the routes with these keys and adds others, as one change. New calls see it before `is_announced` is called.
 fn replace<R: ConfigList>(
     registry: &Weak<SharedRegistry>,
     removed: &HashSet<String>,
     mut routes: Vec<R>,
+    is_announced: impl FnOnce() -> bool,
 ) -> Result<(), EditError> {
     let registry = registry.upgrade().ok_or(EditError::ServerDropped)?;
     let routes = &mut routes;
-    let removed = registry.change::<R, _, _>(|config| {
+    let change = |config: &mut ServerConfig| {
         if let Some(route) = R::list(config).find_duplicate(routes, removed) {
             return Err(EditError::Duplicate {
                 kind: R::KIND.name(),
@@ -69,7 +70,8 @@ fn replace<R: ConfigList>(
         let is_changed = !removed.is_empty() || !routes.is_empty();
         list.extend(std::mem::take(routes));
         Ok((removed, is_changed))
-    })?;
+    };
+    let removed = registry.change_announced_if::<R, _, _>(change, is_announced)?;
     drop(removed);
     Ok(())
 }
@@ -139,7 +141,7 @@ macro_rules! handles {
                 ///
                 /// Returns an [`EditError`] when it exists already or cannot be served.
                 pub fn add(&self, route: impl Into<$route>) -> Result<(), EditError> {
-                    replace(&self.0, &HashSet::new(), vec![route.into()])
+                    replace(&self.0, &HashSet::new(), vec![route.into()], || true)
                 }
 
                 #[doc = concat!("Adds several ", $item, "s, or none if one of them is not acceptable.")]
@@ -152,7 +154,7 @@ macro_rules! handles {
                     &self,
                     routes: impl IntoIterator<Item = $route>,
                 ) -> Result<(), EditError> {
-                    replace(&self.0, &HashSet::new(), routes.into_iter().collect())
+                    replace(&self.0, &HashSet::new(), routes.into_iter().collect(), || true)
                 }
 
                 #[doc = concat!("Replaces the ", $item, " with the same key and returns it, or adds a \
@@ -180,8 +182,20 @@ macro_rules! handles {
                     removed: impl IntoIterator<Item = impl Into<String>>,
                     added: impl IntoIterator<Item = $route>,
                 ) -> Result<(), EditError> {
+                    self.replace_announced_if(removed, added, || true)
+                }
+
+                /// Replaces as `replace` does. Clients are notified if `is_announced` returns true, which is called
+                /// when new calls see the change.
+                #[doc(hidden)]
+                pub fn replace_announced_if(
+                    &self,
+                    removed: impl IntoIterator<Item = impl Into<String>>,
+                    added: impl IntoIterator<Item = $route>,
+                    is_announced: impl FnOnce() -> bool,
+                ) -> Result<(), EditError> {
                     let removed = removed.into_iter().map(Into::into).collect();
-                    replace(&self.0, &removed, added.into_iter().collect())
+                    replace(&self.0, &removed, added.into_iter().collect(), is_announced)
                 }
 
                 #[doc = concat!("Removes a ", $item, " and returns it, if it exists.")]

@@ -122,6 +122,15 @@ impl SharedRegistry {
         &self,
         change: impl FnOnce(&mut ServerConfig) -> Result<(T, bool), E>,
     ) -> Result<T, E> {
+        self.change_announced_if::<R, T, E>(change, || true)
+    }
+
+    /// Changes the routes as [`change`](Self::change) does, and publishes the change if `is_announced` returns true.
+    pub(crate) fn change_announced_if<R: ConfigList, T, E>(
+        &self,
+        change: impl FnOnce(&mut ServerConfig) -> Result<(T, bool), E>,
+        is_announced: impl FnOnce() -> bool,
+    ) -> Result<T, E> {
         let (value, previous) = {
             let mut config = self.config.lock();
             let (value, is_changed) = change(&mut config)?;
@@ -137,7 +146,9 @@ impl SharedRegistry {
         };
         // Dropped without the lock, because the destructor of a handler may use the server.
         drop(previous);
-        self.current().changes.publish(R::KIND.change_event());
+        if is_announced() {
+            self.current().changes.publish(R::KIND.change_event());
+        }
         Ok(value)
     }
 }
