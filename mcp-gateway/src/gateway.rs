@@ -3,58 +3,47 @@
 //! | module | content; each module uses only modules above it |
 //! |---|---|
 //! | `error` | [`GatewayError`] |
-//! | `counters` | [`CallCounts`], [`LastFailure`] |
-//! | `audit` | the audit log |
-//! | `status` | [`GatewayStatus`] |
-//! | `changes` | changed lists |
+//! | `status` | [`GatewayStatus`], and the audit log |
+//! | `changes` | kinds of lists, and changed lists |
 //! | `drift` | changes of tools in the log |
-//! | `limits` | [`CallLimits`] |
+//! | `limits` | [`CallLimits`], and the request states that clients have used |
 //! | `claims` | extensions that the gateway does not know |
 //! | `quota` | shares of callers in calls that wait |
 //! | `questions` | requests and notifications of a server while a call runs |
 //! | `sessions` | sessions of a legacy server, by caller |
 //! | `credentials` | callers, and tokens of servers for them |
 //! | `options` | [`GatewayServer`], [`ToolOptions`] |
-//! | `usage` | the calls of a server that run |
+//! | `usage` | the calls and tasks of a server that run |
 //! | `parked` | calls that wait for their client |
-//! | `used_states` | the request states that clients have used |
 //! | `server_info` | the identity of a server in results |
 //! | `task_body` | the JSON of a task |
-//! | `task_slot` | the task that a server has created for a call |
 //! | `running` | one call of a server |
-//! | `upstream` | one server, as its requests use it |
+//! | `upstream` | one server, as its requests use it; the servers by their names |
+//! | `task_ids` | ids of tasks, as clients see them; the task that a server has created for a call |
 //! | `forward` | a call of the gateway: one call of a server, or several with input between them |
 //! | `follow` | a task that the gateway follows, for a client without tasks |
-//! | `directory` | the servers by their names |
-//! | `open_tasks` | tasks that run, whose servers are not stopped |
-//! | `task_ids` | ids of tasks, as clients see them |
 //! | `task_changes` | subscriptions to tasks |
 //! | `tasks` | tasks of servers, for clients with tasks |
-//! | `passed` | messages of extensions that the gateway does not know |
+//! | `passed` | messages of extensions that the gateway does not know, and their notifications to all clients |
 //! | `routes` | tools, resources, templates, prompts and completions |
 //! | `pinned` | the tools that are held until they are approved |
-//! | `served` | the items of one kind |
 //! | `taken_uris` | the URIs that servers answer for |
 //! | `update_stream` | one subscription to resources of a server |
 //! | `updates` | the resources that clients are subscribed to, at their servers |
 //! | `listing` | the lists of one server |
 //! | `setup` | connections, checks of names and extensions |
-//! | `broadcasts` | notifications of extensions to all clients |
 //! | `manifest` | the lists of a server in a file |
 //! | `entry` | one server, and its lists |
 //! | `starting` | calls of servers that are not listed yet |
+//! | `served` | the items of one kind |
 //! | `lists` | the lists of all servers, kept current |
 //! | `search` | [`ToolMode`]: tools that are found by search |
 //! | `builder` | [`Gateway`] |
 
-mod audit;
-mod broadcasts;
 mod builder;
 mod changes;
 mod claims;
-mod counters;
 mod credentials;
-mod directory;
 mod drift;
 mod entry;
 mod error;
@@ -64,7 +53,6 @@ mod limits;
 mod listing;
 mod lists;
 mod manifest;
-mod open_tasks;
 mod options;
 mod parked;
 mod passed;
@@ -84,20 +72,17 @@ mod taken_uris;
 mod task_body;
 mod task_changes;
 mod task_ids;
-mod task_slot;
 mod tasks;
 mod update_stream;
 mod updates;
 mod upstream;
 mod usage;
-mod used_states;
 
 pub use builder::{ConnectedGateway, Gateway, GatewayControl};
-pub use counters::{CallCounts, LastFailure};
 pub use error::GatewayError;
 pub use limits::CallLimits;
 #[cfg(feature = "config")]
 pub(crate) use options::spec_id;
 pub use options::{GatewayServer, ToolOptions};
 pub use search::ToolMode;
-pub use status::{GatewayStatus, ServerStatus};
+pub use status::{CallCounts, GatewayStatus, LastFailure, ServerStatus};

@@ -13,10 +13,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::changes::Announcements;
-use super::directory::Directory;
 use super::error::GatewayError;
-use super::lists::{Command, Reload, Restart, ServerLists};
-use super::open_tasks::OpenTasks;
+use super::limits::UsedStates;
+use super::lists::{Command, ServerLists};
 use super::options::GatewayServer;
 use super::parked::Parked;
 use super::pinned::PinnedTools;
@@ -26,7 +25,8 @@ use super::starting::Handles;
 use super::status::GatewayStatus;
 use super::task_ids::TaskIds;
 use super::tasks::GatewayTasks;
-use super::used_states::UsedStates;
+use super::upstream::Directory;
+use super::usage::OpenTasks;
 use crate::patterns::ToolPatterns;
 
 /// Default time that servers have to be listed before the gateway opens without them.
@@ -129,15 +129,9 @@ impl GatewayControl {
     /// Returns a [`GatewayError`] when the new settings contradict each other; the current ones stay then. Returns
     /// [`GatewayError::Ended`] after the end of the gateway.
     pub async fn reload(&self, gateway: Gateway) -> Result<(), GatewayError> {
-        let (done, changed) = oneshot::channel();
-        let naming = gateway.naming;
         let servers = with_changes(gateway.servers, gateway.changes)?;
-        let reload = Reload {
-            servers,
-            naming,
-            done,
-        };
-        self.send(Command::Reload(reload), changed).await?
+        let command = |done| Command::Reload(servers, gateway.naming, done);
+        self.send(command).await?
     }
 
     /// Ends a server and starts it again, for example after its program has changed. Returns when the new one is
@@ -169,9 +163,7 @@ impl GatewayControl {
     /// # }
     /// ```
     pub async fn restart(&self, server: &str) -> Result<(), GatewayError> {
-        let (done, listed) = oneshot::channel();
-        let server = server.into();
-        self.send(Command::Restart(Restart { server, done }), listed)
+        self.send(|done| Command::Restart(server.into(), done))
             .await?
     }
 
@@ -181,16 +173,15 @@ impl GatewayControl {
     ///
     /// Returns [`GatewayError::Ended`] after the end of the gateway.
     pub async fn status(&self) -> Result<GatewayStatus, GatewayError> {
-        let (sender, status) = oneshot::channel();
-        self.send(Command::Status(sender), status).await
+        self.send(Command::Status).await
     }
 
     async fn send<T>(
         &self,
-        command: Command,
-        answer: oneshot::Receiver<T>,
+        command: impl FnOnce(oneshot::Sender<T>) -> Command,
     ) -> Result<T, GatewayError> {
-        let sent = self.0.send(command).await;
+        let (sender, answer) = oneshot::channel();
+        let sent = self.0.send(command(sender)).await;
         sent.map_err(|_| GatewayError::Ended)?;
         answer.await.map_err(|_| GatewayError::Ended)
     }
@@ -385,7 +376,9 @@ impl Gateway {
             resources: server.resources(),
             templates: server.templates(),
         };
-        let mut lists = ServerLists::new(setup, handles, server.extensions());
+        let is_search = self.tool_mode == ToolMode::Search;
+        let always_listed = is_search.then(|| self.search.listed.clone());
+        let mut lists = ServerLists::new(setup, handles, server.extensions(), always_listed);
         lists.set_servers(servers, self.naming);
         lists.load(self.start_limit).await?;
         lists.pass_updates(&server);
@@ -395,7 +388,7 @@ impl Gateway {
         if let Some(pins) = pins {
             server = server.layer(pins);
         }
-        if self.tool_mode == ToolMode::Search {
+        if is_search {
             server = self.search.add_to(server);
         }
         let (control, commands) = mpsc::channel(1);

@@ -1,40 +1,32 @@
 //! One server of a gateway, and its lists.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::future::join_all;
 use mcp_client::group::{Group, GroupBuilder, Health, Naming, prefixed};
-use mcp_client::{Client, Error};
-use mcp_core::BoxFuture;
 use mcp_core::backoff::Backoff;
 use mcp_types::Tool;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::changes::Stale;
+use super::changes::Kinds;
 use super::drift;
 use super::error::GatewayError;
 use super::listing::Listing;
 use super::manifest::Manifest;
 use super::options::StartSettings;
 use super::pinned::PinnedTools;
+use super::sessions::ConnectShared;
 use super::starting::UnlistedServer;
 use super::upstream::Upstream;
-
-/// Opens the session of a server that calls share.
-pub(super) type ConnectShared =
-    Arc<dyn Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync>;
 
 /// One server, and its lists.
 pub(super) struct ListedServer {
     pub(super) upstream: Arc<Upstream>,
     pub(super) connect: ConnectShared,
     pub(super) connection_id: Option<String>,
-    idle_timeout: Option<Duration>,
-    pub(super) health_check: Option<Duration>,
+    pub(super) start: StartSettings,
     manifest: Option<Arc<Manifest>>,
     /// The manifest has the lists.
     is_saved: bool,
@@ -42,7 +34,7 @@ pub(super) struct ListedServer {
     pub(super) generation: u64,
     pub(super) listing: Listing,
     /// The lists that are to be requested.
-    pub(super) stale: Stale,
+    pub(super) stale: Kinds,
     pub(super) is_requested: bool,
     /// The callers that wait until the server is started again and listed.
     pub(super) restarts: Vec<oneshot::Sender<Result<(), GatewayError>>>,
@@ -64,14 +56,13 @@ impl ListedServer {
             upstream,
             connect,
             connection_id,
-            idle_timeout: None,
-            health_check: None,
+            start: StartSettings::default(),
             manifest: None,
             is_saved: false,
             prefix: String::new(),
             generation,
             listing: Listing::default(),
-            stale: Stale::UNKNOWN,
+            stale: Kinds::ALL,
             is_requested: false,
             restarts: Vec::new(),
             problem: None,
@@ -81,20 +72,18 @@ impl ListedServer {
     }
 
     pub(super) fn set_start(&mut self, start: StartSettings) {
-        self.idle_timeout = start.idle_timeout;
-        self.health_check = start.health_check;
-        let current = self.manifest.as_ref().map(|manifest| &manifest.path);
-        if current != start.manifest.as_ref() {
+        if self.start.manifest != start.manifest {
             self.is_saved = false;
-            self.manifest = start.manifest.map(|path: PathBuf| Manifest::new(path));
+            self.manifest = start.manifest.clone().map(Manifest::new);
         }
+        self.start = start;
     }
 
     /// Adds the server to the servers of a group, as one that does not run yet.
     pub(super) fn add_to(&self, group: GroupBuilder) -> GroupBuilder {
         let (name, connect) = (&self.upstream.server, self.connect.clone());
         let group = group.server(name, move || connect());
-        match self.health_check {
+        match self.start.health_check {
             Some(period) => group.health_check(name, period),
             None => group,
         }
@@ -104,7 +93,7 @@ impl ListedServer {
     pub(super) fn list_again(&mut self, generation: u64) {
         self.generation = generation;
         self.is_requested = false;
-        self.stale = Stale::UNKNOWN;
+        self.stale = Kinds::ALL;
         self.next = Instant::now();
         self.backoff.reset();
     }
@@ -125,18 +114,18 @@ impl ListedServer {
     }
 
     pub(super) fn is_due(&self) -> bool {
-        !self.is_requested && !self.stale.kinds().is_empty()
+        !self.is_requested && !self.stale.is_empty()
     }
 
     /// Returns true if only calls start the server. Until it is listed, it is started for its lists.
     pub(super) fn starts_on_demand(&self) -> bool {
-        let is_lazy = self.manifest.is_some() || self.idle_timeout.is_some();
+        let is_lazy = self.manifest.is_some() || self.start.idle_timeout.is_some();
         is_lazy && self.listing.is_complete()
     }
 
     /// Returns when the server is to be stopped unless it is called before. `None`: never.
     pub(super) fn idle_until(&self, now: Instant) -> Option<Instant> {
-        let limit = self.idle_timeout?;
+        let limit = self.start.idle_timeout?;
         let since = self.upstream.usage.idle_since();
         // A call that runs may end at any time from now on.
         let since = since.filter(|_| !self.is_requested).unwrap_or(now);

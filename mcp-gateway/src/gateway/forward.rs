@@ -1,8 +1,6 @@
 //! A call of the gateway: one call of a server, or several with input between them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::{Client, Error, PreparedCall, Step};
@@ -19,12 +17,11 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use super::audit::AuditEntry;
 use super::credentials::{AccessToken, Caller};
 use super::questions::Question;
 use super::running::{CallEvent, Context, UpstreamCall};
-use super::task_slot::TaskSlot;
-use super::upstream::{Upstream, with_client, with_credentials, with_header, with_tasks};
+use super::task_ids::TaskSlot;
+use super::upstream::{Upstream, with_caller, with_tasks};
 
 /// Longest wait for the end of a visit, as that of clients.
 const VISIT_LIMIT: Duration = Duration::from_secs(300);
@@ -88,50 +85,39 @@ impl Request {
         ))
     }
 
-    /// Returns the state of a request that its client repeats with input.
-    pub(super) fn state(&self) -> Option<RequestState> {
-        let ask = self.ask.as_ref()?;
-        let kept: KeptState = ask.kept().ok().flatten()?;
-        Some(RequestState {
-            id: kept.id,
-            lifetime: ask.state_lifetime(),
-            is_parked: kept.is_parked,
-        })
+    /// Returns the data that the gateway has kept for a request that its client repeats with input.
+    pub(super) fn kept(&self) -> Result<Option<Kept>, Fault> {
+        let kept = self.ask.as_ref().map(Ask::kept);
+        Ok(kept.transpose().map_err(to_fault)?.flatten())
     }
-}
 
-/// The state of a request that its client repeats with input.
-pub(super) struct RequestState {
-    /// A state that is sent again has the same id.
-    pub(super) id: Uuid,
-    /// The time for which states are valid.
-    pub(super) lifetime: Duration,
-    /// The state continues a parked call, which can be taken once. At another node it continues nothing.
-    pub(super) is_parked: bool,
+    /// Returns the time for which states are valid.
+    pub(super) fn state_lifetime(&self) -> Duration {
+        self.ask
+            .as_ref()
+            .map_or(Duration::ZERO, Ask::state_lifetime)
+    }
 }
 
 /// Data of one request state. It travels, sealed, through the client.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+pub(super) struct Kept {
     /// A state that is sent again has the same id.
-    id: Uuid,
-    /// The state continues a parked call.
-    is_parked: bool,
-    waiting: Waiting,
+    pub(super) id: Uuid,
+    pub(super) waiting: Waiting,
 }
 
-/// The part of [`Kept`] that is read before the call.
-#[derive(Deserialize)]
-struct KeptState {
-    id: Uuid,
-    is_parked: bool,
+impl Kept {
+    /// Returns true if the state continues a parked call, which can be taken once. At another node it continues nothing.
+    pub(super) fn is_parked(&self) -> bool {
+        matches!(self.waiting, Waiting::Parked { .. })
+    }
 }
 
 /// Keeps data for the next request of the client, in a new state.
 pub(super) fn keep(ask: &Ask, waiting: Waiting) -> Result<(), Fault> {
     let kept = Kept {
         id: Uuid::new_v4(),
-        is_parked: matches!(waiting, Waiting::Parked { .. }),
         waiting,
     };
     ask.keep(&kept).map_err(to_fault)
@@ -178,8 +164,6 @@ pub(super) enum CallEnd<R> {
     Done(R),
     /// The server has created a task.
     Task(RawObject),
-    /// The call continues a task that the gateway follows.
-    Followed(FollowedTask),
 }
 
 /// A call with a question that waits for its answer.
@@ -195,20 +179,22 @@ impl Upstream {
         R: Send + 'static,
         F: Fn(&Client) -> PreparedCall<'static, R>,
     {
-        match self.forward(request, prepare).await? {
+        let waiting = request.kept()?.map(|kept| kept.waiting);
+        match self.forward(request, waiting, prepare).await? {
             CallEnd::Done(result) => Ok(result),
             // spec: TASK-05
-            _ => Err(Fault::internal(format!(
+            CallEnd::Task(_) => Err(Fault::internal(format!(
                 "the server {:?} of this gateway has answered with a task, which only tools may do",
                 self.server
             ))),
         }
     }
 
-    /// Passes on a call that may become a task.
+    /// Passes on a call that may become a task. `waiting` is the part that was done before.
     pub(super) async fn forward<R, F>(
         &self,
         request: &Request,
+        waiting: Option<Waiting>,
         prepare: F,
     ) -> Result<CallEnd<R>, Fault>
     where
@@ -223,23 +209,7 @@ impl Upstream {
             former: BTreeSet::new(),
             declares_tasks: request.tasks.is_some(),
         };
-        call.run().await
-    }
-
-    /// Starts the audit entry of a call.
-    pub(super) fn audit(
-        &self,
-        request: &Request,
-        kind: &'static str,
-        item: impl Into<Arc<str>>,
-    ) -> AuditEntry {
-        AuditEntry::new(
-            request.caller.key.clone(),
-            &self.server,
-            &self.counters,
-            kind,
-            item,
-        )
+        call.run(waiting).await
     }
 }
 
@@ -260,18 +230,15 @@ where
     R: Send + 'static,
     F: Fn(&Client) -> PreparedCall<'static, R>,
 {
-    async fn run(mut self) -> Result<CallEnd<R>, Fault> {
-        let mut running = match self.begin_or_resume().await? {
-            ControlFlow::Continue(running) => running,
-            ControlFlow::Break(task) => return Ok(CallEnd::Followed(task)),
-        };
+    async fn run(mut self, waiting: Option<Waiting>) -> Result<CallEnd<R>, Fault> {
+        let mut running = self.begin_or_resume(waiting).await?;
         loop {
             let next = running.next(&self.request.context).await;
             match next {
                 Err(error) if self.must_declare_tasks(&error) => {
                     self.declares_tasks = true;
                     drop(running);
-                    running = self.start(|call| call).await?;
+                    running = self.start(None).await?;
                 }
                 Err(error) => return Err(self.upstream.fault(&error)),
                 Ok(CallEvent::Ended(Step::Done(result))) => return Ok(CallEnd::Done(result)),
@@ -312,15 +279,13 @@ where
         is_refused && !self.declares_tasks && self.round == 0
     }
 
-    /// Starts the call, or continues it with the input of the client. Breaks with a task that the gateway follows.
+    /// Starts the call, or continues it with the input of the client.
     async fn begin_or_resume(
         &mut self,
-    ) -> Result<ControlFlow<FollowedTask, UpstreamCall<R>>, Fault> {
-        let kept = self.request.ask.as_ref().map(Ask::kept::<Kept>);
-        let kept = kept.transpose().map_err(to_fault)?.flatten();
-        let running = match kept.map(|kept| kept.waiting) {
-            None => self.start(|call| call).await?,
-            Some(Waiting::Task(task)) => return Ok(ControlFlow::Break(task)),
+        waiting: Option<Waiting>,
+    ) -> Result<UpstreamCall<R>, Fault> {
+        match waiting {
+            None => self.start(None).await,
             Some(Waiting::Round {
                 number,
                 required,
@@ -332,7 +297,7 @@ where
                 self.declares_tasks |= declares_tasks;
                 // Without the answers, the client is asked again: with another state.
                 self.keep_round(&required, &keys)?;
-                self.answer_round(required, keys).await?
+                self.answer_round(required, keys).await
             }
             Some(Waiting::Parked { id, key, request }) => {
                 let parked = self.upstream.parked.take(&self.request.caller.key, id);
@@ -342,25 +307,25 @@ where
                             .into(),
                     )
                 })?;
-                self.answer_parked(parked, key, request).await?
+                self.answer_parked(parked, key, request).await
             }
-        };
-        Ok(ControlFlow::Continue(running))
+            Some(Waiting::Task(_)) => Err(Fault::internal("only tools may have tasks")),
+        }
     }
 
     async fn start(
         &self,
-        change: impl FnOnce(PreparedCall<'static, R>) -> PreparedCall<'static, R>,
+        input: Option<(InputRequired, BTreeMap<String, InputResponse>)>,
     ) -> Result<UpstreamCall<R>, Fault> {
         let Request { caller, ask, .. } = self.request;
         let capabilities = self.upstream.capabilities(&caller.facts, ask.is_some());
         let in_use = self.upstream.usage.begin();
         let key = self.upstream.key(caller, capabilities).await?;
-        let identity = self.upstream.identity(&caller.key)?;
         let session = self
             .upstream
             .session(caller, &key, self.declares_tasks)
             .await?;
+        let headers = self.upstream.headers(&caller.key, key.credentials)?;
         let capabilities = if self.declares_tasks {
             with_tasks(key.capabilities)
         } else {
@@ -368,8 +333,11 @@ where
         };
         let prepare = |client: &Client| {
             let call = (self.prepare)(client).capabilities(capabilities);
-            let call = with_header(with_client(call, key.client), identity);
-            change(with_credentials(call, key.credentials))
+            let call = with_caller(call, key.client, headers);
+            match input {
+                Some((required, responses)) => call.resume(required, responses),
+                None => call,
+            }
         };
         let extensions = self.upstream.settings.extensions.clone();
         UpstreamCall::start(
@@ -475,9 +443,8 @@ where
         });
         let responses = ask.all(questions.collect::<Vec<_>>()).await;
         let responses = responses.map_err(to_fault)?;
-        let responses: BTreeMap<String, InputResponse> =
-            requests.into_keys().zip(responses).collect();
-        self.start(|call| call.resume(required, responses)).await
+        let responses = requests.into_keys().zip(responses).collect();
+        self.start(Some((required, responses))).await
     }
 
     /// Passes on a question of a server, which waits for the answer.

@@ -7,10 +7,11 @@ use std::time::Duration;
 use mcp_client::group::Group;
 use mcp_client::{Client, Error, PreparedCall};
 use mcp_types::{Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool};
+use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
-use super::changes::{Kinds, Stale};
-use super::counters::Counters;
+use super::changes::Kinds;
+use super::status::Counters;
 
 /// Longest time for all lists of a server, including its start.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -19,18 +20,33 @@ const MAX_ITEMS: usize = 5000;
 /// Bytes of one list.
 const MAX_BYTES: usize = 16 << 20;
 
-/// The lists of a server. `None`: not requested, or the request failed.
-#[derive(Debug, Clone, Default)]
+/// The lists of a server. `None`: not requested, or the request failed. As JSON it is a snapshot of
+/// `mcp_client::catalog`, with the items in the server's order.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default = "Listing::empty")]
 pub(super) struct Listing {
     /// `None`: not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) capabilities: Option<ServerCapabilities>,
     pub(super) tools: Option<Vec<Tool>>,
     pub(super) prompts: Option<Vec<Prompt>>,
     pub(super) resources: Option<Vec<Resource>>,
+    #[serde(rename = "resourceTemplates")]
     pub(super) templates: Option<Vec<ResourceTemplate>>,
 }
 
 impl Listing {
+    /// The lists of a server without items.
+    fn empty() -> Self {
+        Self {
+            capabilities: None,
+            tools: Some(Vec::new()),
+            prompts: Some(Vec::new()),
+            resources: Some(Vec::new()),
+            templates: Some(Vec::new()),
+        }
+    }
+
     /// Returns true if all lists are known.
     pub(super) fn is_complete(&self) -> bool {
         self.missing().is_empty()
@@ -91,12 +107,11 @@ pub(super) struct Listed {
     pub(super) server: Arc<str>,
     /// The number of the settings that the request belongs to.
     pub(super) generation: u64,
-    pub(super) requested: Stale,
+    pub(super) requested: Kinds,
+    /// A requested list that is not known could not be requested.
     pub(super) listing: Listing,
-    /// The kinds that could not be requested.
-    pub(super) failed: Kinds,
-    /// The reason for clients, without details of the connection. `None`: no kind has failed.
-    pub(super) problem: Option<String>,
+    /// The reason for clients, without details of the connection. `None`: no list has failed.
+    pub(super) problem: Option<Arc<str>>,
 }
 
 /// Requests lists of a server. Starts the server if it does not run.
@@ -105,12 +120,10 @@ pub(super) async fn request(
     server: Arc<str>,
     counters: Arc<Counters>,
     generation: u64,
-    (requested, needs_capabilities): (Stale, bool),
+    (requested, needs_capabilities): (Kinds, bool),
 ) -> Listed {
-    let kinds = requested.kinds();
-    let warn = |problem: &dyn fmt::Display| warn(&server, &counters, problem);
+    let warn = |problem: &dyn fmt::Display| counters.report(&server, problem);
     let mut listing = Listing::default();
-    let mut failed = Kinds::default();
     let mut problem = None;
     match timeout(LIMIT, group.client(&server)).await {
         Ok(Ok(client)) => {
@@ -118,24 +131,21 @@ pub(super) async fn request(
                 // The settings of extensions are empty if the server does not say.
                 let _ = timeout(LIMIT, client.discover()).await;
             }
-            let requesting = fill(&client, &warn, kinds, &mut listing, &mut failed);
+            let requesting = fill(&client, &warn, requested, &mut listing);
             if timeout(LIMIT, requesting).await.is_err() {
                 warn(&"it lists too slowly");
-                failed = kinds;
             }
-            if !failed.is_empty() {
-                problem = Some("its lists cannot be read".to_owned());
+            if !requested.and(listing.missing()).is_empty() {
+                problem = Some("its lists cannot be read");
             }
         }
         Ok(Err(error)) => {
             warn(&error);
-            failed = kinds;
             problem = Some(start_problem(&error));
         }
         Err(_) => {
             warn(&"it starts too slowly");
-            failed = kinds;
-            problem = Some("it takes too long".to_owned());
+            problem = Some("it takes too long");
         }
     }
     Listed {
@@ -143,20 +153,18 @@ pub(super) async fn request(
         generation,
         requested,
         listing,
-        failed,
-        problem,
+        problem: problem.map(Into::into),
     }
 }
 
 /// Returns the reason why a server did not start. It names neither hosts of an inner network nor programs.
-fn start_problem(error: &Error) -> String {
-    let problem = match error {
+fn start_problem(error: &Error) -> &'static str {
+    match error {
         _ if error.is_timeout() => "it takes too long",
         _ if error.is_auth() => "it refuses the credentials of the gateway",
         _ if error.is_closed() => "it has ended",
         _ => "it cannot be started or reached; the log of the gateway has the details",
-    };
-    problem.to_owned()
+    }
 }
 
 async fn fill(
@@ -164,30 +172,23 @@ async fn fill(
     warn: &(dyn Fn(&dyn fmt::Display) + Sync),
     kinds: Kinds,
     listing: &mut Listing,
-    failed: &mut Kinds,
 ) {
-    let known = client.server_capabilities();
-    listing.capabilities.clone_from(&known);
+    listing.capabilities = client.server_capabilities();
+    let known = listing.capabilities.clone();
     let offers = |offers: fn(&ServerCapabilities) -> bool| known.as_ref().is_none_or(offers);
     if kinds.tools {
-        let tools =
-            offers(|capabilities| capabilities.tools.is_some()).then(|| client.list_tools());
-        listing.tools = list(tools, warn).await;
-        failed.tools = listing.tools.is_none();
+        let is_offered = offers(|capabilities| capabilities.tools.is_some());
+        listing.tools = list(is_offered.then(|| client.list_tools()), warn).await;
     }
     if kinds.prompts {
-        let prompts =
-            offers(|capabilities| capabilities.prompts.is_some()).then(|| client.list_prompts());
-        listing.prompts = list(prompts, warn).await;
-        failed.prompts = listing.prompts.is_none();
+        let is_offered = offers(|capabilities| capabilities.prompts.is_some());
+        listing.prompts = list(is_offered.then(|| client.list_prompts()), warn).await;
     }
     if kinds.resources {
-        let has_resources = offers(|capabilities| capabilities.resources.is_some());
-        let resources = has_resources.then(|| client.list_resources());
-        listing.resources = list(resources, warn).await;
-        let templates = has_resources.then(|| client.list_resource_templates());
+        let is_offered = offers(|capabilities| capabilities.resources.is_some());
+        listing.resources = list(is_offered.then(|| client.list_resources()), warn).await;
+        let templates = is_offered.then(|| client.list_resource_templates());
         listing.templates = list(templates, warn).await;
-        failed.resources = listing.resources.is_none() || listing.templates.is_none();
     }
 }
 
@@ -206,15 +207,5 @@ async fn list<T: Send + 'static>(
             warn(&error);
             None
         }
-    }
-}
-
-fn warn(server: &Arc<str>, counters: &Counters, problem: &dyn fmt::Display) {
-    let error = problem.to_string();
-    // A server that stays broken is tried again and again.
-    if counters.add_failure(&error) {
-        tracing::warn!(%server, error = %mcp_types::escape_line(&error), "a server behind the gateway does not answer");
-    } else {
-        tracing::debug!(%server, error = %mcp_types::escape_line(&error), "a server behind the gateway still does not answer");
     }
 }

@@ -18,19 +18,21 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::broadcasts::Broadcasts;
-use super::changes::{Kinds, Stale};
-use super::entry::{ConnectShared, ListedServer, health, read_manifests};
+use super::changes::Kinds;
+use super::entry::{ListedServer, health, read_manifests};
 use super::error::GatewayError;
 use super::listing::{self, Listed};
 use super::options::GatewayServer;
+use super::passed::Broadcasts;
 use super::pinned::PinnedTools;
+use super::routes::names;
 use super::served::Served;
 use super::setup::{Setup, check_settings};
 use super::starting::{Handles, Starting};
 use super::status::{GatewayStatus, ServerStatus};
 use super::updates::{UpdateSource, Updates};
 use super::upstream::Upstream;
+use crate::patterns::ToolPatterns;
 
 /// Shortest time between two lists of a server, however often it says that it has changed.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -47,23 +49,15 @@ const SETTLE_PAUSE: Duration = Duration::from_millis(500);
 
 /// A request of [`GatewayControl`](super::GatewayControl).
 pub(super) enum Command {
-    Reload(Reload),
-    Restart(Restart),
+    /// Replaces the settings.
+    Reload(Vec<GatewayServer>, Naming, Done),
+    /// Starts a server again.
+    Restart(Arc<str>, Done),
     Status(oneshot::Sender<GatewayStatus>),
 }
 
-/// New settings for a running gateway.
-pub(super) struct Reload {
-    pub(super) servers: Vec<GatewayServer>,
-    pub(super) naming: Naming,
-    pub(super) done: oneshot::Sender<Result<(), GatewayError>>,
-}
-
-/// A server that is to be started again.
-pub(super) struct Restart {
-    pub(super) server: Arc<str>,
-    pub(super) done: oneshot::Sender<Result<(), GatewayError>>,
-}
+/// Receives the outcome of a command.
+pub(super) type Done = oneshot::Sender<Result<(), GatewayError>>;
 
 /// A server, its extension, and the settings of the extension.
 type PublishedExtension = (Arc<str>, String, Value);
@@ -92,10 +86,17 @@ pub(super) struct ServerLists {
     is_settled: bool,
     /// The number of the pins that are served.
     pins_seen: u64,
+    /// The tools that clients list when they find the others by search. `None`: they list all.
+    always_listed: Option<ToolPatterns>,
 }
 
 impl ServerLists {
-    pub(super) fn new(setup: Setup, handles: Handles, published: RawExtensions) -> Self {
+    pub(super) fn new(
+        setup: Setup,
+        handles: Handles,
+        published: RawExtensions,
+        always_listed: Option<ToolPatterns>,
+    ) -> Self {
         Self {
             setup,
             naming: Naming::default(),
@@ -114,6 +115,7 @@ impl ServerLists {
             generation: 0,
             is_settled: false,
             pins_seen: 0,
+            always_listed,
         }
     }
 
@@ -131,10 +133,11 @@ impl ServerLists {
                 former.upstream.server == server.name
                     && former.connection_id.is_some()
                     && former.connection_id == server.connection_id
-                    && former.upstream.has_one_session == server.has_one_session
-                    && former.upstream.shares_sessions == server.shares_sessions
-                    && former.health_check == server.start.health_check
-                    && former.upstream.settings.extensions == server.settings.extensions
+                    && former.start.health_check == server.start.health_check
+                    && former
+                        .upstream
+                        .settings
+                        .has_same_connection(&server.settings)
             });
             let listed = match kept {
                 Some(index) => {
@@ -151,9 +154,7 @@ impl ServerLists {
                     self.generation += 1;
                     let id = server.connection_id.clone();
                     let (start, backoff) = (server.start.clone(), Backoff::new(PAUSE, MAX_RETRY));
-                    let (connect, upstream) = self.setup.connect(server);
-                    let connect: ConnectShared = Arc::new(connect);
-                    let parts = (connect, upstream);
+                    let parts = self.setup.connect(server);
                     let mut listed = ListedServer::new(parts, id, self.generation, backoff);
                     listed.set_start(start);
                     group = listed.add_to(group);
@@ -195,7 +196,11 @@ impl ServerLists {
         self.settle();
         self.update_starting();
         let is_unlisted = |server: &ListedServer| !server.listing.is_complete();
-        (!self.is_settled || self.servers.iter().any(is_unlisted)).then(|| self.starting.clone())
+        if self.is_settled && !self.servers.iter().any(is_unlisted) {
+            self.starting.add_listed(Kinds::ALL);
+            return None;
+        }
+        Some(self.starting.clone())
     }
 
     fn update_starting(&self) {
@@ -239,8 +244,8 @@ impl ServerLists {
             UpdateSource::new(
                 (&source.upstream, source.generation),
                 listed.contains(&index),
-                self.resources.items(server).map(|item| item.name.clone()),
-                self.templates.items(server).map(|item| item.name.clone()),
+                self.resources.items(server),
+                self.templates.items(server),
             )
         });
         updates.set_sources(sources.collect());
@@ -268,21 +273,26 @@ impl ServerLists {
                     Some(event) => self.add_event(event),
                     None => return,
                 },
-                changed = announcements.next() => self.add_changes(changed),
+                changed = announcements.next() => {
+                    changed.iter().for_each(|(server, kinds)| self.add_changes(server, *kinds));
+                }
                 Some(listed) = self.requests.next(), if !self.requests.is_empty() => {
                     self.serve_listed(listed);
                     self.settle();
                     settled = pause();
                 }
                 Some(command) = commands.recv() => match command {
-                    Command::Reload(reload) => self.reload(reload).await,
-                    Command::Restart(restart) => self.restart(restart),
+                    Command::Reload(servers, naming, done) => {
+                        // The caller may have gone.
+                        let _ = done.send(self.reload(servers, naming).await);
+                    }
+                    Command::Restart(server, done) => self.restart(server, done),
                     // The caller may have gone.
                     Command::Status(sender) => drop(sender.send(self.status())),
                 },
                 () = pins_changed(self.setup.pins.as_ref(), &mut self.pins_seen) => {
                     let all: Vec<usize> = (0..self.servers.len()).collect();
-                    self.serve_tools(&all, false, false);
+                    self.serve_tools(&all, false);
                 }
                 () = subscriptions_changed(&mut self.updates) => {
                     self.updates.iter_mut().for_each(Updates::subscribe);
@@ -300,19 +310,15 @@ impl ServerLists {
             ServerStatus {
                 name: server.clone(),
                 health: health.remove(server).unwrap_or(Health::Idle),
-                tools: self
-                    .tools
-                    .items(server)
-                    .map(|item| item.name.clone())
-                    .collect(),
+                tools: names(self.tools.items(server)),
                 held: self
                     .setup
                     .pins
                     .as_ref()
                     .map_or_else(Vec::new, |pins| pins.held(server)),
-                prompts: self.prompts.count(server),
-                resources: self.resources.count(server),
-                templates: self.templates.count(server),
+                prompts: self.prompts.items(server).len(),
+                resources: self.resources.items(server).len(),
+                templates: self.templates.items(server).len(),
                 calls: entry.upstream.counters.calls(),
                 last_failure: entry.upstream.counters.last_failure(),
             }
@@ -330,9 +336,7 @@ impl ServerLists {
     fn add_event(&mut self, event: GroupEvent) {
         match event {
             GroupEvent::Changed { server, change, .. } => {
-                if let Some(server) = self.server(&server) {
-                    server.stale.add(Stale::new(&change));
-                }
+                self.add_changes(&server, Kinds::of_change(&change));
             }
             GroupEvent::Health { server, health, .. } => {
                 let Some(server) = self.server(&server) else {
@@ -341,13 +345,13 @@ impl ServerLists {
                 match health {
                     // The request that has started the server lists it.
                     Health::Running if !server.is_requested => {
-                        server.stale.add(Stale::UNKNOWN);
+                        server.stale = Kinds::ALL;
                         server.next = server.next.min(Instant::now() + PAUSE);
                     }
                     // Started again by the request of its lists.
                     Health::Down(_) => {
                         server.upstream.questions.close();
-                        server.stale.add(Stale::UNKNOWN);
+                        server.stale = Kinds::ALL;
                         server.next = server.next.max(Instant::now() + PAUSE);
                     }
                     _ => {}
@@ -355,17 +359,15 @@ impl ServerLists {
             }
             GroupEvent::Lost(_) => {
                 let servers = self.servers.iter_mut();
-                servers.for_each(|server| server.stale.add(Stale::UNKNOWN));
+                servers.for_each(|server| server.stale = Kinds::ALL);
             }
             _ => {}
         }
     }
 
-    fn add_changes(&mut self, changed: HashMap<Arc<str>, Stale>) {
-        for (server, stale) in changed {
-            if let Some(server) = self.server(&server) {
-                server.stale.add(stale);
-            }
+    fn add_changes(&mut self, server: &str, changed: Kinds) {
+        if let Some(server) = self.server(server) {
+            server.stale.add(changed);
         }
     }
 
@@ -388,7 +390,7 @@ impl ServerLists {
             if server.starts_on_demand()
                 && health.get(&server.upstream.server) != Some(&Health::Running)
             {
-                server.stale = Stale::default();
+                server.stale = Kinds::NONE;
                 continue;
             }
             server.is_requested = true;
@@ -465,8 +467,7 @@ impl ServerLists {
         servers.for_each(|server| server.upstream.sessions.retire());
     }
 
-    fn restart(&mut self, restart: Restart) {
-        let Restart { server, done } = restart;
+    fn restart(&mut self, server: Arc<str>, done: Done) {
         self.generation += 1;
         let generation = self.generation;
         let Some(listed) = self.server(&server) else {
@@ -482,63 +483,48 @@ impl ServerLists {
         self.restart_later(&HashSet::from([server]));
     }
 
-    /// Stores lists. Returns the kinds that were listed, and those that the server has announced.
-    fn store(&mut self, listed: Listed) -> Option<(usize, Kinds, Kinds)> {
+    /// Stores lists. Returns the index of the server, and the kinds that were listed.
+    fn store(&mut self, listed: Listed) -> Option<(usize, Kinds)> {
         let index = self.servers.iter().position(|server| {
             server.upstream.server == listed.server && server.generation == listed.generation
         })?;
         let server = &mut self.servers[index];
         server.is_requested = false;
-        let Listed {
-            listing,
-            failed,
-            requested,
-            problem,
-            ..
-        } = listed;
-        server.problem = problem.map(Into::into);
+        let failed = listed.requested.and(listed.listing.missing());
+        server.problem = listed.problem;
         if failed.is_empty() {
             server.backoff.reset();
             server.upstream.counters.answered();
         } else {
             // Lists that were requested with success are not requested again.
-            server
-                .stale
-                .unknown
-                .add(failed.without(requested.announced));
-            server.stale.announced.add(failed.and(requested.announced));
+            server.stale.add(failed);
             server.next = Instant::now() + server.backoff.next_delay();
         }
-        server.update(listing);
-        self.broadcasts.start(&server.upstream, &self.setup);
-        let listed = requested.kinds().without(failed);
-        Some((index, listed, requested.announced))
+        server.update(listed.listing);
+        self.broadcasts.start(&server.upstream);
+        Some((index, listed.requested.without(failed)))
     }
 
     /// Serves the lists of one server.
     fn serve_listed(&mut self, listed: Listed) {
-        let Some((index, kinds, announced)) = self.store(listed) else {
+        let Some((index, kinds)) = self.store(listed) else {
             return;
         };
-        self.serve_kinds(index, kinds, announced);
-        self.servers[index].report_restart();
-    }
-
-    fn serve_kinds(&mut self, index: usize, kinds: Kinds, announced: Kinds) {
         self.serve_extensions();
         if kinds.tools {
-            self.serve_tools(&[index], announced.tools, false);
+            self.serve_tools(&[index], false);
         }
         if kinds.prompts {
-            self.serve_prompts(&[index], announced.prompts, false);
+            self.serve_prompts(&[index], false);
         }
         if kinds.resources {
-            self.serve_resources(&[index], announced.resources, false);
+            self.serve_resources(&[index], false);
             // A URI may be free now that another server lists, too.
             let others: Vec<usize> = self.incomplete_resources().collect();
-            self.serve_resources(&others, false, false);
+            self.serve_resources(&others, false);
             self.update_sources(&[index]);
         }
+        self.servers[index].report_restart();
     }
 
     /// Returns the servers with resources that another server has.
@@ -548,26 +534,22 @@ impl ServerLists {
             let listed = entry.listing.resources.as_ref().map_or(0, Vec::len)
                 + entry.listing.templates.as_ref().map_or(0, Vec::len);
             let server = &entry.upstream.server;
-            listed != self.resources.count(server) + self.templates.count(server)
+            listed != self.resources.items(server).len() + self.templates.items(server).len()
         });
         incomplete.map(|(index, _)| index)
     }
 
-    async fn reload(&mut self, reload: Reload) {
-        let Reload {
-            servers,
-            naming,
-            done,
-        } = reload;
-        let checked = check_settings(&servers);
-        if checked.is_ok() {
-            self.set_servers(servers, naming);
-            read_manifests(&mut self.servers, self.setup.pins.as_ref()).await;
-            self.serve_all();
-            self.update_sources(&[]);
-        }
-        // The caller may have gone.
-        let _ = done.send(checked);
+    async fn reload(
+        &mut self,
+        servers: Vec<GatewayServer>,
+        naming: Naming,
+    ) -> Result<(), GatewayError> {
+        check_settings(&servers)?;
+        self.set_servers(servers, naming);
+        read_manifests(&mut self.servers, self.setup.pins.as_ref()).await;
+        self.serve_all();
+        self.update_sources(&[]);
+        Ok(())
     }
 }
 

@@ -5,9 +5,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mcp_types::{Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool};
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
@@ -16,22 +14,10 @@ use super::listing::Listing;
 /// Largest file in bytes. A longer one is neither read nor written.
 const MAX_BYTES: usize = 64 << 20;
 
-/// The content of a file: a snapshot of `mcp_client::catalog`, with the items in the server's order.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Document {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    capabilities: Option<ServerCapabilities>,
-    tools: Vec<Tool>,
-    prompts: Vec<Prompt>,
-    resources: Vec<Resource>,
-    resource_templates: Vec<ResourceTemplate>,
-}
-
 /// The file of one server.
 #[derive(Debug)]
 pub(super) struct Manifest {
-    pub(super) path: PathBuf,
+    path: PathBuf,
     /// The content that is to be written.
     next: Mutex<Option<Vec<u8>>>,
     /// Held while the file is written, so that an older content never replaces a newer one.
@@ -51,7 +37,7 @@ impl Manifest {
     /// the server has started.
     pub(super) async fn read(self: Arc<Self>) -> Option<Listing> {
         let read = spawn_blocking(move || match read(&self.path) {
-            Ok(document) => Some(document),
+            Ok(listing) => Some(listing),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => {
                 let path = self.path.display();
@@ -59,27 +45,12 @@ impl Manifest {
                 None
             }
         });
-        let document = read.await.ok()??;
-        Some(Listing {
-            capabilities: document.capabilities,
-            tools: Some(document.tools),
-            prompts: Some(document.prompts),
-            resources: Some(document.resources),
-            templates: Some(document.resource_templates),
-        })
+        read.await.ok()?
     }
 
     /// Writes lists on another thread.
     pub(super) fn write(self: &Arc<Self>, listing: &Listing) {
-        let listing = listing.clone();
-        let document = Document {
-            capabilities: listing.capabilities,
-            tools: listing.tools.unwrap_or_default(),
-            prompts: listing.prompts.unwrap_or_default(),
-            resources: listing.resources.unwrap_or_default(),
-            resource_templates: listing.templates.unwrap_or_default(),
-        };
-        let content = match serde_json::to_vec(&document) {
+        let content = match serde_json::to_vec(listing) {
             Ok(content) if content.len() <= MAX_BYTES => content,
             Ok(_) => return self.warn(&"it is too large"),
             Err(error) => return self.warn(&error),
@@ -103,7 +74,7 @@ impl Manifest {
     }
 }
 
-fn read(path: &Path) -> io::Result<Document> {
+fn read(path: &Path) -> io::Result<Listing> {
     let mut content = Vec::new();
     let file = File::open(path)?;
     file.take(MAX_BYTES as u64 + 1).read_to_end(&mut content)?;

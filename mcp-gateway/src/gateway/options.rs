@@ -18,7 +18,6 @@ use super::credentials::{CallerTokens, IdentityHeader};
 use super::limits::{CallLimits, Limiter};
 use super::sessions::Connect;
 use crate::patterns::ToolPatterns;
-use crate::tools::HiddenTools;
 
 /// Decides which callers see an item.
 pub(super) type Visible = Arc<dyn Fn(&Caller<'_>) -> bool + Send + Sync>;
@@ -54,8 +53,6 @@ pub struct GatewayServer {
     pub(super) name: Arc<str>,
     pub(super) connect: Connect,
     pub(super) connection_id: Option<String>,
-    pub(super) has_one_session: bool,
-    pub(super) shares_sessions: bool,
     pub(super) start: StartSettings,
     pub(super) settings: ServerSettings,
 }
@@ -69,17 +66,20 @@ pub(super) struct StartSettings {
     pub(super) health_check: Option<Duration>,
 }
 
-/// The settings of a server that do not concern its connection.
+/// The settings of a server that calls of it need.
 #[derive(Clone, Default)]
 pub(super) struct ServerSettings {
+    /// All calls of a caller use one session.
+    pub(super) has_one_session: bool,
+    /// Callers are not separated.
+    pub(super) shares_sessions: bool,
     pub(super) prefix: Option<String>,
     pub(super) tools: BTreeMap<String, Arc<ToolOptions>>,
     pub(super) limiter: Arc<Limiter>,
     /// Extensions that only the server and its clients know.
     pub(super) extensions: Arc<ExtensionClaims>,
-    allowed: Vec<ToolPatterns>,
-    denied: Vec<ToolPatterns>,
-    hidden: Vec<HiddenTools>,
+    /// Each returns true for the tools that clients may know.
+    shown: Vec<Arc<dyn Fn(&str) -> bool + Send + Sync>>,
     visible_to: Vec<Visible>,
     /// Calls have the name of the client that makes them.
     pub(super) forwards_client_name: bool,
@@ -101,8 +101,6 @@ impl GatewayServer {
             name: name.into(),
             connect: Arc::new(move |client| Box::pin(connect(client))),
             connection_id: None,
-            has_one_session: false,
-            shares_sessions: false,
             start: StartSettings::default(),
             settings: ServerSettings::default(),
         }
@@ -162,7 +160,7 @@ impl GatewayServer {
     /// Lets all calls of a caller share one session or process; see
     /// [`Gateway::one_session`](super::Gateway::one_session).
     pub fn one_session(mut self) -> Self {
-        self.has_one_session = true;
+        self.settings.has_one_session = true;
         self
     }
 
@@ -170,7 +168,7 @@ impl GatewayServer {
     /// one caller leaves there reaches the others, and so do the server's notifications. Default: each caller has its own
     /// sessions. A server of 2026-07-28 has no sessions.
     pub fn share_sessions(mut self) -> Self {
-        self.shares_sessions = true;
+        self.settings.shares_sessions = true;
         self
     }
 
@@ -225,21 +223,25 @@ impl GatewayServer {
 
     /// Leaves out all tools but those that match one of the patterns, by the names that the server gives them. After
     /// several calls, a tool must match a pattern of each.
-    pub fn allow_tools<S: AsRef<str>>(mut self, patterns: impl IntoIterator<Item = S>) -> Self {
-        self.settings.allowed.push(ToolPatterns::new(patterns));
-        self
+    pub fn allow_tools<S: AsRef<str>>(self, patterns: impl IntoIterator<Item = S>) -> Self {
+        let patterns = ToolPatterns::new(patterns);
+        self.show(move |tool| patterns.matches(tool))
     }
 
     /// Leaves out tools that match one of the patterns, also if they are allowed. Adds to earlier patterns.
-    pub fn deny_tools<S: AsRef<str>>(mut self, patterns: impl IntoIterator<Item = S>) -> Self {
-        self.settings.denied.push(ToolPatterns::new(patterns));
-        self
+    pub fn deny_tools<S: AsRef<str>>(self, patterns: impl IntoIterator<Item = S>) -> Self {
+        let patterns = ToolPatterns::new(patterns);
+        self.show(move |tool| !patterns.matches(tool))
     }
 
     /// Leaves out tools for which `is_hidden` returns true, by the names that the server gives them. Functions of
     /// earlier calls hold as well.
-    pub fn hide_tools(mut self, is_hidden: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
-        self.settings.hidden.push(HiddenTools::new(is_hidden));
+    pub fn hide_tools(self, is_hidden: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        self.show(move |tool| !is_hidden(tool))
+    }
+
+    fn show(mut self, is_shown: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        self.settings.shown.push(Arc::new(is_shown));
         self
     }
 
@@ -380,11 +382,15 @@ impl GatewayServer {
 impl ServerSettings {
     /// Returns whether clients of the gateway may know a tool. A function that panics hides it.
     pub(super) fn allows(&self, tool: &str) -> bool {
-        let is_shown =
-            |hidden: &HiddenTools| catch_panic_sync(|| !hidden.contains(tool)).unwrap_or(false);
-        self.allowed.iter().all(|allowed| allowed.matches(tool))
-            && !self.denied.iter().any(|denied| denied.matches(tool))
-            && self.hidden.iter().all(is_shown)
+        let mut shown = self.shown.iter();
+        shown.all(|is_shown| catch_panic_sync(|| is_shown(tool)).unwrap_or(false))
+    }
+
+    /// Returns whether a connection with other settings can stay.
+    pub(super) fn has_same_connection(&self, other: &Self) -> bool {
+        self.has_one_session == other.has_one_session
+            && self.shares_sessions == other.shares_sessions
+            && self.extensions == other.extensions
     }
 
     /// Returns the options of a tool.
@@ -396,6 +402,11 @@ impl ServerSettings {
     pub(super) fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
         let tools = self.tools.iter();
         tools.filter_map(|(own, tool)| Some((own.as_str(), tool.name.as_deref()?)))
+    }
+
+    /// Returns the exact name of a tool.
+    pub(super) fn exact_name(&self, own: &str) -> Option<&str> {
+        self.tools.get(own)?.name.as_deref()
     }
 
     /// Returns the server's filter of callers.

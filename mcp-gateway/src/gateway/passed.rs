@@ -1,19 +1,22 @@
-//! Messages of extensions that the gateway does not know.
+//! Messages of extensions that the gateway does not know, and notifications of them that a server sends to all clients.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use http::header::AUTHORIZATION;
+use futures_util::StreamExt as _;
+use mcp_client::Change;
 use mcp_core::{ClientContext, Extensions, Fault};
 use mcp_server::{CallContext, Caller, FromCall, Method, RawExtension, Rejection, RequestError};
 use mcp_types::{Meta, RawObject};
 use serde_json::Value;
+use tokio_util::task::AbortOnDropHandle;
 
-use super::counters::CallOutcome;
-use super::directory::Directory;
 use super::forward::Request;
+use super::questions::Broadcast;
 use super::running::CallSession;
 use super::server_info;
-use super::upstream::Upstream;
+use super::status::CallOutcome;
+use super::upstream::{Directory, Upstream};
 
 /// The kind of audit entries.
 const KIND: &str = "extension";
@@ -104,7 +107,7 @@ impl ExtensionOwner {
         if !request.caller.facts.capabilities.has_extension(&self.id) {
             return Ok(());
         }
-        let mut entry = upstream.audit(request, KIND, method);
+        let mut entry = upstream.audit(&request.caller.key, KIND, method);
         let sent = pass_notification(upstream, method, params, request).await;
         entry.end(CallOutcome::of(&sent));
         sent.map_err(RequestError::fault)
@@ -132,10 +135,7 @@ async fn pass_notification(
     };
     let notification = session.client().notify(method, params);
     let mut notification = notification.capabilities(key.capabilities);
-    if let Some(credentials) = key.credentials {
-        notification = notification.header(AUTHORIZATION, credentials);
-    }
-    if let Some((name, value)) = upstream.identity(&request.caller.key)? {
+    for (name, value) in upstream.headers(&request.caller.key, key.credentials)? {
         notification = notification.header(name, value);
     }
     for (key, value) in request.meta().into_iter().flat_map(Meta::as_object) {
@@ -152,7 +152,7 @@ async fn pass_request(
     params: RawObject,
     request: &Request,
 ) -> Result<RawObject, RequestError> {
-    let mut entry = upstream.audit(request, KIND, method);
+    let mut entry = upstream.audit(&request.caller.key, KIND, method);
     let call = upstream.call(request, |client| client.request(method, params.clone()));
     let result = call.await;
     entry.end(CallOutcome::of(&result));
@@ -173,5 +173,61 @@ impl FromCall for CallerContext {
             facts: call.facts().clone(),
             extensions: call.extensions().clone(),
         })
+    }
+}
+
+/// The subscriptions of the gateway, one for each server of 2026-07-28 with such extensions. In older revisions
+/// the session of the server receives the notifications.
+#[derive(Default)]
+pub(super) struct Broadcasts(HashMap<Arc<str>, AbortOnDropHandle<()>>);
+
+impl Broadcasts {
+    /// Subscribes to a server that runs.
+    pub(super) fn start(&mut self, upstream: &Arc<Upstream>) {
+        let extensions = upstream.settings.extensions.clone();
+        let server = &upstream.server;
+        let is_running = self.0.get(server).is_some_and(|task| !task.is_finished());
+        if extensions.is_empty() || is_running {
+            return;
+        }
+        let broadcast = Broadcast::new(extensions, upstream.clients.clone(), None);
+        let following = tokio::spawn(follow(upstream.clone(), broadcast));
+        let following = AbortOnDropHandle::new(following);
+        self.0.insert(server.clone(), following);
+    }
+
+    /// Ends the subscriptions of servers that are stopped.
+    pub(super) fn stop(&mut self, stopped: &HashSet<Arc<str>>) {
+        self.0.retain(|server, _| !stopped.contains(server));
+    }
+
+    /// Ends the subscriptions of servers that the gateway does not have.
+    pub(super) fn retain<'a>(&mut self, servers: impl Iterator<Item = &'a Arc<Upstream>>) {
+        let servers: HashSet<_> = servers.map(|upstream| &upstream.server).collect();
+        self.0.retain(|server, _| servers.contains(server));
+    }
+}
+
+async fn follow(upstream: Arc<Upstream>, broadcast: Broadcast) {
+    let server = &upstream.server;
+    let Ok(client) = upstream.client().await else {
+        return;
+    };
+    if !client.protocol_version().is_modern() {
+        return;
+    }
+    let subscribe = client.changes().tools_changed().extensions();
+    drop(client);
+    let mut changes = match subscribe.await {
+        Ok(changes) => changes,
+        Err(error) => {
+            tracing::warn!(%server, error = %mcp_types::escape_line(&error.to_string()), "notifications of extensions do not pass the gateway");
+            return;
+        }
+    };
+    while let Some(Ok(change)) = changes.next().await {
+        if let Change::Other { method, params } = change {
+            broadcast.send(&method, params.as_ref());
+        }
     }
 }

@@ -16,14 +16,14 @@ use mcp_types::{
     Prompt, RawObject, Resource, ResourceTemplate, Tool, uri_template,
 };
 
-use super::counters::CallOutcome;
 use super::credentials::Caller;
 use super::follow::{follow, resume};
-use super::forward::{CallEnd, Request};
+use super::forward::{CallEnd, Request, Waiting};
 use super::options::ToolOptions;
 use super::server_info;
+use super::status::CallOutcome;
 use super::task_body::TaskBody;
-use super::task_slot::CreatedTask;
+use super::task_ids::CreatedTask;
 use super::upstream::Upstream;
 
 /// An item of a server, and its name in the gateway.
@@ -31,6 +31,11 @@ use super::upstream::Upstream;
 pub(super) struct Named<T> {
     pub(super) name: String,
     pub(super) item: T,
+}
+
+/// Returns the names of items for clients.
+pub(super) fn names<T>(items: &[Named<T>]) -> Vec<String> {
+    items.iter().map(|item| item.name.clone()).collect()
 }
 
 pub(super) fn tool(upstream: &Arc<Upstream>, listed: &Named<Tool>) -> ToolRoute {
@@ -44,7 +49,7 @@ pub(super) fn tool(upstream: &Arc<Upstream>, listed: &Named<Tool>) -> ToolRoute 
     let route = tool.handler(move |request: Request, RawArgs(arguments): RawArgs| {
         let (upstream, own, options) = (upstream.clone(), own.clone(), options.clone());
         async move {
-            let mut entry = upstream.audit(&request, "tool", own.clone());
+            let mut entry = upstream.audit(&request.caller.key, "tool", own.clone());
             let called = call_tool(&upstream, &own, &options, request, arguments).await;
             entry.end(match &called {
                 Ok(body) if body.is_tool_error() => CallOutcome::ErrorResult,
@@ -72,15 +77,16 @@ async fn call_tool(
     let arguments = options.arguments(arguments)?;
     let (shared, single) = (&upstream.settings.limiter, &options.limiter);
     let caller = &request.caller.key;
-    match request.state() {
+    let kept = request.kept().map_err(ToolError::fault)?;
+    match &kept {
         None => {
             single.count(caller)?;
             shared.count(caller)?;
         }
         // The answer to a question continues a call that was counted, once.
-        Some(state) if !state.is_parked && (single.has_rate() || shared.has_rate()) => {
-            let used = &upstream.used_states;
-            used.count(caller, state.id, state.lifetime).await?;
+        Some(kept) if !kept.is_parked() && (single.has_rate() || shared.has_rate()) => {
+            let (used, lifetime) = (&upstream.used_states, request.state_lifetime());
+            used.count(caller, kept.id, lifetime).await?;
         }
         Some(_) => {}
     }
@@ -89,11 +95,13 @@ async fn call_tool(
     // Pinned here, because each limiter would move the future.
     let call = pin!(async {
         let prepare = |client: &Client| client.call(&**own, arguments.clone()).raw();
-        let end = upstream.forward(&request, prepare).await;
-        let result = match end.map_err(ToolError::fault)? {
-            CallEnd::Done(result) => Ok(result),
-            CallEnd::Task(task) => end_with_task(upstream, own, &request, &task).await,
-            CallEnd::Followed(task) => resume(upstream, &request, task).await,
+        let result = match kept.map(|kept| kept.waiting) {
+            Some(Waiting::Task(task)) => resume(upstream, &request, task).await,
+            waiting => match upstream.forward(&request, waiting, prepare).await {
+                Ok(CallEnd::Done(result)) => Ok(result),
+                Ok(CallEnd::Task(task)) => end_with_task(upstream, own, &request, &task).await,
+                Err(fault) => Err(fault),
+            },
         };
         let mut body = result.map_err(ToolError::fault)?;
         server_info::remove(&mut body);
@@ -132,7 +140,7 @@ pub(super) fn prompt(upstream: &Arc<Upstream>, listed: &Named<Prompt>) -> Prompt
     let route = prompt.handler(move |request: Request, RawArgs(arguments): RawArgs| {
         let (upstream, own) = (upstream.clone(), own.clone());
         async move {
-            let mut entry = upstream.audit(&request, "prompt", own.clone());
+            let mut entry = upstream.audit(&request.caller.key, "prompt", own.clone());
             let call = upstream.call(&request, |client| {
                 client.get_prompt(&*own, arguments.clone()).raw()
             });
@@ -187,7 +195,7 @@ fn reader(
         let upstream = upstream.clone();
         async move {
             let uri = request.item.clone();
-            let mut entry = upstream.audit(&request, "resource", &*uri);
+            let mut entry = upstream.audit(&request.caller.key, "resource", &*uri);
             let read = upstream.call(&request, |client| client.read_resource(&*uri).raw());
             let read = read.await;
             entry.end(CallOutcome::of(&read));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use mcp_client::group::{ItemNames, NamedItem};
 use mcp_server::EditError;
 
+use super::entry::ListedServer;
 use super::routes::Named;
 use super::upstream::Upstream;
 
@@ -16,13 +17,8 @@ pub(super) struct Served<T> {
     servers: HashMap<Arc<str>, Vec<Named<T>>>,
 }
 
-/// The next items of a server.
-pub(super) struct NextItems<'a, T> {
-    pub(super) upstream: &'a Arc<Upstream>,
-    pub(super) items: Vec<Named<T>>,
-    /// The change is announced to clients, also if the items are the same again.
-    pub(super) is_announced: bool,
-}
+/// A server, and its next items.
+pub(super) type NextItems<'a, T> = (&'a Arc<Upstream>, Vec<Named<T>>);
 
 impl<T> Default for Served<T> {
     fn default() -> Self {
@@ -37,6 +33,29 @@ impl<T: Clone + PartialEq> Served<T> {
     /// Forgets all names, and reserves some.
     pub(super) fn reset_names(&mut self, reserved: HashMap<String, NamedItem>) {
         self.names = ItemNames::new(reserved);
+    }
+
+    /// Returns the items of some servers with their names. `lists` are the lists of all servers. `wanted` returns the
+    /// names that an item may have. Its last argument is true if several servers have an item with this own name.
+    pub(super) fn next<'a, W: Iterator<Item = String>>(
+        &mut self,
+        (servers, indices): (&'a [ListedServer], &[usize]),
+        lists: &[Option<Vec<T>>],
+        own: impl Fn(&T) -> &str,
+        wanted: impl Fn(&ListedServer, &str, bool) -> W,
+    ) -> Vec<NextItems<'a, T>> {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for item in lists.iter().flatten().flatten() {
+            *counts.entry(own(item)).or_default() += 1;
+        }
+        let next = indices.iter().filter_map(|&index| {
+            let (server, list) = (&servers[index], lists[index].as_ref()?);
+            let items = self.name(&server.upstream.server, list, &own, |own| {
+                wanted(server, own, counts.get(own) > Some(&1))
+            });
+            Some((&server.upstream, items))
+        });
+        next.collect()
     }
 
     /// Returns the items of a server with their names. An item without a free name is left out, and so are
@@ -68,61 +87,61 @@ impl<T: Clone + PartialEq> Served<T> {
     }
 
     /// Returns the served items of a server.
-    pub(super) fn items(&self, server: &Arc<str>) -> impl Iterator<Item = &Named<T>> {
-        self.servers.get(server).into_iter().flatten()
+    pub(super) fn items(&self, server: &Arc<str>) -> &[Named<T>] {
+        self.servers.get(server).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns how many items of a server are served.
-    pub(super) fn count(&self, server: &Arc<str>) -> usize {
-        self.servers.get(server).map_or(0, Vec::len)
-    }
-
-    /// Serves the next items of servers. With `is_complete`, other servers have none any more.
+    /// Serves the next items of servers. With `is_complete`, other servers have none any more, and the settings of all
+    /// servers may differ. `replace` is told whether clients see a difference: only if they list an item with this name.
     pub(super) fn serve<R>(
         &mut self,
-        next: Vec<NextItems<'_, T>>,
+        mut next: Vec<NextItems<'_, T>>,
         is_complete: bool,
+        is_listed: impl Fn(&str) -> bool,
         route: impl Fn(&Arc<Upstream>, &Named<T>) -> R,
-        replace: impl Fn(Vec<String>, Vec<R>) -> Result<(), EditError>,
+        replace: impl Fn(Vec<String>, Vec<R>, bool) -> Result<(), EditError>,
     ) {
-        let next: Vec<_> = next
-            .into_iter()
-            .filter(|next| {
-                let current = self.servers.get(&next.upstream.server);
-                let current = current.map_or(&[][..], Vec::as_slice);
-                is_complete || next.is_announced || current != next.items
-            })
-            .collect();
-        let removed: Vec<String> = if is_complete {
-            let removed = self.servers.drain().flat_map(|(_, items)| items);
-            removed.map(|item| item.name).collect()
+        let listed = |item: &&Named<T>| is_listed(&item.name);
+        let mut differs = false;
+        let mut removed = Vec::new();
+        if is_complete {
+            let old = self.servers.values().flatten();
+            let new = next.iter().flat_map(|(_, items)| items);
+            differs = old.chain(new).any(|item| listed(&item));
+            removed.extend(self.servers.drain().flat_map(|(_, items)| items));
         } else {
-            let removed = next.iter();
-            let removed = removed.filter_map(|next| self.servers.remove(&next.upstream.server));
-            removed.flatten().map(|item| item.name).collect()
-        };
+            next.retain(|(upstream, items)| {
+                let current = self.items(&upstream.server);
+                let (old, new) = (current.iter().filter(listed), items.iter().filter(listed));
+                differs |= !old.eq(new);
+                current != items
+            });
+            let former = next.iter();
+            let former = former.filter_map(|(upstream, _)| self.servers.remove(&upstream.server));
+            removed.extend(former.flatten());
+        }
         if next.is_empty() && removed.is_empty() {
             return;
         }
+        let removed: Vec<_> = removed.into_iter().map(|item| item.name).collect();
         let items = || {
             let next = next.iter();
-            next.flat_map(|next| next.items.iter().map(|item| (next.upstream, item)))
+            next.flat_map(|(upstream, items)| items.iter().map(|item| (*upstream, item)))
         };
         let added = items().map(|(upstream, item)| route(upstream, item));
-        if let Err(error) = replace(removed.clone(), added.collect()) {
+        if let Err(error) = replace(removed.clone(), added.collect(), differs) {
             // One item that cannot be served must not hide the others.
             tracing::warn!(error = %mcp_types::escape_line(&error.to_string()), "a list of the gateway is replaced item by item");
-            let _ = replace(removed, Vec::new());
+            let _ = replace(removed, Vec::new(), differs);
             for (upstream, item) in items() {
-                if let Err(error) = replace(Vec::new(), vec![route(upstream, item)]) {
+                if let Err(error) = replace(Vec::new(), vec![route(upstream, item)], differs) {
                     let (server, item) = (&upstream.server, &item.name);
                     tracing::warn!(%server, item, error = %mcp_types::escape_line(&error.to_string()), "the gateway leaves out an item");
                 }
             }
         }
-        for next in next {
-            self.servers
-                .insert(next.upstream.server.clone(), next.items);
+        for (upstream, items) in next {
+            self.servers.insert(upstream.server.clone(), items);
         }
     }
 }

@@ -18,12 +18,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::changes::Announcer;
+use super::changes::Announcements;
 use super::questions::{Broadcast, Questions, Speaker};
 use super::quota::{Place, RETRY};
 
 /// Sessions of one caller with one server, in use and idle.
-pub(super) const MAX_OF_CALLER: usize = 8;
+const MAX_OF_CALLER: usize = 8;
 /// Sessions of all callers with one server.
 const MAX_SESSIONS: usize = 256;
 
@@ -40,6 +40,10 @@ const PING: Duration = Duration::from_secs(5);
 pub(super) type Connect =
     Arc<dyn Fn(ClientBuilder) -> BoxFuture<'static, Result<Client, Error>> + Send + Sync>;
 
+/// Opens the session of a server that calls share.
+pub(super) type ConnectShared =
+    Arc<dyn Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync>;
+
 /// The sessions of one server.
 #[derive(Clone)]
 pub(super) struct Sessions(Arc<SessionPool>);
@@ -50,7 +54,8 @@ struct SessionPool {
     permits: Arc<Semaphore>,
     /// Sessions of one caller.
     max_of_caller: usize,
-    changes: Announcer,
+    server: Arc<str>,
+    changes: Announcements,
     /// The notifications that belong to no call. `None` for a server without extensions.
     broadcast: Option<Broadcast>,
     /// The callers that have sessions.
@@ -117,19 +122,20 @@ pub(super) struct Lease {
 
 impl Sessions {
     /// The sessions of a server that `connect` reaches, with the settings of the gateway.
-    /// Changes of its lists are announced by `changes`. Notifications that belong to no call are those of `broadcast`.
+    /// Changes of its lists are added to `changes`. Notifications that belong to no call are those of `broadcast`.
     pub(super) fn new(
         connect: Connect,
         client: ClientBuilder,
-        max_of_caller: usize,
-        changes: Announcer,
+        has_one_session: bool,
+        (server, changes): (Arc<str>, Announcements),
         broadcast: Option<Broadcast>,
     ) -> Self {
         Self(Arc::new(SessionPool {
             connect,
             client,
             permits: Arc::new(Semaphore::new(MAX_SESSIONS)),
-            max_of_caller,
+            max_of_caller: if has_one_session { 1 } else { MAX_OF_CALLER },
+            server,
             changes,
             broadcast,
             callers: Mutex::default(),
@@ -239,13 +245,10 @@ impl Sessions {
         caller: Arc<CallerSessions>,
     ) -> Result<OpenSession, Error> {
         let pool = &*self.0;
-        let is_anonymous = key.caller.principal().is_none();
-        let broadcast = pool.broadcast.as_ref().map(|all| {
-            if is_anonymous {
-                all.clone()
-            } else {
-                all.for_caller(&key.caller, &caller.speaker)
-            }
+        let broadcast = pool.broadcast.as_ref();
+        let broadcast = broadcast.map(|all| match key.caller.principal() {
+            None => all.clone(),
+            Some(_) => all.for_caller(&key.caller, &caller.speaker),
         });
         let questions = Questions::new(broadcast);
         let client = pool.client.clone().inbound_layer(questions.layer());
@@ -260,12 +263,16 @@ impl Sessions {
         };
         let client = (pool.connect)(client).await?;
         questions.open(!client.is_pipe());
-        let changes = (pool.changes.clone(), is_anonymous);
-        let watching = watch(client.clone(), changes, questions.clone());
-        let watcher = AbortOnDropHandle::new(tokio::spawn(watching));
+        let (server, changes) = (pool.server.clone(), pool.changes.clone());
+        let (watched, closing) = (client.clone(), questions.clone());
+        let watcher = tokio::spawn(async move {
+            pass_changes(&watched, &server, &changes).await;
+            watched.closed().await;
+            closing.close();
+        });
         Ok(OpenSession {
             client,
-            _watcher: Arc::new(watcher),
+            _watcher: Arc::new(AbortOnDropHandle::new(watcher)),
             questions,
             key,
             _caller: caller,
@@ -315,26 +322,16 @@ impl IdleSessions {
     }
 }
 
-/// Announces the changes of lists in a session. The lists of the gateway are requested again; a change that only the
-/// session of one caller knows is not announced to the clients of others.
-async fn watch(client: Client, changes: (Announcer, bool), questions: Questions) {
-    pass_changes(&client, changes).await;
-    client.closed().await;
-    questions.close();
-}
-
-async fn pass_changes(client: &Client, (announcer, is_anonymous): (Announcer, bool)) {
+/// Has the lists requested again that a session announces as changed. A change that only this session knows is not one
+/// of the gateway's lists.
+async fn pass_changes(client: &Client, server: &Arc<str>, announcements: &Announcements) {
     let subscribe = client.changes().tools_changed().prompts_changed();
     // A server without subscriptions can still be called.
     let Ok(mut changes) = subscribe.resources_changed().await else {
         return;
     };
     while let Some(Ok(change)) = changes.next().await {
-        if is_anonymous {
-            announcer.announce(&change);
-        } else {
-            announcer.check(&change);
-        }
+        announcements.add(server, &change);
     }
 }
 

@@ -3,24 +3,23 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use mcp_client::ClientBuilder;
 use mcp_client::group::{Group, NamedItem};
-use mcp_client::{Client, ClientBuilder, Error};
-use mcp_core::{BoxFuture, CallerKey};
+use mcp_core::CallerKey;
 use mcp_server::Broadcaster;
 
 use super::changes::Announcements;
 use super::claims::check_claims;
-use super::directory::Directory;
 use super::error::GatewayError;
+use super::limits::UsedStates;
 use super::options::GatewayServer;
 use super::parked::Parked;
 use super::pinned::PinnedTools;
 use super::questions::{Broadcast, Questions};
 use super::quota::WaitingCalls;
-use super::sessions::{Connect, MAX_OF_CALLER, Sessions};
-use super::upstream::Upstream;
+use super::sessions::{ConnectShared, Sessions};
+use super::upstream::{Directory, Upstream};
 use super::usage::Usage;
-use super::used_states::UsedStates;
 
 /// Longest name or prefix.
 const MAX_NAME: usize = 128;
@@ -41,26 +40,15 @@ pub(super) struct Setup {
 
 impl Setup {
     /// Returns the function that opens the session that calls share, and the server for routes.
-    pub(super) fn connect(
-        &self,
-        server: GatewayServer,
-    ) -> (
-        impl Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync + use<>,
-        Arc<Upstream>,
-    ) {
+    pub(super) fn connect(&self, server: GatewayServer) -> (ConnectShared, Arc<Upstream>) {
         let broadcast = self.broadcast(&server);
         let questions = Questions::new(broadcast.clone());
         let connect = self.connect_shared(&server, &questions);
-        let max_of_caller = if server.has_one_session {
-            1
-        } else {
-            MAX_OF_CALLER
-        };
         let sessions = Sessions::new(
             server.connect,
             self.client.clone(),
-            max_of_caller,
-            self.announcements.announcer(&server.name),
+            server.settings.has_one_session,
+            (server.name.clone(), self.announcements.clone()),
             broadcast,
         );
         let upstream = Arc::new(Upstream {
@@ -68,8 +56,6 @@ impl Setup {
             group: self.group.clone(),
             questions,
             sessions,
-            has_one_session: server.has_one_session,
-            shares_sessions: server.shares_sessions,
             settings: server.settings,
             parked: self.parked.clone(),
             used_states: self.used_states.clone(),
@@ -85,19 +71,15 @@ impl Setup {
     /// all callers share it.
     fn broadcast(&self, server: &GatewayServer) -> Option<Broadcast> {
         let extensions = server.settings.extensions.clone();
-        let caller = (!server.shares_sessions).then(CallerKey::default);
+        let caller = (!server.settings.shares_sessions).then(CallerKey::default);
         (!extensions.is_empty()).then(|| Broadcast::new(extensions, self.clients.clone(), caller))
     }
 
     /// Only the session of all calls declares what some client of the gateway may be asked for; see
     /// [`Gateway::one_session`](super::Gateway::one_session).
-    fn connect_shared(
-        &self,
-        server: &GatewayServer,
-        questions: &Questions,
-    ) -> impl Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync + use<> {
+    fn connect_shared(&self, server: &GatewayServer, questions: &Questions) -> ConnectShared {
         let client = self.client.clone().inbound_layer(questions.layer());
-        let client = if server.has_one_session {
+        let client = if server.settings.has_one_session {
             client.capabilities(Questions::capabilities())
         } else {
             client
@@ -107,16 +89,15 @@ impl Setup {
         for id in server.settings.extensions.ids() {
             client = client.extension((id, ()));
         }
-        let connect: Connect = server.connect.clone();
-        let questions = questions.clone();
-        move || {
+        let (connect, questions) = (server.connect.clone(), questions.clone());
+        Arc::new(move || {
             let (connecting, questions) = (connect(client.clone()), questions.clone());
             Box::pin(async move {
                 let client = connecting.await?;
                 questions.open(!client.is_pipe());
                 Ok(client)
             })
-        }
+        })
     }
 }
 
@@ -134,7 +115,7 @@ pub(super) fn check_settings(servers: &[GatewayServer]) -> Result<(), GatewayErr
 fn check_names(servers: &[GatewayServer]) -> Result<(), GatewayError> {
     let mut taken: HashMap<&str, NamedItem> = HashMap::new();
     for server in servers {
-        if server.shares_sessions && server.settings.caller_tokens.is_some() {
+        if server.settings.shares_sessions && server.settings.caller_tokens.is_some() {
             let server = server.name.clone();
             return Err(GatewayError::SharedSession { server });
         }

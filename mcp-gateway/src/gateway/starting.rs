@@ -8,7 +8,7 @@ use mcp_client::group::{Naming, prefixed};
 use mcp_core::tower::{Middleware, Next};
 use mcp_core::{Call, Exchange, Fault};
 use mcp_server::{Caller, Prompts, Resources, Templates, Tools};
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 
 use super::changes::Kinds;
@@ -22,6 +22,8 @@ struct SharedStarting {
     state: RwLock<State>,
     changed: Notify,
     handles: Handles,
+    /// The kinds of lists that a client may have seen.
+    listed: Mutex<Kinds>,
 }
 
 #[derive(Default)]
@@ -58,7 +60,18 @@ impl Starting {
             state: RwLock::default(),
             changed: Notify::new(),
             handles,
+            listed: Mutex::default(),
         }))
+    }
+
+    /// Notes that clients may see the lists of these kinds from now on.
+    pub(super) fn add_listed(&self, kinds: Kinds) {
+        self.0.listed.lock().add(kinds);
+    }
+
+    /// Returns true if a client may have seen the list of a kind. A client that has not needs no notification of a change.
+    pub(super) fn has_listed(&self, kind: Kinds) -> bool {
+        !self.0.listed.lock().and(kind).is_empty()
     }
 
     /// Replaces the servers that are not listed. Unless `is_settled`, all calls wait.
@@ -73,6 +86,16 @@ impl Starting {
         self.0.changed.notify_waiters();
     }
 
+    /// Returns what becomes of a call. `None`: it waits.
+    fn outcome(&self, exchange: &Exchange) -> Option<Result<(), Fault>> {
+        let outcome = self.0.outcome(exchange);
+        let list = Kinds::of_list(&exchange.call);
+        if !list.is_empty() && matches!(outcome, Some(Ok(()))) {
+            self.add_listed(list);
+        }
+        outcome
+    }
+
     /// Waits until the server of a call is listed.
     ///
     /// # Errors
@@ -82,7 +105,7 @@ impl Starting {
         loop {
             let mut changed = pin!(self.0.changed.notified());
             changed.as_mut().enable();
-            match self.0.outcome(exchange) {
+            match self.outcome(exchange) {
                 Some(outcome) => return outcome,
                 None => changed.await,
             }
@@ -93,7 +116,7 @@ impl Starting {
 /// The layer in which calls wait. A call that does not wait is not boxed again.
 impl Middleware for Starting {
     fn wrap(self, next: Next) -> Next {
-        Next::new(move |exchange| match self.0.outcome(&exchange) {
+        Next::new(move |exchange| match self.outcome(&exchange) {
             Some(Ok(())) => next.run(exchange),
             Some(Err(fault)) => Box::pin(ready(fault.into())),
             None => {
@@ -110,7 +133,6 @@ impl Middleware for Starting {
 }
 
 impl SharedStarting {
-    /// Returns what becomes of a call. `None`: it waits.
     fn outcome(&self, exchange: &Exchange) -> Option<Result<(), Fault>> {
         let state = self.state.read();
         if state.servers.is_empty() && state.is_settled

@@ -29,8 +29,26 @@ impl TakenUris {
         self.taken.push((server.clone(), pattern));
     }
 
-    /// Returns true if no other server may answer for the URIs of an item. The log names the first one that may.
-    pub(super) fn is_free(&mut self, server: &Arc<str>, item: &str, pattern: &UriPattern) -> bool {
+    /// Returns the items for whose URIs no other server may answer, and adds them. The log names the others.
+    pub(super) fn take<T: Clone>(
+        &mut self,
+        server: &Arc<str>,
+        items: &[T],
+        uri: impl Fn(&T) -> &str,
+        pattern: impl Fn(&str) -> UriPattern,
+    ) -> Vec<T> {
+        let free = items.iter().filter(|item| {
+            let (uri, pattern) = (uri(item), pattern(uri(item)));
+            let is_free = self.is_free(server, uri, &pattern);
+            if is_free {
+                self.add(server, pattern);
+            }
+            is_free
+        });
+        free.cloned().collect()
+    }
+
+    fn is_free(&mut self, server: &Arc<str>, item: &str, pattern: &UriPattern) -> bool {
         let others = self.taken.iter().filter(|(owner, _)| owner != server);
         // Equal URIs are found by their names.
         let mut others = others.filter(|(_, taken)| pattern.is_template || taken.is_template);

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
 use futures_util::stream::{self, BoxStream};
-use http::header::AUTHORIZATION;
 use mcp_client::{Change, Subscription};
 use mcp_core::{CallerKey, ClientContext, Fault, ServerNotification, TaskChanges};
 use mcp_types::ext::tasks::{CHANGED, GET, TaskParams};
@@ -75,13 +74,11 @@ impl TaskStream {
         let upstream = watched.values().next()?.task.upstream.clone();
         let in_use = upstream.usage.begin();
         let credentials = upstream.credentials(token).await.ok()?;
-        let identity = upstream.identity(caller).ok()?;
+        let headers = upstream.headers(caller, credentials).ok()?;
         let shared = upstream.client().await.ok()?;
         let mut filter = SubscriptionFilter::new();
         filter.task_ids = watched.keys().map(|id| id.to_string()).collect();
         let subscribe = shared.changes().filter(filter);
-        let authorization = credentials.map(|value| (AUTHORIZATION, value));
-        let headers = authorization.into_iter().chain(identity);
         let subscribe = headers.fold(subscribe, |subscribe, (name, value)| {
             subscribe.header(name, value)
         });

@@ -10,14 +10,13 @@ use mcp_core::{ClientContext, Extensions, Fault, Principal, Reply, catch_panic_s
 use mcp_server::{Caller, TokenSealer};
 use mcp_types::ext::tasks::RESULT_TYPE;
 use mcp_types::meta::keys;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use super::directory::Directory;
-use super::open_tasks::OpenTasks;
 use super::options::ToolOptions;
 use super::task_body::TaskBody;
-use super::task_slot::CreatedTask;
-use super::upstream::Upstream;
+use super::upstream::{Directory, Upstream};
+use super::usage::{OpenTasks, Usage};
 
 /// The purpose of sealed ids.
 const PURPOSE: &str = keys::TASKS_EXTENSION;
@@ -54,6 +53,29 @@ pub(super) struct FoundTask {
     /// The id of the server.
     pub(super) id: Box<str>,
     pub(super) options: Arc<ToolOptions>,
+}
+
+/// The slot for the task of a call. It is in the extensions of calls whose client declares tasks.
+#[derive(Clone, Default)]
+pub(super) struct TaskSlot(Arc<Mutex<Option<CreatedTask>>>);
+
+/// A task that a server has created.
+pub(super) struct CreatedTask {
+    pub(super) server: Arc<str>,
+    /// The tool, as the server names it.
+    pub(super) tool: Arc<str>,
+    pub(super) body: TaskBody,
+    pub(super) usage: Usage,
+}
+
+impl TaskSlot {
+    pub(super) fn set(&self, task: CreatedTask) {
+        *self.0.lock() = Some(task);
+    }
+
+    pub(super) fn take(&self) -> Option<CreatedTask> {
+        self.0.lock().take()
+    }
 }
 
 impl TaskIds {

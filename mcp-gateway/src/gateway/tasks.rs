@@ -9,13 +9,11 @@ use mcp_core::{
 use mcp_types::RawObject;
 use mcp_types::ext::tasks::GET;
 
-use super::audit::AuditEntry;
-use super::counters::CallOutcome;
 use super::server_info;
+use super::status::CallOutcome;
 use super::task_body::TaskBody;
 use super::task_changes;
-use super::task_ids::{FoundTask, TaskIds};
-use super::task_slot::TaskSlot;
+use super::task_ids::{FoundTask, TaskIds, TaskSlot};
 use super::upstream::TaskClient;
 
 /// The task engine of the gateway's server. The servers decide which calls become tasks.
@@ -99,13 +97,11 @@ impl TaskEngine for GatewayTasks {
             let sealed = params.id();
             let found = tasks.0.find(&sealed, &facts, &extensions);
             let task = found.ok_or_else(Fault::no_such_task)?;
-            let upstream = &task.upstream;
-            let (server, counters) = (&upstream.server, &upstream.counters);
             let caller = CallerKey::new(extensions.get());
             let meta = meta.and_then(|meta| meta.parse().ok());
             let origin = (&caller, extensions.get(), meta.as_ref());
-            let client = upstream.task_client(&facts, true, origin);
-            let mut entry = AuditEntry::new(caller, server, counters, method, &*task.tool);
+            let client = task.upstream.task_client(&facts, true, origin);
+            let mut entry = task.upstream.audit(&caller, method, &*task.tool);
             let answer = tasks.forward(method, params, sealed, task, client).await;
             entry.end(CallOutcome::of(&answer));
             answer

@@ -9,8 +9,10 @@ use std::time::Duration;
 
 use mcp_core::SubscribedResources;
 use mcp_server::{Notify, Server, Templates};
+use mcp_types::{Resource, ResourceTemplate};
 use tokio::time::{Instant, sleep_until};
 
+use super::routes::{Named, names};
 use super::update_stream::UpdateStream;
 use super::upstream::Upstream;
 
@@ -123,19 +125,15 @@ impl UpdateSource {
     pub(super) fn new(
         (upstream, generation): (&Arc<Upstream>, u64),
         is_listed: bool,
-        resources: impl Iterator<Item = String>,
-        templates: impl Iterator<Item = String>,
+        resources: &[Named<Resource>],
+        templates: &[Named<ResourceTemplate>],
     ) -> Self {
-        let (mut resources, mut templates): (Vec<_>, Vec<_>) =
-            (resources.collect(), templates.collect());
-        resources.sort_unstable();
-        templates.sort_unstable();
         Self {
             upstream: upstream.clone(),
             generation,
             is_listed,
-            resources,
-            templates,
+            resources: sorted_names(resources),
+            templates: sorted_names(templates),
         }
     }
 
@@ -158,6 +156,12 @@ impl UpdateSource {
             || has_below(&self.resources)
             || has_below(&self.templates)
     }
+}
+
+fn sorted_names<T>(items: &[Named<T>]) -> Vec<String> {
+    let mut names = names(items);
+    names.sort_unstable();
+    names
 }
 
 /// The subscriptions at one server. No two have the same resource.

@@ -1,5 +1,6 @@
 //! One server of the gateway, as its requests use it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,18 +15,19 @@ use mcp_types::{
     ClientCapabilities, CompleteParams, CompleteResult, ExtraFields, Meta, RawObject,
     SamplingCapability, codes,
 };
+use parking_lot::RwLock;
 use serde_json::json;
 
-use super::counters::Counters;
 use super::credentials::{AccessToken, Caller, credentials, identity};
+use super::limits::UsedStates;
 use super::options::ServerSettings;
 use super::parked::Parked;
 use super::questions::Questions;
 use super::quota::WaitingCalls;
 use super::running::CallSession;
 use super::sessions::{SessionKey, Sessions};
+use super::status::{AuditEntry, Counters};
 use super::usage::Usage;
-use super::used_states::UsedStates;
 
 /// A client, as the server of a task sees it.
 #[derive(Clone)]
@@ -48,10 +50,6 @@ pub(super) struct Upstream {
     pub(super) questions: Questions,
     /// The sessions of callers, and for calls whose client can be asked.
     pub(super) sessions: Sessions,
-    /// All calls of a caller use one session.
-    pub(super) has_one_session: bool,
-    /// Callers are not separated.
-    pub(super) shares_sessions: bool,
     pub(super) settings: ServerSettings,
     pub(super) parked: Parked,
     pub(super) used_states: UsedStates,
@@ -72,7 +70,7 @@ impl Upstream {
     ) -> Result<SessionKey, Fault> {
         let forwards_name = self.settings.forwards_client_name;
         Ok(SessionKey {
-            caller: if self.shares_sessions {
+            caller: if self.settings.shares_sessions {
                 CallerKey::default()
             } else {
                 caller.key.clone()
@@ -108,7 +106,7 @@ impl Upstream {
         };
         let is_of_caller =
             key.caller.principal().is_some() || key.credentials.is_some() || key.client.is_some();
-        let waits_for_turn = self.has_one_session || (is_modern && declares_tasks);
+        let waits_for_turn = self.settings.has_one_session || (is_modern && declares_tasks);
         let has_own = (is_of_caller && !is_modern) || (needs_turn && !waits_for_turn);
         if !has_own && !needs_turn {
             return Ok(CallSession::Shared { client, turn: None });
@@ -119,7 +117,7 @@ impl Upstream {
             return Ok(CallSession::Shared { client, turn });
         }
         let mut key = key.clone();
-        if self.has_one_session {
+        if self.settings.has_one_session {
             key.capabilities = self.all_capabilities();
         }
         let leased = self.sessions.lease(&key, place).await?;
@@ -146,15 +144,18 @@ impl Upstream {
         }
     }
 
-    /// Returns the header that names a caller to the server.
-    pub(super) fn identity(
+    /// Returns the headers of a caller's messages: the credentials, and the header that names the caller to the server.
+    pub(super) fn headers(
         &self,
         caller: &CallerKey,
-    ) -> Result<Option<(HeaderName, HeaderValue)>, Fault> {
-        match (&self.settings.identity, caller.principal()) {
-            (Some(header), Some(principal)) => identity(header, principal).map(Some),
-            _ => Ok(None),
-        }
+        credentials: Option<HeaderValue>,
+    ) -> Result<impl Iterator<Item = (HeaderName, HeaderValue)> + use<>, Fault> {
+        let identity = match (&self.settings.identity, caller.principal()) {
+            (Some(header), Some(principal)) => Some(identity(header, principal)?),
+            _ => None,
+        };
+        let credentials = credentials.map(|credentials| (AUTHORIZATION, credentials));
+        Ok(credentials.into_iter().chain(identity))
     }
 
     /// Asks the server for completions in the name of a caller.
@@ -164,13 +165,23 @@ impl Upstream {
         params: CompleteParams,
     ) -> Result<Result<CompleteResult, Error>, Fault> {
         let key = self.key(caller, ClientCapabilities::default()).await?;
-        let identity = self.identity(&caller.key)?;
         let session = self.session(caller, &key, false).await?;
+        let headers = self.headers(&caller.key, key.credentials)?;
         let call = session.client().complete(params);
-        let call = with_header(with_client(call, key.client), identity);
-        let completed = with_credentials(call, key.credentials).await;
+        let completed = with_caller(call, key.client, headers).await;
         session.end();
         Ok(completed)
+    }
+
+    /// Starts the audit entry of a call. `item` is the name that the server gives the item, or its URI.
+    pub(super) fn audit(
+        &self,
+        caller: &CallerKey,
+        kind: &'static str,
+        item: impl Into<Arc<str>>,
+    ) -> AuditEntry {
+        let (server, counters) = (self.server.clone(), self.counters.clone());
+        AuditEntry::new(caller.clone(), (server, counters), kind, item.into())
     }
 
     /// Returns the client of the server. Starts the server if it does not run.
@@ -188,7 +199,7 @@ impl Upstream {
                 fault.clone()
             }
             None if error.is_timeout() => {
-                self.report(error);
+                self.counters.report(&self.server, error);
                 Fault::Deadline
             }
             None => self.unreachable(error),
@@ -209,14 +220,14 @@ impl Upstream {
             meta,
         } = client;
         let _in_use = self.usage.begin();
-        let identity = self.identity(caller)?;
         let credentials = self.credentials(token.as_ref()).await?;
+        let headers = self.headers(caller, credentials)?;
         let request = self.client().await?.request(method, params);
         let mut request = request.capabilities(capabilities.clone()).idempotent(true);
         for (key, value) in meta.iter().flat_map(Meta::as_object) {
             request = request.meta(key.clone(), value.clone());
         }
-        with_header(with_credentials(request, credentials), identity)
+        with_caller(request, None, headers)
             .await
             .map_err(|error| self.fault(&error))
     }
@@ -257,14 +268,6 @@ impl Upstream {
         capabilities
     }
 
-    /// Logs a failure once, however many calls and lists it ends.
-    fn report(&self, error: &Error) {
-        let (server, error) = (&self.server, error.to_string());
-        if self.counters.add_failure(&error) {
-            tracing::warn!(%server, error = %mcp_types::escape_line(&error), "a server behind the gateway does not answer");
-        }
-    }
-
     /// Logs a server's internal error with the end of its standard error, which clients do not receive.
     fn report_internal(&self, fault: &Fault, error: &Error) {
         let is_internal =
@@ -280,7 +283,7 @@ impl Upstream {
 
     fn unreachable(&self, error: &Error) -> Fault {
         let server = &self.server;
-        self.report(error);
+        self.counters.report(server, error);
         if !error.is_auth() {
             return Fault::internal(format!(
                 "the server {server:?} of this gateway did not answer"
@@ -295,36 +298,35 @@ impl Upstream {
     }
 }
 
-/// Adds the credentials of a caller to a call.
-pub(super) fn with_credentials<R>(
-    call: PreparedCall<'static, R>,
-    credentials: Option<HeaderValue>,
-) -> PreparedCall<'static, R> {
-    match credentials {
-        Some(credentials) => call.header(AUTHORIZATION, credentials),
-        None => call,
-    }
-}
-
-/// Adds a header to a call.
-pub(super) fn with_header<R>(
-    call: PreparedCall<'static, R>,
-    header: Option<(HeaderName, HeaderValue)>,
-) -> PreparedCall<'static, R> {
-    match header {
-        Some((name, value)) => call.header(name, value),
-        None => call,
-    }
-}
-
-/// Names the client of the gateway with a call.
-pub(super) fn with_client<R>(
+/// Adds the name of the gateway's client and the headers of the caller to a call.
+pub(super) fn with_caller<R>(
     call: PreparedCall<'static, R>,
     client: Option<(String, String)>,
+    headers: impl Iterator<Item = (HeaderName, HeaderValue)>,
 ) -> PreparedCall<'static, R> {
-    match client {
+    let call = match client {
         Some((name, version)) => call.identity(name, version),
         None => call,
+    };
+    headers.fold(call, |call, (name, value)| call.header(name, value))
+}
+
+/// The servers of a gateway by their names, with their current settings. Requests that name a server in sealed data find
+/// it here.
+#[derive(Clone, Default)]
+pub(super) struct Directory(Arc<RwLock<HashMap<Arc<str>, Arc<Upstream>>>>);
+
+impl Directory {
+    pub(super) fn find(&self, server: &str) -> Option<Arc<Upstream>> {
+        self.0.read().get(server).cloned()
+    }
+
+    /// Replaces all servers.
+    pub(super) fn replace(&self, servers: impl Iterator<Item = Arc<Upstream>>) {
+        let servers = servers.map(|upstream| (upstream.server.clone(), upstream));
+        let old = std::mem::replace(&mut *self.0.write(), servers.collect());
+        // Dropped without the lock, because it may be the end of a server.
+        drop(old);
     }
 }
 

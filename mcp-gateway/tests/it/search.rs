@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::StreamExt as _;
 use mcp::auth::{ResourceServer, StaticTokens};
 use mcp::core::{Call, Exchange};
 use mcp::gateway::{CallLimits, Gateway, ToolMode, ToolOptions};
@@ -307,4 +308,35 @@ async fn index_follows_changes_of_a_server() {
         }
     };
     timeout(LIMIT, changed).await.unwrap();
+}
+
+#[tokio::test]
+async fn only_changes_of_listed_tools_are_announced() {
+    for front in &ERAS {
+        let chat = chat(Arc::default());
+        let tools = chat.tools();
+        let gateway = Gateway::new("gateway", "1.0.0").server(server_of("chat", chat));
+        let gateway = gateway.tool_mode(ToolMode::Search);
+        let url = url(gateway.always_list(["chat__always_*"])).await;
+        let client = builder(front).connect(url).await.unwrap();
+        let mut changes = client.changes().tools_changed().await.unwrap();
+        let listed = names(&client).await;
+        let add = |name: &str| {
+            let translate = Tool::new(name).description("Translates text");
+            tools.put(translate.handler(|| "text")).unwrap();
+        };
+        let hidden = async {
+            while found(&client, "translate text").await.is_empty() {
+                add("translate");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        timeout(LIMIT, hidden).await.unwrap();
+        let notified = timeout(Duration::from_millis(300), changes.next()).await;
+        assert!(notified.is_err(), "{notified:?}");
+        add("always_translate");
+        let notified = timeout(LIMIT, changes.next()).await.unwrap();
+        assert!(matches!(notified, Some(Ok(_))), "{notified:?}");
+        assert_eq!(names(&client).await.len(), listed.len() + 1);
+    }
 }

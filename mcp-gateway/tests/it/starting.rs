@@ -9,10 +9,12 @@ use mcp::client::Error;
 use mcp::gateway::{Gateway, GatewayServer};
 use mcp::group::Naming;
 use mcp::prelude::*;
+use mcp::types::ProtocolVersion;
+use mcp::{ConnectMode, Subscription};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::kit::{LogLines, server_of};
+use crate::kit::{LogLines, serve, server_of};
 
 fn named(name: &'static str) -> Server {
     Server::new(name, "1.0.0").tool(Tool::new("name").handler(move || name))
@@ -20,8 +22,12 @@ fn named(name: &'static str) -> Server {
 
 /// A server that starts when it is notified.
 fn slow(started: &Arc<Notify>) -> GatewayServer {
-    let (server, started) = (Arc::new(named("slow")), started.clone());
-    GatewayServer::new("slow", move |client| {
+    starting("slow", named("slow"), started)
+}
+
+fn starting(name: &str, server: Server, started: &Arc<Notify>) -> GatewayServer {
+    let (server, started) = (Arc::new(server), started.clone());
+    GatewayServer::new(name, move |client| {
         let (server, started) = (server.clone(), started.clone());
         async move {
             started.notified().await;
@@ -73,6 +79,39 @@ async fn gateway_answers_at_once_and_late_servers_are_announced() {
     assert_eq!(names(&client).await, ["good__name", "slow__name"]);
 }
 
+/// Returns true if a change arrives soon.
+async fn is_notified(changes: &mut Subscription) -> bool {
+    let next = timeout(Duration::from_millis(300), changes.next()).await;
+    next.is_ok_and(|change| change.unwrap().is_ok())
+}
+
+#[tokio::test]
+async fn first_lists_are_no_change_and_later_ones_are() {
+    for front in [
+        ConnectMode::Legacy,
+        ConnectMode::Pin(ProtocolVersion::LATEST),
+    ] {
+        let (first, late) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let server = named("first").prompt(Prompt::new("greet").handler(|| "hello"));
+        let gateway = Gateway::new("gateway", "1.0.0")
+            .server(starting("first", server, &first))
+            .server(slow(&late))
+            .start_limit(Duration::ZERO);
+        let url = serve(gateway.connect().await.unwrap().server).await;
+        let client = Client::builder().mode(front).connect(url).await.unwrap();
+        let mut tools = client.changes().tools_changed().await.unwrap();
+        let mut prompts = client.changes().prompts_changed().await.unwrap();
+        first.notify_one();
+        assert_eq!(names(&client).await, ["first__name"]);
+        assert!(!is_notified(&mut tools).await);
+        late.notify_one();
+        // The list that the client has seen was not complete.
+        assert!(is_notified(&mut tools).await);
+        assert_eq!(names(&client).await, ["first__name", "slow__name"]);
+        assert!(!is_notified(&mut prompts).await, "no prompts were listed");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn first_list_waits_for_two_seconds_at_most() {
     let gateway = Gateway::new("gateway", "1.0.0")
@@ -95,12 +134,12 @@ async fn first_list_waits_no_longer_than_the_servers() {
     let opened = gateway.connect().await.unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
     let begin = Instant::now();
-    let starting = async {
+    let start = async {
         sleep(Duration::from_millis(700)).await;
         started.notify_one();
     };
     // A call waits as well: its tool is not known yet.
-    let (called, ()) = tokio::join!(client.call("slow__name", ()).into_future(), starting);
+    let (called, ()) = tokio::join!(client.call("slow__name", ()).into_future(), start);
     assert_eq!(called.unwrap().text(), "slow");
     assert!(begin.elapsed() < Duration::from_millis(710));
 }
@@ -139,7 +178,7 @@ async fn call_of_a_server_that_starts_waits_for_it() {
         let tool = client.call("slow__name", ()).into_future();
         let prompt = client.get_prompt(format!("{prefix}greet"), ());
         let resource = client.read_resource("desk://a");
-        let starting = async {
+        let start = async {
             sleep(Duration::from_secs(30)).await;
             // Calls of other servers do not wait.
             let good = if is_plain { "name" } else { "good__name" };
@@ -148,7 +187,7 @@ async fn call_of_a_server_that_starts_waits_for_it() {
             started.notify_one();
         };
         let (tool, prompt, resource, ()) =
-            tokio::join!(tool, prompt.into_future(), resource.into_future(), starting);
+            tokio::join!(tool, prompt.into_future(), resource.into_future(), start);
         assert_eq!(tool.unwrap().text(), "slow");
         assert!(prompt.is_ok(), "{prompt:?}");
         assert_eq!(resource.unwrap().text(), "drawer");
@@ -167,11 +206,11 @@ async fn call_of_a_server_that_does_not_start_says_why() {
         .start_limit(Duration::ZERO);
     let opened = gateway.connect().await.unwrap();
     let client = Client::connect(InProcess(opened.server)).await.unwrap();
-    let starting = async {
+    let start = async {
         sleep(Duration::from_secs(30)).await;
         started.notify_one();
     };
-    let (called, ()) = tokio::join!(client.call("slow__name", ()).into_future(), starting);
+    let (called, ()) = tokio::join!(client.call("slow__name", ()).into_future(), start);
     let expected = "the server \"slow\" of this gateway did not start: it cannot be started";
     let error = called.unwrap_err().to_string();
     assert!(error.contains(expected), "{error}");

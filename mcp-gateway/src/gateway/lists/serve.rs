@@ -1,20 +1,21 @@
 //! Publishes the servers' items on the gateway's own server, under the names that the gateway gives them.
 //!
-//! The functions for each kind have the same parameters: `indices` are the servers whose items are replaced,
-//! `is_announced` notifies clients even if the items are the same, and `is_complete` removes the items of all
-//! other servers.
+//! The functions for each kind have the same parameters: `indices` are the servers whose items are replaced, and
+//! `is_complete` removes the items of all other servers. Clients are notified of a list that differs from the one that
+//! they can have seen.
 
 use std::collections::HashMap;
 
 use mcp_client::group::NamedItem;
+use mcp_types::{Resource, ResourceTemplate};
 use serde_json::json;
 
 use super::{PublishedExtension, ServerLists};
+use crate::gateway::changes::Kinds;
 use crate::gateway::entry::ListedServer;
 use crate::gateway::error::GatewayError;
 use crate::gateway::passed::ExtensionOwner;
 use crate::gateway::routes;
-use crate::gateway::served::NextItems;
 use crate::gateway::taken_uris::{TakenUris, UriPattern};
 
 impl ServerLists {
@@ -26,9 +27,9 @@ impl ServerLists {
         self.resources.reset_names(HashMap::new());
         self.templates.reset_names(HashMap::new());
         let all: Vec<usize> = (0..self.servers.len()).collect();
-        self.serve_tools(&all, false, true);
-        self.serve_prompts(&all, false, true);
-        self.serve_resources(&all, false, true);
+        self.serve_tools(&all, true);
+        self.serve_prompts(&all, true);
+        self.serve_resources(&all, true);
     }
 
     /// Publishes the extensions that the gateway passes on without knowing them.
@@ -107,83 +108,69 @@ impl ServerLists {
     }
 
     /// Serves tools. An exact name from the settings precedes the names that the gateway chooses.
-    pub(super) fn serve_tools(&mut self, indices: &[usize], is_announced: bool, is_complete: bool) {
-        let allowed: Vec<_> = self
-            .servers
-            .iter()
-            .map(ListedServer::allowed_tools)
-            .collect();
-        let names = allowed.iter().flatten().flatten().map(|item| &*item.name);
-        let counts = count(names);
-        if let Some(pins) = self.setup.pins.as_ref().filter(|_| is_complete) {
-            pins.clear();
-        }
-        let mut next = Vec::new();
-        for &index in indices {
-            let server = &self.servers[index];
-            let Some(tools) = &allowed[index] else {
-                continue;
-            };
-            let renamed: HashMap<_, _> = server.upstream.settings.renamed().collect();
-            let mut items = self.tools.name(
-                &server.upstream.server,
-                tools,
-                |tool| &tool.name,
-                |own| {
-                    let exact = renamed.get(own).map(|&name| name.to_owned());
-                    let is_shared = counts.get(own) > Some(&1);
-                    let others = server.wanted_names(self.naming, own, is_shared);
-                    exact.into_iter().chain(others)
-                },
-            );
-            if let Some(pins) = &self.setup.pins {
-                pins.hold(&server.upstream, &mut items);
+    pub(super) fn serve_tools(&mut self, indices: &[usize], is_complete: bool) {
+        let lists = self.servers.iter().map(ListedServer::allowed_tools);
+        let lists: Vec<_> = lists.collect();
+        let naming = self.naming;
+        let mut next = self.tools.next(
+            (&self.servers, indices),
+            &lists,
+            |tool| &tool.name,
+            |server, own, is_shared| {
+                let exact = server.upstream.settings.exact_name(own);
+                let others = server.wanted_names(naming, own, is_shared);
+                exact.map(ToOwned::to_owned).into_iter().chain(others)
+            },
+        );
+        if let Some(pins) = &self.setup.pins {
+            if is_complete {
+                pins.clear();
             }
-            next.push(NextItems {
-                upstream: &server.upstream,
-                items,
-                is_announced,
-            });
+            for (upstream, items) in &mut next {
+                pins.hold(upstream, items);
+            }
         }
-        self.tools
-            .serve(next, is_complete, routes::tool, |removed, added| {
-                self.handles.tools.replace(removed, added)
-            });
+        let is_listed = |name: &str| {
+            let always = self.always_listed.as_ref();
+            always.is_none_or(|always| always.matches(name))
+        };
+        self.tools.serve(
+            next,
+            is_complete,
+            is_listed,
+            routes::tool,
+            |removed, added, differs| {
+                let is_announced = || differs && self.starting.has_listed(Kinds::TOOLS);
+                let tools = &self.handles.tools;
+                tools.replace_announced_if(removed, added, is_announced)
+            },
+        );
     }
 
-    pub(super) fn serve_prompts(
-        &mut self,
-        indices: &[usize],
-        is_announced: bool,
-        is_complete: bool,
-    ) {
-        let listed = self
+    pub(super) fn serve_prompts(&mut self, indices: &[usize], is_complete: bool) {
+        let lists = self
             .servers
             .iter()
-            .flat_map(|server| &server.listing.prompts);
-        let counts = count(listed.flatten().map(|item| &*item.name));
-        let mut next = Vec::new();
-        for &index in indices {
-            let server = &self.servers[index];
-            let Some(prompts) = &server.listing.prompts else {
-                continue;
-            };
-            let items = self.prompts.name(
-                &server.upstream.server,
-                prompts,
-                |prompt| &prompt.name,
-                |own| server.wanted_names(self.naming, own, counts.get(own) > Some(&1)),
-            );
-            next.push(NextItems {
-                upstream: &server.upstream,
-                items,
-                is_announced,
-            });
-        }
-        self.prompts
-            .serve(next, is_complete, routes::prompt, |removed, added| {
-                self.handles.prompts.replace(removed, added)
-            });
+            .map(|server| server.listing.prompts.clone());
+        let lists: Vec<_> = lists.collect();
+        let naming = self.naming;
+        let next = self.prompts.next(
+            (&self.servers, indices),
+            &lists,
+            |prompt| &prompt.name,
+            |server, own, is_shared| server.wanted_names(naming, own, is_shared),
+        );
+        self.prompts.serve(
+            next,
+            is_complete,
+            |_| true,
+            routes::prompt,
+            |removed, added, differs| {
+                let is_announced = || differs && self.starting.has_listed(Kinds::PROMPTS);
+                let prompts = &self.handles.prompts;
+                prompts.replace_announced_if(removed, added, is_announced)
+            },
+        );
     }
 
     /// Returns the URIs of the servers whose resources stay: all but those in `replaced`.
@@ -206,80 +193,49 @@ impl ServerLists {
     }
 
     /// Serves resources and templates. If the URIs of two servers' items overlap, only the first item is served.
-    pub(super) fn serve_resources(
-        &mut self,
-        indices: &[usize],
-        is_announced: bool,
-        is_complete: bool,
-    ) {
+    pub(super) fn serve_resources(&mut self, indices: &[usize], is_complete: bool) {
         let (mut resources, mut templates) = (Vec::new(), Vec::new());
         let mut taken = self.taken_uris(indices, is_complete);
+        let own_name = |uri: &str| std::iter::once(uri.to_owned());
         for &index in indices {
             let ListedServer {
                 upstream, listing, ..
             } = &self.servers[index];
             let server = &upstream.server;
             if let Some(listed) = &listing.resources {
-                let free = listed.iter().filter(|resource| {
-                    taken.is_free(server, &resource.uri, &UriPattern::uri(&resource.uri))
-                });
-                let free: Vec<_> = free.cloned().collect();
-                let items = self.resources.name(
-                    server,
-                    &free,
-                    |resource| &resource.uri,
-                    |uri| std::iter::once(uri.to_owned()),
-                );
-                for item in &items {
-                    taken.add(server, UriPattern::uri(&item.name));
-                }
-                resources.push(NextItems {
-                    upstream,
-                    items,
-                    is_announced,
-                });
+                let uri: fn(&Resource) -> &str = |resource| &resource.uri;
+                let free = taken.take(server, listed, uri, UriPattern::uri);
+                let items = self.resources.name(server, &free, uri, own_name);
+                resources.push((upstream, items));
             }
             if let Some(listed) = &listing.templates {
-                let free = listed.iter().filter(|template| {
-                    let uri = &template.uri_template;
-                    taken.is_free(server, uri, &UriPattern::template(uri))
-                });
-                let free: Vec<_> = free.cloned().collect();
-                let items = self.templates.name(
-                    server,
-                    &free,
-                    |template| &template.uri_template,
-                    |uri| std::iter::once(uri.to_owned()),
-                );
-                for item in &items {
-                    taken.add(server, UriPattern::template(&item.name));
-                }
-                templates.push(NextItems {
-                    upstream,
-                    items,
-                    // Resources and templates share one notification.
-                    is_announced: false,
-                });
+                let uri: fn(&ResourceTemplate) -> &str = |template| &template.uri_template;
+                let free = taken.take(server, listed, uri, UriPattern::template);
+                let items = self.templates.name(server, &free, uri, own_name);
+                templates.push((upstream, items));
             }
         }
+        // Resources and templates share one notification.
+        let has_listed = || self.starting.has_listed(Kinds::RESOURCES);
         self.resources.serve(
             resources,
             is_complete,
+            |_| true,
             routes::resource,
-            |removed, added| self.handles.resources.replace(removed, added),
+            |removed, added, differs| {
+                let resources = &self.handles.resources;
+                resources.replace_announced_if(removed, added, || differs && has_listed())
+            },
         );
         self.templates.serve(
             templates,
             is_complete,
+            |_| true,
             routes::template,
-            |removed, added| self.handles.templates.replace(removed, added),
+            |removed, added, differs| {
+                let templates = &self.handles.templates;
+                templates.replace_announced_if(removed, added, || differs && has_listed())
+            },
         );
     }
-}
-
-/// Returns how many items have each name.
-fn count<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str, usize> {
-    let mut counts = HashMap::new();
-    names.for_each(|name| *counts.entry(name).or_default() += 1);
-    counts
 }
