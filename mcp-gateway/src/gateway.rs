@@ -9,12 +9,12 @@
 //! | `limits` | [`CallLimits`], and the request states that clients have used |
 //! | `claims` | extensions that the gateway does not know |
 //! | `quota` | shares of callers in calls that wait |
-//! | `questions` | requests and notifications of a server while a call runs |
+//! | `questions` | requests and notifications of a server while a call runs, and the calls that wait for their client |
 //! | `sessions` | sessions of a legacy server, by caller |
 //! | `credentials` | callers, and tokens of servers for them |
-//! | `options` | [`GatewayServer`], [`ToolOptions`] |
+//! | `tool_options` | [`ToolOptions`] |
+//! | `options` | [`GatewayServer`] |
 //! | `usage` | the calls and tasks of a server that run |
-//! | `parked` | calls that wait for their client |
 //! | `server_info` | the identity of a server in results |
 //! | `task_body` | the JSON of a task |
 //! | `running` | one call of a server |
@@ -54,7 +54,6 @@ mod listing;
 mod lists;
 mod manifest;
 mod options;
-mod parked;
 mod passed;
 mod pinned;
 mod questions;
@@ -73,6 +72,7 @@ mod task_body;
 mod task_changes;
 mod task_ids;
 mod tasks;
+mod tool_options;
 mod update_stream;
 mod updates;
 mod upstream;
@@ -81,8 +81,9 @@ mod usage;
 pub use builder::{ConnectedGateway, Gateway, GatewayControl};
 pub use error::GatewayError;
 pub use limits::CallLimits;
+pub use options::GatewayServer;
 #[cfg(feature = "config")]
 pub(crate) use options::spec_id;
-pub use options::{GatewayServer, ToolOptions};
 pub use search::ToolMode;
 pub use status::{CallCounts, GatewayStatus, LastFailure, ServerStatus};
+pub use tool_options::ToolOptions;

@@ -1,4 +1,4 @@
-//! [`ToolPatterns`].
+//! [`ToolPatterns`], and patterns that may match the same text.
 
 use wildmatch::WildMatch;
 
@@ -39,24 +39,65 @@ impl ToolPatterns {
     }
 }
 
-/// Returns whether a name may match both patterns.
-pub(crate) fn overlap(first: &str, second: &str) -> bool {
-    let (first, second): (Vec<char>, Vec<char>) =
-        (first.chars().collect(), second.chars().collect());
-    // `row[j]`: the characters of `first` so far, and the first `j` of `second`, have a common name.
+/// The characters that end a segment of a path.
+const SEGMENT_ENDS: [u32; 3] = ['/' as u32, '?' as u32, '#' as u32];
+
+/// A piece of a pattern of names or URIs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// A character of a name, or a byte of a URI.
+    Unit(u32),
+    /// Any character.
+    One,
+    /// Any text of one path segment.
+    Segment,
+    /// Any text.
+    Any,
+}
+
+impl Piece {
+    /// Returns the pieces of a pattern with `*` and `?`.
+    pub(crate) fn of_wildcards(pattern: &str) -> Vec<Self> {
+        let pieces = pattern.chars().map(|char| match char {
+            '*' => Self::Any,
+            '?' => Self::One,
+            char => Self::Unit(char.into()),
+        });
+        pieces.collect()
+    }
+
+    /// Returns false if the piece stands for a text of any length.
+    pub(crate) fn is_single(self) -> bool {
+        matches!(self, Self::Unit(_) | Self::One)
+    }
+
+    /// Returns true if the piece stands for texts of any length that may contain a single piece.
+    fn contains(self, single: Self) -> bool {
+        match (self, single) {
+            (Self::Segment, Self::Unit(unit)) => !SEGMENT_ENDS.contains(&unit),
+            (Self::Segment | Self::Any, _) => true,
+            _ => false,
+        }
+    }
+}
+
+/// Returns whether a text may match both patterns.
+pub(crate) fn overlap(first: &[Piece], second: &[Piece]) -> bool {
+    // `row[j]`: the pieces of `first` so far, and the first `j` of `second`, have a common text.
     let mut row = vec![false; second.len() + 1];
     row[0] = true;
-    for (j, char) in second.iter().enumerate() {
-        row[j + 1] = row[j] && *char == '*';
+    for (j, two) in second.iter().enumerate() {
+        row[j + 1] = row[j] && !two.is_single();
     }
-    for one in &first {
+    for &one in first {
         let mut next = vec![false; second.len() + 1];
-        next[0] = row[0] && *one == '*';
-        for (j, two) in second.iter().enumerate() {
-            next[j + 1] = match (one, two) {
-                ('*', _) | (_, '*') => row[j + 1] || next[j] || row[j],
-                ('?', _) | (_, '?') => row[j],
-                (one, two) => row[j] && one == two,
+        next[0] = row[0] && !one.is_single();
+        for (j, &two) in second.iter().enumerate() {
+            next[j + 1] = match (one.is_single(), two.is_single()) {
+                (true, true) => row[j] && (one == two || [one, two].contains(&Piece::One)),
+                (true, false) => next[j] || (row[j + 1] && two.contains(one)),
+                (false, true) => row[j + 1] || (next[j] && one.contains(two)),
+                (false, false) => row[j + 1] || next[j],
             };
         }
         row = next;
@@ -66,7 +107,7 @@ pub(crate) fn overlap(first: &str, second: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::overlap;
+    use super::Piece;
 
     #[test]
     fn patterns_overlap_if_a_name_matches_both() {
@@ -82,6 +123,9 @@ mod tests {
             ("a*b", "a", false),
             ("x*z", "*y*", true),
         ] {
+            let overlap = |first: &str, second: &str| {
+                super::overlap(&Piece::of_wildcards(first), &Piece::of_wildcards(second))
+            };
             assert_eq!(overlap(first, second), expected, "{first} {second}");
             assert_eq!(overlap(second, first), expected, "{second} {first}");
         }

@@ -4,9 +4,8 @@
 //! |---|---|
 //! | `json` | the wrapper [`Json`] |
 //! | `mask` | errors whose messages go to the log only |
-//! | `error` | errors of resources, prompts, completions and custom requests: always protocol errors |
+//! | `error` | errors of resources, prompts, completions and custom requests: always protocol errors; results of other methods |
 //! | `tool_error` | errors of tools: results for the language model, or protocol errors |
-//! | `forwarded` | results of other servers |
 //! | `combine` | output schemas of lists, options and tuples |
 //! | `tool`, `contents`, `resource_list`, `prompt`, `completion` | conversion of return values into results |
 
@@ -14,7 +13,6 @@ mod combine;
 mod completion;
 mod contents;
 mod error;
-mod forwarded;
 mod json;
 mod mask;
 mod prompt;

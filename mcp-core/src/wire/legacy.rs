@@ -3,21 +3,22 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic>
 
 pub mod batch;
-mod decode;
 mod encode;
 mod errors;
 
-use mcp_types::{ErrorObject, Meta, Notification, ProtocolVersion, Request, RequestId, Response};
+use mcp_types::{
+    ErrorObject, Meta, Method, Notification, ProtocolVersion, RawJson, Request, RequestId, Response,
+};
 
 use super::server::sealed::Sealed;
 use super::{
     ClientRequestContext, ClientWire, DecodeError, DecodedRequest, DecodedServerRequest,
-    EncodedReply, ReplyContext, ServerRequestContext, Wire, notifications, server_requests,
-    write_error,
+    EncodedReply, ReplyContext, ServerRequestContext, Wire, calls, notifications, raw, results,
+    server_requests, sessions, write_error,
 };
 use crate::{
-    ClientNotification, ClientRequest, ClientResponse, Fault, Reply, ServerNotification,
-    ServerRequest,
+    ClientNotification, ClientRequest, ClientResponse, Fault, Reply, ResultBody,
+    ServerNotification, ServerRequest,
 };
 
 /// The wire of one revision with sessions.
@@ -48,13 +49,41 @@ pub(super) fn for_version(version: ProtocolVersion) -> Option<&'static Legacy> {
     WIRES.iter().find(|wire| wire.version == version)
 }
 
+impl Legacy {
+    /// Decodes the response to `request`. Legacy results have no `resultType`.
+    // spec: BASE-26
+    fn reply(
+        &self,
+        request: &ClientRequest,
+        response: &Response<'_>,
+        read: impl FnOnce(Option<Method>, RawJson<'_>) -> Result<ResultBody, DecodeError>,
+    ) -> Result<Reply, DecodeError> {
+        let method = request.method();
+        match &response.outcome {
+            Ok(json) => read(method, *json).map(Reply::from),
+            Err(error) => {
+                let fault = errors::to_fault(error.clone(), method, self.version);
+                Ok(Reply::Fault(fault))
+            }
+        }
+    }
+}
+
 impl Wire for Legacy {
     fn version(&self) -> ProtocolVersion {
         self.version
     }
 
     fn decode_request(&self, request: &Request<'_>) -> Result<DecodedRequest, Fault> {
-        decode::request(request, self.version)
+        let method = Method::from_name(&request.method);
+        let decoded = match sessions::read(request, method)? {
+            Some(session_request) => ClientRequest::Session(session_request),
+            None => ClientRequest::Call(calls::read(request, method, self.version)?),
+        };
+        let mut decoded = DecodedRequest::new(decoded);
+        decoded.meta = request.params.object("_meta")?;
+        decoded.progress_token = server_requests::progress_token(&request.params);
+        Ok(decoded)
     }
 
     fn encode_reply(
@@ -128,7 +157,7 @@ impl ClientWire for Legacy {
         request: &ClientRequest,
         response: &Response<'_>,
     ) -> Result<Reply, DecodeError> {
-        decode::reply(request, response, self.version, false)
+        self.reply(request, response, results::read)
     }
 
     fn decode_raw_reply(
@@ -136,7 +165,9 @@ impl ClientWire for Legacy {
         request: &ClientRequest,
         response: &Response<'_>,
     ) -> Result<Reply, DecodeError> {
-        decode::reply(request, response, self.version, true)
+        self.reply(request, response, |method, json| {
+            raw::read(method, json, self.version, None)
+        })
     }
 
     fn decode_server_notification(

@@ -4,7 +4,7 @@ use mcp_types::Method;
 use mcp_types::meta::keys;
 
 use super::error::GatewayError;
-use crate::patterns::{ToolPatterns, overlap};
+use crate::patterns::{Piece, ToolPatterns, overlap};
 
 /// The prefix of notifications.
 const NOTIFICATIONS: &str = "notifications/";
@@ -129,13 +129,18 @@ fn check_reserved(
 
 /// Returns whether a method may match both patterns.
 fn overlaps(first: &str, second: &str) -> bool {
-    let short = |pattern: &str| pattern.strip_prefix(NOTIFICATIONS).map(ToOwned::to_owned);
     let all = |pattern: &str| {
-        [Some(pattern.to_owned()), short(pattern)]
+        let patterns = [Some(pattern), pattern.strip_prefix(NOTIFICATIONS)];
+        patterns
             .into_iter()
             .flatten()
+            .map(Piece::of_wildcards)
+            .collect::<Vec<_>>()
     };
-    all(first).any(|first| all(second).any(|second| overlap(&first, &second)))
+    let (first, second) = (all(first), all(second));
+    first
+        .iter()
+        .any(|first| second.iter().any(|second| overlap(first, second)))
 }
 
 #[cfg(test)]

@@ -19,11 +19,11 @@ use mcp_types::{
 use super::credentials::Caller;
 use super::follow::{follow, resume};
 use super::forward::{CallEnd, Request, Waiting};
-use super::options::ToolOptions;
 use super::server_info;
 use super::status::CallOutcome;
 use super::task_body::TaskBody;
 use super::task_ids::CreatedTask;
+use super::tool_options::ToolOptions;
 use super::upstream::Upstream;
 
 /// An item of a server, and its name in the gateway.

@@ -203,7 +203,8 @@ impl Sessions {
     /// Takes a session with this key. Without one, closes idle ones to make room for a new one.
     fn take_idle(&self, key: &SessionKey, caller: &CallerSessions) -> Option<OpenSession> {
         let mut idle = self.0.idle.lock();
-        let mut closed = idle.remove_where(|session| session.client.close_reason().is_some());
+        let is_closed = |idle: &mut IdleSession| idle.session.client.close_reason().is_some();
+        let mut closed: Vec<_> = idle.sessions.extract_if(.., is_closed).collect();
         let index = idle
             .sessions
             .iter()
@@ -294,7 +295,10 @@ impl SessionPool {
             sleep(IDLE_TIMEOUT).await;
             let pool: Option<Arc<Self>> = pool.upgrade();
             // Dropped without the lock, because it is the end of the session.
-            let expired = pool.map(|pool| pool.idle.lock().remove_number(number));
+            let expired = pool.and_then(|pool| {
+                let sessions = &mut pool.idle.lock().sessions;
+                sessions.extract_if(.., |idle| idle.number == number).next()
+            });
             drop(expired);
         });
         idle.sessions.push(IdleSession {
@@ -302,23 +306,6 @@ impl SessionPool {
             session,
             _expiry: AbortOnDropHandle::new(expiry),
         });
-    }
-}
-
-impl IdleSessions {
-    fn remove_where(&mut self, is_removed: impl Fn(&OpenSession) -> bool) -> Vec<IdleSession> {
-        let sessions = std::mem::take(&mut self.sessions).into_iter();
-        let (removed, kept) = sessions.partition(|idle| is_removed(&idle.session));
-        self.sessions = kept;
-        removed
-    }
-
-    fn remove_number(&mut self, number: u64) -> Option<IdleSession> {
-        let index = self
-            .sessions
-            .iter()
-            .position(|idle| idle.number == number)?;
-        Some(self.sessions.remove(index))
     }
 }
 

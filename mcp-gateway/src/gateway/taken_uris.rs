@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use mcp_types::uri_template::{Part, parts, split_operator};
 
+use crate::patterns::{Piece, overlap};
+
 /// Steps of all comparisons for one list. Items that would need more are refused.
 const MAX_STEPS: usize = 50_000_000;
 
@@ -68,35 +70,11 @@ pub(super) struct UriPattern {
     is_template: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Piece {
-    Byte(u8),
-    /// Any text of one path segment.
-    Segment,
-    /// Any text.
-    Any,
-}
-
-impl Piece {
-    /// Returns true if the piece stands for texts of any length that may contain this byte.
-    fn contains(self, byte: u8) -> bool {
-        match self {
-            Self::Byte(_) => false,
-            Self::Segment => !matches!(byte, b'/' | b'?' | b'#'),
-            Self::Any => true,
-        }
-    }
-
-    fn is_byte(self) -> bool {
-        matches!(self, Self::Byte(_))
-    }
-}
-
 impl UriPattern {
     /// The pattern of one URI.
     pub(super) fn uri(uri: &str) -> Self {
         Self {
-            pieces: uri.bytes().map(Piece::Byte).collect(),
+            pieces: bytes(uri).collect(),
             is_template: false,
         }
     }
@@ -106,7 +84,7 @@ impl UriPattern {
         let mut pieces = Vec::new();
         for part in parts(template) {
             match part {
-                Part::Literal(text) => pieces.extend(text.bytes().map(Piece::Byte)),
+                Part::Literal(text) => pieces.extend(bytes(text)),
                 Part::Expression(expression) => pieces.push(match split_operator(expression) {
                     (None, _) => Piece::Segment,
                     _ => Piece::Any,
@@ -123,7 +101,7 @@ impl UriPattern {
     fn overlaps(&self, other: &Self, steps: &mut usize) -> bool {
         let (first, second) = (&*self.pieces, &*other.pieces);
         let both = first.iter().zip(second);
-        let fixed = both.take_while(|(one, two)| one.is_byte() && two.is_byte());
+        let fixed = both.take_while(|(one, two)| one.is_single() && two.is_single());
         let mut fixed = fixed.inspect(|_| *steps = steps.saturating_sub(1));
         if fixed.any(|(one, two)| one != two) {
             return false;
@@ -132,27 +110,12 @@ impl UriPattern {
             Some(rest) => *steps = rest,
             None => return true,
         }
-        // `row[j]`: the pieces of `first` so far, and the first `j` of `second`, have a common text.
-        let mut row = vec![false; second.len() + 1];
-        row[0] = true;
-        for (j, two) in second.iter().enumerate() {
-            row[j + 1] = row[j] && !two.is_byte();
-        }
-        for one in first {
-            let mut next = vec![false; second.len() + 1];
-            next[0] = row[0] && !one.is_byte();
-            for (j, two) in second.iter().enumerate() {
-                next[j + 1] = match (*one, *two) {
-                    (Piece::Byte(a), Piece::Byte(b)) => row[j] && a == b,
-                    (Piece::Byte(byte), many) => next[j] || (row[j + 1] && many.contains(byte)),
-                    (many, Piece::Byte(byte)) => row[j + 1] || (next[j] && many.contains(byte)),
-                    _ => row[j + 1] || next[j],
-                };
-            }
-            row = next;
-        }
-        row[second.len()]
+        overlap(first, second)
     }
+}
+
+fn bytes(text: &str) -> impl Iterator<Item = Piece> {
+    text.bytes().map(|byte| Piece::Unit(byte.into()))
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use mcp_types::meta::keys;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use super::options::ToolOptions;
 use super::task_body::TaskBody;
+use super::tool_options::ToolOptions;
 use super::upstream::{Directory, Upstream};
 use super::usage::{OpenTasks, Usage};
 

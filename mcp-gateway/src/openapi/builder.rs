@@ -11,7 +11,7 @@ use http_body::Body;
 use mcp_server::{
     CallContext, FromCall, RawArgs, Rejection, Server, ToolError, ToolExt as _, ToolRoute,
 };
-use mcp_types::{CallToolResult, RawObject, Tool};
+use mcp_types::{CallToolResult, JsonObject, RawObject, Tool};
 use oas3::Spec;
 use tokio::time::timeout;
 use tower_service::Service;
@@ -19,7 +19,7 @@ use tower_service::Service;
 use super::arguments::ArgumentCheck;
 use super::document;
 use super::error::OpenApiError;
-use super::operation::{ApiOperation, Arguments};
+use super::operation::ApiOperation;
 use super::response;
 use super::target::Target;
 
@@ -310,7 +310,7 @@ where
         arguments: &RawObject,
         CallHeaders(headers): &CallHeaders,
     ) -> Result<CallToolResult, ToolError> {
-        let arguments: Arguments = arguments
+        let arguments: JsonObject = arguments
             .parse()
             .map_err(|error| ToolError::invalid_params(error.to_string()))?;
         let mut request = self.target.request(&self.operation, &arguments)?;

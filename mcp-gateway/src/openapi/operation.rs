@@ -325,6 +325,3 @@ fn name(path: &str, method: &Method, operation: &Operation) -> String {
         .collect();
     name
 }
-
-/// The arguments of a call.
-pub(super) type Arguments = JsonObject;

@@ -6,10 +6,11 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri};
 use mcp_server::ToolError;
+use mcp_types::JsonObject;
 use oas3::spec::ParameterIn;
 use serde_json::Value;
 
-use super::operation::{ApiOperation, Argument, Arguments, ParameterFormat};
+use super::operation::{ApiOperation, Argument, ParameterFormat};
 use super::path::{has_dot_segment, is_below};
 use super::reference::escape;
 use super::target::{Target, canonical_name};
@@ -23,7 +24,7 @@ impl Target {
     pub(super) fn request(
         &self,
         operation: &ApiOperation,
-        arguments: &Arguments,
+        arguments: &JsonObject,
     ) -> Result<Request<Bytes>, ToolError> {
         let mut path = operation.path.clone();
         let mut query = Query::new(self, operation);

@@ -19,23 +19,6 @@ const MAX_DEPTH: usize = 32;
 /// Deepest alternative that decides about the types of a value.
 const MAX_ALTERNATIVES: usize = 16;
 
-/// The direction of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
-    Request,
-    Response,
-}
-
-impl Direction {
-    /// Returns the keyword that excludes properties in this direction.
-    fn excluded(self) -> &'static str {
-        match self {
-            Self::Request => "readOnly",
-            Self::Response => "writeOnly",
-        }
-    }
-}
-
 /// The properties of a tool's arguments.
 #[derive(Default)]
 pub(super) struct Properties {
@@ -68,7 +51,7 @@ impl Properties {
 
     /// Returns the schema of the arguments.
     pub(super) fn into_schema(self, spec: &Spec) -> JsonObject {
-        let mut components = Components::new(spec, Direction::Request);
+        let mut components = Components::new(spec, "readOnly");
         let mut properties = self.properties;
         for property in properties.values_mut() {
             components.place(property, &mut Vec::new(), 0);
@@ -86,7 +69,7 @@ impl Properties {
 /// Returns the schema of a tool's structured content. Its service answers with `schema`. Results that do not
 /// match `schema` match the second alternative, so that no result breaks the schema.
 pub(super) fn of_output(spec: &Spec, schema: &Schema) -> Option<JsonObject> {
-    let mut components = Components::new(spec, Direction::Response);
+    let mut components = Components::new(spec, "writeOnly");
     let mut schema = serde_json::to_value(schema).ok()?;
     components.place(&mut schema, &mut Vec::new(), 0);
     if schema.as_object().is_none_or(JsonObject::is_empty) {
@@ -156,7 +139,8 @@ fn accepts_at(schema: &Value, root: &JsonObject, kind: &str, depth: usize) -> bo
 /// Components that replace references to them.
 struct Components<'a> {
     spec: &'a Spec,
-    direction: Direction,
+    /// The keyword of properties that values in this direction do not have.
+    excluded: &'static str,
     /// Bytes that remain for components in the place of references.
     in_place: usize,
     /// The components that references in `$defs` name.
@@ -164,10 +148,10 @@ struct Components<'a> {
 }
 
 impl<'a> Components<'a> {
-    fn new(spec: &'a Spec, direction: Direction) -> Self {
+    fn new(spec: &'a Spec, excluded: &'static str) -> Self {
         Self {
             spec,
-            direction,
+            excluded,
             in_place: MAX_IN_PLACE,
             pending: BTreeSet::new(),
         }
@@ -202,7 +186,7 @@ impl<'a> Components<'a> {
         let Some(properties) = properties else {
             return;
         };
-        let excluded = self.direction.excluded();
+        let excluded = self.excluded;
         let mut removed = Vec::new();
         properties.retain(|name, property| {
             self.place(property, path, depth + 1);

@@ -8,8 +8,7 @@ use mcp_types::{Blob, Method, ReadResourceResult, ResourceContents};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::error::{NotFound, ResourceError};
-use super::forwarded::{check_method, foreign_result};
+use super::error::{NotFound, ResourceError, check_method, foreign_result};
 use super::json::Json;
 
 /// A return value of a resource. The contents get the URI of the request and the MIME type of the

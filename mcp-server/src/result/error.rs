@@ -3,7 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
-use mcp_core::{Fault, ItemKind};
+use mcp_core::{Fault, ItemKind, ResultBody};
+use mcp_types::Method;
 
 use super::mask::log_masked;
 use crate::elicitation_id;
@@ -244,4 +245,22 @@ impl RequestError {
         self.0
             .into_fault_of(&"request", method, masks_errors, not_found)
     }
+}
+
+/// Returns the body of a result from `method`.
+///
+/// # Errors
+///
+/// Returns [`Fault::Internal`] for the result of another method.
+pub(super) fn check_method(body: ResultBody, method: Method) -> Result<ResultBody, Fault> {
+    if body.forwarded_method() == Some(method) {
+        Ok(body)
+    } else {
+        Err(foreign_result(method))
+    }
+}
+
+/// The fault of a handler that returns no result of its method.
+pub(super) fn foreign_result(method: Method) -> Fault {
+    Fault::internal(format!("the handler has returned no result of {method}"))
 }

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use mcp_core::{ResultBody, wire};
 use mcp_types::{ContentBlock, GetPromptResult, Method, PromptMessage};
 
-use super::error::PromptError;
-use super::forwarded::{check_method, foreign_result};
+use super::error::{PromptError, check_method, foreign_result};
 
 /// A return value of a prompt.
 ///

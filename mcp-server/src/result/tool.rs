@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::combine;
-use super::forwarded::{check_method, foreign_result};
+use super::error::{check_method, foreign_result};
 use super::json::Json;
 use super::tool_error::ToolError;
 use crate::schema;
