@@ -11,14 +11,18 @@ fn main() {
         return;
     }
     let mut leak: Vec<Vec<u8>> = Vec::new();
-    let mut calls = 0;
+    let (mut calls, mut cancelled) = (0, 0);
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         let Ok(message) = serde_json::from_str::<Value>(&line) else {
             continue;
         };
         let method = message["method"].as_str().unwrap_or_default();
-        if method == "notifications/cancelled" && defect == "cancel" {
-            break;
+        if method == "notifications/cancelled" {
+            cancelled += 1;
+            // The last ones are those in the middle of a call.
+            if defect == "cancel" || (defect == "cancel-work" && cancelled > 8) {
+                break;
+            }
         }
         if message["id"].is_null() {
             continue;
@@ -35,8 +39,11 @@ fn main() {
                 if defect == "slow" && calls == 1 {
                     work(&message["params"]["_meta"]["progressToken"]);
                 }
-                if defect == "memory" {
+                if defect == "memory" || (defect == "cache" && leak.len() < 1000) {
                     leak.push(vec![1; 200 << 10]);
+                }
+                if defect == "cancel-work" {
+                    std::thread::sleep(std::time::Duration::from_millis(50));
                 }
                 match call(&defect, &message["params"]) {
                     Some(outcome) => outcome,

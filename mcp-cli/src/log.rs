@@ -1,5 +1,6 @@
 //! The log of serving commands: warnings, and an event for each gateway call.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -31,13 +32,11 @@ pub(crate) fn start(audit: Option<&Path>) -> Result<(), Failure> {
         .with_target(AUDIT, LevelFilter::OFF);
     let log = layer()
         .with_ansi(false)
-        .with_writer(LogWriter::new(None, |event| {
-            escape_line(event).into_owned()
-        }))
+        .with_writer(LogWriter::new(None, escape_line))
         .with_filter(warnings);
     let audit = match audit {
         Some(path) => {
-            let writer = LogWriter::new(open(path)?, |event| escape_json(event).into_owned());
+            let writer = LogWriter::new(open(path)?, escape_json);
             let calls = Targets::new().with_target(AUDIT, LevelFilter::INFO);
             let lines = layer().json().flatten_event(true);
             let lines = lines.with_target(false).with_level(false);
@@ -63,7 +62,7 @@ pub(crate) fn start_dev(json: bool) {
     let registry = tracing_subscriber::registry();
     // Another subscriber is set in tests only.
     let _ = if json {
-        let writer = LogWriter::new(None, |event| escape_json(event).into_owned());
+        let writer = LogWriter::new(None, escape_json);
         let lines = layer().json().flatten_event(true).with_writer(writer);
         let events = events.with_target(SERVER_STDERR, LevelFilter::DEBUG);
         registry.with(lines.with_filter(events)).try_init()
@@ -72,7 +71,7 @@ pub(crate) fn start_dev(json: bool) {
             "message" => write!(writer, "{value:?}"),
             _ => Ok(()),
         });
-        let lines = LogWriter::new(None, |line| format!("  | {}", escape_line(line)));
+        let lines = LogWriter::new(None, |line| format!("  | {}", escape_line(line)).into());
         let lines = layer()
             .with_ansi(false)
             .without_time()
@@ -81,7 +80,7 @@ pub(crate) fn start_dev(json: bool) {
             .fmt_fields(message)
             .with_writer(lines)
             .with_filter(Targets::new().with_target(SERVER_STDERR, LevelFilter::DEBUG));
-        let warnings = LogWriter::new(None, |event| escape_line(event).into_owned());
+        let warnings = LogWriter::new(None, escape_line);
         let warnings = layer()
             .with_ansi(false)
             .with_writer(warnings)
@@ -106,16 +105,19 @@ fn open(path: &Path) -> Result<Option<File>, Failure> {
         .map_err(|error| usage!("--audit: cannot write {path}: {error}"))
 }
 
+/// Escapes an event.
+type Escape = fn(&str) -> Cow<'_, str>;
+
 /// A destination of events, one line each. Text of a server in an event is escaped: it cannot begin a line, and has no
 /// control characters.
 struct LogWriter {
     /// `None`: standard error.
     file: Option<File>,
-    escape: fn(&str) -> String,
+    escape: Escape,
 }
 
 impl LogWriter {
-    fn new(file: Option<File>, escape: fn(&str) -> String) -> Self {
+    fn new(file: Option<File>, escape: Escape) -> Self {
         Self { file, escape }
     }
 }
@@ -132,7 +134,8 @@ impl<'a> MakeWriter<'a> for LogWriter {
 impl Write for &LogWriter {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(event);
-        let mut line = (self.escape)(text.strip_suffix('\n').unwrap_or(&text));
+        let line = (self.escape)(text.strip_suffix('\n').unwrap_or(&text));
+        let mut line = line.into_owned();
         line.push('\n');
         match &self.file {
             Some(file) => (&mut &*file).write_all(line.as_bytes())?,
@@ -174,9 +177,7 @@ mod tests {
     #[test]
     fn event_is_one_line_without_hidden_characters() {
         let path = file("text");
-        let writer = LogWriter::new(Some(File::create(&path).unwrap()), |event| {
-            escape_line(event).into_owned()
-        });
+        let writer = LogWriter::new(Some(File::create(&path).unwrap()), escape_line);
         let layer = layer().with_ansi(false).with_writer(writer);
         tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), log);
         let text = std::fs::read_to_string(path).unwrap();
@@ -189,9 +190,7 @@ mod tests {
     #[test]
     fn json_event_has_the_text_of_the_server() {
         let path = file("json");
-        let writer = LogWriter::new(Some(File::create(&path).unwrap()), |event| {
-            escape_json(event).into_owned()
-        });
+        let writer = LogWriter::new(Some(File::create(&path).unwrap()), escape_json);
         let layer = layer().json().flatten_event(true).with_writer(writer);
         tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), log);
         let text = std::fs::read_to_string(path).unwrap();

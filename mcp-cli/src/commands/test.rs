@@ -24,6 +24,7 @@ mod session;
 
 use std::time::{Duration, Instant};
 
+use self::calls::{GoodCall, GoodCalls};
 use self::report::{Check, Confidence, Finding, Report};
 use self::session::Session;
 use super::doctor;
@@ -99,8 +100,8 @@ async fn run_checks(
                 "cancellation" => {
                     load::cancellation(&mut session, good.as_ref(), &mut check).await?
                 }
-                "sessions" => load::sessions(&session, good.as_ref(), &mut check).await,
-                _ => load::memory(&mut session, good.as_ref(), args.calls, &mut check).await?,
+                "sessions" => load::sessions(&session, fastest(&good), &mut check).await,
+                _ => load::memory(&mut session, fastest(&good), args.calls, &mut check).await?,
             }
             Ok::<(), Failure>(())
         });
@@ -118,4 +119,8 @@ async fn run_checks(
     }
     session.close().await;
     Ok(())
+}
+
+fn fastest(good: &Option<GoodCalls>) -> Option<&GoodCall> {
+    good.as_ref().map(|good| &good.fastest)
 }

@@ -107,6 +107,26 @@ fn growing_memory_is_found() {
 }
 
 #[test]
+fn memory_of_a_cache_that_is_full_is_not_a_finding() {
+    let run = tested("cache", &[]);
+    assert_eq!(rules(&run), [""; 0], "{run:?}");
+    if cfg!(target_os = "linux") {
+        let detail = check(&run, "memory")["detail"].to_string();
+        assert!(detail.contains("1800 calls"), "{detail}");
+    }
+}
+
+#[test]
+fn calls_are_cancelled_in_the_middle_of_their_work() {
+    let run = tested("cancel-work", &["--calls=9"]);
+    assert_eq!(
+        (rules(&run), run.code),
+        (vec!["cancel".to_owned()], 1),
+        "{run:?}"
+    );
+}
+
+#[test]
 fn tools_that_change_something_are_called_with_permission_only() {
     for (flags, called) in [(&["--calls=9"][..], false), (&["--yes", "--calls=9"], true)] {
         let run = tested("changes", flags);

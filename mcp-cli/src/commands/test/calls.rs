@@ -32,18 +32,25 @@ const ANSWER: &str = "give the work a time limit, and answer with a tool error w
 const NAME_IT: &str = "return a tool error (`isError`) that names the argument and what it must be";
 const TOOL_ERROR: &str = "return a tool error (`isError`) with a text that says what to do instead";
 
-/// A call that succeeds, for checks that repeat it.
+/// Calls that succeed, for checks that repeat them.
+pub(super) struct GoodCalls {
+    pub(super) fastest: GoodCall,
+    pub(super) slowest: GoodCall,
+}
+
+/// A call that succeeds.
+#[derive(Clone)]
 pub(super) struct GoodCall {
     pub(super) tool: String,
     pub(super) args: Map<String, Value>,
     pub(super) took: Duration,
 }
 
-/// Calls each tool with samples, and keeps the fastest call that succeeded.
+/// Calls each tool with samples, and keeps the fastest and the slowest call that succeeded.
 pub(super) async fn examples(
     session: &mut Session<'_>,
     callable: &Callable,
-    good: &mut Option<GoodCall>,
+    good: &mut Option<GoodCalls>,
     check: &mut Check,
 ) -> Result<(), Failure> {
     callable.skip(check);
@@ -66,13 +73,9 @@ pub(super) async fn examples(
             calls += 1;
             if let Outcome::Result(result) = &outcome {
                 errors += usize::from(result.is_error());
-                let is_best = good.as_ref().is_none_or(|best| took < best.took);
-                if !result.is_error() && is_best {
-                    *good = Some(GoodCall {
-                        tool: tool.name.clone(),
-                        args,
-                        took,
-                    });
+                if !result.is_error() {
+                    let tool = tool.name.clone();
+                    keep(good, GoodCall { tool, args, took });
                 }
             }
             let has_ended = is_end(&outcome);
@@ -87,6 +90,21 @@ pub(super) async fn examples(
         check.detail = format!("{calls} calls of {tools} tools; {errors} tool errors");
     }
     Ok(())
+}
+
+fn keep(good: &mut Option<GoodCalls>, call: GoodCall) {
+    match good {
+        None => {
+            let fastest = call.clone();
+            *good = Some(GoodCalls {
+                fastest,
+                slowest: call,
+            });
+        }
+        Some(good) if call.took < good.fastest.took => good.fastest = call,
+        Some(good) if call.took > good.slowest.took => good.slowest = call,
+        Some(_) => {}
+    }
 }
 
 fn judge_example(tool: &Tool, place: &str, outcome: Outcome, check: &mut Check) {

@@ -6,10 +6,10 @@ use futures_util::future::join_all;
 use mcp::Client;
 use mcp::client::Error;
 
-use super::calls::GoodCall;
+use super::calls::{GoodCall, GoodCalls};
 use super::memory::of_children;
 use super::report::{Check, Confidence, Finding};
-use super::session::{Session, call};
+use super::session::{Outcome, Session, call};
 use crate::failure::Failure;
 use crate::target;
 
@@ -18,6 +18,8 @@ const SESSIONS: usize = 10;
 /// Turns of the runtime between a call and its cancellation: one of them is after the call was sent, and before its
 /// response, even if the tool is fast.
 const TURNS: [usize; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
+/// Longest time between a slow call and its cancellation.
+const MAX_RUN: Duration = Duration::from_secs(1);
 /// Time limit of a repeated request.
 const CALL_LIMIT: Duration = Duration::from_secs(20);
 /// Time limit of the memory check's calls.
@@ -28,19 +30,26 @@ const GROWTH: u64 = 24 << 10;
 /// Cancels calls, and asks whether the server still answers.
 pub(super) async fn cancellation(
     session: &mut Session<'_>,
-    good: Option<&GoodCall>,
+    good: Option<&GoodCalls>,
     check: &mut Check,
 ) -> Result<(), Failure> {
-    let Some(good) = good else {
+    let Some(GoodCalls { fastest, slowest }) = good else {
         check.skip("no call succeeded that could be cancelled");
         return Ok(());
     };
+    let turns = TURNS.map(|turns| (fastest, turns, Duration::ZERO));
+    // In the middle of its work.
+    let half = (slowest, 0, (slowest.took / 2).min(MAX_RUN));
     let mut cancelled = 0;
-    for turns in TURNS {
-        let running = session.client.call(&*good.tool, &good.args);
+    for (call, turns, time) in turns.into_iter().chain([half, half]) {
+        let running = session.client.call(&*call.tool, &call.args);
         let wait = async {
             for _ in 0..turns {
                 tokio::task::yield_now().await;
+            }
+            // A sleep of no time takes a millisecond.
+            if !time.is_zero() {
+                tokio::time::sleep(time).await;
             }
         };
         tokio::select! {
@@ -49,18 +58,29 @@ pub(super) async fn cancellation(
             // The dropped call sends the cancellation.
             () = wait => cancelled += 1,
         }
-        if let Some(problem) = session.ping().await? {
+        let mut problem = session.ping().await?;
+        if problem.is_none() {
+            let (outcome, _) = session.call(&fastest.tool, &fastest.args).await?;
+            if !matches!(outcome, Outcome::Result(_)) {
+                problem = Some(format!("a call of `{}` fails: {outcome:?}", fastest.tool));
+            }
+        }
+        if let Some(problem) = problem {
             check.add(Finding::new(
                 Confidence::Certain,
                 "cancel",
-                format!("tool `{}`, after its cancellation", good.tool),
+                format!("tool `{}`, after its cancellation", call.tool),
                 problem,
                 "stop the work of the call, and go on with other requests",
             ));
             break;
         }
     }
-    check.detail = format!("{cancelled} calls of `{}`", good.tool);
+    let (fast, slow) = (&fastest.tool, &slowest.tool);
+    check.detail = format!("{cancelled} calls of `{fast}` and `{slow}`");
+    if cancelled == 0 {
+        check.skip("every call had ended before it could be cancelled");
+    }
     Ok(())
 }
 
@@ -119,8 +139,12 @@ pub(super) async fn memory(
     let start = Instant::now();
     let mut sizes = Vec::new();
     let mut done = 0;
+    let window = calls * 2 / 5;
     // The first calls fill caches and heaps.
-    for part in [calls / 5, calls * 2 / 5, calls * 2 / 5] {
+    for part in [calls / 5, window, window, window, window] {
+        if sizes.len() == 3 && !grows(&sizes) {
+            break;
+        }
         for _ in 0..part {
             if start.elapsed() > MEMORY_LIMIT {
                 break;
@@ -140,21 +164,20 @@ pub(super) async fn memory(
         }
         sizes.extend(of_children());
     }
+    if start.elapsed() > MEMORY_LIMIT {
+        check.skip(format!("the calls were stopped after {MEMORY_LIMIT:?}"));
+    }
     let what = good.map_or("pings".to_owned(), |good| {
         format!("calls of `{}`", good.tool)
     });
-    if done < calls / 5 * 5 {
-        check.skip(format!("the calls were stopped after {MEMORY_LIMIT:?}"));
-    }
-    let [first, second, third] = sizes[..] else {
+    let ([first, .., last], true) = (&sizes[..], sizes.len() >= 3) else {
         check.skip("the processes of the server are unknown");
         return Ok(());
     };
-    check.detail = format!("{done} {what}: {} to {} MiB", first >> 10, third >> 10);
-    let (early, late) = (second.saturating_sub(first), third.saturating_sub(second));
-    // Heaps grow in steps; a leak grows all the time.
-    if early + late > GROWTH && late > GROWTH / 4 && late > early / 3 {
-        let kib = (early + late) / u64::try_from(done).unwrap_or(1).max(1);
+    check.detail = format!("{done} {what}: {} to {} MiB", first >> 10, last >> 10);
+    // A heap that grows at first is measured for longer.
+    if sizes.len() == 5 && grows(&sizes[2..]) {
+        let kib = last.saturating_sub(*first) / u64::try_from(done).unwrap_or(1).max(1);
         check.add(Finding::new(
             Confidence::Likely,
             "memory",
@@ -164,4 +187,14 @@ pub(super) async fn memory(
         ));
     }
     Ok(())
+}
+
+/// Returns true if the memory grows in the second part of the time as in the first. Heaps grow in steps; a leak grows
+/// all the time.
+fn grows(sizes: &[u64]) -> bool {
+    let [first, second, third] = *sizes else {
+        return false;
+    };
+    let (early, late) = (second.saturating_sub(first), third.saturating_sub(second));
+    early + late > GROWTH && late > GROWTH / 4 && late > early / 3
 }

@@ -21,6 +21,7 @@ const PROGRESS_FACTOR: u32 = 5;
 const MAX_REOPENED: usize = 20;
 
 /// The outcome of a call.
+#[derive(Debug)]
 pub(super) enum Outcome {
     /// The result of the tool, which can be an error.
     Result(Box<CallToolResult>),
