@@ -65,8 +65,8 @@ async fn examine_command(
             } else {
                 "run the command in a terminal: it must start without questions, and must print only messages of the protocol on standard output"
             };
-            let step = Step::failed("start", error.to_string(), cure);
-            report.add(step.with_kind(FailureKind::Unreachable));
+            let kind = FailureKind::Unreachable;
+            report.add(Step::failed("start", kind, error.to_string(), cure));
         }
     }
     Ok(report)

@@ -15,10 +15,7 @@ const OWN_CLONE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const MAX_NAME: usize = 64;
 
 /// A file of the new crate: its path in the folder, and its text.
-struct NewFile {
-    path: String,
-    text: String,
-}
+type NewFile = (String, String);
 
 pub(super) fn run(args: &NewArgs, output: &Output) -> Result<(), Failure> {
     let name = package_name(&args.path)?;
@@ -29,8 +26,8 @@ pub(super) fn run(args: &NewArgs, output: &Output) -> Result<(), Failure> {
         return Ok(());
     }
     create_folder(&args.path)?;
-    for file in &files {
-        write(&args.path.join(&file.path), &file.text)?;
+    for (path, text) in &files {
+        write(&args.path.join(path), text)?;
     }
     // The versions with which the SDK was tested; cargo drops those that the crate does not need.
     if let Some(lock) = sdk
@@ -137,10 +134,8 @@ const DEPLOYMENT: [(&str, &str); 6] = [
 ];
 
 fn files(template: Template, name: &str, sdk: Option<&Path>, folder: &Path) -> Vec<NewFile> {
-    let file = |path: &str, text: &str| NewFile {
-        path: path.replace("{{name}}", name),
-        text: text.replace("{{name}}", name),
-    };
+    let named = |text: &str| text.replace("{{name}}", name);
+    let file = |path: &str, text: &str| (named(path), named(text));
     let mut files = vec![
         file("Cargo.toml", &manifest(template, name, sdk, folder)),
         file("src/main.rs", source(template)),
@@ -251,14 +246,14 @@ fn print(args: &NewArgs, files: &[NewFile], output: &Output) {
     if output.json {
         output.document(&json!({
             "folder": args.path,
-            "files": files.iter().map(|file| &file.path).collect::<Vec<_>>(),
+            "files": files.iter().map(|(path, _)| path).collect::<Vec<_>>(),
             "next": next,
             "dryRun": args.dry_run,
         }));
         return;
     }
-    for file in files {
-        output.line(&args.path.join(&file.path).display().to_string());
+    for (path, _) in files {
+        output.line(&args.path.join(path).display().to_string());
     }
     output.note(&format!("next, in {}:", args.path.display()));
     for command in next {

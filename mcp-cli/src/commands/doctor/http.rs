@@ -47,8 +47,7 @@ pub(super) fn examine_connection(
                 "the port belongs to no HTTP server, or the server closed the connection; check the port and the log of the server",
             )
         };
-        let step = Step::failed(name, detail, cure);
-        report.add(step.with_kind(FailureKind::Unreachable));
+        report.add(Step::failed(name, FailureKind::Unreachable, detail, cure));
         return;
     };
     if is_tls {
@@ -57,13 +56,10 @@ pub(super) fn examine_connection(
     let lines: Vec<_> = exchanges.iter().map(describe).collect();
     let detail = lines.join("\n");
     let cure = failure.and_then(|_| cure_of(url, last));
-    match cure {
-        Some(cure) => {
-            let step = Step::failed("http", detail, cure);
-            report.add(step.with_kind(FailureKind::Unreachable));
-        }
-        None => report.add(Step::ok("http", detail)),
-    }
+    report.add(match cure {
+        Some(cure) => Step::failed("http", FailureKind::Unreachable, detail, cure),
+        None => Step::ok("http", detail),
+    });
 }
 
 fn describe(exchange: &Exchange) -> String {

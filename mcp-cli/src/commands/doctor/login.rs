@@ -73,8 +73,7 @@ pub(super) fn examine(
             } else {
                 LOG_IN
             };
-            let step = Step::failed("login", lines.join("\n"), cure);
-            step.with_kind(FailureKind::Login)
+            Step::failed("login", FailureKind::Login, lines.join("\n"), cure)
         }
         (false, true) => Step::ok(
             "login",

@@ -33,8 +33,8 @@ pub(super) async fn examine(url: &str, report: &mut Report) -> bool {
     });
     let Some((host, port)) = target else {
         let cure = "write it as https://host/path";
-        let step = Step::failed("resolve", "the URL is invalid or has no host", cure);
-        report.add(step.with_kind(FailureKind::Usage));
+        let detail = "the URL is invalid or has no host";
+        report.add(Step::failed("resolve", FailureKind::Usage, detail, cure));
         return false;
     };
     let host = host.trim_matches(['[', ']']);
@@ -52,8 +52,12 @@ pub(super) async fn examine(url: &str, report: &mut Report) -> bool {
         Err(reason) => {
             let detail = format!("{host}: {reason}");
             let cure = "check the spelling of the host, the network and the name server; behind a company proxy set HTTPS_PROXY";
-            let step = Step::failed("resolve", detail, cure);
-            report.add(step.with_kind(FailureKind::Unreachable));
+            report.add(Step::failed(
+                "resolve",
+                FailureKind::Unreachable,
+                detail,
+                cure,
+            ));
             false
         }
     }
@@ -98,7 +102,12 @@ async fn connect(addresses: &[SocketAddr], report: &mut Report) -> bool {
     }
     let cure =
         "start the server, check the port of the URL, and check firewalls between both machines";
-    let step = Step::failed("connect", reasons.join("\n"), cure);
-    report.add(step.with_kind(FailureKind::Unreachable));
+    let detail = reasons.join("\n");
+    report.add(Step::failed(
+        "connect",
+        FailureKind::Unreachable,
+        detail,
+        cure,
+    ));
     false
 }

@@ -60,22 +60,18 @@ impl Step {
         }
     }
 
-    /// A step that failed.
+    /// A step that failed. `kind` decides the exit code.
     pub(super) fn failed(
         name: &'static str,
+        kind: FailureKind,
         detail: impl Into<String>,
         cure: impl Into<String>,
     ) -> Self {
         Self {
             state: State::Failed,
+            kind,
             ..Self::warning(name, detail, cure)
         }
-    }
-
-    /// Sets the failure's class, which decides the exit code. Default: a server error.
-    pub(super) fn with_kind(mut self, kind: FailureKind) -> Self {
-        self.kind = kind;
-        self
     }
 
     /// Adds a value to the JSON document.

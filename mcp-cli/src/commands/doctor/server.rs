@@ -45,11 +45,11 @@ pub(super) fn examine_failure(error: &Error, report: &mut Report) {
     } else {
         "try --protocol legacy; then read the log of the server"
     });
-    let step = Step::failed("negotiation", error.to_string(), cure);
-    report.add(match error.fault() {
-        Some(_) => step,
-        None => step.with_kind(FailureKind::Unreachable),
-    });
+    let kind = match error.fault() {
+        Some(_) => FailureKind::Server,
+        None => FailureKind::Unreachable,
+    };
+    report.add(Step::failed("negotiation", kind, error.to_string(), cure));
 }
 
 /// Lists the tools, and judges their schemas.
@@ -66,7 +66,8 @@ pub(super) async fn examine_tools(client: &Client, report: &mut Report) {
         Err(error) => {
             let cure = header_mismatch(error.fault())
                 .unwrap_or("read the log of the server: it cannot list its tools");
-            report.add(Step::failed("tools", error.to_string(), cure));
+            let kind = FailureKind::Server;
+            report.add(Step::failed("tools", kind, error.to_string(), cure));
             return;
         }
     };
@@ -129,8 +130,8 @@ pub(super) async fn examine_latency(client: &Client, report: &mut Report) {
         let start = Instant::now();
         if let Err(error) = client.ping().await {
             let cure = "read the log of the server: it stopped answering";
-            let step = Step::failed("latency", error.to_string(), cure);
-            report.add(step.with_kind(FailureKind::Unreachable));
+            let kind = FailureKind::Unreachable;
+            report.add(Step::failed("latency", kind, error.to_string(), cure));
             return;
         }
         times.push(start.elapsed().as_secs_f64() * 1000.0);
