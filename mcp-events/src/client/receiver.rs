@@ -90,17 +90,6 @@ pub enum ReceiveError {
     TooLarge,
 }
 
-impl ReceiveError {
-    fn status(self) -> StatusCode {
-        match self {
-            Self::Headers | Self::Body => StatusCode::BAD_REQUEST,
-            Self::Timestamp | Self::Signature => StatusCode::UNAUTHORIZED,
-            Self::Unbound => StatusCode::SERVICE_UNAVAILABLE,
-            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        }
-    }
-}
-
 type Handler = dyn Fn(WebhookEvent) -> BoxFuture<'static, bool> + Send + Sync;
 
 /// A receiver of webhooks: a tower service, such as a route of axum. It verifies signatures and times,
@@ -194,20 +183,19 @@ struct Control {
     termination: Termination,
 }
 
-/// A verified body.
-enum Verified {
-    Challenge(String),
-    Message(Box<WebhookEvent>, Reservation),
-    /// The handler has stored it.
-    Repeated,
-    /// The handler is running for another copy.
-    Running,
-}
+/// The response to a message that does not reach the handler.
+struct Answer(StatusCode, String);
 
-/// A body.
-enum Content {
-    Challenge(String),
-    Message(WebhookEvent),
+impl From<ReceiveError> for Answer {
+    fn from(error: ReceiveError) -> Self {
+        let status = match error {
+            ReceiveError::Headers | ReceiveError::Body => StatusCode::BAD_REQUEST,
+            ReceiveError::Timestamp | ReceiveError::Signature => StatusCode::UNAUTHORIZED,
+            ReceiveError::Unbound => StatusCode::SERVICE_UNAVAILABLE,
+            ReceiveError::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        };
+        Self(status, error.to_string())
+    }
 }
 
 impl WebhookReceiver {
@@ -295,29 +283,27 @@ impl WebhookReceiver {
     /// Handles one message, for HTTP servers without tower. Returns the status and the body of the
     /// response.
     pub async fn receive(&self, headers: &HeaderMap, body: &[u8]) -> (StatusCode, String) {
-        match self.verify(headers, body) {
-            Err(error) => (error.status(), error.to_string()),
-            Ok(Verified::Challenge(challenge)) => (
-                StatusCode::OK,
-                json!({ "challenge": challenge }).to_string(),
-            ),
-            Ok(Verified::Repeated) => (StatusCode::OK, String::new()),
-            Ok(Verified::Running) => (StatusCode::SERVICE_UNAVAILABLE, String::new()),
-            Ok(Verified::Message(message, reservation)) => {
-                let is_stored = (self.handler)(*message).await;
-                if is_stored {
-                    reservation.store();
-                    (StatusCode::OK, String::new())
-                } else {
-                    (StatusCode::SERVICE_UNAVAILABLE, String::new())
-                }
-            }
-        }
+        let (message, reservation) = match self.verify(headers, body) {
+            Ok(verified) => verified,
+            Err(Answer(status, text)) => return (status, text),
+        };
+        let is_stored = (self.handler)(message).await;
+        let status = if is_stored {
+            reservation.store();
+            StatusCode::OK
+        } else {
+            StatusCode::SERVICE_UNAVAILABLE
+        };
+        (status, String::new())
     }
 
-    fn verify(&self, headers: &HeaderMap, body: &[u8]) -> Result<Verified, ReceiveError> {
+    fn verify(
+        &self,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Result<(WebhookEvent, Reservation), Answer> {
         if body.len() > MAX_BODY {
-            return Err(ReceiveError::TooLarge);
+            return Err(ReceiveError::TooLarge.into());
         }
         let required = |name| header(headers, name).ok_or(ReceiveError::Headers);
         let id = required("webhook-id")?;
@@ -330,16 +316,17 @@ impl WebhookReceiver {
             secret.verify(id, timestamp, body, signatures).is_ok()
         })?;
         if (clock::now() / 1000).abs_diff(timestamp) > TOLERANCE {
-            return Err(ReceiveError::Timestamp);
+            return Err(ReceiveError::Timestamp.into());
         }
         let subscription = subscription.unwrap_or_default();
-        let message = match read(body, subscription.to_owned())? {
-            Content::Challenge(challenge) => return Ok(Verified::Challenge(challenge)),
-            Content::Message(_) if subscription.is_empty() => return Err(ReceiveError::Headers),
-            Content::Message(_) if !is_bound => return Err(ReceiveError::Unbound),
-            Content::Message(message) => message,
-        };
-        self.reserve(subscription, id, message)
+        let message = read(body, subscription.to_owned())?;
+        if subscription.is_empty() {
+            return Err(ReceiveError::Headers.into());
+        }
+        if !is_bound {
+            return Err(ReceiveError::Unbound.into());
+        }
+        Ok((message, self.reserve(subscription, id)?))
     }
 
     /// Returns true if a secret of the subscription has signed, and false if it was a secret whose
@@ -366,52 +353,49 @@ impl WebhookReceiver {
     }
 
     /// Reserves a message id, so that one copy of the message reaches the handler.
-    fn reserve(
-        &self,
-        subscription: &str,
-        id: &str,
-        message: WebhookEvent,
-    ) -> Result<Verified, ReceiveError> {
+    fn reserve(&self, subscription: &str, id: &str) -> Result<Reservation, Answer> {
         let id = RecentIds::<REMEMBERED>::digest(id);
         let mut state = self.state.lock();
         let bound = state.subscriptions.get_mut(subscription);
         let bound = bound.ok_or(ReceiveError::Signature)?;
         if bound.stored.contains(&id) {
-            return Ok(Verified::Repeated);
+            return Err(Answer(StatusCode::OK, String::new()));
         }
         if !bound.running.insert(id) {
-            return Ok(Verified::Running);
+            return Err(Answer(StatusCode::SERVICE_UNAVAILABLE, String::new()));
         }
-        let reservation = Reservation {
+        Ok(Reservation {
             state: self.state.clone(),
             subscription: subscription.to_owned(),
             id,
-        };
-        Ok(Verified::Message(Box::new(message), reservation))
+        })
     }
 }
 
-fn read(body: &[u8], subscription: String) -> Result<Content, ReceiveError> {
-    if let Ok(control) = serde_json::from_slice::<Control>(body) {
-        let message = match (&*control.kind, control.challenge) {
-            ("verification", Some(challenge)) => return Ok(Content::Challenge(challenge)),
-            ("gap", _) => WebhookEvent::Gap {
-                subscription,
-                cursor: control.cursor,
-            },
-            ("terminated", _) => WebhookEvent::Terminated {
-                subscription,
-                reason: control.termination.reason(),
-            },
-            _ => return Err(ReceiveError::Body),
-        };
-        return Ok(Content::Message(message));
+/// Reads a message. A challenge is answered at once.
+fn read(body: &[u8], subscription: String) -> Result<WebhookEvent, Answer> {
+    let Ok(control) = serde_json::from_slice::<Control>(body) else {
+        let event = serde_json::from_slice(body).map_err(|_| ReceiveError::Body)?;
+        return Ok(WebhookEvent::Event {
+            subscription,
+            event,
+        });
+    };
+    match (&*control.kind, control.challenge) {
+        ("verification", Some(challenge)) => {
+            let answer = json!({ "challenge": challenge }).to_string();
+            Err(Answer(StatusCode::OK, answer))
+        }
+        ("gap", _) => Ok(WebhookEvent::Gap {
+            subscription,
+            cursor: control.cursor,
+        }),
+        ("terminated", _) => Ok(WebhookEvent::Terminated {
+            subscription,
+            reason: control.termination.reason(),
+        }),
+        _ => Err(ReceiveError::Body.into()),
     }
-    let event = serde_json::from_slice(body).map_err(|_| ReceiveError::Body)?;
-    Ok(Content::Message(WebhookEvent::Event {
-        subscription,
-        event,
-    }))
 }
 
 /// Returns a header that occurs once and has at most 4 KiB.
@@ -438,9 +422,9 @@ where
         let receiver = self.clone();
         Box::pin(async move {
             let (head, body) = request.into_parts();
-            let (status, text) = match (head.method, collect(body).await) {
+            let (status, text) = match (head.method, collect(body).await.map_err(Answer::from)) {
                 (Method::POST, Ok(body)) => receiver.receive(&head.headers, &body).await,
-                (Method::POST, Err(error)) => (error.status(), error.to_string()),
+                (Method::POST, Err(Answer(status, text))) => (status, text),
                 _ => (StatusCode::METHOD_NOT_ALLOWED, String::new()),
             };
             let mut response = Response::new(text);

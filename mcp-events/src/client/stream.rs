@@ -126,21 +126,15 @@ impl Queue {
 impl EventClient {
     /// Receives events until the stream is dropped. It mends itself, see [`EventStream`].
     pub fn stream(&self, query: EventQuery) -> EventStream {
-        EventStream::start(self.clone(), query)
-    }
-}
-
-impl EventStream {
-    fn start(client: EventClient, query: EventQuery) -> Self {
         let (queue, updates) = Queue::new();
         let reader = Reader {
-            client,
+            client: self.clone(),
             query,
-            received: Arc::new(Mutex::default()),
+            received: Arc::default(),
             queue,
         };
         let _task = AbortOnDropHandle::new(tokio::spawn(reader.run()));
-        Self { updates, _task }
+        EventStream { updates, _task }
     }
 }
 
@@ -244,7 +238,7 @@ impl Reader {
             let id = RecentIds::<REMEMBERED>::digest(&event.event_id);
             let is_new = self.received.lock().ids.insert(id);
             if is_new {
-                let size = size_of(&event);
+                let size = serde_json::to_string(&event).map_or(0, |json| json.len());
                 self.deliver(EventUpdate::Event(event), size).await;
             }
         }
@@ -297,11 +291,6 @@ impl Reader {
             () = stop.notified() => Ok(self.received.lock().overflowed.map(|_| Duration::ZERO)),
         }
     }
-}
-
-/// The size of an event in bytes of JSON.
-fn size_of(event: &EventOccurrence) -> usize {
-    serde_json::to_string(event).map_or(0, |json| json.len())
 }
 
 /// Handles a notification. Returns false to end the request.

@@ -28,14 +28,18 @@ const STORE_RETRY: Duration = Duration::from_secs(5);
 /// The wait for an event type that this node does not have, as during a rolling update.
 const TYPE_RETRY: Duration = Duration::from_secs(60);
 
-/// The end of the attempts to deliver one message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Delivered {
-    Accepted,
-    /// The webhook does not accept this message.
-    Dropped,
+/// The reason that stops a delivery.
+enum Halt {
     /// The webhook or its subscription is gone, or another node delivers to it.
     Ended,
+    /// The log or the store has failed. The position is that of the last delivered event.
+    Failed(StoreError),
+}
+
+impl From<StoreError> for Halt {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error)
+    }
 }
 
 /// The continuation of a delivery.
@@ -45,7 +49,6 @@ enum Next {
     Wait(String, String),
     /// After this time, or a change of the event types.
     Later(Duration),
-    Ended,
 }
 
 /// One subscription of this node.
@@ -82,7 +85,6 @@ pub(super) async fn run(shared: Weak<Shared>, id: String) {
         drop(strong);
         let pause = match next {
             Ok(Next::Now) => continue,
-            Ok(Next::Ended) => return,
             Ok(Next::Wait(name, cursor)) => {
                 tokio::select! {
                     waited = log.wait(&name, &cursor) => match waited {
@@ -93,7 +95,8 @@ pub(super) async fn run(shared: Weak<Shared>, id: String) {
                 }
             }
             Ok(Next::Later(pause)) => pause,
-            Err(error) => failed(&id, &error),
+            Err(Halt::Ended) => return,
+            Err(Halt::Failed(error)) => failed(&id, &error),
         };
         tokio::select! {
             () = sleep(pause) => {}
@@ -109,15 +112,9 @@ fn failed(id: &str, error: &StoreError) -> Duration {
 
 impl Delivery<'_> {
     /// Delivers the next part of the log.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`StoreError`] when the log or the store fails. The position is that of the last delivered
-    /// event.
-    async fn step(&self, has_type: &mut bool) -> Result<Next, StoreError> {
-        let Some((subscription, mut progress)) = self.webhooks.load(self.id).await? else {
-            return Ok(Next::Ended);
-        };
+    async fn step(&self, has_type: &mut bool) -> Result<Next, Halt> {
+        let known = self.webhooks.load(self.id).await?;
+        let (subscription, mut progress) = known.ok_or(Halt::Ended)?;
         let caller = Some(subscription.subscriber.clone());
         let selector = subscription.selector();
         let selection = Selection::new(self.shared, &selector, DeliveryMode::Webhook, caller);
@@ -128,9 +125,7 @@ impl Delivery<'_> {
         };
         *has_type = true;
         let page = selection.page(self.shared, &progress.cursor, PAGE).await?;
-        if self.deliver_page(&mut progress, &page).await? == Delivered::Ended {
-            return Ok(Next::Ended);
-        }
+        self.deliver_page(&mut progress, &page).await?;
         Ok(if page.has_more {
             Next::Now
         } else {
@@ -144,7 +139,7 @@ impl Delivery<'_> {
         subscription: &Subscription,
         progress: &mut Progress,
         was_removed: bool,
-    ) -> Result<Next, StoreError> {
+    ) -> Result<Next, Halt> {
         if !was_removed {
             tracing::warn!(
                 subscription = self.id,
@@ -155,39 +150,24 @@ impl Delivery<'_> {
         }
         let error = json!({"code": NOT_FOUND, "message": "the event type was removed or changed"});
         let body = json!({"type": "terminated", "error": error});
-        if self.control(progress, "terminated", &body).await? != Delivered::Ended {
-            self.remove().await?;
-        }
-        Ok(Next::Ended)
+        self.control(progress, "terminated", &body).await?;
+        self.end().await
     }
 
-    async fn deliver_page(
-        &self,
-        progress: &mut Progress,
-        page: &Page,
-    ) -> Result<Delivered, StoreError> {
+    async fn deliver_page(&self, progress: &mut Progress, page: &Page) -> Result<(), Halt> {
         let before = progress.clone();
         progress.gap |= page.truncated;
         for event in &page.events {
             if progress.gap {
                 let gap = json!({"type": "gap", "cursor": progress.cursor});
-                match self.control(progress, "gap", &gap).await? {
-                    Delivered::Ended => return Ok(Delivered::Ended),
-                    Delivered::Accepted => progress.gap = false,
-                    Delivered::Dropped => {}
-                }
+                progress.gap = !self.control(progress, "gap", &gap).await?;
             }
-            match self.deliver(progress, &event.event_id, event).await? {
-                Delivered::Ended => return Ok(Delivered::Ended),
-                Delivered::Accepted => {}
-                Delivered::Dropped => progress.gap = true,
-            }
+            let is_accepted = self.deliver(progress, &event.event_id, event).await?;
+            progress.gap |= !is_accepted;
             if let Some(position) = &event.cursor {
                 progress.cursor.clone_from(position);
             }
-            if !self.webhooks.advance(self.id, progress).await? {
-                return Ok(Delivered::Ended);
-            }
+            self.advance(progress).await?;
         }
         progress.cursor.clone_from(&page.cursor);
         let is_new = page.events.is_empty() && *progress != before
@@ -195,17 +175,23 @@ impl Delivery<'_> {
                 .events
                 .last()
                 .is_some_and(|last| last.cursor.as_ref() != Some(&page.cursor));
-        if is_new && !self.webhooks.advance(self.id, progress).await? {
-            return Ok(Delivered::Ended);
+        if is_new {
+            self.advance(progress).await?;
         }
-        Ok(Delivered::Accepted)
+        Ok(())
     }
 
-    async fn remove(&self) -> Result<(), StoreError> {
-        self.webhooks
-            .timed(self.webhooks.store.remove(self.id))
-            .await?;
-        Ok(())
+    /// Stores the progress, unless this node has lost the subscription.
+    async fn advance(&self, progress: &Progress) -> Result<(), Halt> {
+        let is_held = self.webhooks.advance(self.id, progress).await?;
+        is_held.then_some(()).ok_or(Halt::Ended)
+    }
+
+    /// Removes the subscription.
+    async fn end<T>(&self) -> Result<T, Halt> {
+        let remove = self.webhooks.store.remove(self.id);
+        self.webhooks.timed(remove).await?;
+        Err(Halt::Ended)
     }
 
     /// Sends a control message.
@@ -214,18 +200,18 @@ impl Delivery<'_> {
         progress: &mut Progress,
         kind: &str,
         body: &Value,
-    ) -> Result<Delivered, StoreError> {
+    ) -> Result<bool, Halt> {
         let message = format!("msg_{kind}_{}", unique_id());
         self.deliver(progress, &message, body).await
     }
 
-    /// Sends a message, and repeats it while the webhook fails.
+    /// Sends a message, and repeats it while the webhook fails. Returns false if it does not accept it.
     async fn deliver(
         &self,
         progress: &mut Progress,
         message: &str,
         body: &impl Serialize,
-    ) -> Result<Delivered, StoreError> {
+    ) -> Result<bool, Halt> {
         let body = match serde_json::to_vec(body) {
             Ok(body) if body.len() <= MAX_BODY => Bytes::from(body),
             _ => {
@@ -233,27 +219,23 @@ impl Delivery<'_> {
                     subscription = self.id,
                     "an event is too large for a webhook"
                 );
-                return Ok(Delivered::Dropped);
+                return Ok(false);
             }
         };
         let mut waits = self.webhooks.settings.backoff.iter();
         loop {
             // Another node may have changed the secret, or ended the subscription.
-            let Some((subscription, _)) = self.webhooks.load(self.id).await? else {
-                return Ok(Delivered::Ended);
-            };
+            let known = self.webhooks.load(self.id).await?;
+            let (subscription, _) = known.ok_or(Halt::Ended)?;
             let response =
                 attempt(self.webhooks, &subscription, self.id, message, body.clone()).await?;
             let status = response.as_ref().map_or(0, |response| response.status);
             match status {
                 200..300 => {
                     record_success(&mut progress.status);
-                    return Ok(Delivered::Accepted);
+                    return Ok(true);
                 }
-                410 => {
-                    self.remove().await?;
-                    return Ok(Delivered::Ended);
-                }
+                410 => return self.end().await,
                 _ => {}
             }
             let error = match &response {
@@ -266,12 +248,10 @@ impl Delivery<'_> {
             let wait = waits.next().filter(|_| status != 413);
             let wait = wait.map(|wait| asked.map_or(*wait, |asked| asked.max(*wait)));
             record_failure(&mut progress.status, &error, asked.and(wait));
-            if !self.webhooks.advance(self.id, progress).await? {
-                return Ok(Delivered::Ended);
-            }
+            self.advance(progress).await?;
             let Some(wait) = wait else {
                 tracing::warn!(subscription = self.id, error, "an event was not delivered");
-                return Ok(Delivered::Dropped);
+                return Ok(false);
             };
             sleep(wait).await;
         }

@@ -57,7 +57,8 @@ pub struct EventType<T> {
 pub(super) struct TypeEntry {
     pub(super) descriptor: EventDescriptor,
     pub(super) payload: TypeId,
-    check: CheckArguments,
+    /// Returns why arguments do not fit.
+    pub(super) check: CheckArguments,
     filter: Option<Filter>,
 }
 
@@ -76,11 +77,8 @@ impl<T: JsonSchema + 'static> EventType<T> {
             meta: None,
         };
         let check = |arguments: &JsonObject| {
-            if arguments.is_empty() {
-                Ok(())
-            } else {
-                Err("the event type has no arguments".to_owned())
-            }
+            let is_empty = arguments.is_empty().then_some(());
+            is_empty.ok_or_else(|| "the event type has no arguments".to_owned())
         };
         Self {
             entry: TypeEntry {
@@ -167,13 +165,6 @@ impl<T: JsonSchema + 'static> EventType<T> {
 impl TypeEntry {
     pub(super) fn allows(&self, mode: DeliveryMode) -> bool {
         self.descriptor.delivery.contains(&mode)
-    }
-
-    /// # Errors
-    ///
-    /// Returns why the arguments do not fit.
-    pub(super) fn check_arguments(&self, arguments: &JsonObject) -> Result<(), String> {
-        (self.check)(arguments)
     }
 
     /// Returns true if a subscriber receives an event. A filter that panics hides the event.

@@ -54,8 +54,8 @@ impl ServerExtension for Events {
     fn register(self, setup: &mut ServerSetup<Self>) {
         setup.allow_undeclared_clients();
         let clients = setup.broadcaster();
-        self.shared
-            .set_notify_clients(move || clients.send::<ListChanged>(&()));
+        let notify = move || clients.send::<ListChanged>(&());
+        *self.shared.notify_clients.write() = Some(Box::new(notify));
         deliveries::start(&self.shared);
         // Some hosts look for the capability here.
         setup.capability("events", json!({}));

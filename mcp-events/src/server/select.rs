@@ -71,8 +71,7 @@ impl Selection {
         {
             return Err(RequestError::invalid_params("`cursor`: at most 256 bytes"));
         }
-        entry
-            .check_arguments(&arguments)
+        (entry.check)(&arguments)
             .map_err(|reason| RequestError::invalid_params(format!("`arguments`: {reason}")))?;
         Ok(Self {
             entry,

@@ -81,7 +81,7 @@ pub(crate) struct Shared {
     /// Counts the changes of the event types.
     types_changed: watch::Sender<u64>,
     /// Notifies the clients of the server that was registered last.
-    notify_clients: RwLock<Option<NotifyClients>>,
+    pub(super) notify_clients: RwLock<Option<NotifyClients>>,
     pub(super) log: Arc<dyn EventLog>,
     pub(super) limits: RwLock<EventLimits>,
     pub(super) streams: OnceLock<Arc<Semaphore>>,
@@ -122,11 +122,6 @@ impl Shared {
             }
         }
         is_changed
-    }
-
-    /// Sets the function that notifies clients of changed event types.
-    pub(super) fn set_notify_clients(&self, notify: impl Fn() + Send + Sync + 'static) {
-        *self.notify_clients.write() = Some(Box::new(notify));
     }
 
     /// Observes changes of the event types.
