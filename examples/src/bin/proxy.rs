@@ -15,11 +15,10 @@
 )]
 
 use std::collections::HashMap;
-use std::process::ExitCode;
 
 use mcp::types::{
     CallToolResult, ClientMessage, ClientParams, ContentBlock, JsonObject, ListToolsResult,
-    Lossless, ParseError, RequestId, ServerMessage, ServerParams, Tool,
+    Lossless, Page, ParseError, RequestId, ServerMessage, ServerParams, Tool,
 };
 use serde_json::Value;
 
@@ -31,7 +30,7 @@ const PREFIX: &str = "shop_";
 const FORWARDED: &str = "com.example/forwarded";
 /// Words with this beginning are redacted.
 const KEY: &str = "sk-";
-/// Limits the pages that a server can make the proxy read, and the requests that wait for a response.
+/// Limits the further pages that a server can make the proxy read, and the requests that wait for a response.
 const MAX_PAGES: usize = 100;
 const MAX_ASKED: usize = 1_000;
 
@@ -44,18 +43,14 @@ struct Editor {
 /// A request of the client that waits for its response.
 enum Asked {
     Call,
-    /// The request, and the tools of the pages so far.
-    List {
-        request: Box<ClientMessage>,
-        tools: Vec<Tool>,
-        pages: usize,
-    },
+    /// The last page that was asked for, and the tools of those before it.
+    List(Lossless<Page>, Vec<Vec<Tool>>),
 }
 
 /// The next step for a message of the server.
 enum Step {
     Forward(ServerMessage),
-    /// The server is asked again; its message is not forwarded.
+    /// The message is for the server; nothing is forwarded.
     Ask(ClientMessage),
 }
 
@@ -75,14 +70,7 @@ impl Editor {
                 }
                 Asked::Call
             }
-            ClientParams::ListTools(_) => Asked::List {
-                request: Box::new(ClientMessage::Request {
-                    id: id.clone(),
-                    params: params.clone(),
-                }),
-                tools: Vec::new(),
-                pages: 1,
-            },
+            ClientParams::ListTools(page) => Asked::List(page.clone(), Vec::new()),
             _ => return,
         };
         if self.asked.len() < MAX_ASKED {
@@ -95,14 +83,23 @@ impl Editor {
         match &mut message {
             ServerMessage::Response { id, result } => match self.asked.remove(id) {
                 Some(Asked::Call) if is_complete(result) => result.edit(redact_result)?,
-                Some(Asked::List {
-                    request,
-                    tools,
-                    pages,
-                }) => {
-                    if let Some(request) = self.merge(result, request, tools, pages)? {
-                        return Ok(Step::Ask(request));
+                Some(Asked::List(mut page, mut tools)) => {
+                    let list: ListToolsResult = result.read_as()?;
+                    if list.next_cursor.is_some() && tools.len() < MAX_PAGES {
+                        page.cursor = list.next_cursor;
+                        tools.push(list.tools);
+                        let id = id.clone();
+                        let params = ClientParams::ListTools(page.clone());
+                        self.asked.insert(id.clone(), Asked::List(page, tools));
+                        return Ok(Step::Ask(ClientMessage::Request { id, params }));
                     }
+                    result.edit(|list: &mut ListToolsResult| {
+                        list.next_cursor = None;
+                        list.tools.splice(..0, tools.into_iter().flatten());
+                        for tool in &mut list.tools {
+                            tool.name.insert_str(0, PREFIX);
+                        }
+                    })?;
                 }
                 _ => {}
             },
@@ -116,46 +113,6 @@ impl Editor {
             meta.insert(FORWARDED, true);
         }
         Ok(Step::Forward(message))
-    }
-
-    /// Adds the tools of the pages so far to a page. Returns the request for the next one, if there is one.
-    fn merge(
-        &mut self,
-        page: &mut Lossless<JsonObject>,
-        mut request: Box<ClientMessage>,
-        mut tools: Vec<Tool>,
-        pages: usize,
-    ) -> serde_json::Result<Option<ClientMessage>> {
-        let list: ListToolsResult = page.read_as()?;
-        if let ClientMessage::Request {
-            id,
-            params: ClientParams::ListTools(params),
-        } = &mut *request
-            && list.next_cursor.is_some()
-            && pages < MAX_PAGES
-        {
-            params.cursor = list.next_cursor;
-            tools.extend(list.tools);
-            let (id, again) = (id.clone(), (*request).clone());
-            let pages = pages + 1;
-            self.asked.insert(
-                id,
-                Asked::List {
-                    request,
-                    tools,
-                    pages,
-                },
-            );
-            return Ok(Some(again));
-        }
-        page.edit(|list: &mut ListToolsResult| {
-            list.next_cursor = None;
-            list.tools.splice(..0, tools);
-            for tool in &mut list.tools {
-                tool.name.insert_str(0, PREFIX);
-            }
-        })?;
-        Ok(None)
     }
 }
 
@@ -207,15 +164,16 @@ fn refusal(error: &ParseError) -> ServerMessage {
 
 /// Over HTTP: each POST has an editor, which lives as long as its response.
 mod http {
-    use axum::Router;
     use axum::body::{Body, BodyDataStream, Bytes, to_bytes};
     use axum::extract::{Request, State};
-    use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+    use axum::http::{Method, StatusCode, Uri, header};
+    use axum::response::sse::{Event, Sse};
     use axum::response::{IntoResponse as _, Response};
+    use axum::{Json, Router};
     use futures_util::{StreamExt as _, stream};
     use mcp::HttpClient;
     use mcp::http::headers::{encode, names};
-    use mcp::http::sse::{Decoder, SseEvent, SseItem, SseLimits};
+    use mcp::http::sse::{Decoder, SseItem, SseLimits};
     use mcp::types::{ClientMessage, ClientParams, ServerMessage};
     use tokio::net::TcpListener;
     use tower::Service as _;
@@ -223,7 +181,6 @@ mod http {
     use super::{BoxError, Editor, Step, refusal};
 
     const MAX_BODY: usize = 4 * 1024 * 1024;
-    const EVENT_STREAM: &str = "text/event-stream";
 
     #[derive(Clone)]
     struct Proxy {
@@ -252,15 +209,10 @@ mod http {
     async fn forward(proxy: Proxy, request: Request) -> Result<Response, BoxError> {
         let (head, body) = request.into_parts();
         let body = to_bytes(body, MAX_BODY).await?;
-        let mut exchange = Exchange {
-            proxy,
-            method: head.method,
-            headers: head.headers,
-            editor: Editor::default(),
-            decoder: Decoder::new(SseLimits::default()),
-            chunk: Bytes::new(),
-            body: None,
-        };
+        let mut request = Request::new(());
+        *request.method_mut() = head.method;
+        *request.uri_mut() = proxy.server;
+        *request.headers_mut() = head.headers;
         // Headers of the connection to this proxy. The messages must not be compressed.
         for name in [
             header::HOST,
@@ -268,18 +220,24 @@ mod http {
             header::CONNECTION,
             header::ACCEPT_ENCODING,
         ] {
-            exchange.headers.remove(name);
+            request.headers_mut().remove(name);
         }
-        let response = if exchange.method == Method::POST {
+        let mut exchange = Exchange {
+            http: proxy.http,
+            request,
+            editor: Editor::default(),
+            decoder: Decoder::new(SseLimits::default()),
+            chunk: Bytes::new(),
+            body: Body::empty().into_data_stream(),
+        };
+        let response = if exchange.request.method() == Method::POST {
             match ClientMessage::parse(&body) {
                 Ok(mut message) => {
                     exchange.editor.edit_client(&mut message);
                     exchange.send(&message).await?
                 }
                 Err(error) => {
-                    let text = serde_json::to_string(&refusal(&error))?;
-                    let json = [(header::CONTENT_TYPE, "application/json")];
-                    return Ok((StatusCode::BAD_REQUEST, json, text).into_response());
+                    return Ok((StatusCode::BAD_REQUEST, Json(refusal(&error))).into_response());
                 }
             }
         } else {
@@ -290,13 +248,12 @@ mod http {
 
     /// A request of the client, with the events of the server's response.
     struct Exchange {
-        proxy: Proxy,
-        method: Method,
-        headers: HeaderMap,
+        http: HttpClient,
+        request: Request<()>,
         editor: Editor,
         decoder: Decoder,
         chunk: Bytes,
-        body: Option<BodyDataStream>,
+        body: BodyDataStream,
     }
 
     impl Exchange {
@@ -306,99 +263,88 @@ mod http {
                 params: ClientParams::CallTool(call),
                 ..
             } = message
-                && self.headers.contains_key(names::MCP_NAME)
+                && let Some(name) = self.request.headers_mut().get_mut(names::MCP_NAME)
             {
-                self.headers.insert(names::MCP_NAME, encode(&call.name));
+                *name = encode(&call.name);
             }
             self.send_body(serde_json::to_vec(message)?.into()).await
         }
 
-        fn send_body(
-            &self,
-            body: Bytes,
-        ) -> impl Future<Output = Result<Response, BoxError>> + Send + use<> {
-            let mut request = Request::new(body);
-            *request.method_mut() = self.method.clone();
-            *request.uri_mut() = self.proxy.server.clone();
-            *request.headers_mut() = self.headers.clone();
-            let response = self.proxy.http.clone().call(request);
-            async { Ok(response.await?.map(Body::new)) }
+        async fn send_body(&mut self, body: Bytes) -> Result<Response, BoxError> {
+            let request = self.request.clone().map(|()| body);
+            Ok(self.http.call(request).await?.map(Body::new))
         }
 
         /// Takes the messages of a response: an event stream, or one message.
-        async fn receive(&mut self, headers: &HeaderMap, body: Body) -> Result<(), BoxError> {
-            let kind = headers.get(header::CONTENT_TYPE);
-            if kind.is_some_and(|kind| kind.as_bytes().starts_with(EVENT_STREAM.as_bytes())) {
-                self.body = Some(body.into_data_stream());
-            } else {
-                self.body = None;
+        async fn receive(&mut self, response: Response) -> Result<(), BoxError> {
+            let kind = response.headers().get(header::CONTENT_TYPE);
+            let is_stream =
+                kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+            let mut body = response.into_body();
+            if !is_stream {
                 let message = ServerMessage::parse(&to_bytes(body, MAX_BODY).await?)?;
-                self.chunk = format!("data: {}\n\n", serde_json::to_string(&message)?).into();
+                body = format!("data: {}\n\n", serde_json::to_string(&message)?).into();
             }
+            self.body = body.into_data_stream();
             Ok(())
         }
 
         /// Answers with an event stream, which clients accept in place of a message.
-        async fn respond(mut self, response: Response) -> Result<Response, BoxError> {
-            let (mut head, body) = response.into_parts();
-            head.headers.remove(header::TRANSFER_ENCODING);
-            head.headers.remove(header::CONNECTION);
-            if head.status != StatusCode::OK || !head.headers.contains_key(header::CONTENT_TYPE) {
-                return Ok(Response::from_parts(head, body));
+        async fn respond(mut self, mut response: Response) -> Result<Response, BoxError> {
+            for name in [header::TRANSFER_ENCODING, header::CONNECTION] {
+                response.headers_mut().remove(name);
             }
-            self.receive(&head.headers, body).await?;
-            head.headers.remove(header::CONTENT_LENGTH);
-            let kind = HeaderValue::from_static(EVENT_STREAM);
-            head.headers.insert(header::CONTENT_TYPE, kind);
-            let events = stream::unfold(self, async |mut exchange| {
-                let event = exchange.next().await.transpose()?;
-                Some((event, exchange))
+            let mut headers = response.headers().clone();
+            if response.status() != StatusCode::OK || headers.remove(header::CONTENT_TYPE).is_none()
+            {
+                return Ok(response);
+            }
+            headers.remove(header::CONTENT_LENGTH);
+            self.receive(response).await?;
+            let events = stream::try_unfold(self, async |mut exchange| {
+                let event = exchange.next().await?;
+                Ok::<_, BoxError>(event.map(|event| (event, exchange)))
             });
-            Ok(Response::from_parts(head, Body::from_stream(events)))
+            let mut response = Sse::new(events).into_response();
+            response.headers_mut().extend(headers);
+            Ok(response)
         }
 
         /// Returns the next event for the client.
-        async fn next(&mut self) -> Result<Option<String>, BoxError> {
+        async fn next(&mut self) -> Result<Option<Event>, BoxError> {
             loop {
-                match self.decoder.decode(&mut self.chunk) {
-                    // The first event of a legacy stream has an id and no message.
-                    Some(Ok(SseItem::Event(event))) if event.data.is_empty() => {
-                        return Ok(Some(encode_event(&event, "")));
+                let Some(item) = self.decoder.decode(&mut self.chunk) else {
+                    match self.body.next().await {
+                        Some(chunk) => self.chunk = chunk?,
+                        None => return Ok(None),
                     }
-                    Some(Ok(SseItem::Event(event))) => {
-                        let message = ServerMessage::parse(event.data.as_bytes())?;
-                        match self.editor.edit_server(message)? {
-                            Step::Forward(message) => {
-                                let data = serde_json::to_string(&message)?;
-                                return Ok(Some(encode_event(&event, &data)));
-                            }
-                            Step::Ask(request) => {
-                                let (head, body) = self.send(&request).await?.into_parts();
-                                self.receive(&head.headers, body).await?;
-                            }
+                    continue;
+                };
+                let SseItem::Event(mut event) = item? else {
+                    continue;
+                };
+                // The first event of a legacy stream has an id and no message.
+                if !event.data.is_empty() {
+                    let message = ServerMessage::parse(event.data.as_bytes())?;
+                    match self.editor.edit_server(message)? {
+                        Step::Forward(message) => event.data = serde_json::to_string(&message)?,
+                        Step::Ask(request) => {
+                            let response = self.send(&request).await?;
+                            self.receive(response).await?;
+                            continue;
                         }
                     }
-                    Some(Ok(_)) => {}
-                    Some(Err(error)) => return Err(error.into()),
-                    None => match &mut self.body {
-                        Some(body) => match body.next().await {
-                            Some(chunk) => self.chunk = chunk?,
-                            None => return Ok(None),
-                        },
-                        None => return Ok(None),
-                    },
                 }
+                let mut sent = Event::default().event(event.name).data(event.data);
+                if let Some(id) = event.id {
+                    sent = sent.id(id);
+                }
+                if let Some(retry) = event.retry {
+                    sent = sent.retry(retry);
+                }
+                return Ok(Some(sent));
             }
         }
-    }
-
-    fn encode_event(event: &SseEvent, data: &str) -> String {
-        let id = event.id.as_ref().map(|id| format!("id: {id}\n"));
-        let retry = event
-            .retry
-            .map(|retry| format!("retry: {}\n", retry.as_millis()));
-        let (id, retry) = (id.unwrap_or_default(), retry.unwrap_or_default());
-        format!("{id}{retry}event: {}\ndata: {data}\n\n", event.name)
     }
 }
 
@@ -407,7 +353,8 @@ mod stdio {
     use std::process::Stdio;
 
     use mcp::types::{ClientMessage, ServerMessage};
-    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+    use serde::Serialize;
+    use tokio::io::{AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufReader};
     use tokio::process::Command;
     use tokio::sync::mpsc;
 
@@ -428,10 +375,10 @@ mod stdio {
             .spawn()?;
         let mut to_server = child.stdin.take().ok_or("no standard input")?;
         let from_server = child.stdout.take().ok_or("no standard output")?;
-        let (queue, mut waiting) = mpsc::channel::<Vec<u8>>(MAX_WAITING);
+        let (queue, mut waiting) = mpsc::channel::<ClientMessage>(MAX_WAITING);
         let writer = tokio::spawn(async move {
-            while let Some(line) = waiting.recv().await {
-                if to_server.write_all(&line).await.is_err() {
+            while let Some(message) = waiting.recv().await {
+                if write(&mut to_server, &message).await.is_err() {
                     break;
                 }
             }
@@ -442,76 +389,61 @@ mod stdio {
         let mut output = tokio::io::stdout();
         let mut editor = Editor::default();
         loop {
-            let line = tokio::select! {
-                line = client.next_line(), if queue.is_some() => match line? {
-                    Some(line) => match ClientMessage::parse(line.as_bytes()) {
-                        Ok(mut message) => {
-                            editor.edit_client(&mut message);
-                            send(queue.as_ref(), &message).await?;
-                            continue;
-                        }
-                        Err(error) => refusal(&error),
-                    },
-                    None => {
+            let step = tokio::select! {
+                line = client.next_line(), if queue.is_some() => {
+                    let Some(line) = line? else {
                         // The server ends when it has answered.
                         queue = None;
                         continue;
+                    };
+                    match ClientMessage::parse(line.as_bytes()) {
+                        Ok(mut message) => {
+                            editor.edit_client(&mut message);
+                            Step::Ask(message)
+                        }
+                        Err(error) => Step::Forward(refusal(&error)),
                     }
-                },
-                line = server.next_line() => match line? {
-                    Some(line) => match ServerMessage::parse(line.as_bytes()) {
-                        Ok(message) => match editor.edit_server(message)? {
-                            Step::Forward(message) => message,
-                            Step::Ask(request) => {
-                                send(queue.as_ref(), &request).await?;
-                                continue;
-                            }
-                        },
+                }
+                line = server.next_line() => {
+                    let Some(line) = line? else { break };
+                    match ServerMessage::parse(line.as_bytes()) {
+                        Ok(message) => editor.edit_server(message)?,
                         Err(error) => {
                             eprintln!("the server wrote a line that is not a message: {error}");
                             continue;
                         }
-                    },
-                    None => break,
-                },
+                    }
+                }
             };
-            let mut line = serde_json::to_vec(&line)?;
-            line.push(b'\n');
-            output.write_all(&line).await?;
-            output.flush().await?;
+            match (step, &queue) {
+                (Step::Forward(message), _) => write(&mut output, &message).await?,
+                (Step::Ask(message), Some(queue)) => queue.send(message).await?,
+                (Step::Ask(_), None) => {}
+            }
         }
         writer.abort();
         Ok(())
     }
 
-    async fn send(
-        queue: Option<&mpsc::Sender<Vec<u8>>>,
-        message: &ClientMessage,
-    ) -> Result<(), BoxError> {
+    async fn write(
+        to: &mut (impl AsyncWrite + Unpin),
+        message: &impl Serialize,
+    ) -> std::io::Result<()> {
         let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
-        if let Some(queue) = queue {
-            queue.send(line).await?;
-        }
-        Ok(())
+        to.write_all(&line).await?;
+        to.flush().await
     }
 }
 
 #[tokio::main]
-async fn main() -> ExitCode {
+async fn main() -> Result<(), BoxError> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let end = match args.first() {
+    match args.first() {
         Some(url) if url.starts_with("http://") || url.starts_with("https://") => {
             let address = args.get(1).map_or("127.0.0.1:8001", String::as_str);
             http::serve(url, address).await
         }
         _ => stdio::run(&args).await,
-    };
-    match end {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
     }
 }
