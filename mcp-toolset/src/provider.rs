@@ -86,6 +86,12 @@ const ALL_KEYWORDS: &[&str] = &[
 /// Depth of schemas where none is documented.
 const MAX_DEPTH: usize = 32;
 
+// Read in 2026-11. "Error" is the text of an error of the API, as callers have reported it; it is in no document.
+// Names of tools have 64 characters of `A-Za-z0-9_-` for all: documented by Anthropic and OpenAI; Gemini also allows
+// `.` and `:`, and its names start with a letter or `_`.
+
+/// JSON Schema 2020-12, without a limit of tools or descriptions. Properties have 64 characters of `A-Za-z0-9_.-`
+/// (error "Property keys should match pattern").
 const ANTHROPIC: Profile = Profile {
     document: "https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use",
     date: "2026-11",
@@ -106,7 +112,9 @@ const ANTHROPIC: Profile = Profile {
 
 const OPENAI: Profile = Profile {
     document: "https://platform.openai.com/docs/guides/function-calling",
+    // Error "string too long … maximum length 1024" of OpenAI and Azure. Newer models accept more.
     max_description: Some(1024),
+    // Reference of chat completions: "A max of 128 functions are supported". Error of responses: "array too long".
     max_tools: Some(128),
     ..ANTHROPIC
 };
@@ -118,6 +126,7 @@ const OPENAI_CHAT: Profile = Profile {
 
 const OPENAI_STRICT: Profile = Profile {
     document: "https://platform.openai.com/docs/guides/structured-outputs#supported-schemas",
+    // The document has all of these but `title`, and the formats.
     keywords: &[
         "title",
         "minimum",
@@ -143,13 +152,14 @@ const OPENAI_STRICT: Profile = Profile {
     ]),
     needs_types: true,
     is_strict: true,
-    // Half of the 10 levels: OpenAI has counted each array as two.
+    // Half of the documented 10 levels: errors have said "exceeds limit of 5".
     max_depth: 5,
     ..OPENAI
 };
 
 const GEMINI: Profile = Profile {
     document: "https://ai.google.dev/api/caching#Schema",
+    // The fields of `Schema`. Its `default` is ignored.
     keywords: &[
         "title",
         "minimum",
@@ -163,12 +173,14 @@ const GEMINI: Profile = Profile {
         "minProperties",
         "maxProperties",
     ],
+    // The newest document allows any. Errors have allowed `enum` and `date-time` only for strings.
     formats: Some(&["date-time", "enum", "float", "double", "int32", "int64"]),
     has_type_lists: false,
     has_nullable: true,
     has_string_enums_only: true,
     needs_types: true,
     needs_properties: true,
+    // Reference of Vertex AI: "Maximum 512 function declarations". Error of both services.
     max_tools: Some(512),
     images: &["image/png", "image/jpeg", "image/webp"],
     audio: &[

@@ -63,7 +63,7 @@ pub(super) fn all_of(schema: &Map<String, Value>) -> impl Iterator<Item = &Value
         .flatten()
 }
 
-/// Returns the name of a property for a model: 64 characters of `A-Za-z0-9_-` at most.
+/// Returns the name of a property for a model: 64 characters of `A-Za-z0-9_.-` at most.
 pub(super) fn key(own: &str) -> String {
     let is_portable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if own.len() <= 64 && !own.is_empty() && own.chars().all(is_portable) {
