@@ -24,7 +24,7 @@ use crate::cache::Cache;
 use crate::call_timer::Timeouts;
 use crate::connect_mode::ConnectMode;
 use crate::extension::{ClientSetup, IntoClientExtension, NotificationHandlers};
-use crate::header::{InvalidHeader, insert_header};
+use crate::header::{InvalidHeader, parse_header};
 use crate::inputs::{ElicitRequest, Inputs, IntoInput, SampleRequest, UrlRequest};
 #[cfg(feature = "auth")]
 use crate::login::Login;
@@ -433,8 +433,9 @@ impl ClientBuilder {
         name: impl TryInto<HeaderName> + AsRef<str>,
         value: impl TryInto<HeaderValue>,
     ) -> Self {
-        if let Err(InvalidHeader(name)) = insert_header(&mut self.headers, name, value) {
-            self.invalid_header.get_or_insert(name);
+        match parse_header(name, value) {
+            Ok((name, value)) => drop(self.headers.insert(name, value)),
+            Err(InvalidHeader(name)) => drop(self.invalid_header.get_or_insert(name)),
         }
         self
     }

@@ -337,12 +337,21 @@ impl ErrorKind {
             {
                 Self::no_common_version(supported, client_versions)
             }
-            fault => Self::Fault {
-                fault,
-                status,
-                challenge,
-                retry_after: None,
-            },
+            fault => Self::of_fault(fault, status, challenge),
+        }
+    }
+
+    /// Converts a fault whatever the client supports.
+    pub(crate) fn of_fault(
+        fault: Fault,
+        status: Option<StatusCode>,
+        challenge: Option<Box<str>>,
+    ) -> Self {
+        Self::Fault {
+            fault,
+            status,
+            challenge,
+            retry_after: None,
         }
     }
 

@@ -13,7 +13,7 @@ impl From<InvalidHeader> for ErrorKind {
     }
 }
 
-/// Adds a header to those with the same name. The value is marked as sensitive.
+/// Adds a header to those with the same name.
 pub(crate) fn append_header(
     headers: &mut HeaderMap,
     name: impl TryInto<HeaderName> + AsRef<str>,
@@ -24,18 +24,8 @@ pub(crate) fn append_header(
     Ok(())
 }
 
-/// Sets a header in place of those with the same name. The value is marked as sensitive.
-pub(crate) fn insert_header(
-    headers: &mut HeaderMap,
-    name: impl TryInto<HeaderName> + AsRef<str>,
-    value: impl TryInto<HeaderValue>,
-) -> Result<(), InvalidHeader> {
-    let (name, value) = parse_header(name, value)?;
-    headers.insert(name, value);
-    Ok(())
-}
-
-fn parse_header(
+/// Returns a header whose value is marked as sensitive.
+pub(crate) fn parse_header(
     name: impl TryInto<HeaderName> + AsRef<str>,
     value: impl TryInto<HeaderValue>,
 ) -> Result<(HeaderName, HeaderValue), InvalidHeader> {

@@ -154,15 +154,10 @@ impl Negotiator<'_> {
                 challenge,
                 retry_after,
                 ..
-            }) => (
-                ErrorKind::Fault {
-                    fault,
-                    status,
-                    challenge,
-                    retry_after,
-                },
-                false,
-            ),
+            }) => {
+                let kind = ErrorKind::of_fault(fault, status, challenge);
+                (kind.with_retry_after(retry_after), false)
+            }
             Ok(_) => (ErrorKind::WrongResult, false),
             Err(kind) => {
                 let is_gone = is_pipe && kind.is_disconnected();

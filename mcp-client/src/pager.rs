@@ -25,6 +25,22 @@ pub(crate) struct Pagination<T> {
     pub(crate) next_cursor: fn(&ResultBody) -> Option<Cursor>,
 }
 
+impl<T> Pagination<Vec<T>> {
+    /// Collects the items of all pages.
+    pub(crate) fn of_items(
+        call: fn(Page) -> Call,
+        next_cursor: fn(&ResultBody) -> Option<Cursor>,
+    ) -> Self {
+        Self {
+            empty: Vec::new,
+            append: |all, mut page| all.append(&mut page),
+            count: Vec::len,
+            call,
+            next_cursor,
+        }
+    }
+}
+
 /// Limits of a whole list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ListLimits {

@@ -176,12 +176,7 @@ async fn send_layered(
     let reply = layered.map_err(|_| ErrorKind::TimedOut(NOTIFY_TIMEOUT))?;
     match (reply, failure.lock().take()) {
         (Reply::Fault(_), Some(kind)) => Err(kind),
-        (Reply::Fault(fault), None) => Err(ErrorKind::Fault {
-            fault,
-            status: None,
-            challenge: None,
-            retry_after: None,
-        }),
+        (Reply::Fault(fault), None) => Err(ErrorKind::of_fault(fault, None, None)),
         _ => Ok(()),
     }
 }

@@ -182,7 +182,7 @@ impl Probe {
         let newest = supported.iter().copied().max();
         let step = match newest {
             Some(version) if version.is_modern() => Step::Discover(version),
-            _ => probe.initialize(Vec::new()),
+            _ => probe.initialize(),
         };
         (probe, step)
     }
@@ -220,7 +220,7 @@ impl Probe {
                 fault @ (Fault::HeaderMismatch(_) | Fault::MissingCapability { .. }),
                 None | Some(StatusCode::BAD_REQUEST),
             ) => Step::Fail(ProbeError::Refused(fault.clone())),
-            _ => self.initialize(Vec::new()),
+            _ => self.initialize(),
         }
     }
 
@@ -248,17 +248,13 @@ impl Probe {
             {
                 Step::Fail(status_error(status))
             }
-            Evidence::Fault(fault, _) => {
-                Step::Fail(ProbeError::UnexpectedResponse(fault.to_string()))
-            }
-            Evidence::Status(status) => Step::Fail(ProbeError::UnexpectedResponse(format!(
-                "HTTP status {status}"
-            ))),
-            Evidence::Silence => Step::Fail(ProbeError::UnexpectedResponse("silence".to_owned())),
-            Evidence::Gone => Step::Fail(ProbeError::UnexpectedResponse("the end".to_owned())),
-            Evidence::Unreadable | Evidence::Discovered(_) => {
-                Step::Fail(ProbeError::UnexpectedResponse("another result".to_owned()))
-            }
+            other => Step::Fail(ProbeError::UnexpectedResponse(match other {
+                Evidence::Fault(fault, _) => fault.to_string(),
+                Evidence::Status(status) => format!("HTTP status {status}"),
+                Evidence::Silence => "silence".to_owned(),
+                Evidence::Gone => "the end".to_owned(),
+                _ => "another result".to_owned(),
+            })),
         }
     }
 
@@ -289,11 +285,11 @@ impl Probe {
         }
     }
 
-    fn initialize(&mut self, theirs: Vec<String>) -> Step {
+    fn initialize(&mut self) -> Step {
         let sessions = self.supported.iter().filter(|version| !version.is_modern());
         match sessions.max().copied() {
             Some(version) => self.open(version),
-            None => self.nothing_in_common(theirs),
+            None => self.nothing_in_common(Vec::new()),
         }
     }
 

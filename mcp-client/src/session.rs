@@ -99,12 +99,10 @@ pub(crate) async fn renew(client: &Client, expired: u64) -> Result<(), ErrorKind
             ..
         } => Arc::unwrap_or_clone(result),
         Reply::Fault(fault) => {
-            return Err(ErrorKind::Fault {
-                fault,
-                status: received.status,
-                challenge: received.challenge,
-                retry_after: received.retry_after,
-            });
+            return Err(
+                ErrorKind::of_fault(fault, received.status, received.challenge)
+                    .with_retry_after(received.retry_after),
+            );
         }
         _ => return Err(ErrorKind::WrongResult),
     };

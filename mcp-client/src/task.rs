@@ -117,10 +117,7 @@ impl Client {
 impl TaskHandle {
     /// Returns the id of the task. `None` if the server answered the call directly.
     pub fn id(&self) -> Option<&str> {
-        match &self.state {
-            TaskState::Done(_) => None,
-            TaskState::Running(task) => Some(&task.task_id),
-        }
+        self.task().map(|task| &*task.task_id)
     }
 
     /// Returns the task as the server described it when the handle was created. `None` if the server

@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::sync::{Arc, OnceLock};
-use std::{fmt, io};
 
 use mcp_core::schema::{Check, Validator, check_result};
 use mcp_core::{Call, ClientRequest, Listing, ParamHeaders, ResultBody};
@@ -272,26 +272,8 @@ fn schema_bytes(tool: &Tool, entry: &ToolEntry) -> usize {
 }
 
 fn json_bytes(schema: &JsonObject) -> usize {
-    let mut counter = ByteCounter(0);
-    match serde_json::to_writer(&mut counter, schema) {
-        Ok(()) => counter.0,
-        // The writer never fails, and a parsed schema serializes.
-        Err(_) => MAX_BYTES,
-    }
-}
-
-/// A writer that counts bytes and drops them.
-struct ByteCounter(usize);
-
-impl io::Write for ByteCounter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    // A parsed schema serializes.
+    serde_json::to_vec(schema).map_or(MAX_BYTES, |json| json.len())
 }
 
 /// Returns the headers that mirror arguments of a tool.

@@ -153,13 +153,7 @@ impl<E: Extension> ExtensionClient<E> {
         let read = |body| read_result::<R>(body).map(R::into_items);
         let first = page_call::<R>(Page::first());
         let list = PreparedCall::new(&self.client, first, read).idempotent(true);
-        list.paginated(Pagination {
-            empty: Vec::new,
-            append: |all, mut page| all.append(&mut page),
-            count: Vec::len,
-            call: page_call::<R>,
-            next_cursor: next_page,
-        })
+        list.paginated(Pagination::of_items(page_call::<R>, next_page))
     }
 
     /// Sends a notification. Headers and `_meta` can be set before it is awaited.

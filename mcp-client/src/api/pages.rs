@@ -90,12 +90,7 @@ impl Client {
     /// Prepares a call that collects all pages.
     pub(super) fn list<'a, P: ListPage>(&self) -> PreparedCall<'a, Vec<P::Item>> {
         let read = |body| P::read(body).map(P::into_items);
-        PreparedCall::new(self, P::call(Page::first()), read).paginated(Pagination {
-            empty: Vec::new,
-            append: |all, mut page| all.append(&mut page),
-            count: Vec::len,
-            call: P::call,
-            next_cursor: P::next_cursor,
-        })
+        PreparedCall::new(self, P::call(Page::first()), read)
+            .paginated(Pagination::of_items(P::call, P::next_cursor))
     }
 }

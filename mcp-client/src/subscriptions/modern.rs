@@ -8,7 +8,7 @@ use mcp_core::backoff::Backoff;
 use mcp_core::wire::ClientRequestContext;
 use mcp_core::{ClientRequest, Frames, Observation, Reply, ServerNotification};
 use mcp_types::{Message, RequestId, SubscriptionFilter};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::subscription::{SubscribeOptions, Subscription};
 use crate::attempt::{foreign_response_id, send};
@@ -125,16 +125,9 @@ impl Listener {
         let end = deadline_after(self.request.options.retry_for);
         loop {
             let delay = self.backoff.next_delay();
-            match select(
-                Box::pin(sleep(delay)),
-                Box::pin(self.request.client.inner.closing.closed()),
-            )
-            .await
-            {
-                Either::Left(_) => {}
-                Either::Right((reason, _)) => {
-                    return Err(ErrorKind::closed(reason));
-                }
+            let closed = self.request.client.inner.closing.closed();
+            if let Ok(reason) = timeout(delay, closed).await {
+                return Err(ErrorKind::closed(reason));
             }
             match self.request.open().await {
                 Ok(stream) => {
