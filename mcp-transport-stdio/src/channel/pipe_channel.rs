@@ -50,7 +50,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 // spec: TRN-04, STDIO-09, STDIO-10
 #[derive(Debug)]
 pub struct PipeChannel {
-    shared: Arc<ChannelState>,
+    pub(super) shared: Arc<ChannelState>,
     transport: Transport,
     router: AbortHandle,
 }
@@ -123,11 +123,6 @@ impl PipeChannel {
     pub fn transport(mut self, transport: Transport) -> Self {
         self.transport = transport;
         self
-    }
-
-    #[cfg(test)]
-    pub(super) fn pending_count(&self) -> usize {
-        self.shared.pending.lock().len()
     }
 }
 

@@ -170,12 +170,7 @@ impl ChannelState {
         if let Some(ServerNotification::Progress { token, .. }) = &decoded {
             // The progress token of a request is its id.
             // spec: PROG-01
-            return self
-                .pending
-                .lock()
-                .get(token.as_id())
-                .cloned()
-                .map(NotificationTarget::Call);
+            return self.pending_call(token.as_id());
         }
         if wire.version().is_modern() {
             // spec: CAN-09
@@ -185,12 +180,7 @@ impl ChannelState {
             }
             // spec: STDIO-09, SUB-07
             if let Some(subscription) = wire.subscription_id(notification) {
-                return self
-                    .pending
-                    .lock()
-                    .get(&subscription)
-                    .cloned()
-                    .map(NotificationTarget::Call);
+                return self.pending_call(&subscription);
             }
         }
         // These name no request. With a single pending call they belong to it: the caller reads them before the
@@ -206,6 +196,11 @@ impl ChannelState {
             return Some(NotificationTarget::Call(call.clone()));
         }
         None
+    }
+
+    fn pending_call(&self, id: &RequestId) -> Option<NotificationTarget> {
+        let call = self.pending.lock().get(id).cloned();
+        call.map(NotificationTarget::Call)
     }
 
     /// Queues a message that belongs to no request. Returns whether `inbound` was called.

@@ -73,8 +73,6 @@ struct Child {
     pipe: PipeChannel,
     process: Arc<Process>,
     capture: StderrCapture,
-    close_timeout: Duration,
-    term_timeout: Duration,
 }
 
 impl ChildChannel {
@@ -142,21 +140,19 @@ impl Child {
             pipe,
             process,
             capture,
-            close_timeout: command.close_timeout,
-            term_timeout: command.term_timeout,
         })
     }
 
     /// Ends the server: closes its input, then terminates it, then kills it.
     // spec: STDIO-12
-    async fn close(&self) {
+    async fn close(&self, command: &ServerCommand) {
         self.pipe.close().await;
         let process = &self.process;
-        if timeout(self.close_timeout, ended(process)).await.is_ok() {
+        if timeout(command.close_timeout, ended(process)).await.is_ok() {
             return;
         }
         process.terminate();
-        if timeout(self.term_timeout, ended(process)).await.is_ok() {
+        if timeout(command.term_timeout, ended(process)).await.is_ok() {
             return;
         }
         process.kill();
@@ -238,9 +234,7 @@ impl Channel for ChildChannel {
         let shared = self.shared.clone();
         Box::pin(async move {
             let child = Arc::new(Child::spawn(&shared.command, &shared.peer, &shared.stderr)?);
-            let mut current = shared.child.lock();
-            let old = std::mem::replace(&mut *current, child);
-            drop(current);
+            let old = std::mem::replace(&mut *shared.child.lock(), child);
             // Dropped after the lock, because dropping a child takes time.
             drop(old);
             Ok(())
@@ -257,7 +251,7 @@ impl Channel for ChildChannel {
     }
 
     fn close(&self) -> BoxFuture<'static, ()> {
-        let child = self.shared.child();
-        Box::pin(async move { child.close().await })
+        let (shared, child) = (self.shared.clone(), self.shared.child());
+        Box::pin(async move { child.close(&shared.command).await })
     }
 }

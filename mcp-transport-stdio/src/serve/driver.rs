@@ -212,12 +212,8 @@ impl Driver {
     fn handle_line(&mut self, line: Line) {
         match line {
             Line::Text(message) => match Message::parse(&message) {
-                Ok(Message::Request(request)) => self.handle_request(&request),
-                Ok(Message::Notification(notification)) => self.handle_notification(&notification),
-                Ok(Message::Response(response)) => self.handle_response(&response),
-                Ok(_) => {}
                 Err(ParseError::Batch) => self.handle_batch(&message),
-                Err(error) => self.handle_invalid(&message, error),
+                parsed => self.handle_message(parsed, &message),
             },
             Line::TooLong(head) => {
                 let limit = self.settings.line_limit;
@@ -226,6 +222,16 @@ impl Driver {
                 self.refuse(MODERN, None, &Fault::InvalidRequest(reason.into()));
             }
             _ => {}
+        }
+    }
+
+    fn handle_message(&mut self, parsed: Result<Message<'_>, ParseError>, line: &[u8]) {
+        match parsed {
+            Ok(Message::Request(request)) => self.handle_request(&request),
+            Ok(Message::Notification(notification)) => self.handle_notification(&notification),
+            Ok(Message::Response(response)) => self.handle_response(&response),
+            Ok(_) => {}
+            Err(error) => self.handle_invalid(line, error),
         }
     }
 
@@ -248,15 +254,7 @@ impl Driver {
         match wire::batch::read(batch, version) {
             Ok(messages) => {
                 for message in messages {
-                    match message {
-                        Ok(Message::Request(request)) => self.handle_request(&request),
-                        Ok(Message::Notification(notification)) => {
-                            self.handle_notification(&notification)
-                        }
-                        Ok(Message::Response(response)) => self.handle_response(&response),
-                        Ok(_) => {}
-                        Err(error) => self.handle_invalid(batch, error),
-                    }
+                    self.handle_message(message, batch);
                 }
             }
             Err(fault) => {
@@ -310,11 +308,7 @@ impl Driver {
             let principal = self.settings.extensions.get::<Principal>();
             inbound.authorize(gate, principal)?;
         }
-        let limit = self.settings.max_calls;
-        if self.calls.len() >= limit {
-            let reason = format!("{limit} calls are running already; wait for one of them to end");
-            return Err(too_many_calls(&reason));
-        }
+        check_count(self.calls.len(), self.settings.max_calls)?;
         if inbound.is_subscription() {
             let mut draining = self.draining.subscribe();
             let counted = self.settings.counters.subscription();
@@ -445,11 +439,7 @@ impl Driver {
         if let Some(gate) = &self.settings.gate {
             inbound.authorize(&**gate, extensions.get::<Principal>())?;
         }
-        let limit = self.settings.max_calls;
-        if self.calls.tasks() >= limit {
-            let reason = format!("{limit} calls are running already; wait for one of them to end");
-            return Err(too_many_calls(&reason));
-        }
+        check_count(self.calls.tasks(), self.settings.max_calls)?;
         let handling = inbound.serve(&*self.service, extensions);
         self.calls.start_notification(handling);
         Ok(())
@@ -550,14 +540,18 @@ async fn next_change(
     }
 }
 
-/// Returns the fault for a call beyond the limit of running calls, and logs it at most once per second.
-fn too_many_calls(reason: &str) -> Fault {
+/// Refuses a call beyond the limit of running calls, and logs this at most once per second.
+fn check_count(running: usize, limit: usize) -> Result<(), Fault> {
     static REFUSED: LogLimit = LogLimit::new();
 
+    if running < limit {
+        return Ok(());
+    }
+    let reason = format!("{limit} calls are running already; wait for one of them to end");
     if let Some(suppressed) = REFUSED.permit(Instant::now().into_std()) {
         tracing::warn!(reason, suppressed, "a call was refused");
     }
-    Fault::rate_limited(reason, CALL_WAIT)
+    Err(Fault::rate_limited(reason, CALL_WAIT))
 }
 
 /// Returns whether an invalid message contains a result or an error, and no method.
