@@ -205,7 +205,7 @@ impl Surface<'_> {
             .iter()
             .position(|library| library.root == root)
         {
-            Some(other) if other != of => match self.libraries[other].resolve(ROOT, rest) {
+            Some(other) if other != of => match self.libraries[other].resolve_outside(rest) {
                 Target::External(_) => (of, target),
                 found => (other, found),
             },

@@ -9,12 +9,16 @@ pub mod prelude;
 pub use mcp_core as core;
 #[cfg(feature = "client")]
 pub use mcp_core::{Queue, far};
+pub use mcp_core::{list, made};
 #[doc(hidden)]
 pub use mcp_core::Full;
 "#;
 
 const LIB: &str = r#"
 mod queue;
+mod list { pub fn list() {} #[macro_export] macro_rules! made { () => {} } }
+mod made { pub struct Inner; }
+pub use list::list;
 #[doc(hidden)]
 pub mod inside;
 pub use queue::{Queue, Full as Crowded, Hold, Made};
@@ -70,7 +74,9 @@ const fn Queue<T>::new() -> Self  [feature = "client"]
 fn Queue<T>::add(self, entry: T) -> Self  [feature = "client"]
 fn Queue<T>::{first, last}<U: a::B>(&self) -> U  [feature = "client"]
 fn Queue<u8>::bytes(&self)  [unix]  [feature = "client"]
+fn list()
 in Queue<T>: setters!(size, title)  [feature = "client"]
+macro made!
 struct Queue<T> { entries: Vec<T>, .. } …  [feature = "client"]
 use in crate: mcp_core as core
 use in prelude: Hold as _, Queue

@@ -1,6 +1,6 @@
 //! Resolution of a path in a module to the module that it names, or to the item and its module.
 
-use syn::Item;
+use syn::{Item, Visibility};
 
 use super::tree::{Crate, ROOT, definition};
 
@@ -34,6 +34,31 @@ impl Crate<'_> {
     /// Resolves a path as it is written in the module `from`.
     pub(crate) fn resolve(&self, from: usize, path: &[String]) -> Target {
         self.resolve_from(from, path, &mut Visited::new())
+    }
+
+    /// Resolves a path as another crate writes it. Private modules cannot be imported, so an import or a macro
+    /// with the same name as a private module wins.
+    pub(crate) fn resolve_outside(&self, path: &[String]) -> Target {
+        let found = self.resolve(ROOT, path);
+        let Target::Module(module) = found else {
+            return found;
+        };
+        let (Some(parent), Some(name)) = (self.modules[module].parent, path.last()) else {
+            return found;
+        };
+        let is_private = self.modules[parent].all_items().any(|item| {
+            matches!(item, Item::Mod(it) if it.ident == name && it.vis == Visibility::Inherited)
+        });
+        if !is_private {
+            return found;
+        }
+        let mut imports = self.modules[parent].imports.iter();
+        match imports.find(|import| import.name == *name) {
+            Some(import) => self.resolve(parent, &import.path),
+            None => self
+                .exported_macro(name)
+                .map_or(found, |definer| Target::Item(definer, name.clone())),
+        }
     }
 
     /// Resolves a single name in `module`, also through its imports. Returns `None` for unknown names.
