@@ -25,20 +25,20 @@ type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Takes the streams. With `guard`, other code of the process no longer reaches them.
+/// Takes the streams. Other code of the process no longer reaches them.
 ///
 /// # Errors
 ///
 /// Returns an error when the streams are taken already, or cannot be duplicated.
 // spec: STDIO-03
-pub(crate) fn take(guard: bool) -> io::Result<Streams> {
+pub(crate) fn take() -> io::Result<Streams> {
     if TAKEN.swap(true, Ordering::SeqCst) {
         return Err(io::Error::new(
             io::ErrorKind::AlreadyExists,
             "a server uses the standard streams of this process already",
         ));
     }
-    system::take(guard)
+    system::take()
 }
 
 #[cfg(unix)]
@@ -62,15 +62,13 @@ mod system {
     /// The lowest file descriptor after the three standard streams.
     const FIRST_FREE: i32 = 3;
 
-    pub(super) fn take(guard: bool) -> io::Result<Streams> {
+    pub(super) fn take() -> io::Result<Streams> {
         // Earlier output must not end up in the middle of a message.
         io::stdout().flush()?;
         let input = fcntl_dupfd_cloexec(stdin(), FIRST_FREE)?;
         let output = fcntl_dupfd_cloexec(stdout(), FIRST_FREE)?;
-        if guard {
-            dup2_stdin(File::open("/dev/null")?.as_fd())?;
-            dup2_stdout(stderr())?;
-        }
+        dup2_stdin(File::open("/dev/null")?.as_fd())?;
+        dup2_stdout(stderr())?;
         Ok(Streams {
             reader: reader(input)?,
             hung_up: hung_up(&output)?,
@@ -127,7 +125,7 @@ mod system {
 
     use super::Streams;
 
-    pub(super) fn take(_: bool) -> io::Result<Streams> {
+    pub(super) fn take() -> io::Result<Streams> {
         Ok(Streams {
             reader: Box::new(tokio::io::stdin()),
             writer: Box::new(tokio::io::stdout()),

@@ -114,13 +114,6 @@ impl StdioServer {
         self
     }
 
-    /// Stops [`run`](Self::run) from redirecting the standard streams. The client then receives the
-    /// program's other output, too, and tries to parse it as messages.
-    pub fn without_guard(mut self) -> Self {
-        self.settings.guard = false;
-        self
-    }
-
     /// Returns a function that reads this server's counters, such as queued bytes and refused calls, for
     /// metrics and health checks. It works before, while and after the server runs. A pipe has at most
     /// one session, and no streams.
@@ -158,7 +151,7 @@ impl StdioServer {
         let (name, version) = (&profile.info().name, &profile.info().version);
         tracing::info!("serving {name} {version} at standard input and output");
         let served = async {
-            let streams = standard::take(self.settings.guard)?;
+            let streams = standard::take()?;
             let served = self.run_over(streams.reader, streams.writer);
             tokio::select! {
                 biased;

@@ -14,8 +14,6 @@ pub(super) struct ServerSettings {
     pub(super) drain_timeout: Duration,
     pub(super) gate: Option<Arc<dyn Gate>>,
     pub(super) extensions: Extensions,
-    /// Redirects the standard streams while the server uses them.
-    pub(super) guard: bool,
     pub(super) counters: Arc<Counters>,
 }
 
@@ -27,7 +25,6 @@ impl Default for ServerSettings {
             drain_timeout: Duration::from_secs(10),
             gate: None,
             extensions: Extensions::new(),
-            guard: true,
             counters: Arc::default(),
         }
     }
