@@ -34,7 +34,6 @@ pub use introspection::Introspection;
 pub use jwt::Algorithm;
 pub use layer::{Protected, ProtectedBody, ProtectedFuture};
 pub use metadata::MetadataService;
-pub use proof::NonceKey;
 pub use protection::Protection;
 pub use settings::ResourceServer;
 pub use static_tokens::StaticTokens;

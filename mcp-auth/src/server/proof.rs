@@ -18,8 +18,7 @@ use super::proof_memory::ProofMemory;
 use super::verifier::VerifyError;
 use crate::clock;
 use crate::dpop::DPOP;
-use crate::error::AuthError;
-use crate::key::{random_text, sha256_base64};
+use crate::key::sha256_base64;
 use crate::limits::MAX_TOKEN;
 use crate::secret::Secret;
 
@@ -35,20 +34,10 @@ const MAX_ID: usize = 256;
 /// The key of the nonces that proofs must contain. Nonces need no memory: nodes with the same key accept
 /// each other's.
 #[derive(Clone)]
-pub struct NonceKey(hmac::Key);
+pub(super) struct NonceKey(hmac::Key);
 
 impl NonceKey {
-    /// Creates a key for one process.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`AuthError::Key`] when the system has no random numbers.
-    pub fn random() -> Result<Self, AuthError> {
-        Ok(Self::from_secret(&Secret::new(random_text(32)?)))
-    }
-
-    /// Creates a key from a secret that several nodes share: at least 32 random characters.
-    pub fn from_secret(secret: &Secret) -> Self {
+    pub(super) fn new(secret: &Secret) -> Self {
         Self(hmac::Key::new(
             hmac::HMAC_SHA256,
             secret.expose().as_bytes(),
@@ -233,7 +222,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::key::ProofKey;
+    use crate::key::{ProofKey, random_text};
 
     const URL: &str = "https://mcp.example/mcp";
     const TOKEN: &str = "token";
@@ -348,7 +337,7 @@ mod tests {
 
     #[test]
     fn nonces_are_those_of_the_key_and_expire() {
-        let key = NonceKey::random().unwrap();
+        let key = NonceKey::new(&Secret::new("nonces"));
         let case = Case::new(Some(key.clone()));
         let now = clock::unix_now();
         assert_eq!(case.check(json!({"nonce": key.nonce(now)})), Ok(()));
@@ -358,7 +347,7 @@ mod tests {
             json!("AAAAAAAAAAAA"),
             json!(key.nonce(now - 310)),
             json!(key.nonce(now + 310)),
-            json!(NonceKey::random().unwrap().nonce(now)),
+            json!(NonceKey::new(&Secret::new("other")).nonce(now)),
         ] {
             let checked = case.check(json!({"nonce": nonce}));
             assert_eq!(checked, Err(ProofError::UseNonce), "{nonce}");

@@ -25,6 +25,7 @@ use crate::fetch::Fetcher;
 use crate::limits::Limits;
 use crate::metadata::resource;
 use crate::scope::Scopes;
+use crate::secret::Secret;
 
 /// Number of verified tokens that are remembered.
 const MAX_VERIFIED: usize = 20_000;
@@ -238,9 +239,10 @@ impl ResourceServer {
         self
     }
 
-    /// Demands a nonce of this server in proofs of possession, so that a client cannot prepare them.
-    pub fn dpop_nonces(mut self, key: NonceKey) -> Self {
-        self.nonces = Some(key);
+    /// Demands a nonce of this server in proofs of possession, so that a client cannot prepare them. The
+    /// secret is at least 32 random characters. Nodes with the same secret accept each other's nonces.
+    pub fn dpop_nonces(mut self, secret: &Secret) -> Self {
+        self.nonces = Some(NonceKey::new(secret));
         self
     }
 

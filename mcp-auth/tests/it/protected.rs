@@ -10,8 +10,8 @@ use axum::http::{Method, Request, Response, StatusCode};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use mcp::auth::{
-    AccessToken, Algorithm, Claims, Dpop, Introspection, NonceKey, Protected, Protection,
-    ResourceServer, StaticTokens, TokenExchange, TokenVerifier, VerifiedToken, VerifyError,
+    AccessToken, Algorithm, Claims, Dpop, Introspection, Protected, Protection, ResourceServer,
+    Secret, StaticTokens, TokenExchange, TokenVerifier, VerifiedToken, VerifyError,
 };
 use mcp::prelude::*;
 use mcp::{ScopedCall, StreamableHttp};
@@ -967,7 +967,7 @@ async fn nonce_of_the_server_is_demanded_once() {
     let auth = ResourceServer::new(RESOURCE)
         .issuer(issuer.url())
         .dpop(Dpop::Required)
-        .dpop_nonces(NonceKey::random().unwrap());
+        .dpop_nonces(&Secret::new("nonces"));
     let world = World::new(auth);
     let (status, _, head) = world
         .send(prover.request("DPoP", Some(&prover.proof("1", None))))
@@ -1197,9 +1197,7 @@ fn mistakes_in_settings_are_found_when_the_protection_is_built() {
             "is set twice",
         ),
         (
-            server()
-                .dpop_nonces(NonceKey::random().unwrap())
-                .issuer(issuer),
+            server().dpop_nonces(&Secret::new("nonces")).issuer(issuer),
             "add .dpop(…)",
         ),
         (

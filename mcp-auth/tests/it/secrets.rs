@@ -10,7 +10,7 @@ use futures_util::StreamExt as _;
 use mcp::StreamableHttp;
 use mcp::prelude::*;
 use mcp_auth::{
-    AccessToken, AuthError, CredentialStore, Dpop, Introspection, MemoryStore, NonceKey, OAuth,
+    AccessToken, AuthError, CredentialStore, Dpop, Introspection, MemoryStore, OAuth,
     ResourceServer, Secret, StaticTokens, StoreKey, StoreLock, TokenExchange, VerifiedToken,
 };
 use parking_lot::Mutex;
@@ -193,7 +193,7 @@ async fn protected_server() -> String {
         .static_tokens(tokens)
         .keep_access_token()
         .dpop(Dpop::Optional)
-        .dpop_nonces(NonceKey::from_secret(&Secret::new("canary-nonces")));
+        .dpop_nonces(&Secret::new("canary-nonces"));
     shown.push_str(&format!("{auth:?}"));
     let protection = auth.build().unwrap();
     let show =

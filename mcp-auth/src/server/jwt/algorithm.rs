@@ -69,7 +69,7 @@ impl Algorithm {
     }
 
     /// The name in headers and metadata, such as `ES256`.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rs256 => "RS256",
             Self::Rs384 => "RS384",
