@@ -43,7 +43,7 @@ fn refusal(schema: &str, arguments: &str) -> Option<(JsonObject, String)> {
     let schema: JsonObject = serde_json::from_str(schema).ok()?;
     let arguments = RawObject::from_text(arguments).ok()?;
     let handler = async |arguments: RawArgs| arguments.as_str().len().to_string();
-    let tool = Tool::raw("t", schema.clone()).handler(handler);
+    let tool = Tool::new("t").input_schema(schema.clone()).handler(handler);
     let server = Server::new("s", "1").tool(tool);
     let call = Call::CallTool(CallToolParams::new("t", Some(arguments)));
     match send(&server, call, InputState::default()) {

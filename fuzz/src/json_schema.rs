@@ -122,7 +122,7 @@ fn run(input: &[u8]) {
     let Ok(schema) = serde_json::from_str::<JsonObject>(schema) else {
         return;
     };
-    let tool = Tool::raw("t", schema.clone());
+    let tool = Tool::new("t").input_schema(schema.clone());
     let lints = lint(&tool);
     let _ = lints.len();
     if let Err(error) = ParamHeaders::from_schema(&schema) {

@@ -79,7 +79,7 @@ fn run(input: &[u8]) {
 
 /// Returns the values of the variables, if the server reads the URI.
 fn values(server: &Server, uri: &str) -> Option<JsonObject> {
-    let call = Call::ReadResource(ReadResourceParams::new(uri));
+    let call = Call::ReadResource(ReadResourceParams::from(uri));
     let Reply::Complete {
         body: ResultBody::ReadResource(read),
         ..

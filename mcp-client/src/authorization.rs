@@ -1,6 +1,6 @@
 //! Connecting with authorization, and logins of connected clients.
 
-use mcp_auth::{AuthError, AuthStatus, Authorizer};
+use mcp_auth::{AuthError, Authorizer};
 use mcp_transport_http::client::HttpChannel;
 
 use crate::builder::ClientBuilder;
@@ -51,7 +51,7 @@ pub(crate) async fn open_with_login(
 /// # Examples
 ///
 /// ```no_run
-/// use mcp::auth::{AuthStatus, OAuth};
+/// use mcp::auth::{AuthStatus, Authorizer, OAuth};
 /// use mcp::prelude::*;
 ///
 /// # async fn run() -> mcp::Result<()> {
@@ -59,7 +59,8 @@ pub(crate) async fn open_with_login(
 ///     .oauth(OAuth::interactive("My Agent"))
 ///     .connect("https://mcp.example.com/mcp")
 ///     .await?;
-/// if let Some(AuthStatus::LoggedIn { scopes, .. }) = client.auth_status() {
+/// let status = client.authorizer().map(Authorizer::status);
+/// if let Some(AuthStatus::LoggedIn { scopes, .. }) = status {
 ///     println!("scopes: {scopes}");
 /// }
 /// client.logout().await?;
@@ -93,14 +94,8 @@ impl Client {
         Ok(logged_out?)
     }
 
-    /// Returns the state of the login. Sends nothing. `None` when the client was connected without
-    /// authorization.
-    pub fn auth_status(&self) -> Option<AuthStatus> {
-        self.authorizer().map(Authorizer::status)
-    }
-
-    /// Returns the tokens of this client, to watch their [events](Authorizer::events) or to connect
-    /// another client. `None` when the client was connected without authorization.
+    /// Returns the tokens of this client, to read their [status](Authorizer::status), to watch their
+    /// [events](Authorizer::events) or to connect another client. `None` when the client was connected without authorization.
     pub fn authorizer(&self) -> Option<&Authorizer> {
         self.inner.authorizer.as_ref()
     }

@@ -287,11 +287,11 @@ mod tests {
     const HOUR: Duration = Duration::from_secs(3600);
 
     fn tools() -> ClientRequest {
-        Call::ListTools(Page::first()).into()
+        Call::ListTools(Page::default()).into()
     }
 
     fn read(uri: &str) -> ClientRequest {
-        Call::ReadResource(ReadResourceParams::new(uri)).into()
+        Call::ReadResource(ReadResourceParams::from(uri)).into()
     }
 
     fn server(name: &str) -> ServerIdentity {
@@ -333,8 +333,8 @@ mod tests {
         put(&cache, &tools(), 1);
         put(&cache, &read("file:///a"), 1);
         for other in [
-            Call::ListTools(Page::at(Cursor::new("2"))).into(),
-            Call::ListPrompts(Page::first()).into(),
+            Call::ListTools(Page::from(Cursor::new("2"))).into(),
+            Call::ListPrompts(Page::default()).into(),
             read("file:///b"),
         ] {
             assert!(!has(&cache, &other), "{other:?}");
@@ -400,9 +400,9 @@ mod tests {
 
     #[tokio::test]
     async fn changes_invalidate_matching_entries() {
-        let prompts: ClientRequest = Call::ListPrompts(Page::first()).into();
-        let resources: ClientRequest = Call::ListResources(Page::first()).into();
-        let templates: ClientRequest = Call::ListResourceTemplates(Page::first()).into();
+        let prompts: ClientRequest = Call::ListPrompts(Page::default()).into();
+        let resources: ClientRequest = Call::ListResources(Page::default()).into();
+        let templates: ClientRequest = Call::ListResourceTemplates(Page::default()).into();
         let all = [
             tools(),
             prompts,

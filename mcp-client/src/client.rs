@@ -400,10 +400,10 @@ impl Client {
             .map_err(|_| ErrorKind::TimedOut(CLOSE_TIMEOUT).into())
     }
 
-    /// Removes all results from the [cache](crate::ClientBuilder::cache) of this client, also those of
-    /// other clients that share it. Use this after the identity of the user has changed.
+    /// Removes all results from the cache, also those of other clients that share it.
     // spec: CACHE-08
-    pub fn clear_cache(&self) {
+    #[cfg(feature = "auth")]
+    pub(crate) fn clear_cache(&self) {
         self.inner.cache.clear();
     }
 

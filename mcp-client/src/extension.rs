@@ -16,7 +16,7 @@ use mcp_types::{ClientCapabilities, JsonObject, RawObject};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::inputs::{Asker, BoxError, CustomInput, IntoInput};
+use crate::inputs::{Asker, BoxError, Convert, CustomInput, IntoInput};
 
 /// The client side of an [`Extension`]. Add it to a client with
 /// [`ClientBuilder::extension`](crate::ClientBuilder::extension).
@@ -77,15 +77,26 @@ pub trait ClientExtension: Extension + Sized {
     message = "`{Self}` is not an extension of a client",
     note = "implement `ClientExtension` for it, or pass its identifier and its settings"
 )]
-pub trait IntoClientExtension: Sized {
-    /// Returns the identity and the settings.
-    fn registration(&self) -> Registration<ClientCapabilities>;
+pub trait IntoClientExtension: sealed::AddTo {}
 
-    /// Adds the handlers and layers.
-    fn add_to(self, setup: &mut ClientSetup<Self>);
+impl<E: ClientExtension> IntoClientExtension for E {}
+
+impl<S: Serialize> IntoClientExtension for (&str, S) {}
+
+mod sealed {
+    use super::{ClientCapabilities, ClientSetup, Registration};
+
+    #[expect(unnameable_types, reason = "seals the trait")]
+    pub trait AddTo: Sized {
+        /// Returns the identity and the settings.
+        fn registration(&self) -> Registration<ClientCapabilities>;
+
+        /// Adds the handlers and layers.
+        fn add_to(self, setup: &mut ClientSetup<Self>);
+    }
 }
 
-impl<E: ClientExtension> IntoClientExtension for E {
+impl<E: ClientExtension> sealed::AddTo for E {
     fn registration(&self) -> Registration<ClientCapabilities> {
         Registration::of::<E>(&self.settings())
     }
@@ -95,7 +106,7 @@ impl<E: ClientExtension> IntoClientExtension for E {
     }
 }
 
-impl<S: Serialize> IntoClientExtension for (&str, S) {
+impl<S: Serialize> sealed::AddTo for (&str, S) {
     fn registration(&self) -> Registration<ClientCapabilities> {
         Registration::new(self.0, "a raw extension", &self.1)
     }
@@ -202,7 +213,7 @@ impl<E: ClientExtension> ClientSetup<E> {
         self.parts.registration.add_method(N::METHOD);
         let handler: NotificationHandler =
             Arc::new(move |params, asker| match read_params(params.as_ref()) {
-                Ok(params) => Box::pin(handler(params, asker).map(IntoInput::into_input)),
+                Ok(params) => Box::pin(handler(params, asker).map(Convert::into_input)),
                 Err(fault) => Box::pin(std::future::ready(Err(fault.into()))),
             });
         self.parts.notifications.0.insert(N::METHOD, handler);

@@ -201,8 +201,9 @@ mod tests {
 
     use mcp_core::{Call, ClientRequest};
     use mcp_types::{
-        CallToolParams, CreateMessageResult, ElicitParams, ElicitResult, FormSchema, InputRequest,
-        InputRequests, InputRequired, InputResponse, ListRootsResult, Page, RawObject,
+        CallToolParams, CreateMessageResult, ElicitFormParams, ElicitParams, ElicitResult,
+        FormSchema, InputRequest, InputRequests, InputRequired, InputResponse, ListRootsResult,
+        Page, RawObject,
     };
 
     use super::{InputResponseError, Mrtr, MrtrError};
@@ -212,7 +213,7 @@ mod tests {
     }
 
     fn form() -> InputRequest {
-        ElicitParams::form("Sure?", FormSchema::new()).into()
+        ElicitParams::from(ElicitFormParams::new("Sure?", FormSchema::new())).into()
     }
 
     fn asking(requests: impl IntoIterator<Item = (&'static str, InputRequest)>) -> InputRequired {
@@ -237,7 +238,7 @@ mod tests {
         assert_eq!(round.requests().len(), 2);
         let answers = [
             ("a", ElicitResult::decline().into()),
-            ("b", ListRootsResult::new([]).into()),
+            ("b", ListRootsResult::from(vec![]).into()),
         ];
         let input = round.respond(&responses(answers)).unwrap();
         assert_eq!(input.state.as_deref(), Some(state));
@@ -299,7 +300,7 @@ mod tests {
 
         for request in [
             ClientRequest::Discover,
-            Call::ListTools(Page::first()).into(),
+            Call::ListTools(Page::default()).into(),
         ] {
             let round = Mrtr::new(1).start_round(&request, InputRequired::again("s"));
             assert!(matches!(round, Err(MrtrError::NotAllowed)), "{request:?}");

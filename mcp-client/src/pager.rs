@@ -130,7 +130,7 @@ impl<'a, T> Pager<'a, T> {
                 return Err(call.error(ErrorKind::TooManyPages(self.limits.pages)));
             }
             let (options, timer) = call.into_options_and_timer();
-            self.next = NextPage::Later(next_call(Page::at(cursor)), Box::new(options), timer);
+            self.next = NextPage::Later(next_call(Page::from(cursor)), Box::new(options), timer);
         }
         Ok(Some(page))
     }

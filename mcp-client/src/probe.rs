@@ -35,13 +35,13 @@ pub enum Verdict {
 
 impl Verdict {
     /// A server of the modern era.
-    pub fn modern(version: ProtocolVersion, server: Option<DiscoverResult>) -> Self {
+    pub(crate) fn modern(version: ProtocolVersion, server: Option<DiscoverResult>) -> Self {
         let server = server.map(Box::new);
         Self::Modern { version, server }
     }
 
     /// A server of the legacy era.
-    pub fn legacy(version: ProtocolVersion) -> Self {
+    pub(crate) fn legacy(version: ProtocolVersion) -> Self {
         Self::Legacy { version }
     }
 

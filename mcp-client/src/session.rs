@@ -135,7 +135,7 @@ async fn restore(client: &Client) {
         let _ = send_once(client, SessionRequest::SetLevel(level)).await;
     }
     for uri in inner.resource_subscriptions.uris() {
-        let request = SessionRequest::Subscribe(SubscribeParams::new(uri));
+        let request = SessionRequest::Subscribe(SubscribeParams::from(uri));
         let _ = send_once(client, request).await;
     }
     let filter = inner.resource_subscriptions.full_filter();

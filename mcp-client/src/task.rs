@@ -103,7 +103,7 @@ impl Client {
         let task = get_task(self, id, CallOptions::default()).await?;
         let request = ClientRequest::Call(Call::Other {
             method: GET.into(),
-            params: RawObject::from_value(&TaskParams::new(id)).ok(),
+            params: RawObject::from_value(&TaskParams::from(id)).ok(),
         });
         Ok(TaskHandle {
             client: self.clone(),

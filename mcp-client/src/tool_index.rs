@@ -406,8 +406,8 @@ mod tests {
         tools: Vec<Tool>,
         next: Option<&str>,
     ) -> Vec<String> {
-        let page = cursor.map_or_else(Page::first, |cursor| Page::at(Cursor::new(cursor)));
-        let mut listed = ListToolsResult::new(tools);
+        let page = cursor.map_or_else(Page::default, |cursor| Page::from(Cursor::new(cursor)));
+        let mut listed = ListToolsResult::from(tools);
         listed.next_cursor = next.map(Cursor::new);
         let body = ResultBody::ListTools(Arc::new(Listing::new(listed)));
         let request = ClientRequest::Call(Call::ListTools(page));

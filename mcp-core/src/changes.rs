@@ -125,7 +125,7 @@ impl Changes {
     ) -> Result<(), Fault> {
         let extensions = &subscriber.extensions;
         if let Some(gate) = &subscriber.gate {
-            let read = Call::ReadResource(ReadResourceParams::new(uri));
+            let read = Call::ReadResource(ReadResourceParams::from(uri));
             gate::admit(&**gate, &read, facts, extensions.get())?;
         }
         let visibility = self.0.visibility.as_ref();

@@ -192,7 +192,7 @@ impl OneWayMessage {
         if Method::from_name(&mirrored.method) == Some(Method::Initialize) {
             return None;
         }
-        let cancelled = Cancelled::new(id.clone());
+        let cancelled = Cancelled::from(id.clone());
         Self::notification(
             &ClientNotification::Cancelled(cancelled),
             meta,

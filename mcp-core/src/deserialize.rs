@@ -48,7 +48,11 @@ pub fn from_str<T: DeserializeOwned>(json: &str) -> Result<T, DeserializeError> 
 /// The number of bytes that were read when the error occurred.
 fn offset(json: &str, error: &serde_json::Error) -> usize {
     let lines_before = error.line().saturating_sub(1);
-    let start: usize = json.split_inclusive('\n').take(lines_before).map(str::len).sum();
+    let start: usize = json
+        .split_inclusive('\n')
+        .take(lines_before)
+        .map(str::len)
+        .sum();
     start.saturating_add(error.column()).min(json.len())
 }
 
@@ -108,7 +112,9 @@ fn string_len(text: &[u8]) -> usize {
         is_escaped = byte == b'\\' && !is_escaped;
         is_end
     };
-    text.iter().position(ends).map_or(text.len(), |quote| quote + 1)
+    text.iter()
+        .position(ends)
+        .map_or(text.len(), |quote| quote + 1)
 }
 
 #[cfg(test)]

@@ -153,7 +153,7 @@ mod tests {
             .body(())
             .unwrap();
         let mut exchange = Exchange::new(
-            Call::ListTools(Page::first()),
+            Call::ListTools(Page::default()),
             Arc::new(ClientContext::new(ProtocolVersion::LATEST)),
         );
         exchange.extensions = Box::new(request.into_parts().0).into();

@@ -273,7 +273,7 @@ mod tests {
     fn panic_while_a_call_is_dropped_is_caught() {
         for (drops, is_ready) in [(1, false), (2, true)] {
             let server = Server { is_ready };
-            let call = Call::ListTools(Page::first());
+            let call = Call::ListTools(Page::default());
             let decoded = DecodedRequest::new(ClientRequest::Call(call.clone()));
             let facts = Arc::new(ClientContext::new(ProtocolVersion::LATEST));
             let id = RequestId::from(1);

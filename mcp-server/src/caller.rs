@@ -5,8 +5,7 @@ use std::fmt;
 use mcp_core::{ClientContext, Exchange, Extensions, Principal};
 
 /// The caller of a request: the argument of visibility filters such as
-/// [`ToolRoute::visible_to`](crate::ToolRoute::visible_to) and
-/// [`Server::visible_tools`](crate::Server::visible_tools).
+/// [`ToolRoute::visible_to`](crate::ToolRoute::visible_to).
 ///
 /// # Examples
 ///

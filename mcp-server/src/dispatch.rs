@@ -62,7 +62,7 @@ pub(crate) fn dispatch(registry: &Registry, exchange: Exchange) -> BoxFuture<'st
                     route.call(CallContext::new(exchange, context))
                 }
                 Ok(CompletionSource::Values(values)) => {
-                    ready_reply(ResultBody::Complete(CompleteResult::new(values)).into())
+                    ready_reply(ResultBody::Complete(CompleteResult::from(values)).into())
                 }
                 Err(fault) => ready_reply(fault.into()),
             }

@@ -10,11 +10,10 @@ use std::sync::{Arc, Weak};
 use mcp_core::schema::Validator;
 use mcp_core::versioning::revisions_in;
 use mcp_core::{Call, ChangeBus, Observer, ServerProfile, SubscribedResources, TaskEngine};
-use mcp_types::{Implementation, Prompt, ProtocolVersion, Resource, ResourceTemplate, Tool};
+use mcp_types::{Implementation, ProtocolVersion, Tool};
 
 use crate::broadcaster::Broadcaster;
 use crate::call::ServerTasks;
-use crate::caller::Caller;
 use crate::change_kinds::ChangeKinds;
 use crate::dispatch::dispatch;
 use crate::extension::{IntoServerExtension, ServerSetup, TasksExtension};
@@ -358,51 +357,6 @@ impl Server {
         self.merge(Routes::new().nest(prefix, routes))
     }
 
-    /// Hides tools from callers that `filter` does not accept. For other callers a hidden tool is
-    /// unknown: lists omit it, and calls of it fail. See [`ToolRoute::visible_to`] for a single tool.
-    ///
-    /// A filtered list is built for every request, and its cache hint is always private.
-    // spec: TOOL-03, CACHE-12
-    #[must_use]
-    pub fn visible_tools(
-        self,
-        filter: impl Fn(&Caller<'_>, &Tool) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.configure(|config| config.tools.set_filter(filter))
-    }
-
-    /// Hides resources from callers that `filter` does not accept; see
-    /// [`visible_tools`](Self::visible_tools). Callers are not notified about changes of hidden
-    /// resources.
-    // spec: GAP-10
-    #[must_use]
-    pub fn visible_resources(
-        self,
-        filter: impl Fn(&Caller<'_>, &Resource) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.configure(|config| config.resources.set_filter(filter))
-    }
-
-    /// Hides URI templates and the resources behind them from callers that `filter` does not accept;
-    /// see [`visible_resources`](Self::visible_resources).
-    #[must_use]
-    pub fn visible_templates(
-        self,
-        filter: impl Fn(&Caller<'_>, &ResourceTemplate) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.configure(|config| config.templates.set_filter(filter))
-    }
-
-    /// Hides prompts from callers that `filter` does not accept; see
-    /// [`visible_tools`](Self::visible_tools).
-    #[must_use]
-    pub fn visible_prompts(
-        self,
-        filter: impl Fn(&Caller<'_>, &Prompt) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.configure(|config| config.prompts.set_filter(filter))
-    }
-
     /// Adds scopes to all tools that have been added so far, see [`ToolRoute::scopes`].
     ///
     /// # Examples
@@ -525,9 +479,9 @@ impl Server {
         Arc::downgrade(&self.registry)
     }
 
-    /// Sets a validator for JSON Schemas. It checks arguments against an input schema of
-    /// [`Tool::raw`], which no Rust type checks, and the structured content of all tools with an
-    /// output schema.
+    /// Sets a validator for JSON Schemas. It checks arguments against the schema of
+    /// [`Tool::input_schema`], which no Rust type checks, and the structured content of all tools with
+    /// an output schema.
     ///
     /// [`check`](Self::check) reports schemas that the validator cannot use. A result that violates
     /// its schema goes to the log, and the client receives an internal error.

@@ -88,7 +88,7 @@ fn list_is_serialized_once_until_it_changes() {
     let id = 1.into();
     let facts = Arc::new(ClientContext::new(ProtocolVersion::LATEST));
     let list = || {
-        let call = Call::ListTools(Page::first());
+        let call = Call::ListTools(Page::default());
         let reply = block_on(server.call(Exchange::new(call, facts.clone())));
         MODERN.encode_reply(reply, &ReplyContext::new(&id, &profile), Vec::new())
     };

@@ -102,7 +102,7 @@ fn to_w3c(span: &SpanContext) -> Option<w3c::TraceContext> {
     let span_id = u64::from_be_bytes(span.span_id().to_bytes());
     let mut parent = w3c::TraceParent::new(trace_id, span_id)?;
     parent.flags |= u8::from(span.is_sampled());
-    let mut trace = w3c::TraceContext::new(parent);
+    let mut trace = w3c::TraceContext::from(parent);
     let state = span.trace_state().header();
     trace.state = state.parse().ok().filter(|_| !state.is_empty());
     Some(trace)
@@ -201,8 +201,8 @@ fn http_span(extensions: &Extensions) -> Option<SpanContext> {
     // Most requests have no such header, and a lookup hashes its name.
     headers.keys().find(|name| **name == TRACEPARENT)?;
     let text = |key: &HeaderName| headers.get(key)?.to_str().ok();
-    let parent = text(&TRACEPARENT)?.trim().parse().ok()?;
-    let mut trace = w3c::TraceContext::new(parent);
+    let parent: w3c::TraceParent = text(&TRACEPARENT)?.trim().parse().ok()?;
+    let mut trace = w3c::TraceContext::from(parent);
     trace.state = text(&TRACESTATE).and_then(|state| state.parse().ok());
     Some(span_context(&trace))
 }

@@ -189,7 +189,7 @@ async fn read(call: CallContext) -> Result<ReadResourceResult, mcp::ResourceErro
     let contents =
         json!({"uri": uri, "mimeType": "text/plain", "text": format!("example of {uri}")});
     let contents: ResourceContents = serde_json::from_value(contents)?;
-    Ok(ReadResourceResult::new(vec![contents]))
+    Ok(ReadResourceResult::from(vec![contents]))
 }
 
 fn list<'a>(document: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {

@@ -182,7 +182,7 @@ pub(crate) fn read_result_tool() -> Tool {
         "required": ["id"],
     });
     let tool = match schema {
-        Value::Object(schema) => Tool::raw(READ_RESULT, schema),
+        Value::Object(schema) => Tool::new(READ_RESULT).input_schema(schema),
         _ => Tool::new(READ_RESULT),
     };
     tool.description(

@@ -311,7 +311,7 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    use mcp_types::Tool;
+    use mcp_types::{JsonObject, Tool};
 
     use super::{MAX_SERVER_BYTES, PinFile};
     use crate::TrustError;
@@ -381,9 +381,8 @@ mod tests {
         for changed in [
             old.clone().title("Read"),
             old.clone().read_only(),
-            Tool::raw(
-                "read",
-                serde_json::from_str(r#"{"type":"object","x":1}"#).unwrap(),
+            Tool::new("read").input_schema(
+                serde_json::from_str::<JsonObject>(r#"{"type":"object","x":1}"#).unwrap(),
             ),
         ] {
             assert!(!pins.offers("files", &changed), "{changed:?}");

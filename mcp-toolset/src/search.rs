@@ -122,7 +122,7 @@ pub fn tools() -> [Tool; 3] {
 
 fn tool(name: &str, schema: Value) -> Tool {
     match schema {
-        Value::Object(schema) => Tool::raw(name, schema),
+        Value::Object(schema) => Tool::new(name).input_schema(schema),
         _ => Tool::new(name),
     }
 }

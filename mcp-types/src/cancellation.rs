@@ -26,9 +26,8 @@ pub struct Cancelled {
     pub meta: Option<Meta>,
 }
 
-impl Cancelled {
-    /// Creates the cancellation of a request.
-    pub fn new(request_id: impl Into<RequestId>) -> Self {
+impl<T: Into<RequestId>> From<T> for Cancelled {
+    fn from(request_id: T) -> Self {
         Self {
             request_id: Some(request_id.into()),
             ..Self::default()

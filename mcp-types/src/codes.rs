@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ClientCapabilities, ElicitUrlParams, ProtocolVersion};
+use crate::{ClientCapabilities, ElicitUrlParams};
 
 /// The message is not valid JSON.
 pub const PARSE_ERROR: i64 = -32700;
@@ -104,13 +104,6 @@ pub struct UnsupportedVersion {
     pub requested: String,
 }
 
-impl UnsupportedVersion {
-    /// Returns the supported revisions that this crate knows.
-    pub fn known(&self) -> impl Iterator<Item = ProtocolVersion> {
-        self.supported.iter().filter_map(|text| text.parse().ok())
-    }
-}
-
 /// `data` of [`URL_ELICITATION_REQUIRED`].
 // spec: ERR-13
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -158,7 +151,6 @@ mod tests {
             &versions,
             r#"{"supported":["2026-07-28"],"requested":"1900-01-01"}"#,
         );
-        assert_eq!(versions.known().count(), 1);
         let url = ElicitUrlParams::new("m", "https://example.com").elicitation_id("e");
         round_trip(
             &RequiredElicitations {

@@ -157,9 +157,8 @@ pub struct CompleteResult {
     pub meta: Option<Meta>,
 }
 
-impl CompleteResult {
-    /// Creates a result with suggestions.
-    pub fn new(completion: impl Into<Completion>) -> Self {
+impl<T: Into<Completion>> From<T> for CompleteResult {
+    fn from(completion: T) -> Self {
         Self {
             completion: completion.into(),
             meta: None,

@@ -62,11 +62,4 @@ impl Icon {
         self.sizes.push(size.into());
         self
     }
-
-    /// Sets the background that the icon is designed for.
-    #[must_use]
-    pub fn theme(mut self, theme: IconTheme) -> Self {
-        self.theme = Some(theme);
-        self
-    }
 }

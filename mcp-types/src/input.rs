@@ -79,9 +79,10 @@ pub type InputResponses = BTreeMap<String, RawObject>;
 /// # Examples
 ///
 /// ```
-/// use mcp::types::{ElicitParams, InputRequest};
+/// use mcp::types::{ElicitParams, ElicitUrlParams, InputRequest};
 ///
-/// let asked = InputRequest::from(ElicitParams::url("Sign in", "https://example.com/login"));
+/// let visit = ElicitUrlParams::new("Sign in", "https://example.com/login");
+/// let asked = InputRequest::from(ElicitParams::from(visit));
 /// let text = serde_json::to_string(&asked)?;
 /// assert!(text.starts_with(r#"{"method":"elicitation/create","params":{"mode":"url""#));
 /// assert_eq!(serde_json::from_str::<InputRequest>(&text)?, asked);
@@ -306,12 +307,12 @@ mod tests {
 
     use super::{InputRequest, InputRequests, InputRequired, InputResponse, InputResponses};
     use crate::{
-        CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, FormSchema,
-        ListRootsResult, RawObject, Root, SamplingMessage,
+        CreateMessageParams, CreateMessageResult, ElicitFormParams, ElicitParams, ElicitResult,
+        FormSchema, ListRootsResult, RawObject, Root, SamplingMessage,
     };
 
     fn requests() -> InputRequests {
-        let form = ElicitParams::form("Sure?", FormSchema::new());
+        let form = ElicitParams::from(ElicitFormParams::new("Sure?", FormSchema::new()));
         let message = CreateMessageParams::new([SamplingMessage::user("hi")], 5);
         InputRequests::from([
             ("form".to_owned(), form.into()),
@@ -370,7 +371,7 @@ mod tests {
             ("model", CreateMessageResult::new("m", "hello").into()),
             (
                 "roots",
-                ListRootsResult::new([Root::new("file:///a")]).into(),
+                ListRootsResult::from(vec![Root::from("file:///a")]).into(),
             ),
         ]
         .map(|(key, answer)| (key.to_owned(), answer.to_raw().unwrap()))

@@ -128,7 +128,7 @@ pub use tools::{
     CallToolParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations, ToolExecution,
     UnexpectedResult,
 };
-pub use version::{Era, ProtocolVersion, UnknownVersion};
+pub use version::{ProtocolVersion, UnknownVersion};
 
 #[cfg(feature = "url")]
 pub use url::Url;

@@ -72,9 +72,8 @@ pub struct SetLevelParams {
     pub level: LoggingLevel,
 }
 
-impl SetLevelParams {
-    /// Requests messages of this and higher severity.
-    pub fn new(level: LoggingLevel) -> Self {
+impl From<LoggingLevel> for SetLevelParams {
+    fn from(level: LoggingLevel) -> Self {
         Self { level }
     }
 }

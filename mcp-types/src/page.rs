@@ -25,7 +25,7 @@ impl Cursor {
     }
 }
 
-/// Parameters of a list request.
+/// Parameters of a list request. Default: the first page.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -36,14 +36,8 @@ pub struct Page {
     pub cursor: Option<Cursor>,
 }
 
-impl Page {
-    /// Requests the first page.
-    pub fn first() -> Self {
-        Self::default()
-    }
-
-    /// Requests the page at a cursor.
-    pub fn at(cursor: Cursor) -> Self {
+impl From<Cursor> for Page {
+    fn from(cursor: Cursor) -> Self {
         Self {
             cursor: Some(cursor),
         }

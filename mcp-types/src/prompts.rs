@@ -146,16 +146,6 @@ impl PromptMessage {
             content: content.into(),
         }
     }
-
-    /// Creates a message of the user.
-    pub fn user(content: impl Into<ContentBlock>) -> Self {
-        Self::new(Role::User, content)
-    }
-
-    /// Creates a message of the language model.
-    pub fn assistant(content: impl Into<ContentBlock>) -> Self {
-        Self::new(Role::Assistant, content)
-    }
 }
 
 /// Result of `prompts/list`.
@@ -174,9 +164,8 @@ pub struct ListPromptsResult {
     pub meta: Option<Meta>,
 }
 
-impl ListPromptsResult {
-    /// Creates the last page of a list. Set `next_cursor` for other pages.
-    pub fn new(prompts: Vec<Prompt>) -> Self {
+impl From<Vec<Prompt>> for ListPromptsResult {
+    fn from(prompts: Vec<Prompt>) -> Self {
         Self {
             prompts,
             ..Self::default()

@@ -154,9 +154,8 @@ pub struct ListResourcesResult {
     pub meta: Option<Meta>,
 }
 
-impl ListResourcesResult {
-    /// Creates the last page of a list. Set `next_cursor` for other pages.
-    pub fn new(resources: Vec<Resource>) -> Self {
+impl From<Vec<Resource>> for ListResourcesResult {
+    fn from(resources: Vec<Resource>) -> Self {
         Self {
             resources,
             ..Self::default()
@@ -180,9 +179,8 @@ pub struct ListResourceTemplatesResult {
     pub meta: Option<Meta>,
 }
 
-impl ListResourceTemplatesResult {
-    /// Creates the last page of a list. Set `next_cursor` for other pages.
-    pub fn new(resource_templates: Vec<ResourceTemplate>) -> Self {
+impl From<Vec<ResourceTemplate>> for ListResourceTemplatesResult {
+    fn from(resource_templates: Vec<ResourceTemplate>) -> Self {
         Self {
             resource_templates,
             ..Self::default()
@@ -199,9 +197,8 @@ pub struct ReadResourceParams {
     pub uri: String,
 }
 
-impl ReadResourceParams {
-    /// Creates the parameters from the URI of a resource.
-    pub fn new(uri: impl Into<String>) -> Self {
+impl<T: Into<String>> From<T> for ReadResourceParams {
+    fn from(uri: T) -> Self {
         Self { uri: uri.into() }
     }
 }
@@ -222,14 +219,6 @@ pub struct ReadResourceResult {
 impl ReadResourceResult {
     setters! { meta }
 
-    /// Creates a result from the contents of a resource, or of its parts.
-    pub fn new(contents: Vec<ResourceContents>) -> Self {
-        Self {
-            contents,
-            meta: None,
-        }
-    }
-
     /// Returns the texts of all text contents, separated by line breaks.
     ///
     /// # Examples
@@ -240,7 +229,7 @@ impl ReadResourceResult {
     ///
     /// let note = ResourceContents::text("notes://1", "milk");
     /// let picture = ResourceContents::blob("notes://1/picture", vec![0xff]);
-    /// assert_eq!(ReadResourceResult::new(vec![note, picture]).text(), "milk");
+    /// assert_eq!(ReadResourceResult::from(vec![note, picture]).text(), "milk");
     /// ```
     pub fn text(&self) -> String {
         let texts: Vec<_> = self
@@ -252,9 +241,18 @@ impl ReadResourceResult {
     }
 }
 
+impl From<Vec<ResourceContents>> for ReadResourceResult {
+    fn from(contents: Vec<ResourceContents>) -> Self {
+        Self {
+            contents,
+            meta: None,
+        }
+    }
+}
+
 impl From<ResourceContents> for ReadResourceResult {
     fn from(contents: ResourceContents) -> Self {
-        Self::new(vec![contents])
+        vec![contents].into()
     }
 }
 
@@ -268,9 +266,8 @@ pub struct SubscribeParams {
     pub uri: String,
 }
 
-impl SubscribeParams {
-    /// Creates the parameters from the URI of a resource.
-    pub fn new(uri: impl Into<String>) -> Self {
+impl<T: Into<String>> From<T> for SubscribeParams {
+    fn from(uri: T) -> Self {
         Self { uri: uri.into() }
     }
 }
@@ -288,9 +285,8 @@ pub struct ResourceUpdated {
     pub meta: Option<Meta>,
 }
 
-impl ResourceUpdated {
-    /// Creates the parameters from the URI of the changed resource.
-    pub fn new(uri: impl Into<String>) -> Self {
+impl<T: Into<String>> From<T> for ResourceUpdated {
+    fn from(uri: T) -> Self {
         Self {
             uri: uri.into(),
             meta: None,

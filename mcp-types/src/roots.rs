@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Meta;
 
-/// A folder or file that a server may access.
+/// A folder or file that a server may access. `From` makes it from a `file://` URI.
 // spec: ROOT-03
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -23,14 +23,6 @@ pub struct Root {
 }
 
 impl Root {
-    /// Creates a root from a `file://` URI.
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            ..Self::default()
-        }
-    }
-
     /// Sets the display name.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
@@ -48,13 +40,16 @@ impl Root {
 
 impl From<&str> for Root {
     fn from(uri: &str) -> Self {
-        Self::new(uri)
+        uri.to_owned().into()
     }
 }
 
 impl From<String> for Root {
     fn from(uri: String) -> Self {
-        Self::new(uri)
+        Self {
+            uri,
+            ..Self::default()
+        }
     }
 }
 
@@ -70,13 +65,9 @@ pub struct ListRootsResult {
     pub meta: Option<Meta>,
 }
 
-impl ListRootsResult {
-    /// Creates a result from all roots of the client.
-    pub fn new(roots: impl IntoIterator<Item = Root>) -> Self {
-        Self {
-            roots: roots.into_iter().collect(),
-            meta: None,
-        }
+impl From<Vec<Root>> for ListRootsResult {
+    fn from(roots: Vec<Root>) -> Self {
+        Self { roots, meta: None }
     }
 }
 
@@ -93,7 +84,7 @@ mod tests {
             ("file:", false),
             ("fileé//x", false),
         ] {
-            assert_eq!(Root::new(uri).is_file(), is_file, "{uri}");
+            assert_eq!(Root::from(uri).is_file(), is_file, "{uri}");
         }
     }
 }

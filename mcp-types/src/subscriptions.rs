@@ -152,9 +152,8 @@ pub struct ListenParams {
     pub notifications: SubscriptionFilter,
 }
 
-impl ListenParams {
-    /// Creates the parameters from the selected changes.
-    pub fn new(notifications: SubscriptionFilter) -> Self {
+impl From<SubscriptionFilter> for ListenParams {
+    fn from(notifications: SubscriptionFilter) -> Self {
         Self { notifications }
     }
 }

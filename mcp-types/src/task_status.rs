@@ -38,9 +38,8 @@ pub struct TaskParams {
     pub task_id: String,
 }
 
-impl TaskParams {
-    /// Creates the parameters from the id of a task.
-    pub fn new(task_id: impl Into<String>) -> Self {
+impl<T: Into<String>> From<T> for TaskParams {
+    fn from(task_id: T) -> Self {
         Self {
             task_id: task_id.into(),
         }

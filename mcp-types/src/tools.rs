@@ -13,8 +13,8 @@ use crate::jsonrpc::end_of_plain;
 use crate::legacy_tasks::{TaskMetadata, TaskSupport};
 use crate::setters::setters;
 use crate::{
-    ContentBlock, Cursor, ExtraFields, Icon, JsonObject, Meta, RawObject, TextContent,
-    ToolResultContent, de, escape_line,
+    ContentBlock, Cursor, ExtraFields, Icon, JsonObject, Meta, RawObject, TextContent, de,
+    escape_line,
 };
 
 /// Definition of a tool, as `tools/list` returns it.
@@ -111,15 +111,6 @@ impl Tool {
         }
     }
 
-    /// Creates a tool with the given input schema.
-    pub fn raw(name: impl Into<String>, input_schema: JsonObject) -> Self {
-        Self {
-            name: name.into(),
-            input_schema: Arc::new(input_schema),
-            ..Self::default()
-        }
-    }
-
     /// Sets the JSON Schema of the arguments.
     #[must_use]
     pub fn input_schema(mut self, schema: impl Into<Arc<JsonObject>>) -> Self {
@@ -131,20 +122,6 @@ impl Tool {
     #[must_use]
     pub fn output_schema(mut self, schema: impl Into<Arc<JsonObject>>) -> Self {
         self.output_schema = Some(schema.into());
-        self
-    }
-
-    /// Sets all hints about the behavior of the tool.
-    #[must_use]
-    pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
-        self.annotations = Some(annotations);
-        self
-    }
-
-    /// Sets the support for calls as experimental tasks (only 2025-11-25).
-    #[must_use]
-    pub fn task_support(mut self, support: TaskSupport) -> Self {
-        self.execution.get_or_insert_default().task_support = Some(support);
         self
     }
 
@@ -257,9 +234,8 @@ pub struct ListToolsResult {
     pub meta: Option<Meta>,
 }
 
-impl ListToolsResult {
-    /// Creates the last page of a list. Set `next_cursor` for other pages.
-    pub fn new(tools: Vec<Tool>) -> Self {
+impl From<Vec<Tool>> for ListToolsResult {
+    fn from(tools: Vec<Tool>) -> Self {
         Self {
             tools,
             ..Self::default()
@@ -461,20 +437,6 @@ pub enum UnexpectedResult {
 /// Returns the message of an error that may contain text of a peer.
 fn one_line(error: &serde_json::Error) -> String {
     escape_line(&error.to_string()).into_owned()
-}
-
-impl ToolResultContent {
-    /// Creates the result of the call `tool_use_id` from the result of a `tools/call` request.
-    pub fn of(tool_use_id: impl Into<String>, result: CallToolResult) -> Self {
-        let structured = result.structured_content;
-        Self {
-            tool_use_id: tool_use_id.into(),
-            content: result.content,
-            structured_content: structured.and_then(|raw| serde_json::from_str(raw.get()).ok()),
-            is_error: result.is_error,
-            meta: result.meta,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -40,16 +40,6 @@ pub enum ProtocolVersion {
     V2026_07_28,
 }
 
-/// Era of the protocol: requests get their context either from a session or from their own `_meta`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Era {
-    /// Sessions with an `initialize` handshake: up to 2025-11-25.
-    Legacy,
-    /// Stateless requests with their context in `_meta`: 2026-07-28 and later.
-    Modern,
-}
-
 /// Error of parsing a [`ProtocolVersion`]: the string is not a known revision.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown protocol version {0:?}; known are {known}", known = ProtocolVersion::listed(&ProtocolVersion::ALL))]
@@ -77,15 +67,6 @@ impl ProtocolVersion {
             Self::V2025_06_18 => "2025-06-18",
             Self::V2025_11_25 => "2025-11-25",
             Self::V2026_07_28 => "2026-07-28",
-        }
-    }
-
-    /// Returns the era of this revision.
-    pub const fn era(self) -> Era {
-        if self.is_modern() {
-            Era::Modern
-        } else {
-            Era::Legacy
         }
     }
 
@@ -192,7 +173,7 @@ impl ProtocolVersion {
     }
 
     /// Returns `true` if the revision is between `since` and `until`, inclusive.
-    pub const fn within(self, since: Self, until: Self) -> bool {
+    pub(crate) const fn within(self, since: Self, until: Self) -> bool {
         since as u8 <= self as u8 && self as u8 <= until as u8
     }
 
@@ -234,7 +215,7 @@ impl<'de> Deserialize<'de> for ProtocolVersion {
 
 #[cfg(test)]
 mod tests {
-    use super::{Era, ProtocolVersion};
+    use super::ProtocolVersion;
 
     #[test]
     fn name_of_revision_parses_back() {
@@ -253,7 +234,7 @@ mod tests {
 
     #[test]
     fn predicates_differ_by_revision() {
-        let modern: Vec<_> = ProtocolVersion::ALL.map(|v| v.era() == Era::Modern).into();
+        let modern: Vec<_> = ProtocolVersion::ALL.map(ProtocolVersion::is_modern).into();
         assert_eq!(modern, [true, false, false, false, false]);
         let batch: Vec<_> = ProtocolVersion::ALL
             .map(ProtocolVersion::allows_batch)

@@ -96,7 +96,7 @@ async fn main() -> mcp::Result<()> {
             );
             CreateMessageResult::new("poet", "One more candle, one more year")
         })
-        .roots([Root::new("file:///home/baker/recipes")])
+        .roots([Root::from("file:///home/baker/recipes")])
         .connect(&url)
         .await?;
     let cake = client.call("bake_cake", json!({"guest": "Ada"})).await?;

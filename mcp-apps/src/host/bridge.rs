@@ -216,14 +216,14 @@ impl HostBridge {
         let resources = server.clone();
         self.request(Method::ListResources.as_str(), move |_: RawObject| {
             let listed = resources.list_resources();
-            listed.map_ok(ListResourcesResult::new)
+            listed.map_ok(ListResourcesResult::from)
         });
         let templates = server.clone();
         self.request(
             Method::ListResourceTemplates.as_str(),
             move |_: RawObject| {
                 let listed = templates.list_templates();
-                listed.map_ok(ListResourceTemplatesResult::new)
+                listed.map_ok(ListResourceTemplatesResult::from)
             },
         );
         self.request(

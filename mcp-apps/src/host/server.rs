@@ -61,7 +61,7 @@ pub trait AppServer: Send + Sync + 'static {
 pub(super) async fn list_tools(server: Arc<dyn AppServer>) -> Result<ListToolsResult, Refusal> {
     let tools = server.list_tools().await?.into_iter();
     let tools = tools.filter(|tool| ToolAccess::of(tool).app);
-    Ok(ListToolsResult::new(tools.collect()))
+    Ok(tools.collect::<Vec<_>>().into())
 }
 
 /// Calls a tool, if views may call it.

@@ -312,7 +312,7 @@ impl Drop for CancelOnDrop<'_> {
         let Some(id) = self.id.take() else {
             return;
         };
-        let mut cancelled = Cancelled::new(id);
+        let mut cancelled = Cancelled::from(id);
         cancelled.reason = Some("the host does not wait any more".to_owned());
         if let Ok(text) = call(None, Method::Cancelled.as_str(), &cancelled) {
             // A view that does not read learns about it when the connection ends.

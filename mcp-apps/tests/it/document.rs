@@ -7,7 +7,7 @@ use mcp::types::{Meta, ReadResourceResult};
 use serde_json::json;
 
 fn read(contents: ResourceContents) -> ReadResourceResult {
-    ReadResourceResult::new(vec![contents])
+    ReadResourceResult::from(vec![contents])
 }
 
 fn html() -> ResourceContents {

@@ -204,7 +204,7 @@ fn document() -> AppDocument {
         serde_json::to_value(Meta::default().with(keys::UI, serde_json::to_value(&ui).unwrap()))
             .unwrap();
     let html = ResourceContents::text("ui://a", "<!doctype html>").mime_type(MIME_TYPE);
-    let read = ReadResourceResult::new(vec![html.meta("ui", meta["ui"].clone())]);
+    let read = ReadResourceResult::from(vec![html.meta("ui", meta["ui"].clone())]);
     AppDocument::new("ui://a", &read, None).unwrap()
 }
 

@@ -66,7 +66,7 @@ async fn app_has_metadata_in_list_and_contents() {
                 .contains("connect-src https://api.example.com")
         );
     }
-    let bare = mcp::types::ReadResourceResult::new(vec![
+    let bare = mcp::types::ReadResourceResult::from(vec![
         ResourceContents::text("ui://chart", HTML).mime_type(MIME_TYPE),
     ]);
     let document = AppDocument::new("ui://chart", &bare, Some(&listed[0])).unwrap();

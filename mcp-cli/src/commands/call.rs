@@ -97,7 +97,7 @@ async fn find(
     let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
     let names = names.join(", ");
     let hint = format!("the server lists no tool {name:?}; it has: {names}");
-    Ok((Tool::raw(name, Map::new()), Some(hint)))
+    Ok((Tool::new(name).input_schema(Map::new()), Some(hint)))
 }
 
 /// Returns true if the server refuses the parameters of a call, as it does for a tool that it does not know.

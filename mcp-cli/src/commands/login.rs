@@ -76,7 +76,7 @@ pub(super) async fn whoami(args: &TargetArgs, output: &Output) -> Result<(), Fai
     let status = target::with_client_only(args, output, async |client| {
         // The request shows whether the server still accepts the token.
         client.ping().await?;
-        Ok(client.auth_status())
+        Ok(client.authorizer().map(Authorizer::status))
     });
     print(&status.await?.unwrap_or(AuthStatus::External), output);
     Ok(())

@@ -127,7 +127,7 @@ fn tool_that_is_not_listed_is_called() {
         let unlisted = from_fn(|exchange: Exchange, next: Next| async move {
             match &exchange.call {
                 Call::ListTools(_) => {
-                    let listing = Listing::new(ListToolsResult::new(Vec::new()));
+                    let listing = Listing::new(ListToolsResult::from(Vec::new()));
                     ResultBody::ListTools(Arc::new(listing)).into()
                 }
                 _ => next.run(exchange).await,

@@ -151,7 +151,7 @@ impl<E: Extension> ExtensionClient<E> {
         R: ListRequest<Extension = E>,
     {
         let read = |body| read_result::<R>(body).map(R::into_items);
-        let first = page_call::<R>(Page::first());
+        let first = page_call::<R>(Page::default());
         let list = PreparedCall::new(&self.client, first, read).idempotent(true);
         list.paginated(Pagination::of_items(page_call::<R>, next_page))
     }

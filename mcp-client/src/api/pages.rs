@@ -82,7 +82,7 @@ pub(super) fn one_page<P: ListPage>(
     list: PreparedCall<'_, Vec<P::Item>>,
     cursor: Option<Cursor>,
 ) -> PreparedCall<'_, P> {
-    let page = cursor.map_or_else(Page::first, Page::at);
+    let page = cursor.map_or_else(Page::default, Page::from);
     list.with_call(P::call(page), P::read)
 }
 
@@ -90,7 +90,7 @@ impl Client {
     /// Prepares a call that collects all pages.
     pub(super) fn list<'a, P: ListPage>(&self) -> PreparedCall<'a, Vec<P::Item>> {
         let read = |body| P::read(body).map(P::into_items);
-        PreparedCall::new(self, P::call(Page::first()), read)
+        PreparedCall::new(self, P::call(Page::default()), read)
             .paginated(Pagination::of_items(P::call, P::next_cursor))
     }
 }

@@ -24,7 +24,7 @@ impl Client {
         &self,
         uri: impl Into<String>,
     ) -> PreparedCall<'a, ReadResourceResult> {
-        let call = Call::ReadResource(ReadResourceParams::new(uri));
+        let call = Call::ReadResource(ReadResourceParams::from(uri));
         PreparedCall::new(self, call, |body| match body {
             ResultBody::ReadResource(result) => Ok(result),
             _ => Err(ErrorKind::WrongResult),

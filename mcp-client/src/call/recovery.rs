@@ -89,7 +89,7 @@ fn list_until<'a>(
     Box::pin(async move {
         let mut cursor: Option<Cursor> = None;
         for _ in 0..MAX_TOOL_PAGES {
-            let page = cursor.take().map_or_else(Page::first, Page::at);
+            let page = cursor.take().map_or_else(Page::default, Page::from);
             let options = CallOptions {
                 total_timeout: Some(end.saturating_duration_since(Instant::now())),
                 headers: headers.clone(),

@@ -92,7 +92,7 @@ pub(crate) async fn get(
     id: &str,
     options: CallOptions<'static>,
 ) -> Result<Task, Error> {
-    let request = task_request(GET, &TaskParams::new(id))?;
+    let request = task_request(GET, &TaskParams::from(id))?;
     let result = call(client, request, options).await?;
     let task = result.parse();
     task.map_err(|error| ErrorKind::MalformedTask(error.to_string()).into())
@@ -105,7 +105,7 @@ pub(crate) async fn cancel(
     id: &str,
     options: CallOptions<'static>,
 ) -> Result<(), Error> {
-    let request = task_request(CANCEL, &TaskParams::new(id))?;
+    let request = task_request(CANCEL, &TaskParams::from(id))?;
     call(client, request, options).await.map(drop)
 }
 

@@ -177,9 +177,4 @@ impl InputError {
             _ => Fault::internal("the client could not obtain the answer"),
         }
     }
-
-    /// Returns whether a handler has [rejected](Rejected) the request.
-    pub fn is_rejected(&self) -> bool {
-        matches!(self, Self::Failed { source, .. } if source.is::<Rejected>())
-    }
 }

@@ -20,22 +20,29 @@ use super::request::{Asker, ElicitRequest, SampleRequest, UrlRequest, finish_for
 use super::url_elicitations::UrlElicitations;
 
 /// A return value of a handler: the answer `T`, or a `Result` of it.
-pub trait IntoInput<T> {
-    /// Converts the value to a result.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of the handler.
-    fn into_input(self) -> Result<T, Box<dyn std::error::Error + Send + Sync>>;
+pub trait IntoInput<T>: sealed::Convert<T> {}
+
+impl<T> IntoInput<T> for T {}
+
+impl<T, E: Into<BoxError>> IntoInput<T> for Result<T, E> {}
+
+pub(crate) mod sealed {
+    use super::BoxError;
+
+    #[expect(unnameable_types, reason = "seals the trait")]
+    pub trait Convert<T> {
+        /// Converts the value to a result.
+        fn into_input(self) -> Result<T, BoxError>;
+    }
 }
 
-impl<T> IntoInput<T> for T {
+impl<T> sealed::Convert<T> for T {
     fn into_input(self) -> Result<T, BoxError> {
         Ok(self)
     }
 }
 
-impl<T, E: Into<BoxError>> IntoInput<T> for Result<T, E> {
+impl<T, E: Into<BoxError>> sealed::Convert<T> for Result<T, E> {
     fn into_input(self) -> Result<T, BoxError> {
         self.map_err(Into::into)
     }
@@ -55,7 +62,7 @@ where
     F: Fn(Q) -> Fut + Send + Sync + 'static,
     Fut: Future<Output: IntoInput<A>> + Send + 'static,
 {
-    Arc::new(move |request| Box::pin(handler(request).map(IntoInput::into_input)))
+    Arc::new(move |request| Box::pin(handler(request).map(sealed::Convert::into_input)))
 }
 
 /// The handlers and roots of a client.
@@ -211,8 +218,7 @@ impl Inputs {
         let roots = self.roots.as_ref().ok_or(InputError::NoHandler {
             wants: InputKind::Roots,
         })?;
-        let roots = roots.read();
-        Ok(ListRootsResult::new(roots.iter().cloned()))
+        Ok(ListRootsResult::from(roots.read().clone()))
     }
 }
 

@@ -163,7 +163,7 @@ impl ResourceGuard {
             headers: options.headers.clone(),
             ..CallOptions::default()
         };
-        let request = SessionRequest::Subscribe(SubscribeParams::new(uri)).into();
+        let request = SessionRequest::Subscribe(SubscribeParams::from(uri)).into();
         let _requests = subscriptions.lock_requests().await;
         let result = call::run(&self.client, request, options).await;
         if result.is_err() {
@@ -196,7 +196,7 @@ impl Drop for ResourceGuard {
                 if subscriptions.contains(&uri) {
                     continue;
                 }
-                let request = SessionRequest::Unsubscribe(SubscribeParams::new(uri)).into();
+                let request = SessionRequest::Unsubscribe(SubscribeParams::from(uri)).into();
                 // Best effort: further notifications of the resource are ignored.
                 let _ = call::run(&client, request, CallOptions::default()).await;
             }

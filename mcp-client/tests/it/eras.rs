@@ -5,11 +5,19 @@ use mcp_client::{Client, ConnectMode, Over};
 use mcp_core::{ChannelError, CloseReason};
 use mcp_types::ProtocolVersion::{self, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
 use mcp_types::codes;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::script::{Script, Step, error, refuse, result, say, wait};
 use crate::session::{methods, no_method, opened, text};
+
+fn verdict(stored: Value) -> Verdict {
+    serde_json::from_value(stored).unwrap()
+}
+
+fn legacy() -> Verdict {
+    verdict(json!({"era": "legacy", "version": "2025-06-18"}))
+}
 
 #[tokio::test]
 async fn auto_mode_with_legacy_server_opens_session() {
@@ -28,10 +36,7 @@ async fn auto_mode_with_legacy_server_opens_session() {
         client.negotiation().to_string(),
         "server/discover (2026-07-28): no (-32601); initialize (2025-11-25): 2025-06-18; negotiated: 2025-06-18"
     );
-    assert_eq!(
-        client.negotiation().verdict(),
-        &Verdict::legacy(V2025_06_18)
-    );
+    assert_eq!(client.negotiation().verdict(), &legacy());
     assert_eq!(script.adopted(), [V2026_07_28, V2025_11_25, V2025_06_18]);
 
     assert_eq!(
@@ -64,7 +69,7 @@ async fn auto_mode_with_legacy_server_opens_session() {
 
 #[tokio::test]
 async fn connect_modes_send_expected_requests() {
-    let modern = || Verdict::modern(V2026_07_28, None);
+    let modern = || verdict(json!({"era": "modern", "version": "2026-07-28"}));
     for (mode, answers, asked, spoken) in [
         (
             ConnectMode::Legacy,
@@ -81,7 +86,7 @@ async fn connect_modes_send_expected_requests() {
         (ConnectMode::Pin(V2026_07_28), vec![], vec![], V2026_07_28),
         (ConnectMode::Prior(modern()), vec![], vec![], V2026_07_28),
         (
-            ConnectMode::Prior(Verdict::legacy(V2025_06_18)),
+            ConnectMode::Prior(legacy()),
             vec![opened("2025-06-18")],
             vec!["initialize"],
             V2025_06_18,

@@ -212,7 +212,10 @@ async fn rejected_sampling_fails_call() {
         Client::builder().on_sample(refuses),
     )
     .await;
-    assert!(error.input().unwrap().is_rejected());
+    let Some(InputError::Failed { source, .. }) = error.input() else {
+        panic!("{error}");
+    };
+    assert!(source.is::<Rejected>());
     let message = "the handler for sampling/createMessage failed: the user refuses: too dear";
     assert_eq!(
         error.to_string(),

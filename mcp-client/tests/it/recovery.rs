@@ -164,7 +164,7 @@ async fn cancel_signal_fails_call() {
 #[tokio::test]
 async fn trace_context_is_sent() {
     let script = Script::new([vec![text("")]]);
-    let trace = TraceContext::new(TraceParent::new(7, 9).unwrap());
+    let trace = TraceContext::from(TraceParent::new(7, 9).unwrap());
     let call = script.client().await.call("add", ()).trace(&trace);
     call.await.unwrap();
     let told = script.sent()[0].meta("traceparent").clone();

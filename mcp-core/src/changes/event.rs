@@ -63,7 +63,7 @@ impl ExtensionNotification {
     /// [topic](crate::BackChannel::topic) is the beginning of `id` receives it.
     // spec: ELIC-10
     pub fn elicitation_complete(id: &str) -> Self {
-        let params = RawObject::from_value(&ElicitationComplete::new(id));
+        let params = RawObject::from_value(&ElicitationComplete::from(id));
         let params = params.unwrap_or_else(|_| RawObject::empty());
         let method = Method::ElicitationComplete.as_str();
         Self::new(format!("{OF_SESSION}{id}"), method, &params)

@@ -312,7 +312,7 @@ fn is_malformed(schema: &JsonObject) -> bool {
 mod tests {
     //! Lints of tools.
 
-    use mcp_types::Tool;
+    use mcp_types::{JsonObject, Tool};
     use serde_json::{Value, json};
 
     use super::{LintProfile, Severity, lint};
@@ -329,7 +329,7 @@ mod tests {
     }
 
     fn with_schema(schema: Value) -> Tool {
-        Tool::raw("t", serde_json::from_value(schema).unwrap())
+        Tool::new("t").input_schema(serde_json::from_value::<JsonObject>(schema).unwrap())
     }
 
     fn with_property(schema: Value) -> Tool {
@@ -453,8 +453,7 @@ mod tests {
             ),
             (
                 Tool::new("t").output_schema(
-                    serde_json::from_value::<mcp_types::JsonObject>(json!({"type": "array"}))
-                        .unwrap(),
+                    serde_json::from_value::<JsonObject>(json!({"type": "array"})).unwrap(),
                 ),
                 vec![],
             ),

@@ -129,14 +129,14 @@ pub(crate) fn authorize(
         events_list_changed: events,
         ..
     } = filter;
-    *tools = *tools && admits(Call::ListTools(Page::first()));
-    *prompts = *prompts && admits(Call::ListPrompts(Page::first()));
-    *resources = *resources && admits(Call::ListResources(Page::first()));
-    uris.retain(|uri| admits(Call::ReadResource(ReadResourceParams::new(uri))));
+    *tools = *tools && admits(Call::ListTools(Page::default()));
+    *prompts = *prompts && admits(Call::ListPrompts(Page::default()));
+    *resources = *resources && admits(Call::ListResources(Page::default()));
+    uris.retain(|uri| admits(Call::ReadResource(ReadResourceParams::from(uri))));
     tasks.retain(|id| {
         admits(Call::Other {
             method: GET.into(),
-            params: RawObject::from_value(&TaskParams::new(id)).ok(),
+            params: RawObject::from_value(&TaskParams::from(id)).ok(),
         })
     });
     *events = *events

@@ -287,7 +287,7 @@ fn panic_of_a_gate_or_filter_refuses_access() {
     assert!(!refused.to_string().contains("hunter2"), "{refused}");
 
     let facts = ClientContext::new(mcp_types::ProtocolVersion::LATEST);
-    let call = Call::ListTools(mcp_types::Page::first());
+    let call = Call::ListTools(mcp_types::Page::default());
     let mut inbound = listen;
     inbound.request = call.into();
     assert!(inbound.authorize(&gate, None).is_err());

@@ -23,7 +23,7 @@ pub(super) fn read(
     let raw = &request.params;
     let page = || -> Result<Page, Fault> {
         let cursor = raw.optional::<Cursor>("cursor")?;
-        Ok(cursor.map_or_else(Page::first, Page::at))
+        Ok(cursor.map_or_else(Page::default, Page::from))
     };
     let other = || Call::Other {
         method: (&*request.method).into(),
@@ -51,7 +51,7 @@ pub(super) fn read(
             Call::CallTool(call)
         }
         Method::ReadResource => {
-            Call::ReadResource(ReadResourceParams::new(raw.required_text("uri")?))
+            Call::ReadResource(ReadResourceParams::from(raw.required_text("uri")?))
         }
         Method::GetPrompt => {
             let name = raw.required_text("name")?;

@@ -168,7 +168,7 @@ pub(super) fn write_server(
         ServerNotification::PromptsChanged => write_stamped(Method::PromptsChanged, stamp, out),
         ServerNotification::ResourcesChanged => write_stamped(Method::ResourcesChanged, stamp, out),
         ServerNotification::ResourceUpdated { uri } => {
-            let mut params = ResourceUpdated::new(uri);
+            let mut params = ResourceUpdated::from(uri);
             params.meta = stamp.add(None);
             write(Method::ResourceUpdated.as_str(), &params, out);
         }

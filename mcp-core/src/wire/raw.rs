@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn hint_of_a_resource_is_passed_on() {
-        let request = Call::ReadResource(ReadResourceParams::new("a:b")).into();
+        let request = Call::ReadResource(ReadResourceParams::from("a:b")).into();
         let sent = r#"{"resultType":"complete","ttlMs":7,"cacheScope":"public","contents":[]}"#;
         let Reply::Complete { body, .. } = read(&request, V2026_07_28, sent) else {
             panic!()
@@ -348,7 +348,7 @@ mod tests {
         for sent in [&*many, r#"{"content":[],"new":1,"new":2}"#] {
             assert!(!is_raw(&read(&tool_call(), V2025_11_25, sent)), "{sent}");
         }
-        let list = Call::ListTools(mcp_types::Page::first()).into();
+        let list = Call::ListTools(mcp_types::Page::default()).into();
         assert!(!is_raw(&read(&list, V2025_11_25, r#"{"tools":[]}"#)));
         for sent in [
             r#"{"content":{}}"#,

@@ -73,7 +73,7 @@ fn tools(
         next_cursor,
         meta,
     } = raw.read().map_err(|error| malformed(&error))?;
-    let (mut page, mut unreadable) = (ListToolsResult::new(Vec::new()), Vec::new());
+    let (mut page, mut unreadable) = (ListToolsResult::from(Vec::new()), Vec::new());
     (page.next_cursor, page.meta) = (next_cursor, meta);
     for tool in tools {
         // As deep as in the page: what is read here can be read again in a list.

@@ -21,10 +21,10 @@ pub(super) fn read(
         // spec: LOG-03
         Some(Method::SetLevel) => SessionRequest::SetLevel(raw.required("level")?),
         Some(Method::Subscribe) => {
-            SessionRequest::Subscribe(SubscribeParams::new(raw.required::<String>("uri")?))
+            SessionRequest::Subscribe(SubscribeParams::from(raw.required::<String>("uri")?))
         }
         Some(Method::Unsubscribe) => {
-            SessionRequest::Unsubscribe(SubscribeParams::new(raw.required::<String>("uri")?))
+            SessionRequest::Unsubscribe(SubscribeParams::from(raw.required::<String>("uri")?))
         }
         _ => return Ok(None),
     }))
@@ -45,7 +45,7 @@ pub(super) fn write(
         }
         SessionRequest::Ping => write_request(&head, None, |out| out.push(b'}')),
         SessionRequest::SetLevel(level) => {
-            let params = SetLevelParams::new(*level);
+            let params = SetLevelParams::from(*level);
             write_request(&head, None, |out| splice_json(out, &params))
         }
         SessionRequest::Subscribe(params) | SessionRequest::Unsubscribe(params) => {

@@ -153,9 +153,9 @@ mod tests {
 
     #[test]
     fn splice_tool_result_equals_splice_json() {
-        let mut annotated = TextContent::new("a");
-        annotated.annotations = Some(Annotations::default());
-        let mut with_meta = TextContent::new("a");
+        let annotated = ContentBlock::text("a").annotations(Annotations::default());
+        let mut with_meta = TextContent::default();
+        with_meta.text = "a".to_owned();
         with_meta.meta = Some(Meta::default().with("a", 1));
         for result in [
             CallToolResult::from_text(""),
@@ -166,7 +166,7 @@ mod tests {
             CallToolResult::new(Vec::new()),
             CallToolResult::new(vec![ContentBlock::text("a"), ContentBlock::text("b")]),
             CallToolResult::new(vec![ContentBlock::image(&b"a"[..], "image/png")]),
-            CallToolResult::new(vec![ContentBlock::Text(annotated)]),
+            CallToolResult::new(vec![annotated]),
             CallToolResult::new(vec![ContentBlock::Text(with_meta)]),
         ] {
             for start in [r#"{"#, r#"{"resultType":"complete""#] {

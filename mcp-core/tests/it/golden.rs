@@ -11,12 +11,12 @@ use mcp_types::legacy_tasks::TasksCapability;
 use mcp_types::meta::keys;
 use mcp_types::{
     BooleanSchema, Cancelled, Choice, ClientCapabilities, ContentBlock, CreateMessageParams,
-    CreateMessageResult, ElicitParams, ElicitResult, ElicitUrlParams, ElicitationComplete,
-    EnumSchema, ExtraFields, FormSchema, Implementation, InitializeParams, InitializeResult,
-    InputRequest, InputRequests, InputRequired, ListRootsResult, ListenResult, LoggingLevel, Meta,
-    Method, MultiSelectSchema, NumberSchema, ProtocolVersion, RawObject, RequestId, Root,
-    SamplingMessage, ServerCapabilities, StringSchema, SubscribeParams, SubscriptionFilter,
-    ToolUseContent,
+    CreateMessageResult, ElicitFormParams, ElicitParams, ElicitResult, ElicitUrlParams,
+    ElicitationComplete, EnumSchema, ExtraFields, FormSchema, Implementation, InitializeParams,
+    InitializeResult, InputRequest, InputRequests, InputRequired, ListRootsResult, ListenResult,
+    LoggingLevel, Meta, Method, MultiSelectSchema, NumberSchema, ProtocolVersion, RawObject,
+    RequestId, Root, SamplingMessage, ServerCapabilities, StringSchema, SubscribeParams,
+    SubscriptionFilter, ToolUseContent,
 };
 use serde_json::{Value, json};
 
@@ -201,7 +201,7 @@ fn tending(book: &mut Book) {
         assert_eq!(book.call(version, SessionRequest::Ping), json!({}));
         let level = SessionRequest::SetLevel(LoggingLevel::Warning);
         assert_eq!(book.call(version, level), json!({"level": "warning"}));
-        let uri = SubscribeParams::new("file:///a");
+        let uri = SubscribeParams::from("file:///a");
         let expected = json!({"uri": "file:///a"});
         assert_eq!(
             book.call(version, SessionRequest::Subscribe(uri.clone())),
@@ -243,7 +243,7 @@ fn forms(book: &mut Book) {
             "colours",
             MultiSelectSchema::new(colours()).title("Colours"),
         );
-    let form = ElicitParams::form("Who?", schema);
+    let form = ElicitParams::from(ElicitFormParams::new("Who?", schema));
     let ElicitParams::Form(named) = form.clone() else {
         panic!()
     };
@@ -386,9 +386,9 @@ fn roots_have_meta_since_2025_06_18() {
 }
 
 fn roots(book: &mut Book) {
-    let mut root = Root::new("file:///a").name("a");
+    let mut root = Root::from("file:///a").name("a");
     root.meta = Some(Meta::default().with("com.example/x", 1));
-    let listed = ListRootsResult::new([root]);
+    let listed = ListRootsResult::from(vec![root]);
     for version in LEGACY {
         assert_eq!(
             book.ask(version, InputRequest::ListRoots).unwrap(),
@@ -410,9 +410,9 @@ fn unknown_notification_is_not_written() {
 }
 
 fn notes(book: &mut Book) {
-    let complete = ServerNotification::ElicitationComplete(ElicitationComplete::new("e"));
+    let complete = ServerNotification::ElicitationComplete(ElicitationComplete::from("e"));
     let nobody = || {
-        let mut it = Cancelled::new(1);
+        let mut it = Cancelled::from(1);
         it.request_id = None;
         it
     };
@@ -437,7 +437,7 @@ fn notes(book: &mut Book) {
             let written = book.client_note(version, &note);
             assert_eq!(written.is_some(), is_legacy, "{version} {note:?}");
         }
-        let mut cancelled = Cancelled::new("a");
+        let mut cancelled = Cancelled::from("a");
         cancelled.reason = Some("r".to_owned());
         let cancelled = book.client_note(version, &ClientNotification::Cancelled(cancelled));
         assert_eq!(
@@ -481,7 +481,7 @@ fn subscriptions(book: &mut Book) {
                 json!({"uri": "file:///a", "_meta": stamp}),
             ),
             (
-                ServerNotification::Cancelled(Cancelled::new(id.clone())),
+                ServerNotification::Cancelled(Cancelled::from(id.clone())),
                 json!({"requestId": id, "_meta": stamp}),
             ),
         ] {
@@ -494,7 +494,7 @@ fn subscriptions(book: &mut Book) {
             assert_eq!(of_session.is_none(), acknowledged);
             assert!(of_session.is_none_or(|message| message["params"].get("_meta").is_none()));
         }
-        let other = ServerNotification::Cancelled(Cancelled::new("of another"));
+        let other = ServerNotification::Cancelled(Cancelled::from("of another"));
         assert_eq!(book.note(R5, &other, Some(&id)), None);
     }
     let result = book.reply(

@@ -108,7 +108,7 @@ fn fault_survives_the_wire() {
         kind: ItemKind::Resource,
         id: "file:///a".into(),
     };
-    let read = ClientRequest::Call(Call::ReadResource(ReadResourceParams::new("file:///a")));
+    let read = ClientRequest::Call(Call::ReadResource(ReadResourceParams::from("file:///a")));
     let url = ElicitUrlParams::new("m", "https://example.com/a").elicitation_id("e");
     let visit = Fault::UrlElicitationRequired {
         elicitations: vec![url],
@@ -237,7 +237,7 @@ fn envelope_is_told_from_other_metadata() {
 
 #[test]
 fn metadata_of_a_layer_is_not_taken_for_the_envelope() {
-    let call = Call::ListTools(mcp_types::Page::first());
+    let call = Call::ListTools(mcp_types::Page::default());
     let facts = ClientContext::new(ProtocolVersion::LATEST);
     let mut exchange = Exchange::new(call, Arc::new(facts));
     exchange.meta = request_meta("");
@@ -262,7 +262,7 @@ fn listen_is_unknown_without_changes() {
     let inbound = modern::read_request(&request, envelope, &Nothing.profile()).unwrap();
     assert!(matches!(inbound.request, ClientRequest::Listen(_)));
 
-    let call = Call::ListTools(mcp_types::Page::first());
+    let call = Call::ListTools(mcp_types::Page::default());
     let mut exchange = Exchange::new(call, inbound.facts.clone());
     assert!(exchange.trace().is_none() && exchange.baggage().is_none());
     exchange.meta.clone_from(&inbound.meta);

@@ -9,7 +9,6 @@ use futures_util::Stream;
 use mcp_client::Error;
 use mcp_core::Fault;
 use mcp_core::extension::from_params;
-use mcp_types::ext::events::{FORBIDDEN, NOT_FOUND, UNSUPPORTED};
 use mcp_types::{RawObject, codes};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
@@ -199,7 +198,7 @@ impl Reader {
                 return;
             }
             match ended {
-                Err(error) if !polls && code(&error) == Some(UNSUPPORTED) => {
+                Err(error) if !polls && code(&error) == Some(codes::EVENTS_UNSUPPORTED) => {
                     polls = true;
                     continue;
                 }
@@ -352,9 +351,9 @@ pub(super) fn is_final(error: &Error) -> bool {
     let finals = [
         codes::METHOD_NOT_FOUND,
         codes::INVALID_PARAMS,
-        NOT_FOUND,
-        FORBIDDEN,
-        UNSUPPORTED,
+        codes::EVENTS_NOT_FOUND,
+        codes::EVENTS_FORBIDDEN,
+        codes::EVENTS_UNSUPPORTED,
     ];
     code(error).is_some_and(|code| finals.contains(&code))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mcp_core::store::StoreError;
-use mcp_types::ext::events::NOT_FOUND;
+use mcp_types::codes;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
@@ -148,7 +148,7 @@ impl Delivery<'_> {
             );
             return Ok(Next::Later(TYPE_RETRY));
         }
-        let error = json!({"code": NOT_FOUND, "message": "the event type was removed or changed"});
+        let error = json!({"code": codes::EVENTS_NOT_FOUND, "message": "the event type was removed or changed"});
         let body = json!({"type": "terminated", "error": error});
         self.control(progress, "terminated", &body).await?;
         self.end().await

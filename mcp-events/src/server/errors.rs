@@ -3,10 +3,7 @@
 use mcp_core::Fault;
 use mcp_core::store::StoreError;
 use mcp_server::RequestError;
-use mcp_types::ErrorObject;
-use mcp_types::ext::events::{
-    CALLBACK_ENDPOINT_ERROR, FORBIDDEN, NOT_FOUND, RESOURCE_EXHAUSTED, UNSUPPORTED,
-};
+use mcp_types::{ErrorObject, codes};
 use serde_json::{Value, json};
 
 use crate::secret::NoRandomness;
@@ -19,22 +16,26 @@ fn error(code: i64, message: impl Into<String>, data: &Value) -> RequestError {
 pub(super) fn no_event_type(name: &str) -> RequestError {
     let name: String = name.chars().take(100).collect();
     let message = format!("there is no event type {name:?}; `events/list` has their names");
-    error(NOT_FOUND, message, &json!({"kind": "event"}))
+    error(codes::EVENTS_NOT_FOUND, message, &json!({"kind": "event"}))
 }
 
 pub(super) fn no_subscription() -> RequestError {
     let message = "there is no such subscription";
-    error(NOT_FOUND, message, &json!({"kind": "subscription"}))
+    error(
+        codes::EVENTS_NOT_FOUND,
+        message,
+        &json!({"kind": "subscription"}),
+    )
 }
 
 pub(super) fn forbidden(message: &str) -> RequestError {
-    error(FORBIDDEN, message, &json!({}))
+    error(codes::EVENTS_FORBIDDEN, message, &json!({}))
 }
 
 pub(super) fn exhausted(limit: &str, max: usize) -> RequestError {
     let message = format!("the limit `{limit}` of {max} is reached; try again later");
     error(
-        RESOURCE_EXHAUSTED,
+        codes::EVENTS_RESOURCE_EXHAUSTED,
         message,
         &json!({"limit": limit, "max": max}),
     )
@@ -43,7 +44,7 @@ pub(super) fn exhausted(limit: &str, max: usize) -> RequestError {
 pub(super) fn unsupported(feature: &str, value: &str) -> RequestError {
     let message = format!("{feature} `{value}` is not supported for this event type");
     error(
-        UNSUPPORTED,
+        codes::EVENTS_UNSUPPORTED,
         message,
         &json!({"feature": feature, "value": value}),
     )
@@ -51,7 +52,7 @@ pub(super) fn unsupported(feature: &str, value: &str) -> RequestError {
 
 pub(super) fn callback(reason: &str, message: &str) -> RequestError {
     error(
-        CALLBACK_ENDPOINT_ERROR,
+        codes::EVENTS_CALLBACK_ENDPOINT_ERROR,
         message,
         &json!({ "reason": reason }),
     )

@@ -6,7 +6,6 @@ use std::time::Duration;
 use mcp_core::extension::to_object;
 use mcp_core::{NotificationSender, Principal};
 use mcp_server::{CallContext, FromCall, Rejection, RequestError, ServerExtension, ServerSetup};
-use mcp_types::ext::events::NOT_FOUND;
 use mcp_types::{RawObject, codes};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -185,7 +184,7 @@ async fn stream(
             .find(|entry| entry.descriptor.name == selection.name())
             .is_none()
         {
-            let error = failure(NOT_FOUND, "the event type was removed");
+            let error = failure(codes::EVENTS_NOT_FOUND, "the event type was removed");
             notify(notifications, notification::TERMINATED, &error).await;
             return Ok(RawObject::empty());
         }

@@ -77,7 +77,7 @@ impl Following<'_> {
             }
             let interval = self.task.poll_interval_ms.map(Duration::from_millis);
             sleep(interval.unwrap_or(DEFAULT_INTERVAL)).await;
-            let task: Task = read(&self.send(GET, &TaskParams::new(&*self.task.id)).await?)?;
+            let task: Task = read(&self.send(GET, &TaskParams::from(&*self.task.id)).await?)?;
             if task.status.is_terminal() {
                 return Ok(task);
             }
@@ -169,7 +169,7 @@ impl Drop for CancelGuard {
         let (true, Ok(runtime)) = (self.is_armed, tokio::runtime::Handle::try_current()) else {
             return;
         };
-        let Ok(params) = RawObject::from_value(&TaskParams::new(&*self.id)) else {
+        let Ok(params) = RawObject::from_value(&TaskParams::from(&*self.id)) else {
             return;
         };
         let (upstream, client) = (self.upstream.clone(), self.client.clone());

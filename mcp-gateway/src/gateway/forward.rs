@@ -46,7 +46,7 @@ impl FromCall for Request {
             tasks: call.extensions().get().cloned(),
             ask: FromCall::from_call(call)?,
             context: Context {
-                meta: meta.map(RequestMeta::into_meta),
+                meta: meta.map(|RequestMeta(meta)| meta),
                 progress: FromCall::from_call(call)?,
                 log: FromCall::from_call(call)?,
                 notifications: call.notifications().clone(),

@@ -106,7 +106,7 @@ impl ToolSearch {
         };
         tools.retain(|tool| self.listed.matches(&tool.name));
         tools.extend(search::tools());
-        let listing = Listing::new(ListToolsResult::new(tools));
+        let listing = Listing::new(ListToolsResult::from(tools));
         ResultBody::ListTools(Arc::new(listing)).into()
     }
 }
@@ -155,7 +155,7 @@ async fn visible_tools(exchange: &Exchange, next: &Next) -> Result<Vec<Tool>, Re
         };
         tools.extend_from_slice(&listing.tools);
         match &listing.next_cursor {
-            Some(cursor) => page = Page::at(cursor.clone()),
+            Some(cursor) => page = Page::from(cursor.clone()),
             None => break,
         }
     }

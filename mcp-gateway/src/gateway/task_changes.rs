@@ -139,7 +139,7 @@ impl TaskStream {
     /// Requests a task whose changes may have been missed, unless it has ended meanwhile.
     fn request(&self, id: &str) -> impl Future<Output = Option<TaskBody>> + Send + use<> {
         let is_watched = self.watched.contains_key(id);
-        let params = RawObject::from_value(&TaskParams::new(id));
+        let params = RawObject::from_value(&TaskParams::from(id));
         let (upstream, client) = (self.upstream.clone(), self.client.clone());
         async move {
             let params = params.ok().filter(|_| is_watched)?;

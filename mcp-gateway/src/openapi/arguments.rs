@@ -82,14 +82,15 @@ fn types_only(schema: &JsonObject) -> JsonObject {
 #[cfg(test)]
 mod tests {
     use mcp_core::schema::Check as _;
-    use mcp_types::Tool;
+    use mcp_types::{JsonObject, Tool};
     use serde_json::{Value, json};
 
     use super::ArgumentCheck;
 
     fn check(properties: Value, arguments: Value) -> bool {
         let schema = json!({"type": "object", "properties": properties, "required": ["a"]});
-        let tool = Tool::raw("t", serde_json::from_value(schema).unwrap());
+        let tool =
+            Tool::new("t").input_schema(serde_json::from_value::<JsonObject>(schema).unwrap());
         ArgumentCheck::new(&tool).check(&arguments).is_ok()
     }
 

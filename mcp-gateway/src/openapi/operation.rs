@@ -184,7 +184,7 @@ impl ApiOperation {
             argument.accepts_arrays = accepts("array");
         }
         let name = name(path, method, operation);
-        let mut tool = Tool::raw(name, schema);
+        let mut tool = Tool::new(name).input_schema(schema);
         tool.output_schema = output_schema(spec, operation).map(Arc::new);
         let description = operation
             .description

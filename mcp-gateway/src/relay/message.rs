@@ -5,7 +5,6 @@ use std::error::Error;
 use bytes::Bytes;
 use mcp_core::versioning::{self, RequestEra};
 use mcp_core::{ChannelError, Fault, MirroredHeaders, OutgoingRequest, wire};
-use mcp_types::ext::tasks;
 use mcp_types::{Method, ParseError, ProtocolVersion, RawJson, Request, RequestId};
 use serde_json::json;
 
@@ -26,13 +25,7 @@ pub(super) fn version_of(
 /// Returns the values of a request that HTTP repeats in headers.
 // spec: HTTP-C-04, HTTP-C-05, TASK-21
 pub(super) fn mirrored(request: &Request<'_>, version: ProtocolVersion) -> MirroredHeaders {
-    let name_param = match Method::from_name(&request.method) {
-        Some(method) => method.spec().name_param,
-        None if [tasks::GET, tasks::UPDATE, tasks::CANCEL].contains(&&*request.method) => {
-            Some("taskId")
-        }
-        None => None,
-    };
+    let name_param = Method::from_name(&request.method).and_then(|method| method.spec().name_param);
     let name = name_param.and_then(|param| request.params.text(param).ok().flatten());
     MirroredHeaders::new(version, &request.method, name.as_deref())
 }

@@ -118,7 +118,7 @@ fn notes(seen: &Seen) -> RawExtension {
     RawExtension::new("com.example/notes", &json!({})).notifications(
         |method| method == "notifications/notes/seen",
         move |params: RawObject, Identity(caller): Identity<Principal>, meta: RequestMeta| {
-            let note = (caller.subject, params.as_str().to_owned(), meta.into_meta());
+            let note = (caller.subject, params.as_str().to_owned(), meta.0);
             seen.lock().push(note);
             async { Ok::<_, RequestError>(()) }
         },

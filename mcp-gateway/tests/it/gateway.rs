@@ -112,7 +112,7 @@ fn client(front: &ConnectMode) -> mcp::ClientBuilder {
 fn asked_client(front: &ConnectMode) -> mcp::ClientBuilder {
     client(front)
         .on_elicit(|form: ElicitRequest| async move { form.accept(json!({"count": 3})) })
-        .roots([Root::new("file:///home/ada")])
+        .roots([Root::from("file:///home/ada")])
 }
 
 /// Runs a test for each pair of eras: the client's and the server's.
@@ -171,7 +171,7 @@ async fn question_that_user_declines_ends_call_as_server_decides() {
     for_all_eras(|front, url, _| async move {
         let declining = client(&front)
             .on_elicit(|_: ElicitRequest| async { ElicitResult::decline() })
-            .roots([Root::new("file:///home/ada")]);
+            .roots([Root::from("file:///home/ada")]);
         let client = declining.connect(url).await.unwrap();
         let result = client.call("shop__order", ()).await.unwrap();
         assert!(result.is_error(), "{result:?}");
@@ -394,7 +394,7 @@ async fn request_without_an_answer_is_asked_again() {
             panic!("{step:?}")
         };
         let key = asks.requests().keys().next().unwrap().clone();
-        let roots = mcp::types::ListRootsResult::new([Root::new("file:///home/ada")]);
+        let roots = mcp::types::ListRootsResult::from(vec![Root::from("file:///home/ada")]);
         let step = asks.answer([(key, roots)]).await.unwrap();
         let Step::Done(result) = step else {
             panic!("{step:?}")

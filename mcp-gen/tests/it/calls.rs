@@ -121,7 +121,7 @@ impl served::Shop for Implementation {
 
 fn contents(uri: &str, text: &str) -> ReadResourceResult {
     let value = serde_json::json!({"uri": uri, "text": text});
-    ReadResourceResult::new(vec![serde_json::from_value(value).unwrap()])
+    ReadResourceResult::from(vec![serde_json::from_value(value).unwrap()])
 }
 
 async fn check(version: ProtocolVersion) {

@@ -23,7 +23,10 @@ pub fn field<T: ElicitField>(form: FormSchema, name: &str, field: T::Schema) -> 
 ///
 /// Returns a [`FormError`] that names the field.
 pub fn answer<T: ElicitField>(answers: &mut JsonObject, name: &str) -> Result<T, FormError> {
-    T::read(answers.remove(name)).map_err(|problem| FormError::new(name, problem))
+    T::read(answers.remove(name)).map_err(|problem| FormError {
+        field: name.to_owned(),
+        problem,
+    })
 }
 
 /// Returns an enum's values. If one of them has a title, a value without one is its own title.

@@ -8,9 +8,9 @@ use std::time::Duration;
 use mcp_core::Fault;
 use mcp_core::extension::{CustomRequest, Extension, from_params, required_extension, to_object};
 use mcp_types::{
-    ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams,
-    ElicitResult, ElicitUrlParams, FormSchema, InputRequest, InputResponse, JsonObject, Root,
-    UrlError,
+    ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitFormParams,
+    ElicitParams, ElicitResult, ElicitUrlParams, FormSchema, InputRequest, InputResponse,
+    JsonObject, Root, UrlError,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -85,7 +85,7 @@ impl Ask {
         key: impl Into<Cow<'static, str>>,
         message: impl Into<String>,
     ) -> Asking<Answer<T>> {
-        let request = ElicitParams::form(message, T::form());
+        let request = ElicitParams::from(ElicitFormParams::new(message, T::form()));
         self.question(key, request, |request, response| {
             match decode_form(request, response)? {
                 Answer::Accept(content) => match T::from_answers(content) {
@@ -106,7 +106,11 @@ impl Ask {
         message: impl Into<String>,
         form: FormSchema,
     ) -> Asking<Answer<JsonObject>> {
-        self.question(key, ElicitParams::form(message, form), decode_form)
+        self.question(
+            key,
+            ElicitParams::from(ElicitFormParams::new(message, form)),
+            decode_form,
+        )
     }
 
     /// Asks the user to visit a URL and to continue there: for secrets, payments and consent. The
@@ -439,7 +443,7 @@ impl Ask {
 
     /// Capabilities that the client declares, for handlers with optional questions.
     // spec: MRTR-05
-    pub fn capabilities(&self) -> &ClientCapabilities {
+    fn capabilities(&self) -> &ClientCapabilities {
         &self.0.facts().capabilities
     }
 

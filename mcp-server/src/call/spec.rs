@@ -60,7 +60,7 @@ impl RouteSpec {
 
     /// Declares that the handler sends log messages, so that the server declares the capability
     /// `logging`.
-    pub fn sends_logs(&mut self) {
+    pub(crate) fn sends_logs(&mut self) {
         self.sends_logs = true;
     }
 

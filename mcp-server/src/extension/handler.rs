@@ -8,22 +8,19 @@ use crate::extract::FromCall;
 use crate::result::RequestError;
 
 /// A value that the handler of a custom method returns: the result, or a `Result` of it.
-pub trait IntoMethodResult<T> {
-    /// Converts the value.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of the handler.
-    fn into_method_result(self) -> Result<T, RequestError>;
-}
+pub trait IntoMethodResult<T>: sealed::Convert<T> {}
 
-impl<T> IntoMethodResult<T> for T {
+impl<T> IntoMethodResult<T> for T {}
+
+impl<T, E: Into<RequestError>> IntoMethodResult<T> for Result<T, E> {}
+
+impl<T> sealed::Convert<T> for T {
     fn into_method_result(self) -> Result<T, RequestError> {
         Ok(self)
     }
 }
 
-impl<T, E: Into<RequestError>> IntoMethodResult<T> for Result<T, E> {
+impl<T, E: Into<RequestError>> sealed::Convert<T> for Result<T, E> {
     fn into_method_result(self) -> Result<T, RequestError> {
         self.map_err(Into::into)
     }
@@ -40,31 +37,51 @@ impl<T, E: Into<RequestError>> IntoMethodResult<T> for Result<T, E> {
     note = "the function must be `async` and return `{T}`, or a `Result` of it whose error converts into `RequestError`",
     note = "the function must be `Fn + Clone + Send + Sync + 'static`: move owned values in and clone what each call consumes"
 )]
-pub trait MethodHandler<P, T, M>: Clone + Send + Sync + 'static {
-    /// Adds the requirements of all extractors.
-    fn describe(spec: &mut RouteSpec);
+pub trait MethodHandler<P, T, M>: sealed::Call<P, T, M> {}
 
-    /// Calls the extractors in order, then the function.
-    ///
-    /// # Errors
-    ///
-    /// Returns the first rejection of an extractor, or the error of the function.
-    fn call(
-        &self,
-        params: P,
-        call: CallContext,
-    ) -> impl Future<Output = Result<T, RequestError>> + Send;
+/// The methods of the traits.
+pub(super) mod sealed {
+    use super::{CallContext, Future, RequestError, RouteSpec};
+
+    #[expect(unnameable_types, reason = "seals the trait")]
+    pub trait Convert<T> {
+        /// Converts the value.
+        fn into_method_result(self) -> Result<T, RequestError>;
+    }
+
+    #[expect(unnameable_types, reason = "seals the trait")]
+    pub trait Call<P, T, M>: Clone + Send + Sync + 'static {
+        /// Adds the requirements of all extractors.
+        fn describe(spec: &mut RouteSpec);
+
+        /// Calls the extractors in order, then the function.
+        fn call(
+            &self,
+            params: P,
+            call: CallContext,
+        ) -> impl Future<Output = Result<T, RequestError>> + Send;
+    }
 }
 
 macro_rules! method_handler {
     ($($extractor:ident),*) => {
+        impl<F, Fut, P, T, $($extractor),*> MethodHandler<P, T, (P, $($extractor,)*)> for F
+        where
+            F: Fn(P, $($extractor),*) -> Fut + Clone + Send + Sync + 'static,
+            Fut: Future<Output: IntoMethodResult<T>> + Send,
+            P: Send + 'static,
+            T: Send + 'static,
+            $($extractor: FromCall + Send,)*
+        {
+        }
+
         #[allow(
             non_snake_case,
             unused_mut,
             unused_variables,
             reason = "variables are named like their types; without extractors nothing is used"
         )]
-        impl<F, Fut, P, T, $($extractor),*> MethodHandler<P, T, (P, $($extractor,)*)> for F
+        impl<F, Fut, P, T, $($extractor),*> sealed::Call<P, T, (P, $($extractor,)*)> for F
         where
             F: Fn(P, $($extractor),*) -> Fut + Clone + Send + Sync + 'static,
             Fut: Future<Output: IntoMethodResult<T>> + Send,
@@ -82,7 +99,7 @@ macro_rules! method_handler {
                         .map_err(RequestError::from_rejection)?;
                 )*
                 drop(call);
-                self(params, $($extractor),*).await.into_method_result()
+                sealed::Convert::into_method_result(self(params, $($extractor),*).await)
             }
         }
     };

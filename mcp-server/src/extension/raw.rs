@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::handler::MethodHandler;
 use super::route::{MethodRoute, RouteMethods};
+use super::setup::sealed::AddTo;
 use super::setup::{IntoServerExtension, ServerSetup};
 use crate::call::CallContext;
 use crate::extract::FromCall;
@@ -91,7 +92,9 @@ impl RawExtension {
     }
 }
 
-impl IntoServerExtension for RawExtension {
+impl IntoServerExtension for RawExtension {}
+
+impl AddTo for RawExtension {
     fn registration(&self) -> Registration<ServerCapabilities> {
         self.registration.clone()
     }

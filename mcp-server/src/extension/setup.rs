@@ -81,15 +81,25 @@ pub trait ServerExtension: Extension + Sized {
     message = "`{Self}` is not an extension of a server",
     note = "implement `ServerExtension` for it, or use a `RawExtension`"
 )]
-pub trait IntoServerExtension: Sized {
-    /// Returns the identity and the settings.
-    fn registration(&self) -> Registration<ServerCapabilities>;
+pub trait IntoServerExtension: sealed::AddTo {}
 
-    /// Adds the handlers, layers and routes.
-    fn add_to(self, setup: &mut ServerSetup<Self>);
+impl<E: ServerExtension> IntoServerExtension for E {}
+
+/// The methods of [`IntoServerExtension`].
+pub(super) mod sealed {
+    use super::{Registration, ServerCapabilities, ServerSetup};
+
+    #[expect(unnameable_types, reason = "seals the trait")]
+    pub trait AddTo: Sized {
+        /// Returns the identity and the settings.
+        fn registration(&self) -> Registration<ServerCapabilities>;
+
+        /// Adds the handlers, layers and routes.
+        fn add_to(self, setup: &mut ServerSetup<Self>);
+    }
 }
 
-impl<E: ServerExtension> IntoServerExtension for E {
+impl<E: ServerExtension> sealed::AddTo for E {
     fn registration(&self) -> Registration<ServerCapabilities> {
         Registration::of::<E>(&self.settings())
     }

@@ -1,15 +1,16 @@
 //! Protocol-level metadata of a request (`_meta`).
 
+use std::ops::Deref;
+
 use mcp_types::Meta;
-use mcp_types::meta::{Baggage, TraceContext};
-use serde::de::DeserializeOwned;
 
 use super::from_call::FromCall;
 use crate::call::CallContext;
 use crate::rejection::Rejection;
 
-/// The `_meta` object of the request. Rejects requests without one, which are possible before
-/// 2026-07-28; take `Option<RequestMeta>` to accept them.
+/// The `_meta` object of the request: values by key, [`trace`](Meta::trace) and [`baggage`](Meta::baggage).
+/// Rejects requests without one, which are possible before 2026-07-28; take `Option<RequestMeta>` to accept
+/// them.
 ///
 /// # Examples
 ///
@@ -21,29 +22,14 @@ use crate::rejection::Rejection;
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct RequestMeta(Meta);
+#[expect(clippy::exhaustive_structs, reason = "handlers destructure it")]
+pub struct RequestMeta(pub Meta);
 
-impl RequestMeta {
-    /// Returns the value at `key`, if it is present and decodes into `T`.
-    pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
-        self.0.get(key)
-    }
+impl Deref for RequestMeta {
+    type Target = Meta;
 
-    /// Returns the W3C trace context of the request.
-    // spec: META-14
-    pub fn trace(&self) -> Option<TraceContext> {
-        self.0.trace()
-    }
-
-    /// Returns the W3C baggage of the request.
-    // spec: META-14
-    pub fn baggage(&self) -> Option<Baggage> {
-        self.0.baggage()
-    }
-
-    /// Returns the whole object.
-    pub fn into_meta(self) -> Meta {
-        self.0
+    fn deref(&self) -> &Meta {
+        &self.0
     }
 }
 

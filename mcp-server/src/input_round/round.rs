@@ -260,7 +260,7 @@ impl InputRound {
         let Some(id) = self.inputs.lock().elicitation_ids.remove(key) else {
             return false;
         };
-        let complete = ServerNotification::ElicitationComplete(ElicitationComplete::new(id));
+        let complete = ServerNotification::ElicitationComplete(ElicitationComplete::from(id));
         let wire = wire::for_version(self.facts.version);
         let mut message = Vec::new();
         wire.encode_server_notification(&complete, None, None, &mut message)

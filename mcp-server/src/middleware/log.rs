@@ -97,7 +97,11 @@ impl RequestLog {
             client = Empty,
             subject = Empty,
             version = exchange.facts.version.as_str(),
-            era = ?exchange.facts.version.era(),
+            era = if exchange.facts.version.is_modern() {
+                "modern"
+            } else {
+                "legacy"
+            },
             trace_id = Empty,
             parent_id = Empty,
             tracestate = Empty,

@@ -142,7 +142,7 @@ macro_rules! listed {
             }
 
             fn page(items: Vec<$item>, next: Option<Cursor>) -> $page {
-                let mut page = $page::new(items);
+                let mut page = $page::from(items);
                 page.next_cursor = next;
                 page
             }

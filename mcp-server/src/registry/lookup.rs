@@ -75,7 +75,7 @@ impl Registry {
         match self.find_resource(uri, caller) {
             // A change tells something about the contents.
             Some(found) => {
-                let read = Call::ReadResource(ReadResourceParams::new(uri));
+                let read = Call::ReadResource(ReadResourceParams::from(uri));
                 found.scope().required_scopes.check(&read, caller).is_ok()
             }
             None => self.match_uri(uri).is_none(),

@@ -33,7 +33,7 @@ impl Registry {
             },
         };
         let Some((template, route)) = self.template_with_list(position.template, caller) else {
-            return self.ready_page(ListResourcesResult::new(items));
+            return self.ready_page(ListResourcesResult::from(items));
         };
         if template != position.template {
             position = ListPosition {

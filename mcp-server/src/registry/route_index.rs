@@ -9,7 +9,7 @@ use mcp_types::{CacheHint, CacheScope, Page};
 
 use super::cursor;
 use super::listed::Listed;
-use super::route_list::{ItemFilter, RouteList};
+use super::route_list::RouteList;
 use crate::caller::Caller;
 
 /// A page that is built and serialized at its first request.
@@ -24,7 +24,6 @@ pub(crate) struct RouteIndex<R: Listed> {
     pub(super) page_size: usize,
     /// Pages of the list, used if all callers see the same routes.
     pages: Box<[CachedPage<R>]>,
-    filter: Option<ItemFilter<R>>,
     /// The routes that exist for a caller depend on the caller.
     pub(super) is_filtered: bool,
     /// A route has required scopes.
@@ -47,9 +46,7 @@ impl<R: Listed> RouteIndex<R> {
             }
         }
         let pages = routes.len().div_ceil(page_size).max(1);
-        let filter = list.filter.clone();
-        let is_filtered =
-            filter.is_some() || routes.iter().any(|(_, route)| route.scope().is_filtered());
+        let is_filtered = routes.iter().any(|(_, route)| route.scope().is_filtered());
         let mut all = routes.iter().map(|(_, route)| route);
         let has_scopes = all.any(|route| !route.scope().required_scopes.is_empty());
         Self {
@@ -59,7 +56,6 @@ impl<R: Listed> RouteIndex<R> {
             by_key,
             page_size,
             pages: std::iter::repeat_with(OnceLock::new).take(pages).collect(),
-            filter,
             is_filtered,
             cache: list.cache,
         }
@@ -91,10 +87,7 @@ impl<R: Listed> RouteIndex<R> {
         if !self.is_filtered {
             return true;
         }
-        let accepts = |filter: &ItemFilter<R>| filter(caller, route.item());
-        let filtered = catch_panic_sync(|| {
-            route.scope().is_visible_to(caller) && self.filter.as_ref().is_none_or(accepts)
-        });
+        let filtered = catch_panic_sync(|| route.scope().is_visible_to(caller));
         filtered.unwrap_or_else(|panic| {
             tracing::error!(of = route.key(), panic = panic.text(), "filter panicked");
             false

@@ -2,16 +2,10 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::Arc;
 
 use mcp_types::CacheHint;
 
 use super::listed::Listed;
-use crate::caller::Caller;
-
-/// Filter of `Server::visible_tools` and its counterparts.
-pub(super) type ItemFilter<R> =
-    Arc<dyn Fn(&Caller<'_>, &<R as Listed>::Item) -> bool + Send + Sync + 'static>;
 
 /// Routes of one kind in the order of registration.
 pub(crate) struct RouteList<R: Listed> {
@@ -19,7 +13,6 @@ pub(crate) struct RouteList<R: Listed> {
     next_number: u64,
     /// Time that clients may cache the list.
     pub(crate) cache: Option<CacheHint>,
-    pub(super) filter: Option<ItemFilter<R>>,
     /// Lists omit routes whose scopes the caller lacks.
     pub(crate) by_scope: bool,
 }
@@ -37,7 +30,6 @@ impl<R: Listed> Default for RouteList<R> {
             entries: Vec::new(),
             next_number: 0,
             cache: None,
-            filter: None,
             by_scope: false,
         }
     }
@@ -131,13 +123,6 @@ impl<R: Listed> RouteList<R> {
         }
         let mut keys: HashSet<&str> = keys.collect();
         routes.iter().find(|route| !keys.insert(route.key()))
-    }
-
-    pub(crate) fn set_filter(
-        &mut self,
-        filter: impl Fn(&Caller<'_>, &R::Item) -> bool + Send + Sync + 'static,
-    ) {
-        self.filter = Some(Arc::new(filter));
     }
 
     fn find(&mut self, key: &str) -> Option<&mut Entry<R>> {

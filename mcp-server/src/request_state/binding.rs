@@ -142,7 +142,7 @@ mod tests {
             tool("t", r#"{"a":"1","b":[true,null]}"#),
             tool("t", "{}"),
             Call::GetPrompt(GetPromptParams::new("t", Some(arguments))),
-            Call::ReadResource(ReadResourceParams::new("t")),
+            Call::ReadResource(ReadResourceParams::from("t")),
         ] {
             assert_ne!(Binding::new(&call, Some(&ada)), base, "{call:?}");
         }

@@ -108,21 +108,20 @@ impl Key {
 
 impl StateKeys {
     /// Minimum length of a secret, in bytes.
-    pub const MIN_SECRET: usize = 32;
-    /// Minimum number of different byte values in a secret. Random secrets of
-    /// [`MIN_SECRET`](Self::MIN_SECRET) bytes have more, also as hexadecimal digits.
-    pub const MIN_DISTINCT: usize = 8;
-    /// Default of [`lifetime`](Self::lifetime): 30 minutes.
-    pub const LIFETIME: Duration = Duration::from_secs(30 * 60);
-    /// Default of [`max_bytes`](Self::max_bytes): 256 KiB.
-    pub const MAX_BYTES: usize = 256 * 1024;
+    const MIN_SECRET: usize = 32;
+    /// Minimum number of different byte values in a secret. Random secrets of 32 bytes have more, also as
+    /// hexadecimal digits.
+    const MIN_DISTINCT: usize = 8;
+    /// Default of [`lifetime`](Self::lifetime).
+    pub(crate) const LIFETIME: Duration = Duration::from_secs(30 * 60);
+    /// Default of [`max_bytes`](Self::max_bytes).
+    pub(crate) const MAX_BYTES: usize = 256 * 1024;
 
     /// Derives a key from a secret: random bytes, or a string that encodes them.
     ///
     /// # Errors
     ///
-    /// Returns [`WeakSecret`] when the secret is shorter than [`MIN_SECRET`](Self::MIN_SECRET) bytes, or
-    /// has fewer than [`MIN_DISTINCT`](Self::MIN_DISTINCT) different bytes.
+    /// Returns [`WeakSecret`] when the secret is shorter than 32 bytes, or has fewer than 8 different bytes.
     pub fn new(secret: impl AsRef<[u8]>) -> Result<Self, WeakSecret> {
         Ok(Self::from_key(Key::from_user_secret(secret.as_ref())?))
     }
@@ -168,8 +167,7 @@ impl StateKeys {
     ///
     /// # Errors
     ///
-    /// Returns [`WeakSecret`] when the secret is shorter than [`MIN_SECRET`](Self::MIN_SECRET) bytes, or
-    /// has fewer than [`MIN_DISTINCT`](Self::MIN_DISTINCT) different bytes.
+    /// Returns [`WeakSecret`] when the secret is shorter than 32 bytes, or has fewer than 8 different bytes.
     pub fn former(mut self, secret: impl AsRef<[u8]>) -> Result<Self, WeakSecret> {
         self.keys.push(Key::from_user_secret(secret.as_ref())?);
         Ok(self)

@@ -208,7 +208,7 @@ mod tests {
 
     fn binding(uri: &str, subject: Option<&str>) -> Binding {
         let principal = subject.map(|subject| Principal::new("https://a.example", subject));
-        let call = Call::ReadResource(ReadResourceParams::new(uri));
+        let call = Call::ReadResource(ReadResourceParams::from(uri));
         Binding::new(&call, principal.as_ref())
     }
 

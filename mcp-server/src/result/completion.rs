@@ -43,7 +43,7 @@ impl IntoCompletion for CompleteResult {
 
 impl IntoCompletion for Completion {
     fn into_completion(self) -> Result<CompleteResult, CompletionError> {
-        CompleteResult::new(self).into_completion()
+        CompleteResult::from(self).into_completion()
     }
 }
 

@@ -87,7 +87,7 @@ impl IntoContents for ResourceContents {
 
 impl IntoContents for Vec<ResourceContents> {
     fn into_contents(self) -> Result<ReadResourceResult, ResourceError> {
-        Ok(ReadResourceResult::new(self))
+        Ok(ReadResourceResult::from(self))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use mcp_core::{ResultBody, wire};
-use mcp_types::{ContentBlock, GetPromptResult, Method, PromptMessage};
+use mcp_types::{ContentBlock, GetPromptResult, Method, PromptMessage, Role};
 
 use super::error::{PromptError, check_method, foreign_result};
 
@@ -55,12 +55,12 @@ pub trait IntoPrompt {
 /// }
 /// ```
 pub fn user(content: impl Into<ContentBlock>) -> PromptMessage {
-    PromptMessage::user(content)
+    PromptMessage::new(Role::User, content)
 }
 
 /// Creates a message of the language model; see [`user`].
 pub fn assistant(content: impl Into<ContentBlock>) -> PromptMessage {
-    PromptMessage::assistant(content)
+    PromptMessage::new(Role::Assistant, content)
 }
 
 /// Passes the result of another server on.

@@ -16,35 +16,20 @@ use super::error::ResourceError;
 ///     let page: usize = cursor.and_then(|cursor| cursor.parse().ok()).unwrap_or(0);
 ///     let numbers = page * 100..(page + 1) * 100;
 ///     let notes = numbers.map(|number| Resource::new(format!("note://{number}")));
-///     ResourceList::new(notes).next_page((page + 1).to_string())
+///     ResourceList {
+///         resources: notes.collect(),
+///         next: Some((page + 1).to_string()),
+///     }
 /// }
 /// ```
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
+#[expect(clippy::exhaustive_structs, reason = "functions build it")]
 pub struct ResourceList {
     /// The resources.
     pub resources: Vec<Resource>,
-    /// The cursor of the next page. `None` on the last page.
+    /// The cursor with which the function is called for the next page. `None` on the last page. Clients see it,
+    /// so it must not contain secrets, and they may change it.
     pub next: Option<String>,
-}
-
-impl ResourceList {
-    /// Creates the last page.
-    pub fn new(resources: impl IntoIterator<Item = Resource>) -> Self {
-        let resources = resources.into_iter().collect();
-        Self {
-            resources,
-            next: None,
-        }
-    }
-
-    /// Sets the cursor with which the function is called for the next page. Clients see it, so it must
-    /// not contain secrets, and they may change it.
-    #[must_use]
-    pub fn next_page(mut self, cursor: impl Into<String>) -> Self {
-        self.next = Some(cursor.into());
-        self
-    }
 }
 
 /// A return value of a function that lists resources.
@@ -76,7 +61,10 @@ impl IntoResourceList for ResourceList {
 
 impl IntoResourceList for Vec<Resource> {
     fn into_resource_list(self) -> Result<ResourceList, ResourceError> {
-        Ok(ResourceList::new(self))
+        Ok(ResourceList {
+            resources: self,
+            next: None,
+        })
     }
 }
 

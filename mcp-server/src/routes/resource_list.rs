@@ -102,7 +102,7 @@ impl ListTarget {
             (None, None, None) => None,
         };
         items.extend(taken);
-        let mut page = ListResourcesResult::new(items);
+        let mut page = ListResourcesResult::from(items);
         page.next_cursor = next.map(|position| position.write());
         page
     }

@@ -42,7 +42,7 @@ pub trait ToolExt: sealed::Sealed {
     /// Creates a route with a handler: a function or closure of extractors, `async` or not.
     ///
     /// The parameter and result types of the handler determine the input schema (unless
-    /// [`Tool::raw`] set one) and the output schema.
+    /// [`Tool::input_schema`] set one) and the output schema.
     fn handler<M, H: Handler<M>>(self, handler: H) -> ToolRoute;
 }
 
@@ -128,7 +128,7 @@ impl ToolRoute {
     ///     "type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"],
     /// }))?;
     /// let check = JsonSchema.compile(&schema)?;
-    /// let tool = Tool::raw("read", schema).handler(|| "read").check_arguments_with(check);
+    /// let tool = Tool::new("read").input_schema(schema).handler(|| "read").check_arguments_with(check);
     /// # let _ = tool;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_core::schema::{Lint, LintProfile};
+use mcp_core::schema::Lint;
 use mcp_types::CacheHint;
 
 use super::Server;
@@ -173,24 +173,5 @@ impl Server {
     /// ```
     pub fn lints(&self) -> Vec<Lint> {
         self.registry.read_config(check::lints)
-    }
-
-    /// Returns the [lints](Self::lints) that concern one client: those about it, and those about every
-    /// client.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use mcp::schema::LintProfile;
-    /// use mcp::{Server, Tool, ToolExt};
-    ///
-    /// let server = Server::new("clock", "1.0.0").tool(Tool::new("clock.now").handler(|| "half past"));
-    /// assert_eq!(server.lints_for(LintProfile::Claude).len(), 1);
-    /// assert!(server.lints_for(LintProfile::Zed).is_empty());
-    /// ```
-    pub fn lints_for(&self, profile: LintProfile) -> Vec<Lint> {
-        let mut lints = self.lints();
-        lints.retain(|lint| lint.concerns(profile));
-        lints
     }
 }

@@ -31,7 +31,7 @@ fn cve_2026_0621_templates_match_in_linear_time() {
         ("c://x?", "a=&b=", "&&"),
     ] {
         let uri = format!("{prefix}{}{suffix}", part.repeat(50_000));
-        let _ = reply(&server, Call::ReadResource(ReadResourceParams::new(uri)));
+        let _ = reply(&server, Call::ReadResource(ReadResourceParams::from(uri)));
     }
     // Quadratic work would take minutes.
     assert!(
@@ -42,7 +42,7 @@ fn cve_2026_0621_templates_match_in_linear_time() {
     assert!(matches!(
         reply(
             &server,
-            Call::ReadResource(ReadResourceParams::new("a://1-2-3-4-5/x"))
+            Call::ReadResource(ReadResourceParams::from("a://1-2-3-4-5/x"))
         ),
         Reply::Complete {
             body: ResultBody::ReadResource(_),
@@ -66,7 +66,7 @@ fn cve_2026_32871_variables_do_not_leave_their_path() {
         "file:///docs/%2e%2e%2fsecret",
         "file:///docs/a%00",
     ] {
-        let read = reply(&server, Call::ReadResource(ReadResourceParams::new(uri)));
+        let read = reply(&server, Call::ReadResource(ReadResourceParams::from(uri)));
         assert!(
             matches!(read, Reply::Fault(Fault::NoSuchItem { .. })),
             "{uri}: {read:?}"

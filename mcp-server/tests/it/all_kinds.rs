@@ -264,7 +264,7 @@ fn cache_option_sets_hint_of_resource() {
         ),
         ("code://rust", None),
     ] {
-        let call = Call::ReadResource(ReadResourceParams::new(uri));
+        let call = Call::ReadResource(ReadResourceParams::from(uri));
         assert!(
             matches!(reply(&server, call), Reply::Complete { cache, .. } if cache == hint),
             "{uri}"

@@ -105,7 +105,7 @@ fn contact() -> Routes {
         "anyOf": [{"required": ["phone"]}, {"required": ["email"]}],
         "additionalProperties": false,
     });
-    let tool = Tool::raw("contact", object(schema));
+    let tool = Tool::new("contact").input_schema(object(schema));
     Routes::new().tool(tool.handler(|raw: RawArgs| raw.as_str().to_owned()))
 }
 
@@ -120,7 +120,11 @@ fn raw_schema_that_is_not_an_object_is_a_setup_error() {
             "is [\"object\",\"null\"]",
         ),
     ] {
-        let tool = || Tool::raw("t", object(schema.clone())).handler(|| "x");
+        let tool = || {
+            Tool::new("t")
+                .input_schema(object(schema.clone()))
+                .handler(|| "x")
+        };
         let error = Server::new("s", "1").tool(tool()).check().unwrap_err();
         assert_eq!(
             error.problems(),

@@ -40,9 +40,9 @@ fn list_files(PageCursor(cursor): PageCursor) -> ResourceList {
         .into_iter()
         .skip(page as usize * 2)
         .take(2);
-    match page {
-        2 => ResourceList::new(files),
-        page => ResourceList::new(files).next_page(format!("p-{}", page + 1)),
+    ResourceList {
+        resources: files.collect(),
+        next: (page < 2).then(|| format!("p-{}", page + 1)),
     }
 }
 
@@ -54,7 +54,7 @@ fn files() -> mcp_server::TemplateRoute {
 
 /// Returns the URIs of each page.
 fn pages(server: &Server) -> Vec<Vec<String>> {
-    let (mut pages, mut page) = (Vec::new(), Page::first());
+    let (mut pages, mut page) = (Vec::new(), Page::default());
     loop {
         let Reply::Complete {
             body: ResultBody::ListResources(list),
@@ -70,7 +70,7 @@ fn pages(server: &Server) -> Vec<Vec<String>> {
                 .collect(),
         );
         match list.next_cursor.clone() {
-            Some(next) => page = Page::at(next),
+            Some(next) => page = Page::from(next),
             None => return pages,
         }
     }
@@ -109,7 +109,7 @@ fn listed_resources_have_the_mime_type_of_their_template() {
     let Reply::Complete {
         body: ResultBody::ListResources(list),
         ..
-    } = reply(&server, Call::ListResources(Page::first()))
+    } = reply(&server, Call::ListResources(Page::default()))
     else {
         panic!("no list")
     };
@@ -136,10 +136,10 @@ fn page_size_divides_computed_list() {
 
 #[test]
 fn error_and_unknown_cursor_of_list_are_faults() {
-    let call = |cursor: &str| Call::ListResources(Page::at(Cursor::new(cursor)));
+    let call = |cursor: &str| Call::ListResources(Page::from(Cursor::new(cursor)));
     let broken = server(with_help(99));
     assert_eq!(
-        fault(reply(&broken, Call::ListResources(Page::first()))),
+        fault(reply(&broken, Call::ListResources(Page::default()))),
         Fault::internal("too many")
     );
     for cursor in ["x", "l", "l0", "l0-", "lx-0-"] {
@@ -185,7 +185,7 @@ fn method_lists_resources_of_caller() {
 
     let server = server(Desk("top"));
     let call = |subject: Option<&str>| {
-        let mut exchange: Exchange = exchange(Call::ListResources(Page::first()));
+        let mut exchange: Exchange = exchange(Call::ListResources(Page::default()));
         if let Some(subject) = subject {
             exchange
                 .extensions

@@ -42,7 +42,7 @@ impl FromCall for Revision {
     }
 
     fn describe(spec: &mut RouteSpec) {
-        spec.sends_logs();
+        Log::describe(spec);
     }
 }
 

@@ -73,7 +73,7 @@ pub(crate) fn tools(server: &Server) -> Vec<Tool> {
 
 /// Returns the tools of all pages.
 pub(crate) fn all_tools(server: &Server) -> Vec<Tool> {
-    let (mut all, mut page) = (Vec::new(), Page::first());
+    let (mut all, mut page) = (Vec::new(), Page::default());
     loop {
         let Reply::Complete {
             body: ResultBody::ListTools(list),
@@ -84,7 +84,7 @@ pub(crate) fn all_tools(server: &Server) -> Vec<Tool> {
         };
         all.extend(list.tools.iter().cloned());
         match list.next_cursor.clone() {
-            Some(next) => page = Page::at(next),
+            Some(next) => page = Page::from(next),
             None => return all,
         }
     }
@@ -114,7 +114,7 @@ pub(crate) fn fault(reply: Reply) -> Fault {
 }
 
 pub(crate) fn read_reply(server: &Server, uri: &str) -> Reply {
-    reply(server, Call::ReadResource(ReadResourceParams::new(uri)))
+    reply(server, Call::ReadResource(ReadResourceParams::from(uri)))
 }
 
 /// Returns the contents of a resource as JSON.

@@ -6,6 +6,7 @@ use futures::executor::block_on;
 use mcp_core::{Call, Exchange, Fault, HeaderMismatch, Principal, Reply, ResultBody, Service};
 use mcp_server::{
     Caller, Prompt, PromptExt, Resource, ResourceExt, ResourceTemplate, Server, Tool, ToolExt,
+    ToolRoute,
 };
 use mcp_types::{
     CacheHint, CacheScope, CallToolParams, Cursor, ListToolsResult, Page, ReadResourceParams,
@@ -19,7 +20,7 @@ fn numbered(count: usize) -> Server {
 }
 
 fn page(server: &Server, cursor: Option<Cursor>) -> Arc<mcp_core::Listing<ListToolsResult>> {
-    let page = cursor.map_or_else(Page::first, Page::at);
+    let page = cursor.map_or_else(Page::default, Page::from);
     match block_on(server.call(exchange(Call::ListTools(page)))) {
         Reply::Complete {
             body: ResultBody::ListTools(list),
@@ -87,9 +88,9 @@ fn cursor_of_other_list_is_rejected() {
     );
     let cursor = page(&server, None).next_cursor.clone().unwrap();
     for call in [
-        Call::ListPrompts(Page::at(cursor)),
-        Call::ListTools(Page::at(Cursor::new(""))),
-        Call::ListTools(Page::at(Cursor::new("t1-0"))),
+        Call::ListPrompts(Page::from(cursor)),
+        Call::ListTools(Page::from(Cursor::new(""))),
+        Call::ListTools(Page::from(Cursor::new("t1-0"))),
     ] {
         let Reply::Fault(Fault::BadParams { message, .. }) = block_on(server.call(exchange(call)))
         else {
@@ -113,7 +114,7 @@ fn is_admin(caller: &Caller<'_>) -> bool {
 }
 
 fn listed(server: &Server, scopes: &[&str]) -> (Vec<String>, CacheScope) {
-    match block_on(server.call(by(scopes, Call::ListTools(Page::first())))) {
+    match block_on(server.call(by(scopes, Call::ListTools(Page::default())))) {
         Reply::Complete {
             body: ResultBody::ListTools(list),
             cache,
@@ -127,41 +128,25 @@ fn listed(server: &Server, scopes: &[&str]) -> (Vec<String>, CacheScope) {
 
 #[test]
 fn hidden_route_is_not_listed_and_unknown() {
-    let read_only = |caller: &Caller<'_>, tool: &Tool| {
-        is_admin(caller) || tool.annotations.as_ref().and_then(|a| a.read_only_hint) == Some(true)
-    };
     let public = CacheHint::public(std::time::Duration::from_secs(60));
-    let desk = |server: Server| {
-        server
-            .tools_cache(public)
-            .tool(Tool::new("read").read_only().handler(|| "read"))
-            .tool(Tool::new("shred").handler(|| "shredded"))
+    let desk = |shred: ToolRoute| {
+        let desk = Server::new("s", "1").tools_cache(public);
+        server(desk.tool(Tool::new("read").handler(|| "read")).tool(shred))
     };
-    let by_kind = server(desk(Server::new("s", "1")).visible_tools(read_only));
-    let by_route = server(
-        Server::new("s", "1")
-            .tools_cache(public)
-            .tool(Tool::new("read").handler(|| "read"))
-            .tool(
-                Tool::new("shred")
-                    .handler(|| "shredded")
-                    .visible_to(is_admin),
-            ),
+    let shred = || Tool::new("shred").handler(|| "shredded");
+    let filtered = desk(shred().visible_to(is_admin));
+    let (all, scope) = listed(&filtered, &["admin"]);
+    assert_eq!((all.len(), scope), (2, CacheScope::Private));
+    assert_eq!(listed(&filtered, &["user"]).0, ["read"]);
+    let call = || Call::CallTool(CallToolParams::new("shred", None));
+    let done = block_on(filtered.call(by(&["admin"], call())));
+    assert!(matches!(done, Reply::Complete { .. }));
+    let refused = block_on(filtered.call(by(&[], call())));
+    assert!(
+        matches!(&refused, Reply::Fault(Fault::NoSuchItem { id, .. }) if **id == *"shred"),
+        "{refused:?}"
     );
-    for server in [by_kind, by_route] {
-        let (all, scope) = listed(&server, &["admin"]);
-        assert_eq!((all.len(), scope), (2, CacheScope::Private));
-        assert_eq!(listed(&server, &["user"]).0, ["read"]);
-        let shred = || Call::CallTool(CallToolParams::new("shred", None));
-        let done = block_on(server.call(by(&["admin"], shred())));
-        assert!(matches!(done, Reply::Complete { .. }));
-        let refused = block_on(server.call(by(&[], shred())));
-        assert!(
-            matches!(&refused, Reply::Fault(Fault::NoSuchItem { id, .. }) if **id == *"shred"),
-            "{refused:?}"
-        );
-    }
-    let (_, scope) = listed(&server(desk(Server::new("s", "1"))), &[]);
+    let (_, scope) = listed(&desk(shred()), &[]);
     assert_eq!(scope, CacheScope::Public);
 }
 
@@ -174,10 +159,13 @@ fn hidden_resource_is_not_read_through_template() {
                     .read(|| "secret")
                     .visible_to(is_admin),
             )
-            .template(ResourceTemplate::new("a://{+path}").read(|| "by template"))
-            .visible_templates(|caller, _| caller.principal().is_some()),
+            .template(
+                ResourceTemplate::new("a://{+path}")
+                    .read(|| "by template")
+                    .visible_to(|caller| caller.principal().is_some()),
+            ),
     );
-    let read = |uri: &str| Call::ReadResource(ReadResourceParams::new(uri));
+    let read = |uri: &str| Call::ReadResource(ReadResourceParams::from(uri));
     for (uri, scopes, found) in [
         ("a://secret", &["admin"][..], true),
         ("a://secret", &[], false),
@@ -196,8 +184,11 @@ fn hidden_resource_is_not_read_through_template() {
 
 #[test]
 fn filtered_list_has_full_pages() {
-    let odd = |_: &Caller<'_>, tool: &Tool| tool.name.ends_with(['1', '3', '5', '7', '9']);
-    let server = server(numbered(10).page_size(2).visible_tools(odd));
+    let tools = (0..10).map(|n| {
+        let tool = Tool::new(format!("t{n}")).handler(|| ());
+        tool.visible_to(move |_| n % 2 == 1)
+    });
+    let server = server(Server::new("s", "1").merge(tools.collect()).page_size(2));
     let sizes: Vec<usize> = {
         let (mut cursor, mut sizes) = (None, Vec::new());
         loop {
@@ -215,11 +206,10 @@ fn filtered_list_has_full_pages() {
 
 #[test]
 fn panicking_filter_hides_route() {
-    let server = server(numbered(2).visible_tools(|_, tool| {
-        assert_ne!(tool.name, "t0", "no");
-        true
-    }));
-    assert_eq!(names(&page(&server, None)), ["t1"]);
+    let hidden = Tool::new("hidden").handler(|| ());
+    let hidden = hidden.visible_to(|_| panic!("no"));
+    let server = server(numbered(1).tool(hidden));
+    assert_eq!(names(&page(&server, None)), ["t0"]);
 }
 
 #[test]
@@ -232,7 +222,8 @@ fn mismatch_of_headers_is_reported_to_callers_that_see_the_tool() {
     let schema: mcp_types::JsonObject = serde_json::from_value(schema).unwrap();
     let server = server(
         Server::new("s", "1").tool(
-            Tool::raw("shred", schema)
+            Tool::new("shred")
+                .input_schema(schema)
                 .handler(|| -> &'static str { panic!("the handler must not run") })
                 .visible_to(is_admin),
         ),

@@ -225,14 +225,14 @@ fn prompts_are_listed_and_mistakes_reported() {
     assert_eq!(names, ["b", "a"]);
     assert!(listing.profile().capabilities.prompts.is_some());
     assert!(listing.profile().capabilities.completions.is_none());
-    let page = Call::ListPrompts(Page::at(Cursor::new("x")));
+    let page = Call::ListPrompts(Page::from(Cursor::new("x")));
     assert!(matches!(
         fault(reply(&listing, page)),
         Fault::BadParams { .. }
     ));
 
     let none = server(empty());
-    let list = Call::ListPrompts(Page::first());
+    let list = Call::ListPrompts(Page::default());
     assert!(matches!(
         fault(reply(&none, list)),
         Fault::NoSuchMethod { .. }

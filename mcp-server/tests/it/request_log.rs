@@ -91,8 +91,8 @@ fn server() -> Server {
         .tool(Tool::new("login").handler(login))
         .tool(Tool::new("never").handler(std::future::pending::<()>))
         .tool(Tool::new("trace").handler(|meta: Option<RequestMeta>| {
-            let trace = meta.as_ref().and_then(RequestMeta::trace);
-            let baggage = meta.as_ref().and_then(RequestMeta::baggage);
+            let trace = meta.as_ref().and_then(|meta| meta.trace());
+            let baggage = meta.as_ref().and_then(|meta| meta.baggage());
             let user = baggage.and_then(|baggage| baggage.get("user"));
             format!("{:?} {user:?}", trace.map(|trace| trace.parent.to_string()))
         }))
@@ -116,7 +116,7 @@ fn tool(name: &str, arguments: &str) -> Call {
 #[test]
 fn each_request_logs_span_and_outcome() {
     let server = server();
-    let read = |uri: &str| Call::ReadResource(ReadResourceParams::new(uri));
+    let read = |uri: &str| Call::ReadResource(ReadResourceParams::from(uri));
     let text = logged(Level::DEBUG, || {
         kit::reply(&server, tool("login", r#"{"password": "sesame"}"#));
         kit::reply(&server, tool("login", r#"{"password": "hunter2"}"#));
@@ -130,7 +130,7 @@ fn each_request_logs_span_and_outcome() {
         );
         kit::reply(&server, Call::ListTools(Page::default()));
     });
-    let common = r#"version="2026-07-28" era=Modern"#;
+    let common = r#"version="2026-07-28" era="modern""#;
     let expected = [
         format!(
             r#"INFO request{{method="tools/call" {common} tool="login"}}: answered outcome="ok""#

@@ -52,7 +52,7 @@ fn every_result_type_becomes_contents() {
                 vec![one, ResourceContents::blob("", b"2")]
             }))
             .resource(resource("t:one").read(|| ResourceContents::text("", "1")))
-            .resource(resource("t:full").read(|| ReadResourceResult::new(vec![]).meta("k", 1)))
+            .resource(resource("t:full").read(|| ReadResourceResult::from(vec![]).meta("k", 1)))
             .resource(resource("t:some").read(|| Some(Json(1)))),
     );
     for (uri, contents) in [
@@ -234,7 +234,7 @@ fn resources_and_templates_are_listed() {
         .map(|one| one.uri_template)
         .collect();
     assert_eq!(listed, ["users://{id}/profile{/part}", "users://{+rest}"]);
-    let page = || Page::at(Cursor::new("x"));
+    let page = || Page::from(Cursor::new("x"));
     for call in [
         Call::ListResources(page()),
         Call::ListResourceTemplates(page()),
@@ -259,9 +259,9 @@ fn resources_and_templates_are_listed() {
 
     let none = server(empty());
     for call in [
-        Call::ListResources(Page::first()),
-        Call::ListResourceTemplates(Page::first()),
-        Call::ReadResource(ReadResourceParams::new("t:a")),
+        Call::ListResources(Page::default()),
+        Call::ListResourceTemplates(Page::default()),
+        Call::ReadResource(ReadResourceParams::from("t:a")),
     ] {
         assert!(matches!(
             fault(reply(&none, call)),
@@ -291,13 +291,13 @@ fn cache_hints_of_resources_and_lists_are_sent() {
         Reply::Complete { cache, .. } => cache,
         other => panic!("{other:?}"),
     };
-    let read = |uri| cache(Call::ReadResource(ReadResourceParams::new(uri)));
+    let read = |uri| cache(Call::ReadResource(ReadResourceParams::from(uri)));
     assert_eq!(read("t:a"), Some(short));
     assert_eq!(read("t:b"), None);
     assert_eq!(read("t:c/1"), Some(long));
-    assert_eq!(cache(Call::ListResources(Page::first())), Some(long));
+    assert_eq!(cache(Call::ListResources(Page::default())), Some(long));
     assert_eq!(
-        cache(Call::ListResourceTemplates(Page::first())),
+        cache(Call::ListResourceTemplates(Page::default())),
         Some(long)
     );
 }
@@ -333,7 +333,7 @@ fn check_reports_mistakes_of_resources() {
 #[test]
 fn list_is_built_once_until_it_changes() {
     let server = users();
-    let list = || match reply(&server, Call::ListResources(Page::first())) {
+    let list = || match reply(&server, Call::ListResources(Page::default())) {
         Reply::Complete {
             body: ResultBody::ListResources(list),
             ..

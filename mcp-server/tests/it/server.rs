@@ -111,11 +111,15 @@ fn listed_tool_has_schemas_of_its_types() {
                 .handler(at_once),
         )
         .tool(Tool::new("closure").handler(|| "hi"))
-        .tool(Tool::raw("raw", schema.clone()).handler(|raw: RawArgs| raw.as_str().to_owned()));
+        .tool(
+            Tool::new("raw")
+                .input_schema(schema.clone())
+                .handler(|raw: RawArgs| raw.as_str().to_owned()),
+        );
     let Reply::Complete {
         body: ResultBody::ListTools(list),
         ..
-    } = reply(&server, exchange(Call::ListTools(Page::first())))
+    } = reply(&server, exchange(Call::ListTools(Page::default())))
     else {
         panic!()
     };
@@ -137,12 +141,12 @@ fn listed_tool_has_schemas_of_its_types() {
     let Reply::Complete {
         body: ResultBody::ListTools(again),
         ..
-    } = reply(&server, exchange(Call::ListTools(Page::first())))
+    } = reply(&server, exchange(Call::ListTools(Page::default())))
     else {
         panic!()
     };
     assert!(Arc::ptr_eq(&list, &again), "the page is built once");
-    let page = Page::at(Cursor::new("x"));
+    let page = Page::from(Cursor::new("x"));
     assert!(matches!(
         fault(&server, exchange(Call::ListTools(page))),
         Fault::BadParams { .. }
@@ -229,7 +233,7 @@ fn unknown_tool_or_method_is_a_fault() {
             id: "nope".into()
         }
     );
-    let method = fault(&server, exchange(Call::ListPrompts(Page::first())));
+    let method = fault(&server, exchange(Call::ListPrompts(Page::default())));
     assert_eq!(method.to_string(), "method not found: prompts/list");
     let other = Call::Other {
         method: "x/y".into(),
@@ -241,7 +245,7 @@ fn unknown_tool_or_method_is_a_fault() {
     );
     let empty = Server::new("empty", "1");
     assert_eq!(empty.profile().capabilities.tools, None);
-    let listed = fault(&empty, exchange(Call::ListTools(Page::first())));
+    let listed = fault(&empty, exchange(Call::ListTools(Page::default())));
     assert!(matches!(listed, Fault::NoSuchMethod { .. }));
 }
 

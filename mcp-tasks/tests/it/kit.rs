@@ -95,10 +95,10 @@ pub(crate) fn server(tasks: Tasks, mode: TaskMode) -> (Server, Running) {
 }
 
 fn tool(name: &str) -> Tool {
-    Tool::raw(
-        name,
-        mcp::types::JsonObject::from_iter([("type".to_owned(), json!("object"))]),
-    )
+    Tool::new(name).input_schema(mcp::types::JsonObject::from_iter([(
+        "type".to_owned(),
+        json!("object"),
+    )]))
 }
 
 /// A client of a service, with or without the extension.

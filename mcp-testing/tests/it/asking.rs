@@ -102,7 +102,7 @@ fn client_with_handlers() -> ClientBuilder {
             ElicitResult::accept_url()
         })
         .on_sample(|_: SampleRequest| async { CreateMessageResult::new("model", "all new") })
-        .roots([Root::new("file:///a"), Root::new("file:///b")])
+        .roots([Root::from("file:///a"), Root::from("file:///b")])
 }
 
 /// Calls `deploy` and returns how often its handler ran.

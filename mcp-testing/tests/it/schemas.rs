@@ -22,7 +22,7 @@ fn contact() -> Server {
         "anyOf": [{"required": ["phone"]}, {"required": ["email"]}],
         "additionalProperties": false,
     });
-    let tool = Tool::raw("contact", object(schema));
+    let tool = Tool::new("contact").input_schema(object(schema));
     Server::new("s", "1").tool(tool.handler(|raw: RawArgs| raw.as_str().to_owned()))
 }
 
@@ -73,10 +73,9 @@ fn validator_removes_lints() {
 // spec: JSCH-02, JSCH-04, JSCH-06
 #[tokio::test]
 async fn unsupported_schema_fails_setup_check() {
-    let remote = Tool::raw(
-        "remote",
-        object(json!({"type": "object", "$ref": "https://example.com/x.json"})),
-    );
+    let remote = Tool::new("remote").input_schema(object(
+        json!({"type": "object", "$ref": "https://example.com/x.json"}),
+    ));
     let invalid = Tool::new("invalid").output_schema(object(json!({"type": "strnig"})));
     let server = || {
         let server = Server::new("s", "1").tool(remote.clone().handler(|| "x"));

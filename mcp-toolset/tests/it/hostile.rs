@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp::prelude::*;
-use mcp::types::escape_block;
+use mcp::types::{ResourceLink, escape_block};
 use mcp::{ContentBlock, InProcess};
 use mcp_toolset::{Approval, Provider, Tokens, ToolSet};
 use serde_json::{Value, json};
@@ -76,7 +76,7 @@ fn server(calls: &Arc<AtomicUsize>) -> Server {
         ),
         ContentBlock::image(vec![0; 6_000_000], "image/png"),
         ContentBlock::audio(&b"x"[..], ESCAPE),
-        ContentBlock::link(ESCAPE, ESCAPE),
+        ContentBlock::from(ResourceLink::new(ESCAPE, ESCAPE)),
     ];
     let huge: serde_json::Map<String, Value> = (0..1_500)
         .map(|number| {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use mcp::group::Group;
 use mcp::prelude::*;
+use mcp::types::{JsonObject, ResourceLink};
 use mcp::{ContentBlock, InProcess};
 use mcp_toolset::{Provider, Tokens, ToolSet};
 use serde_json::{Value, json};
@@ -31,7 +32,7 @@ async fn client(tools: Vec<Tool>) -> Client {
 }
 
 pub(crate) fn raw(name: &str, schema: Value) -> Tool {
-    Tool::raw(name, serde_json::from_value(schema).unwrap())
+    Tool::new(name).input_schema(serde_json::from_value::<JsonObject>(schema).unwrap())
 }
 
 /// Returns a reply with one call, in the shape of a provider.
@@ -262,7 +263,7 @@ async fn results_have_the_blocks_of_the_provider() {
             vec![
                 ContentBlock::text("a photo\u{202e}\u{1b}[2K"),
                 ContentBlock::image(&b"\x89PNG"[..], "image/png"),
-                ContentBlock::link("file:///a.txt", "a"),
+                ContentBlock::from(ResourceLink::new("file:///a.txt", "a")),
                 ContentBlock::audio(&b"RIFF"[..], "audio/wav"),
                 ContentBlock::image(&b"<svg/>"[..], "image/svg+xml"),
             ]

@@ -281,7 +281,8 @@ impl StreamableHttp {
 
     /// Returns true when only clients on this machine are served, because
     /// [`allowed_hosts`](Self::allowed_hosts) was not called.
-    pub fn is_local_only(&self) -> bool {
+    #[cfg(feature = "serve")]
+    pub(crate) fn is_local_only(&self) -> bool {
         self.state.config.guard.is_local_only
     }
 

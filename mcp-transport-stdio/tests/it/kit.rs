@@ -12,8 +12,8 @@ use mcp_core::{
 };
 use mcp_transport_stdio::StdioServer;
 use mcp_types::{
-    CallToolResult, ContentBlock, ElicitParams, ExtraFields, FormSchema, Implementation,
-    InputRequest, ProgressUpdate, ProtocolVersion, RawObject, ServerCapabilities,
+    CallToolResult, ContentBlock, ElicitFormParams, ElicitParams, ExtraFields, FormSchema,
+    Implementation, InputRequest, ProgressUpdate, ProtocolVersion, RawObject, ServerCapabilities,
 };
 use serde_json::{Value, json};
 use tokio::io::{
@@ -108,7 +108,7 @@ async fn ask(input: Input) -> Reply {
     let Input::Live { channel, sink } = input else {
         return Fault::internal("nobody to ask").into();
     };
-    let form = ElicitParams::form("Sure?", FormSchema::new());
+    let form = ElicitParams::from(ElicitFormParams::new("Sure?", FormSchema::new()));
     match channel.ask(InputRequest::from(form), sink).await {
         Ok(answer) => text(&format!("{answer:?}")),
         Err(error) => text(&error.to_string()),

@@ -101,12 +101,12 @@ pub struct ElicitationCapability {
 
 impl ElicitationCapability {
     /// Returns `true` if the client supports forms: `form` is declared, or `url` is not.
-    pub fn allows_form(&self) -> bool {
+    fn allows_form(&self) -> bool {
         self.form.is_some() || self.url.is_none()
     }
 
     /// Returns `true` if the client supports URLs.
-    pub fn allows_url(&self) -> bool {
+    fn allows_url(&self) -> bool {
         self.url.is_some()
     }
 }

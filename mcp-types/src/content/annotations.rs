@@ -83,13 +83,6 @@ impl Annotations {
         self
     }
 
-    /// Sets the time of the last change, in ISO 8601: `2026-07-28T12:00:00Z`.
-    #[must_use]
-    pub fn last_modified(mut self, time: impl Into<String>) -> Self {
-        self.last_modified = Some(time.into());
-        self
-    }
-
     /// Checks priority and time of the last change.
     ///
     /// # Errors
@@ -127,10 +120,13 @@ mod tests {
 
     #[test]
     fn check_of_value_out_of_range_fails() {
-        let fine = Annotations::default()
+        let dated = |time: &str| Annotations {
+            last_modified: Some(time.to_owned()),
+            ..Annotations::default()
+        };
+        let fine = dated("2025-05-03T14:30:00Z")
             .audience(Role::Assistant)
-            .priority(1.0)
-            .last_modified("2025-05-03T14:30:00Z");
+            .priority(1.0);
         assert_eq!(fine.check(), Ok(()));
         for priority in [-0.1, 1.1, f64::NAN] {
             let error = Annotations::default()
@@ -139,7 +135,7 @@ mod tests {
                 .unwrap_err();
             assert!(matches!(error, InvalidAnnotations::Priority(_)), "{error}");
         }
-        let error = Annotations::default().last_modified("yesterday").check();
+        let error = dated("yesterday").check();
         assert!(matches!(error, Err(InvalidAnnotations::LastModified(_))));
         let plain = Annotations::default().audience(Role::User).priority(0.0);
         assert_eq!(

@@ -108,24 +108,13 @@ pub struct AudioContent {
     pub meta: Option<Meta>,
 }
 
-impl TextContent {
-    /// Creates text content.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            ..Self::default()
-        }
-    }
-}
-
-impl ImageContent {}
-
-impl AudioContent {}
-
 impl ContentBlock {
     /// Creates a text block.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text(TextContent::new(text))
+        Self::Text(TextContent {
+            text: text.into(),
+            ..TextContent::default()
+        })
     }
 
     /// Creates an image block from the bytes of a file and its MIME type.
@@ -153,11 +142,6 @@ impl ContentBlock {
             annotations: None,
             meta: None,
         })
-    }
-
-    /// Creates a block with a link to a resource, from its URI and its programmatic name.
-    pub fn link(uri: impl Into<String>, name: impl Into<String>) -> Self {
-        Self::ResourceLink(ResourceLink::new(uri, name))
     }
 
     /// Sets the annotations. Tool calls, tool results and blocks of another kind have none and stay
@@ -318,7 +302,7 @@ impl Tagged for ResultBlock {
 mod tests {
     use serde_json::json;
 
-    use super::{ContentBlock, ResourceContents};
+    use super::{ContentBlock, ResourceContents, ResourceLink};
 
     #[track_caller]
     fn round_trip(block: &ContentBlock) {
@@ -345,7 +329,7 @@ mod tests {
         round_trip(&ContentBlock::text("hi"));
         round_trip(&ContentBlock::image(b"png", "image/png"));
         round_trip(&ContentBlock::audio(b"wav", "audio/wav"));
-        round_trip(&ContentBlock::link("file:///a", "a"));
+        round_trip(&ContentBlock::from(ResourceLink::new("file:///a", "a")));
         round_trip(&ContentBlock::resource(
             ResourceContents::text("file:///a", "hi").mime_type("text/plain"),
         ));

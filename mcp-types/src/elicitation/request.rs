@@ -17,10 +17,10 @@ const URL: &str = "url";
 /// # Examples
 ///
 /// ```
-/// use mcp::types::{ElicitParams, FormSchema, StringSchema};
+/// use mcp::types::{ElicitFormParams, ElicitParams, FormSchema, StringSchema};
 ///
 /// let form = FormSchema::new().required("name", StringSchema::new().title("Your name"));
-/// let asked = ElicitParams::form("Who are you?", form);
+/// let asked = ElicitParams::from(ElicitFormParams::new("Who are you?", form));
 /// let text = serde_json::to_string(&asked)?;
 /// assert!(text.starts_with(r#"{"message":"Who are you?","requestedSchema":{"type":"object""#));
 /// # Ok::<(), serde_json::Error>(())
@@ -113,16 +113,6 @@ enum UrlMode {
 }
 
 impl ElicitParams {
-    /// Creates a request to fill in a form.
-    pub fn form(message: impl Into<String>, schema: FormSchema) -> Self {
-        Self::Form(ElicitFormParams::new(message, schema))
-    }
-
-    /// Creates a request to visit a URL.
-    pub fn url(message: impl Into<String>, url: impl Into<String>) -> Self {
-        Self::Url(ElicitUrlParams::new(message, url))
-    }
-
     /// Returns the message for the user.
     pub fn message(&self) -> &str {
         match self {
@@ -238,9 +228,8 @@ pub struct ElicitationComplete {
     pub elicitation_id: String,
 }
 
-impl ElicitationComplete {
-    /// Creates the parameters from the id of the elicitation.
-    pub fn new(elicitation_id: impl Into<String>) -> Self {
+impl<T: Into<String>> From<T> for ElicitationComplete {
+    fn from(elicitation_id: T) -> Self {
         Self {
             elicitation_id: elicitation_id.into(),
         }

@@ -101,12 +101,6 @@ impl FormSchema {
         fields.map(|(name, field)| (&**name, field))
     }
 
-    /// Returns a field by its name.
-    pub fn field(&self, name: &str) -> Option<&PrimitiveSchema> {
-        let mut fields = self.fields();
-        fields.find_map(|(key, field)| (key == name).then_some(field))
-    }
-
     /// Returns `true` if the field is required.
     fn is_required(&self, name: &str) -> bool {
         self.required.iter().any(|required| required == name)

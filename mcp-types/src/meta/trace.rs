@@ -33,9 +33,8 @@ pub struct TraceContext {
     pub state: Option<TraceState>,
 }
 
-impl TraceContext {
-    /// Creates a trace context without state.
-    pub fn new(parent: TraceParent) -> Self {
+impl From<TraceParent> for TraceContext {
+    fn from(parent: TraceParent) -> Self {
         Self {
             parent,
             state: None,
@@ -434,7 +433,7 @@ mod tests {
 
     #[test]
     fn trace_context_round_trips_through_meta() {
-        let mut trace = TraceContext::new(PARENT.parse().unwrap());
+        let mut trace = TraceContext::from(PARENT.parse::<TraceParent>().unwrap());
         trace.state = Some("a=b".parse().unwrap());
         let meta = Meta::default()
             .with_trace(&trace)

@@ -45,13 +45,6 @@ impl SamplingMessage {
     pub fn assistant(content: impl Into<SamplingContent>) -> Self {
         Self::new(Role::Assistant, content)
     }
-
-    /// Creates a message with the results of tool calls.
-    // spec: SAMP-08
-    pub fn tool_results(results: impl IntoIterator<Item = ToolResultContent>) -> Self {
-        let blocks: Vec<_> = results.into_iter().map(ContentBlock::ToolResult).collect();
-        Self::user(blocks)
-    }
 }
 
 /// Content of a message: one block, the only form up to 2025-06-18, or a list of blocks.
@@ -75,14 +68,6 @@ impl SamplingContent {
     pub fn blocks(&self) -> &[ContentBlock] {
         match self {
             Self::One(block) => slice::from_ref(block),
-            Self::Many(blocks) => blocks,
-        }
-    }
-
-    /// Returns the blocks by value.
-    pub fn into_blocks(self) -> Vec<ContentBlock> {
-        match self {
-            Self::One(block) => vec![block],
             Self::Many(blocks) => blocks,
         }
     }

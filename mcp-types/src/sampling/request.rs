@@ -91,13 +91,6 @@ impl CreateMessageParams {
         Self::new([SamplingMessage::user(content)], 1000)
     }
 
-    /// Adds a message to the conversation.
-    #[must_use]
-    pub fn message(mut self, message: SamplingMessage) -> Self {
-        self.messages.push(message);
-        self
-    }
-
     /// Sets the maximum number of tokens to generate.
     #[must_use]
     pub fn max_tokens(mut self, tokens: u64) -> Self {
@@ -212,27 +205,6 @@ impl ModelPreferences {
         self.hints.push(ModelHint {
             name: Some(name.into()),
         });
-        self
-    }
-
-    /// Sets the importance of low cost, from 0 to 1.
-    #[must_use]
-    pub fn cost_priority(mut self, priority: f64) -> Self {
-        self.cost_priority = Some(priority);
-        self
-    }
-
-    /// Sets the importance of low latency, from 0 to 1.
-    #[must_use]
-    pub fn speed_priority(mut self, priority: f64) -> Self {
-        self.speed_priority = Some(priority);
-        self
-    }
-
-    /// Sets the importance of capabilities, from 0 to 1.
-    #[must_use]
-    pub fn intelligence_priority(mut self, priority: f64) -> Self {
-        self.intelligence_priority = Some(priority);
         self
     }
 }

@@ -6,14 +6,19 @@ use super::{
     BrokenConversation, CreateMessageParams, CreateMessageResult, SamplingContent, SamplingMessage,
     StopReason,
 };
-use crate::{CallToolResult, ContentBlock, RawObject, ToolResultContent, ToolUseContent};
+use crate::{ContentBlock, RawObject, ToolResultContent, ToolUseContent};
 
 fn call(id: &str) -> ContentBlock {
     ToolUseContent::new(id, "weather", RawObject::empty()).into()
 }
 
+fn answers<'a>(ids: impl IntoIterator<Item = &'a str>) -> SamplingMessage {
+    let answers = ids.into_iter().map(|id| answer(id).into());
+    SamplingMessage::user(answers.collect::<Vec<ContentBlock>>())
+}
+
 fn answer(id: &str) -> ToolResultContent {
-    ToolResultContent::of(id, CallToolResult::from_text("sunny"))
+    ToolResultContent::new(id, vec!["sunny".into()])
 }
 
 #[test]
@@ -50,7 +55,7 @@ fn conversation_with_tool_calls_and_results_is_valid() {
         .map(|call| call.id.clone())
         .collect();
     assert_eq!(asked, ["a", "b"]);
-    let answers = SamplingMessage::tool_results(asked.iter().map(|id| answer(id)));
+    let answers = answers(asked.iter().map(String::as_str));
     let value = serde_json::to_value(&answers).unwrap();
     assert_eq!(value["content"][1]["toolUseId"], "b");
     assert_eq!(
@@ -96,7 +101,7 @@ fn check_messages_of_broken_conversation_fails() {
     use BrokenConversation::{Mixed, NotTheUser, Unanswered, Unasked};
 
     let asks = || SamplingMessage::assistant(vec![call("a"), call("b")]);
-    let answers = |ids: &[&str]| SamplingMessage::tool_results(ids.iter().map(|id| answer(id)));
+    let answers = |ids: &[&str]| answers(ids.iter().copied());
     let mixed = SamplingMessage::user(vec![answer("a").into(), ContentBlock::text("and?")]);
     let id = |id: &str| id.to_owned();
     for (messages, error) in [

@@ -505,7 +505,7 @@ fn absent_and_empty_parameters_differ() {
 fn message_of_own_values_is_written() {
     let message = ClientMessage::Request {
         id: 1.into(),
-        params: ClientParams::ReadResource(ReadResourceParams::new("file:///a").into()),
+        params: ClientParams::ReadResource(ReadResourceParams::from("file:///a").into()),
     };
     let text = serde_json::to_string(&message).unwrap();
     assert_eq!(

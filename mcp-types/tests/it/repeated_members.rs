@@ -144,7 +144,7 @@ fn repeated_member_of_error_data_and_extension_type_is_refused() {
     task.result = RawObject::from_value(&CallToolResult::default()).ok();
     task.error = Some(ErrorObject::new(1, "e"));
     check(&task);
-    check(&tasks::TaskParams::new("t"));
+    check(&tasks::TaskParams::from("t"));
     check(&tasks::UpdateTaskParams::new("t", responses));
 
     check(&apps::ToolUi::new("ui://x").visible_to(apps::Visibility::App));

@@ -134,7 +134,8 @@ fn plain_block() -> BoxedStrategy<ContentBlock> {
     let bytes = || vec(any::<u8>(), 0..9);
     prop_oneof![
         (text(), hints(), meta()).prop_map(|(text, hints, meta)| {
-            let mut block = TextContent::new(text);
+            let mut block = TextContent::default();
+            block.text = text;
             (block.annotations, block.meta) = (hints, meta);
             block.into()
         }),
@@ -235,6 +236,14 @@ fn client() -> BoxedStrategy<ClientCapabilities> {
         .boxed()
 }
 
+fn legacy_choices(choices: &Choices) -> Choices {
+    let pairs = choices.iter();
+    let (values, titles) = pairs
+        .map(|(value, title)| (value.to_owned(), title.to_owned()))
+        .unzip();
+    Choices::Legacy { values, titles }
+}
+
 fn choices() -> BoxedStrategy<Choices> {
     prop_oneof![
         vec(text(), 0..3).prop_map(Choices::from),
@@ -277,7 +286,11 @@ fn field() -> BoxedStrategy<PrimitiveSchema> {
             field.into()
         }),
         (choices(), option::of(text()), any::<bool>()).prop_map(|(choices, default, legacy)| {
-            let choices = if legacy { choices.to_legacy() } else { choices };
+            let choices = if legacy {
+                legacy_choices(&choices)
+            } else {
+                choices
+            };
             let mut field = EnumSchema::new(choices);
             field.default = default;
             field.into()

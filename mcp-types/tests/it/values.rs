@@ -57,7 +57,7 @@ pub(crate) enum Shape {
 
 impl Case {
     pub(crate) fn exists_in(&self, version: ProtocolVersion) -> bool {
-        version.within(self.since, self.until)
+        (self.since..=self.until).contains(&version)
     }
 }
 
@@ -169,19 +169,21 @@ fn extra() -> Meta {
 }
 
 fn icon() -> Icon {
-    Icon::new("https://example.com/a.png")
+    let mut icon = Icon::new("https://example.com/a.png")
         .mime_type("image/png")
         .size("48x48")
-        .size("any")
-        .theme(IconTheme::Dark)
+        .size("any");
+    icon.theme = Some(IconTheme::Dark);
+    icon
 }
 
 fn hints() -> Annotations {
-    Annotations::default()
+    let mut hints = Annotations::default()
         .audience(Role::User)
         .audience(Role::Assistant)
-        .priority(0.5)
-        .last_modified("2026-07-28T12:00:00Z")
+        .priority(0.5);
+    hints.last_modified = Some("2026-07-28T12:00:00Z".to_owned());
+    hints
 }
 
 fn info() -> Implementation {
@@ -225,11 +227,11 @@ fn basics(cases: &mut Cases) {
         .span(R4, R5)
         .plain("Icon", &Icon::new("data:,"))
         .plain("Icon", &icon());
-    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    let trace: meta::TraceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         .parse()
         .unwrap();
     let request = Meta::from(object(crate::spec::request_meta()))
-        .with_trace(&meta::TraceContext::new(trace))
+        .with_trace(&meta::TraceContext::from(trace))
         .with(keys::LOG_LEVEL, "info");
     let subscribed = extra().with(keys::SUBSCRIPTION_ID, RequestId::from(1));
     cases
@@ -245,7 +247,8 @@ fn basics(cases: &mut Cases) {
 }
 
 fn text() -> ContentBlock {
-    let mut text = TextContent::new("hi");
+    let mut text = TextContent::default();
+    text.text = "hi".to_owned();
     (text.annotations, text.meta) = (Some(hints()), x());
     text.into()
 }
@@ -330,7 +333,10 @@ fn contents(cases: &mut Cases) {
         .plain("AudioContent", &sound);
     cases
         .span(R3, R5)
-        .plain("ResourceLink", &ContentBlock::link("a:b", "b"))
+        .plain(
+            "ResourceLink",
+            &ContentBlock::from(ResourceLink::new("a:b", "b")),
+        )
         .plain("ResourceLink", &link());
     for block in [text(), picture, sound, link(), embedded()] {
         cases.plain("ContentBlock", &block.clone().annotations(hints()));
@@ -363,7 +369,8 @@ fn schema() -> JsonObject {
 }
 
 fn tool() -> Tool {
-    Tool::raw("add", schema())
+    Tool::new("add")
+        .input_schema(schema())
         .title("Add")
         .description("Adds.")
         .read_only()
@@ -435,7 +442,9 @@ fn definitions(cases: &mut Cases) {
     cases
         .span(R3, R5)
         .plain("Tool", &tool().output_schema(schema()));
-    let task_tool = tool().task_support(TaskSupport::Optional);
+    let mut task_tool = tool();
+    let execution = task_tool.execution.get_or_insert_default();
+    execution.task_support = Some(TaskSupport::Optional);
     cases
         .span(R4, R4)
         .plain("Tool", &task_tool)

@@ -47,21 +47,21 @@ fn every_rule_applies_to_xtask() {
 }
 
 const COMPARISONS: &str = r"//! Sample.
-use mcp_types::Era::*; // BAD
-use mcp_types::{Era, ProtocolVersion, ProtocolVersion::V2024_11_05 as R1};
+use mcp_types::ProtocolVersion::*; // BAD
+use mcp_types::{ProtocolVersion, ProtocolVersion::V2024_11_05 as R1};
 const SINCE: ProtocolVersion = R1;
 const NEWEST: ProtocolVersion = ProtocolVersion::V2026_07_28;
-fn f(v: ProtocolVersion, era: Era, seen: Option<Era>) -> bool {
+fn f(v: ProtocolVersion, era: ProtocolVersion, seen: Option<ProtocolVersion>) -> bool {
     let a = v >= ProtocolVersion::V2025_06_18; // BAD
-    let b = Some(Era::Modern) == seen; // BAD
-    let c = matches!(era, Era::Legacy); // BAD
+    let b = Some(ProtocolVersion::LATEST) == seen; // BAD
+    let c = matches!(era, ProtocolVersion::LATEST_LEGACY); // BAD
     let d = match (era, 1) {
-        (Era::Legacy, 1) => 1, // BAD
+        (ProtocolVersion::LATEST_LEGACY, 1) => 1, // BAD
         _ if v != mcp_types::ProtocolVersion::V2025_03_26 => 2, // BAD
         _ => 3,
     };
-    if let Era::Modern = era {} // BAD
-    let Era::Modern = era else { return false }; // BAD
+    if let ProtocolVersion::LATEST = era {} // BAD
+    let ProtocolVersion::LATEST = era else { return false }; // BAD
     while v.lt(&ProtocolVersion::LATEST) {} // BAD
     let e = (ProtocolVersion::V2025_03_26..).contains(&v); // BAD
     let f = matches!(v, R1); // BAD
@@ -78,13 +78,13 @@ mod tests {
 ";
 
 const NO_COMPARISONS: &str = r"//! Sample: values and predicates, but no comparisons (ProtocolVersion::V1 == x).
-use mcp_types::{Era, ProtocolVersion};
-// if era == Era::Modern
+use mcp_types::ProtocolVersion;
+// if era == ProtocolVersion::LATEST
 fn f(v: ProtocolVersion, wires: &Wires) -> Vec<ProtocolVersion> {
-    let wire = if v.is_modern() { wires.of(Era::Modern) } else { wires.of(Era::Legacy) };
+    let wire = if v.is_modern() { wires.of(ProtocolVersion::LATEST) } else { wires.of(ProtocolVersion::LATEST_LEGACY) };
     let found = wires.all().find(|w| w.name() == wire.name());
-    let ok = match wire.kind() { Kind::A => Era::Modern, Kind::B => Era::Legacy };
-    let text: &'static str = Kind::of(Era::Legacy).text() == 1;
+    let ok = match wire.kind() { Kind::A => ProtocolVersion::LATEST, Kind::B => ProtocolVersion::LATEST_LEGACY };
+    let text: &'static str = Kind::of(ProtocolVersion::LATEST_LEGACY).text() == 1;
     vec![ProtocolVersion::V2026_07_28, v]
 }
 ";

@@ -1,4 +1,4 @@
-//! Rule: protocol versions and eras are compared in three places only. Other code calls a named
+//! Rule: protocol versions are compared in three places only. Other code calls a named
 //! predicate of `ProtocolVersion`, or uses the wire that was chosen for the connection.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -21,8 +21,8 @@ const ALLOWED: [&str; 4] = [
     "mcp-core/src/wire/",
 ];
 
-/// The types whose values are not compared elsewhere.
-const TYPES: [&str; 2] = ["ProtocolVersion", "Era"];
+/// The type whose values are not compared elsewhere.
+const TYPE: &str = "ProtocolVersion";
 
 /// Methods that compare.
 const COMPARING: [&str; 10] = [
@@ -69,7 +69,7 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
             Finding::new(
                 &file.path,
                 line,
-                format!("{action} a protocol version or era; {REMEDY}"),
+                format!("{action} a protocol version; {REMEDY}"),
             )
         }));
     }
@@ -89,7 +89,7 @@ impl Imports {
     fn add(&mut self, tree: &UseTree, inside: bool) {
         match tree {
             UseTree::Path(path) => {
-                let inside = inside || TYPES.iter().any(|name| path.ident == name);
+                let inside = inside || path.ident == TYPE;
                 self.add(&path.tree, inside);
             }
             UseTree::Group(group) => group.items.iter().for_each(|tree| self.add(tree, inside)),
@@ -123,9 +123,7 @@ impl Comparisons {
     /// Returns true if the path names a variant or constant of such a type.
     fn names_version(&self, path: &Path) -> bool {
         let names: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
-        names
-            .windows(2)
-            .any(|pair| TYPES.contains(&pair[0].as_str()))
+        names.windows(2).any(|pair| pair[0] == TYPE)
             || (names.len() == 1 && self.imported.contains(&names[0]))
     }
 
@@ -153,7 +151,7 @@ impl Comparisons {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         tokens.iter().enumerate().any(|(at, token)| match token {
             TokenTree::Group(group) => self.tokens_mention(group.stream()),
-            TokenTree::Ident(name) if TYPES.iter().any(|ty| name == ty) => {
+            TokenTree::Ident(name) if name == TYPE => {
                 matches!(tokens.get(at + 1), Some(TokenTree::Punct(p)) if p.as_char() == ':')
             }
             TokenTree::Ident(name) => self.imported.iter().any(|variant| name == variant),

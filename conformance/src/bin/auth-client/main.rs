@@ -19,7 +19,8 @@ use futures_util::{Stream, StreamExt as _};
 use http_body_util::BodyExt as _;
 use mcp::HttpClient;
 use mcp::auth::{
-    AuthError, AuthEvent, AuthStatus, Dpop, LoopbackRedirect, MemoryStore, OAuth, PrivateKey,
+    AuthError, AuthEvent, AuthStatus, Authorizer, Dpop, LoopbackRedirect, MemoryStore, OAuth,
+    PrivateKey,
 };
 use mcp::prelude::*;
 use serde_json::Value;
@@ -199,7 +200,7 @@ async fn revocation(server: &str) -> CheckResult {
     let same = || Client::builder().bearer_token(&token).connect(server);
     same().await?.close().await?;
     client.logout().await?;
-    if client.auth_status() != Some(AuthStatus::LoggedOut) {
+    if client.authorizer().map(Authorizer::status) != Some(AuthStatus::LoggedOut) {
         return Err("the client has a token after the logout".into());
     }
     match same().await {

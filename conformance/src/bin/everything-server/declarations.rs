@@ -43,8 +43,9 @@ impl ServerExtension for Empty {
 pub(crate) fn add(server: Server) -> Server {
     let name = "test_legacy_extension_capabilities";
     let schema = JsonObject::from_iter([("type".to_owned(), json!("object"))]);
-    let tool =
-        Tool::raw(name, schema).description("Returns the extensions that the client declares");
+    let tool = Tool::new(name)
+        .input_schema(schema)
+        .description("Returns the extensions that the client declares");
     let extensions = |client: ClientInfo, _: RawArgs| {
         let extensions = &client.capabilities().extensions;
         json!({"extensions": extensions}).to_string()

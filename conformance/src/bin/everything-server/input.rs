@@ -104,8 +104,11 @@ impl InputRequests {
     async fn test_elicitation_sep1330_enums(ask: Ask) -> Result<String, ToolError> {
         let plain = ["option1", "option2", "option3"];
         // The suite answers with a value of this enum only.
-        let legacy = ["opt1", "opt2", "opt3"].map(|value| Choice::new(value, value.to_uppercase()));
-        let legacy = Choices::from(Vec::from(legacy)).to_legacy();
+        let values = ["opt1", "opt2", "opt3"];
+        let legacy = Choices::Legacy {
+            values: values.map(str::to_owned).into(),
+            titles: values.map(str::to_uppercase).into(),
+        };
         let form = FormSchema::new()
             .optional("untitledSingle", EnumSchema::new(plain))
             .optional("titledSingle", EnumSchema::new(titled_choices()))
@@ -192,8 +195,11 @@ impl InputRequests {
 
     /// Requests only input that the client declares
     #[tool]
-    async fn test_input_required_result_capabilities(ask: Ask) -> Result<String, ToolError> {
-        if ask.capabilities().allows_form() {
+    async fn test_input_required_result_capabilities(
+        ask: Ask,
+        client: ClientInfo,
+    ) -> Result<String, ToolError> {
+        if client.capabilities().allows_form() {
             return Ok(name(&ask, "user_name").await?);
         }
         let sampling = Sampling::user("Make up a name").max_tokens(20);

@@ -6,7 +6,8 @@ use mcp::{RawArgs, ToolRoute};
 use serde_json::json;
 
 pub(crate) fn json_schema_2020_12_tool() -> ToolRoute {
-    Tool::raw("json_schema_2020_12_tool", schema())
+    Tool::new("json_schema_2020_12_tool")
+        .input_schema(schema())
         .description("Tool with JSON Schema 2020-12 features")
         .handler(|arguments: RawArgs| format!("called with {}", arguments.as_str()))
 }

@@ -398,7 +398,7 @@ mod tests {
     use super::Samples;
 
     fn samples(schema: &Value, seed: u64) -> Vec<Value> {
-        let tool = Tool::raw("a", schema.as_object().unwrap().clone());
+        let tool = Tool::new("a").input_schema(schema.as_object().unwrap().clone());
         let valid = Samples::new(&tool, seed).valid;
         valid.into_iter().map(Value::Object).collect()
     }

@@ -210,7 +210,7 @@ impl Session {
     /// Sends `notifications/cancelled` for a request to the client.
     // spec: CAN-01
     fn send_cancellation(&self, sent: &SentRequest, id: &RequestId, reason: &str) {
-        let mut cancelled = Cancelled::new(id.clone());
+        let mut cancelled = Cancelled::from(id.clone());
         cancelled.reason = Some(reason.to_owned());
         let notification = ServerNotification::Cancelled(cancelled);
         let mut message = Vec::new();

@@ -106,7 +106,7 @@ pub(super) fn request(
     let head = RequestHead::from_client(request.method_name(), context);
     write_request(&head, None, |out| match request {
         ClientRequest::Call(call) => calls::write_params(out, call, version),
-        ClientRequest::Listen(filter) => splice_json(out, &ListenParams::new((**filter).clone())),
+        ClientRequest::Listen(filter) => splice_json(out, &ListenParams::from((**filter).clone())),
         _ => out.push(b'}'),
     })
 }

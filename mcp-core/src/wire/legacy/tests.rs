@@ -6,7 +6,7 @@ use mcp_types::legacy_tasks::TaskSupport;
 use mcp_types::{
     Annotations, CallToolParams, CallToolResult, ContentBlock, Icon, Implementation,
     ListToolsResult, Message, Meta, Page, ProgressUpdate, ProtocolVersion, RawObject, RequestId,
-    Tool,
+    ResourceLink, Tool,
 };
 use serde_json::{Value, json};
 
@@ -88,7 +88,7 @@ fn structured_content_is_wrapped_or_removed() {
 fn unknown_content_becomes_text() {
     let content = vec![
         ContentBlock::audio(b"abc", "audio/wav"),
-        ContentBlock::link("file:///a", "a"),
+        ContentBlock::from(ResourceLink::new("file:///a", "a")),
     ];
     for (version, kinds) in [
         (R1, ["text", "text"]),
@@ -134,12 +134,14 @@ fn tool() -> Tool {
         .icon(Icon::new("data:image/png;base64,"))
         .meta("a/b", 1);
     tool.output_schema = schema.as_object().cloned().map(Arc::new);
-    tool.task_support(TaskSupport::Optional)
+    let execution = tool.execution.get_or_insert_default();
+    execution.task_support = Some(TaskSupport::Optional);
+    tool
 }
 
 #[test]
 fn newer_fields_of_tools_are_removed() {
-    let page = Arc::new(Listing::new(ListToolsResult::new(vec![tool()])));
+    let page = Arc::new(Listing::new(ListToolsResult::from(vec![tool()])));
     let listed = |version| {
         let tools = result(version, ResultBody::ListTools(page.clone()));
         let tool = tools["tools"][0].as_object().unwrap().clone();
@@ -281,7 +283,7 @@ fn modern_methods_are_unknown() {
         );
         let (_, decoded) = over_the_wire(
             version,
-            &ClientRequest::Call(Call::ListPrompts(Page::first())),
+            &ClientRequest::Call(Call::ListPrompts(Page::default())),
         );
         assert!(decoded.is_ok(), "{version}");
     }

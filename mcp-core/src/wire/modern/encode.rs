@@ -288,7 +288,7 @@ pub(in crate::wire) fn write_request_meta(out: &mut Vec<u8>, context: &ClientReq
 fn write_params(out: &mut Vec<u8>, request: &ClientRequest) {
     match request {
         ClientRequest::Call(call) => calls::write_params(out, call, VERSION),
-        ClientRequest::Listen(filter) => splice_json(out, &ListenParams::new((**filter).clone())),
+        ClientRequest::Listen(filter) => splice_json(out, &ListenParams::from((**filter).clone())),
         ClientRequest::Discover | ClientRequest::Session(_) => splice_json(out, &JsonObject::new()),
     }
 }

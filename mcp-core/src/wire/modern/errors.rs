@@ -8,7 +8,6 @@ use std::time::Duration;
 use mcp_types::codes::{
     self, MissingCapabilities, MissingResource, RetryAfter, UnsupportedVersion,
 };
-use mcp_types::ext::events::{CALLBACK_ENDPOINT_ERROR, NOT_FOUND};
 use mcp_types::{ErrorObject, Method};
 
 use crate::{Fault, ItemKind};
@@ -84,7 +83,7 @@ fn with_retry(error: ErrorObject, fault: &Fault) -> ErrorObject {
 fn is_defined(code: i64) -> bool {
     match code {
         // The codes of the events extension.
-        CALLBACK_ENDPOINT_ERROR..=NOT_FOUND => true,
+        codes::EVENTS_CALLBACK_ENDPOINT_ERROR..=codes::EVENTS_NOT_FOUND => true,
         codes::PARSE_ERROR
         | codes::INVALID_REQUEST
         | codes::METHOD_NOT_FOUND

@@ -84,7 +84,7 @@ fn meta_of_a_result_is_merged() {
 
 #[test]
 fn list_shares_its_json_and_has_a_cache_hint() {
-    let page = Arc::new(Listing::new(ListToolsResult::new(vec![Tool::new("add")])));
+    let page = Arc::new(Listing::new(ListToolsResult::from(vec![Tool::new("add")])));
     let body = || ResultBody::ListTools(page.clone());
     let cache = Some(CacheHint::public(Duration::from_secs(60)));
     let first = encode(Reply::Complete {
@@ -104,7 +104,7 @@ fn list_shares_its_json_and_has_a_cache_hint() {
     );
     assert!(second.contains(r#""tools":[{"name":"add""#), "{second}");
 
-    let mut with_meta = ListToolsResult::new(vec![]);
+    let mut with_meta = ListToolsResult::from(vec![]);
     with_meta.meta = Some(Meta::default().with("x", 1));
     let text = text(encode(ResultBody::ListTools(Arc::new(Listing::new(
         with_meta,
@@ -230,7 +230,7 @@ fn request_carries_its_envelope() {
 fn request_without_parameters_reads_back() {
     for asked in [
         ClientRequest::Discover,
-        ClientRequest::Call(Call::ListTools(Page::first())),
+        ClientRequest::Call(Call::ListTools(Page::default())),
     ] {
         let inbound = over_the_wire(&asked, |_| {});
         assert_eq!(inbound.request.method(), asked.method());
@@ -315,7 +315,7 @@ fn decode(asked: &ClientRequest, text: &str) -> Result<Reply, crate::wire::Decod
 #[test]
 fn reply_is_decoded_by_the_method_of_its_request() {
     let call = ClientRequest::Call(Call::CallTool(CallToolParams::new("add", None)));
-    let list = ClientRequest::Call(Call::ListTools(Page::first()));
+    let list = ClientRequest::Call(Call::ListTools(Page::default()));
     let answered = text(encode(CallToolResult::from_text("hi")));
     let Ok(Reply::Complete {
         body: ResultBody::CallTool(result),
@@ -332,7 +332,7 @@ fn reply_is_decoded_by_the_method_of_its_request() {
         "{error}"
     );
 
-    let page = Listing::new(ListToolsResult::new(vec![Tool::new("add")]));
+    let page = Listing::new(ListToolsResult::from(vec![Tool::new("add")]));
     let cache = Some(CacheHint::public(Duration::from_millis(5)));
     let body = ResultBody::ListTools(Arc::new(page));
     let listed = text(encode(Reply::Complete { body, cache }));
@@ -432,7 +432,8 @@ fn encoded_message_has_no_line_break() {
 fn plain_tool_result_is_written_like_its_type() {
     let plain = || CallToolResult::from_text("a \"b\"\n\u{1}é");
     let several = CallToolResult::new(vec![ContentBlock::text("a"), ContentBlock::text("b")]);
-    let mut with_meta = TextContent::new("a");
+    let mut with_meta = TextContent::default();
+    with_meta.text = "a".to_owned();
     with_meta.meta = Some(Meta::default().with("com.example/b", 2));
     let mut success = plain();
     success.is_error = Some(false);

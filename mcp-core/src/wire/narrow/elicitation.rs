@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use mcp_types::{
-    ClientCapabilities, ElicitParams, ElicitResult, FormSchema, JsonObject, MultiSelectSchema,
-    PrimitiveSchema, ProtocolVersion, StringSchema,
+    Choices, ClientCapabilities, ElicitParams, ElicitResult, FormSchema, JsonObject,
+    MultiSelectSchema, PrimitiveSchema, ProtocolVersion, StringSchema,
 };
 use serde_json::Value;
 
@@ -78,12 +78,23 @@ impl Narrow for FormSchema {
                 PrimitiveSchema::Number(field) => field.default = None,
                 PrimitiveSchema::Enum(field) => {
                     field.default = None;
-                    field.choices = field.choices.to_legacy();
+                    field.choices = to_legacy(&field.choices);
                 }
                 PrimitiveSchema::MultiSelect(choice) => *field = to_text_field(choice).into(),
                 _ => {}
             }
         }
+    }
+}
+
+/// Converts titled choices into two lists, the only form of titles in older revisions.
+fn to_legacy(choices: &Choices) -> Choices {
+    match choices {
+        Choices::Titled(choices) => Choices::Legacy {
+            values: choices.iter().map(|choice| choice.value.clone()).collect(),
+            titles: choices.iter().map(|choice| choice.title.clone()).collect(),
+        },
+        other => other.clone(),
     }
 }
 

@@ -38,8 +38,9 @@ impl Narrow for ClientCapabilities {
         }
         if !to.has_url_elicitation() {
             // These revisions have forms only, without a name for the mode.
-            self.elicitation
-                .take_if(|declared| !declared.allows_form() || !to.has_elicitation());
+            if !self.allows_form() || !to.has_elicitation() {
+                self.elicitation = None;
+            }
             if let Some(elicitation) = &mut self.elicitation {
                 elicitation.form = None;
                 elicitation.url = None;

@@ -44,7 +44,12 @@ impl Narrow for CreateMessageParams {
 // spec: SAMP-07
 fn one_block_each(message: SamplingMessage) -> impl Iterator<Item = SamplingMessage> {
     let SamplingMessage { role, content, .. } = message;
-    let blocks = content.into_blocks().into_iter();
+    let blocks = match content {
+        SamplingContent::One(block) => vec![block],
+        SamplingContent::Many(blocks) => blocks,
+        _ => Vec::new(),
+    };
+    let blocks = blocks.into_iter();
     blocks.map(move |block| SamplingMessage::new(role.clone(), block))
 }
 

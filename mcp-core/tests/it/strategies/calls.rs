@@ -20,7 +20,7 @@ use super::profile::{client_capabilities, implementation};
 
 /// A call with its parameters.
 pub(crate) fn call(range: Range) -> BoxedStrategy<Call> {
-    let page = || cursor().prop_map(|cursor| cursor.map_or_else(Page::first, Page::at));
+    let page = || cursor().prop_map(|cursor| cursor.map_or_else(Page::default, Page::from));
     let task = range.apart(of(0_u64..9).prop_map(|ttl| {
         let mut task = TaskMetadata::default();
         task.ttl = ttl;
@@ -52,7 +52,7 @@ pub(crate) fn call(range: Range) -> BoxedStrategy<Call> {
             params.task = task;
             Call::CallTool(params)
         }),
-        uri().prop_map(|uri| Call::ReadResource(ReadResourceParams::new(uri))),
+        uri().prop_map(|uri| Call::ReadResource(ReadResourceParams::from(uri))),
         (text(), of(strings))
             .prop_map(|(name, arguments)| Call::GetPrompt(GetPromptParams::new(name, arguments))),
         complete.prop_map(|params| Call::Complete(params.into())),
@@ -104,8 +104,8 @@ pub(crate) fn asked(range: Range, version: ProtocolVersion) -> BoxedStrategy<Cli
         2 => initialize.prop_map(ClientRequest::Session),
         1 => Just(SessionRequest::Ping.into()),
         1 => level().prop_map(|level| SessionRequest::SetLevel(level).into()),
-        1 => uri().prop_map(|uri| SessionRequest::Subscribe(SubscribeParams::new(uri)).into()),
-        1 => uri().prop_map(|uri| SessionRequest::Unsubscribe(SubscribeParams::new(uri)).into()),
+        1 => uri().prop_map(|uri| SessionRequest::Subscribe(SubscribeParams::from(uri)).into()),
+        1 => uri().prop_map(|uri| SessionRequest::Unsubscribe(SubscribeParams::from(uri)).into()),
     ]
     .boxed()
 }

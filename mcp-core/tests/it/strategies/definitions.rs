@@ -49,14 +49,14 @@ pub(super) fn tool(range: Range) -> BoxedStrategy<Tool> {
     (schema(), of(schema()), free, hints, support, described)
         .prop_map(
             |(input, output, free, hints, support, (title, description, icons, meta))| {
-                let mut tool = Tool::raw("add", input);
+                let mut tool = Tool::new("add").input_schema(input);
                 tool.output_schema = free.or(output).map(Arc::new);
                 (tool.annotations, tool.title, tool.description) = (hints, title, description);
                 (tool.icons, tool.meta) = (icons, meta);
-                match support {
-                    Some(support) => tool.task_support(support),
-                    None => tool,
+                if support.is_some() {
+                    tool.execution.get_or_insert_default().task_support = support;
                 }
+                tool
             },
         )
         .boxed()

@@ -183,13 +183,13 @@ pub(crate) fn input_response(request: &InputRequest, range: Range) -> BoxedStrat
         }
         _ => {
             let root = (uri(), of(text()), meta()).prop_map(|(uri, name, meta)| {
-                let mut root = Root::new(uri);
+                let mut root = Root::from(uri);
                 (root.name, root.meta) = (name, meta);
                 root
             });
             (vec(root, 0..3), session_meta(range))
                 .prop_map(|(roots, meta)| {
-                    let mut it = ListRootsResult::new(roots);
+                    let mut it = ListRootsResult::from(roots);
                     it.meta = meta;
                     it.into()
                 })

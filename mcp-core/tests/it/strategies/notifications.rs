@@ -25,7 +25,7 @@ fn cancelled(range: Range) -> BoxedStrategy<Cancelled> {
     };
     (id(), nobody, of(text()))
         .prop_map(|(id, nobody, reason)| {
-            let mut it = Cancelled::new(id);
+            let mut it = Cancelled::from(id);
             it.reason = reason;
             if nobody {
                 it.request_id = None;
@@ -51,7 +51,8 @@ pub(crate) fn server_note(range: Range) -> BoxedStrategy<(ServerNotification, Op
         Just(ServerNotification::ResourcesChanged),
         uri().prop_map(|uri| ServerNotification::ResourceUpdated { uri }),
         filter().prop_map(ServerNotification::Acknowledged),
-        text().prop_map(|id| ServerNotification::ElicitationComplete(ElicitationComplete::new(id))),
+        text()
+            .prop_map(|id| ServerNotification::ElicitationComplete(ElicitationComplete::from(id))),
     ];
     (note, of(id()), any::<bool>())
         .prop_map(|(note, subscription, same)| match note {

@@ -6,7 +6,7 @@ use mcp_core::{Call, ClientRequest, Fault, ItemKind, Reply, ResultBody, SessionR
 use mcp_types::{
     CallToolParams, CallToolResult, ClientCapabilities, CompleteResult, DiscoverResult,
     ElicitUrlParams, ErrorObject, GetPromptResult, InitializeResult, ListenResult, PromptMessage,
-    ProtocolVersion, ReadResourceResult, Role,
+    ProtocolVersion, ReadResourceResult,
 };
 use proptest::collection::vec;
 use proptest::option::of;
@@ -107,10 +107,7 @@ fn call_body(call: &Call, range: Range) -> BoxedStrategy<ResultBody> {
                 let mut it = GetPromptResult::default();
                 it.messages = messages
                     .into_iter()
-                    .map(|(role, block)| match role {
-                        Role::User => PromptMessage::user(block),
-                        _ => PromptMessage::assistant(block),
-                    })
+                    .map(|(role, block)| PromptMessage::new(role, block))
                     .collect();
                 (it.description, it.meta) = (description, meta);
                 ResultBody::GetPrompt(it)

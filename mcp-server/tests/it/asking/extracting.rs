@@ -90,7 +90,7 @@ fn identity_is_principal_of_layer() {
 fn client_info_and_meta_come_from_request() {
     let handler = |client: ClientInfo, meta: Option<RequestMeta>| {
         let name = client.implementation().map(|client| client.name);
-        let trace = meta.as_ref().and_then(RequestMeta::trace);
+        let trace = meta.as_ref().and_then(|meta| meta.trace());
         let region: Option<String> = meta.as_ref().and_then(|meta| meta.get("region"));
         let sampling = client.capabilities().sampling.is_some();
         format!(
@@ -101,10 +101,7 @@ fn client_info_and_meta_come_from_request() {
     };
     let server = Server::new("s", "1")
         .tool(Tool::new("t").handler(handler))
-        .tool(
-            Tool::new("strict")
-                .handler(|meta: RequestMeta| meta.into_meta().is_empty().to_string()),
-        );
+        .tool(Tool::new("strict").handler(|meta: RequestMeta| meta.is_empty().to_string()));
     let mut exchange = Client::new().exchange(&tool("t"), InputState::default());
     let info = RawObject::from_value(&Implementation::new("probe", "1")).unwrap();
     Arc::make_mut(&mut exchange.facts).info = Some(info);

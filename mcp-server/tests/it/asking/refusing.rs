@@ -389,7 +389,7 @@ fn state_is_valid_for_same_request_and_caller_until_expiry() {
         ada.send(&elsewhere, &call, good.clone()),
         ada.send(&other_name, &call, good.clone()),
         {
-            time.store(StateKeys::LIFETIME.as_secs(), Ordering::Relaxed);
+            time.store(30 * 60, Ordering::Relaxed);
             ada.send(&here, &call, good)
         },
     ];
@@ -507,7 +507,7 @@ fn invalid_question_or_key_is_internal_fault() {
         Ok::<_, ToolError>(())
     };
     let broken = |ask: Ask| async move {
-        let results = SamplingMessage::tool_results([ToolResultContent::new("id", Vec::new())]);
+        let results = SamplingMessage::user(ToolResultContent::new("id", Vec::new()));
         ask.sample("key", Sampling::new([results], 5)).await?;
         Ok::<_, ToolError>(())
     };
@@ -573,7 +573,7 @@ fn wrapped_ask_error_becomes_its_fault() {
     for call in [
         tool("t"),
         Call::GetPrompt(GetPromptParams::new("p", None)),
-        Call::ReadResource(ReadResourceParams::new("a://b")),
+        Call::ReadResource(ReadResourceParams::from("a://b")),
     ] {
         let reply = client.send(&server, &call, InputState::default());
         let missing = matches!(reply, Reply::Fault(Fault::MissingCapability { .. }));

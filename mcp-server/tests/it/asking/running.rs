@@ -98,7 +98,7 @@ fn handler_in_session_runs_once() {
     let session = Session::new([
         Ok(ElicitResult::accept(name).into()),
         Ok(CreateMessageResult::new("m", "roses").into()),
-        Ok(ListRootsResult::new([Root::new("file:///a")]).into()),
+        Ok(ListRootsResult::from(vec![Root::from("file:///a")]).into()),
     ]);
     let reply = Client::new().send(&server, &tool("wizard"), session.input());
     assert_eq!(text(reply), WIZARD);
@@ -426,7 +426,7 @@ fn prompts_and_resources_ask() {
     server.check().unwrap();
     let arguments = mcp_types::RawObject::from_text(r#"{"topic":"snow"}"#).unwrap();
     let get = Call::GetPrompt(GetPromptParams::new("essay", Some(arguments)));
-    let read = Call::ReadResource(ReadResourceParams::new("note://secret"));
+    let read = Call::ReadResource(ReadResourceParams::from("note://secret"));
     let answers = json!({"name": named("Ada")});
     for (call, part) in [(get, "snow for Ada"), (read, "\"Ada\"")] {
         let (reply, rounds) = Client::new().run(&server, &call, &answers);

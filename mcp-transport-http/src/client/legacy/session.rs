@@ -282,7 +282,7 @@ impl Session {
         let Some(version) = self.version() else {
             return;
         };
-        let mut cancelled = Cancelled::new(call.id.clone());
+        let mut cancelled = Cancelled::from(call.id.clone());
         cancelled.reason = Some("the caller dropped the call".to_owned());
         let mut body = Vec::new();
         let wire = wire::client_for_version(version);

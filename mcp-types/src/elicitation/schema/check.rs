@@ -11,22 +11,12 @@ use crate::{JsonObject, time};
 /// Error for an answer that is not valid for its form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{field}` {problem}")]
-#[non_exhaustive]
+#[expect(clippy::exhaustive_structs, reason = "programs build it")]
 pub struct FormError {
     /// Name of the field.
     pub field: String,
     /// Description of the problem, to be read after the name of the field.
     pub problem: String,
-}
-
-impl FormError {
-    /// Creates an error from the name of a field and a description of the problem.
-    pub fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self {
-            field: field.into(),
-            problem: problem.into(),
-        }
-    }
 }
 
 impl FormSchema {
@@ -51,13 +41,19 @@ impl FormSchema {
     pub fn check(&self, answers: &JsonObject) -> Result<(), FormError> {
         let missing = |name: &&String| !answers.contains_key(*name);
         if let Some(name) = self.required.iter().find(missing) {
-            return Err(FormError::new(name, "is missing"));
+            return Err(FormError {
+                field: name.clone(),
+                problem: "is missing".to_owned(),
+            });
         }
         for (name, field) in self.fields() {
             let Some(answer) = answers.get(name) else {
                 continue;
             };
-            check_field(field, answer).map_err(|problem| FormError::new(name, problem))?;
+            check_field(field, answer).map_err(|problem| FormError {
+                field: name.to_owned(),
+                problem,
+            })?;
         }
         Ok(())
     }

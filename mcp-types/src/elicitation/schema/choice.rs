@@ -65,18 +65,6 @@ impl Choices {
     pub(super) fn contains(&self, value: &str) -> bool {
         self.iter().any(|(known, _)| known == value)
     }
-
-    /// Converts titled choices into the form of 2025-06-18, which later revisions accept as well.
-    #[must_use]
-    pub fn to_legacy(&self) -> Self {
-        match self {
-            Self::Titled(choices) => Self::Legacy {
-                values: choices.iter().map(|choice| choice.value.clone()).collect(),
-                titles: choices.iter().map(|choice| choice.title.clone()).collect(),
-            },
-            Self::Plain(_) | Self::Legacy { .. } => self.clone(),
-        }
-    }
 }
 
 impl<T: Into<String>, const N: usize> From<[T; N]> for Choices {

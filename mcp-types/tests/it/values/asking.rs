@@ -22,11 +22,11 @@ pub(super) fn add(cases: &mut Cases) {
 }
 
 fn preferences() -> ModelPreferences {
-    ModelPreferences::default()
-        .hint("small")
-        .cost_priority(0.0)
-        .speed_priority(1.0)
-        .intelligence_priority(0.25)
+    let mut preferences = ModelPreferences::default().hint("small");
+    preferences.cost_priority = Some(0.0);
+    preferences.speed_priority = Some(1.0);
+    preferences.intelligence_priority = Some(0.25);
+    preferences
 }
 
 fn create_message() -> CreateMessageParams {
@@ -140,7 +140,11 @@ fn fields(cases: &mut Cases) {
         .title("Colour")
         .description("The best.");
     let titled = titled.default_value("#f00");
-    let legacy = EnumSchema::new(Choices::from(colours()).to_legacy()).default_value("#0f0");
+    let legacy = Choices::Legacy {
+        values: vec!["#f00".to_owned(), "#0f0".to_owned()],
+        titles: vec!["Red".to_owned(), "Green".to_owned()],
+    };
+    let legacy = EnumSchema::new(legacy).default_value("#0f0");
     cases
         .span(R3, R5)
         .plain("StringSchema", &StringSchema::new())
@@ -192,7 +196,7 @@ fn form() -> FormSchema {
 
 fn elicitation(cases: &mut Cases) {
     let ask = Method::Elicit;
-    let least = ElicitParams::form("m", FormSchema::new());
+    let least = ElicitParams::from(ElicitFormParams::new("m", FormSchema::new()));
     let full = ElicitFormParams::new("m", form()).with_mode();
     let url = ElicitUrlParams::new("Sign in", "https://example.com/login");
     let content = object(json!({"mail": "a@b", "age": 7, "news": false}));
@@ -227,16 +231,16 @@ fn elicitation(cases: &mut Cases) {
         .note(
             "ElicitationCompleteNotification",
             Method::ElicitationComplete,
-            &ElicitationComplete::new("e"),
+            &ElicitationComplete::from("e"),
         );
 }
 
 fn roots(cases: &mut Cases) {
-    let mut root = Root::new("file:///home").name("Home");
+    let mut root = Root::from("file:///home").name("Home");
     root.meta = Some(extra());
     cases
         .span(R1, R5)
-        .plain("Root", &Root::new("file:///"))
+        .plain("Root", &Root::from("file:///"))
         .plain("Root", &root)
         .asked(
             "ListRootsRequest",
@@ -244,7 +248,7 @@ fn roots(cases: &mut Cases) {
             &PlainNotification::default(),
         )
         .plain("ListRootsResult", &ListRootsResult::default())
-        .plain("ListRootsResult", &ListRootsResult::new([root]));
+        .plain("ListRootsResult", &ListRootsResult::from(vec![root]));
     cases.span(R1, R4).note(
         "RootsListChangedNotification",
         Method::RootsChanged,
@@ -254,10 +258,13 @@ fn roots(cases: &mut Cases) {
 
 fn input(cases: &mut Cases) {
     let requests = InputRequests::from([
-        ("form".to_owned(), ElicitParams::form("m", form()).into()),
+        (
+            "form".to_owned(),
+            ElicitParams::from(ElicitFormParams::new("m", form())).into(),
+        ),
         (
             "url".to_owned(),
-            ElicitParams::url("m", "https://example.com").into(),
+            ElicitParams::from(ElicitUrlParams::new("m", "https://example.com")).into(),
         ),
         ("model".to_owned(), create_message().into()),
         ("roots".to_owned(), InputRequest::ListRoots),
@@ -265,7 +272,7 @@ fn input(cases: &mut Cases) {
     let answers = [
         InputResponse::from(ElicitResult::cancel()),
         CreateMessageResult::new("m", "hi").into(),
-        ListRootsResult::new([Root::new("file:///")]).into(),
+        ListRootsResult::from(vec![Root::from("file:///")]).into(),
     ];
     let responses: InputResponses = answers
         .iter()

@@ -11,16 +11,16 @@ pub(super) fn add(cases: &mut Cases) {
 fn tools(cases: &mut Cases) {
     let arguments = RawObject::from_text(r#"{"a": 1}"#).unwrap();
     let mut call = CallToolParams::new("add", Some(arguments));
-    let mut list = ListToolsResult::new(vec![tool(), Tool::new("b")]);
+    let mut list = ListToolsResult::from(vec![tool(), Tool::new("b")]);
     list.next_cursor = Some(Cursor::new("2"));
     list.meta = Some(extra());
     cases
         .span(R1, R5)
-        .request("ListToolsRequest", Method::ListTools, &Page::first())
+        .request("ListToolsRequest", Method::ListTools, &Page::default())
         .request(
             "ListToolsRequest",
             Method::ListTools,
-            &Page::at(Cursor::new("2")),
+            &Page::from(Cursor::new("2")),
         )
         .result("ListToolsResult", &ListToolsResult::default())
         .result("ListToolsResult", &list)
@@ -54,35 +54,35 @@ fn tools(cases: &mut Cases) {
 }
 
 fn resources_and_prompts(cases: &mut Cases) {
-    let mut resources = ListResourcesResult::new(vec![resource(), Resource::new("a:b")]);
+    let mut resources = ListResourcesResult::from(vec![resource(), Resource::new("a:b")]);
     resources.next_cursor = Some(Cursor::new("2"));
-    let mut templates = ListResourceTemplatesResult::new(vec![template()]);
+    let mut templates = ListResourceTemplatesResult::from(vec![template()]);
     templates.meta = Some(extra());
-    let mut prompts = ListPromptsResult::new(vec![prompt()]);
+    let mut prompts = ListPromptsResult::from(vec![prompt()]);
     prompts.next_cursor = Some(Cursor::new("2"));
-    let read = ReadResourceResult::new(vec![text_contents(), blob_contents()]).meta("a", 1);
+    let read = ReadResourceResult::from(vec![text_contents(), blob_contents()]).meta("a", 1);
     let arguments = RawObject::from_text(r#"{"a": "x"}"#).unwrap();
     let messages = [
-        PromptMessage::user(text()),
-        PromptMessage::assistant(embedded()),
+        PromptMessage::new(Role::User, text()),
+        PromptMessage::new(Role::Assistant, embedded()),
     ];
     let got = GetPromptResult::new(messages)
         .description("Reviews.")
         .meta("a", 1);
-    let uri = SubscribeParams::new("file:///a");
+    let uri = SubscribeParams::from("file:///a");
     cases
         .span(R1, R5)
         .request(
             "ListResourcesRequest",
             Method::ListResources,
-            &Page::at(Cursor::new("2")),
+            &Page::from(Cursor::new("2")),
         )
         .result("ListResourcesResult", &ListResourcesResult::default())
         .result("ListResourcesResult", &resources)
         .request(
             "ListResourceTemplatesRequest",
             Method::ListResourceTemplates,
-            &Page::first(),
+            &Page::default(),
         )
         .result(
             "ListResourceTemplatesResult",
@@ -92,11 +92,11 @@ fn resources_and_prompts(cases: &mut Cases) {
         .request(
             "ReadResourceRequest",
             Method::ReadResource,
-            &ReadResourceParams::new("a:b"),
+            &ReadResourceParams::from("a:b"),
         )
         .result("ReadResourceResult", &ReadResourceResult::default())
         .result("ReadResourceResult", &read)
-        .request("ListPromptsRequest", Method::ListPrompts, &Page::first())
+        .request("ListPromptsRequest", Method::ListPrompts, &Page::default())
         .result("ListPromptsResult", &ListPromptsResult::default())
         .result("ListPromptsResult", &prompts)
         .request(
@@ -111,10 +111,11 @@ fn resources_and_prompts(cases: &mut Cases) {
         )
         .result("GetPromptResult", &GetPromptResult::default())
         .result("GetPromptResult", &got)
-        .plain("PromptMessage", &PromptMessage::user("hi"));
-    cases
-        .span(R3, R5)
-        .plain("PromptMessage", &PromptMessage::assistant(link()));
+        .plain("PromptMessage", &PromptMessage::new(Role::User, "hi"));
+    cases.span(R3, R5).plain(
+        "PromptMessage",
+        &PromptMessage::new(Role::Assistant, link()),
+    );
     cases
         .span(R1, R4)
         .request("SubscribeRequest", Method::Subscribe, &uri)
@@ -127,7 +128,7 @@ fn utilities(cases: &mut Cases) {
     let complete = |reference: &CompletionReference| {
         CompleteParams::new(reference.clone(), "path", "s").context(object(json!({"root": "/"})))
     };
-    let mut completed = CompleteResult::new(Completion::new(["a", "b"]).total(7));
+    let mut completed = CompleteResult::from(Completion::new(["a", "b"]).total(7));
     completed.meta = Some(extra());
     let mut message = LogMessage::new(LoggingLevel::Notice, json!({"a": 1}));
     message.logger = Some("db".to_owned());
@@ -136,7 +137,7 @@ fn utilities(cases: &mut Cases) {
     let token = ProgressToken::from("t");
     let mut told = ProgressParams::new(token.clone(), progress);
     told.meta = Some(extra());
-    let mut cancelled = Cancelled::new(7);
+    let mut cancelled = Cancelled::from(7);
     cancelled.reason = Some("enough".to_owned());
     cases
         .span(R1, R5)
@@ -146,7 +147,7 @@ fn utilities(cases: &mut Cases) {
         .result("CompleteResult", &CompleteResult::default())
         .result(
             "CompleteResult",
-            &CompleteResult::new((0..300).map(|n| n.to_string()).collect::<Vec<_>>()),
+            &CompleteResult::from((0..300).map(|n| n.to_string()).collect::<Vec<_>>()),
         )
         .result("CompleteResult", &completed)
         .note(
@@ -164,14 +165,14 @@ fn utilities(cases: &mut Cases) {
         .note(
             "CancelledNotification",
             Method::Cancelled,
-            &Cancelled::new("a"),
+            &Cancelled::from("a"),
         )
         .note("CancelledNotification", Method::Cancelled, &cancelled);
     cases.span(R1, R2).plain("ResourceReference", &resource);
     cases
         .span(R3, R5)
         .plain("ResourceTemplateReference", &resource);
-    let level = SetLevelParams::new(LoggingLevel::Alert);
+    let level = SetLevelParams::from(LoggingLevel::Alert);
     cases
         .span(R1, R4)
         .request("SetLevelRequest", Method::SetLevel, &level);

@@ -57,7 +57,7 @@ fn subscriptions(cases: &mut Cases) {
         .resources_changed()
         .resource("file:///a")
         .task("t");
-    let mut updated = ResourceUpdated::new("file:///a");
+    let mut updated = ResourceUpdated::from("file:///a");
     updated.meta.clone_from(&tagged.meta);
     cases
         .span(R1, R5)
@@ -95,7 +95,7 @@ fn subscriptions(cases: &mut Cases) {
         .request(
             "SubscriptionsListenRequest",
             Method::Listen,
-            &ListenParams::new(filter),
+            &ListenParams::from(filter),
         )
         .result("SubscriptionsListenResult", &end)
         .note(
@@ -164,7 +164,7 @@ fn tasks(cases: &mut Cases) {
     let mut metadata = TaskMetadata::default();
     metadata.ttl = Some(1);
     let related: RelatedTask = serde_json::from_value(json!({"taskId": "t"})).unwrap();
-    let id = TaskParams::new("t");
+    let id = TaskParams::from("t");
     cases
         .span(R4, R4)
         .plain("Task", &plain)
@@ -178,7 +178,7 @@ fn tasks(cases: &mut Cases) {
         .request("CancelTaskRequest", Method::CancelTask, &id)
         .result("CancelTaskResult", &task)
         .request("GetTaskPayloadRequest", Method::TaskResult, &id)
-        .request("ListTasksRequest", Method::ListTasks, &Page::first())
+        .request("ListTasksRequest", Method::ListTasks, &Page::default())
         .result("ListTasksResult", &list)
         .note("TaskStatusNotification", Method::TaskStatus, &task);
     for status in [

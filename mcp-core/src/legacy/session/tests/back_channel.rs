@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use mcp_types::{
-    ClientCapabilities, ElicitParams, ElicitResult, FormSchema, InputRequest, InputResponse,
-    Message,
+    ClientCapabilities, ElicitFormParams, ElicitParams, ElicitResult, ElicitUrlParams, FormSchema,
+    InputRequest, InputResponse, Message,
 };
 
 use super::{initialize, note, opened, opened_with, server};
@@ -41,7 +41,7 @@ fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
 }
 
 fn form() -> InputRequest {
-    ElicitParams::form("Sure?", FormSchema::new()).into()
+    ElicitParams::from(ElicitFormParams::new("Sure?", FormSchema::new())).into()
 }
 
 fn ask(
@@ -217,7 +217,8 @@ fn client_of_an_older_revision_that_declares_urls_is_asked() {
         let Input::Live { channel, sink: out } = Arc::new(session).input(sink.clone()) else {
             panic!()
         };
-        let visit = ElicitParams::url("Sign in", "https://example.com/login");
+        let visit =
+            ElicitParams::from(ElicitUrlParams::new("Sign in", "https://example.com/login"));
         let mut waiting = channel.ask(visit.into(), out);
         assert_eq!(poll(&mut waiting).is_pending(), declares_url);
         let texts = sink.texts();

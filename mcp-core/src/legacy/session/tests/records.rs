@@ -72,7 +72,7 @@ fn end_of_a_visit_reaches_the_session_at_all_nodes() {
     server
         .bus
         .publish(ChangeEvent::Notification(complete.into()));
-    let complete = ServerNotification::ElicitationComplete(ElicitationComplete::new(id));
+    let complete = ServerNotification::ElicitationComplete(ElicitationComplete::from(id));
     for session in [&here, &there] {
         assert_eq!(poll_change(session), Poll::Ready(complete.clone()));
     }

@@ -1,7 +1,7 @@
 //! Handlers that send requests to their client.
 
 use mcp_core::{Exchange, Input, Reply};
-use mcp_types::{ElicitParams, FormSchema, InputRequest};
+use mcp_types::{ElicitFormParams, ElicitParams, FormSchema, InputRequest};
 use serde_json::{Value, json};
 
 use super::*;
@@ -9,7 +9,7 @@ use crate::server::{AnswerMode, Sessions};
 
 /// Sends an elicitation request.
 pub(super) async fn ask(exchange: Exchange) -> Reply {
-    let form = ElicitParams::form("Go on?", FormSchema::new());
+    let form = ElicitParams::from(ElicitFormParams::new("Go on?", FormSchema::new()));
     answer_of(&exchange, form.into()).await
 }
 
