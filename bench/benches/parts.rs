@@ -26,7 +26,8 @@ fn call(era: Era) -> Vec<u8> {
 /// Parsing: from the bytes of a message to the arguments of a tool.
 mod read {
     use bench::arguments::Echo;
-    use mcp::core::{ServerProfile, modern, versioning, wire};
+    use mcp::core::legacy::read_stateless;
+    use mcp::core::{ServerProfile, modern};
     use mcp::types::{Implementation, Message, ProtocolVersion, RawObject, Request};
 
     use super::{Bencher, Era, black_box, call};
@@ -60,11 +61,8 @@ mod read {
         let text = call(Era::Modern);
         let request = request(&text);
         let profile = ServerProfile::new(Implementation::new("bench", "0.0.0"));
-        bencher.bench(|| match versioning::classify(black_box(&request), None) {
-            versioning::RequestEra::Modern(envelope) => {
-                modern::read_request(&request, envelope, &profile).is_ok()
-            }
-            other => panic!("{other:?}"),
+        bencher.bench(|| {
+            modern::read_request(black_box(&request), None, &profile, true, |_| Ok(())).is_ok()
         });
     }
 
@@ -72,8 +70,9 @@ mod read {
     fn decode_session(bencher: Bencher<'_, '_>) {
         let text = call(Era::Session);
         let request = request(&text);
-        let wire = wire::for_version(ProtocolVersion::V2025_11_25);
-        bencher.bench(|| wire.decode_request(black_box(&request)).is_ok());
+        let profile = ServerProfile::new(Implementation::new("bench", "0.0.0"));
+        let version = ProtocolVersion::V2025_11_25;
+        bencher.bench(|| read_stateless(black_box(&request), version, &profile).is_ok());
     }
 
     #[divan::bench]
@@ -85,30 +84,31 @@ mod read {
 
 /// Serialization: from a result to its bytes.
 mod write {
-    use mcp::core::wire::{self, MODERN, ReplyContext, Wire};
-    use mcp::core::{Reply, ServerProfile};
-    use mcp::types::{CallToolResult, Implementation, ProtocolVersion, RequestId};
+    use mcp::core::{Reply, ReplyTarget, ServerProfile};
+    use mcp::types::{CallToolResult, Implementation, ProtocolVersion};
 
     use super::Bencher;
 
-    fn reply(bencher: Bencher<'_, '_>, wire: &dyn Wire) {
+    fn reply(bencher: Bencher<'_, '_>, version: ProtocolVersion) {
         let profile = ServerProfile::new(Implementation::new("bench", "0.0.0"));
-        let id = RequestId::from(17);
+        let target = ReplyTarget {
+            id: 17.into(),
+            profile: profile.into(),
+            version,
+        };
         bencher
             .with_inputs(|| Reply::from(CallToolResult::from_text("the quick brown fox")))
-            .bench_values(|reply| {
-                wire.encode_reply(reply, &ReplyContext::new(&id, &profile), Vec::new())
-            });
+            .bench_values(|reply| target.encode(reply, Vec::new()));
     }
 
     #[divan::bench]
     fn modern(bencher: Bencher<'_, '_>) {
-        reply(bencher, MODERN);
+        reply(bencher, ProtocolVersion::LATEST);
     }
 
     #[divan::bench]
     fn session(bencher: Bencher<'_, '_>) {
-        reply(bencher, wire::for_version(ProtocolVersion::V2025_11_25));
+        reply(bencher, ProtocolVersion::V2025_11_25);
     }
 }
 
@@ -116,38 +116,45 @@ mod write {
 mod sse {
     use bytes::Bytes;
     use divan::counter::ItemsCount;
-    use mcp::core::wire::MODERN;
-    use mcp::core::{Framing, NotificationBuffer, NotificationSink as _, ServerNotification};
+    use std::sync::Arc;
+
+    use mcp::core::{Framing, NotificationBuffer, NotificationSender};
     use mcp::http::sse::{Decoder, SseLimits};
-    use mcp::types::{ProgressToken, ProgressUpdate};
+    use mcp::types::{LogMessage, LoggingLevel, ProtocolVersion};
 
     use super::{Bencher, black_box};
 
     const EVENTS: usize = 100;
-    const FRAMING: Framing = Framing::new(b"event: message\ndata: ", b"\n\n");
+    const FRAMING: Framing = Framing {
+        prefix: b"event: message\ndata: ",
+        suffix: b"\n\n",
+    };
 
-    fn notification() -> ServerNotification {
-        ServerNotification::Progress {
-            token: ProgressToken::from("p"),
-            progress: ProgressUpdate::new(1.0).of(100.0),
-        }
+    /// Log messages: they are sent without a future.
+    fn sender(buffer: &Arc<NotificationBuffer>) -> NotificationSender {
+        NotificationSender::new(None, Some(LoggingLevel::Info), buffer.clone())
+    }
+
+    fn message() -> LogMessage {
+        LogMessage::new(LoggingLevel::Info, "half of the documents")
     }
 
     fn stream() -> Bytes {
-        let buffer = NotificationBuffer::new(MODERN, FRAMING);
+        let buffer = Arc::new(NotificationBuffer::new(ProtocolVersion::LATEST, FRAMING));
+        let sender = sender(&buffer);
         for _ in 0..EVENTS {
-            buffer.try_send(&notification(), None);
+            sender.log(message());
         }
         buffer.drain()
     }
 
     #[divan::bench]
     fn frame(bencher: Bencher<'_, '_>) {
-        let buffer = NotificationBuffer::new(MODERN, FRAMING);
-        let notification = notification();
+        let buffer = Arc::new(NotificationBuffer::new(ProtocolVersion::LATEST, FRAMING));
+        let sender = sender(&buffer);
         bencher.counter(ItemsCount::new(EVENTS)).bench_local(|| {
             for _ in 0..EVENTS {
-                buffer.try_send(black_box(&notification), None);
+                sender.log(black_box(message()));
             }
             buffer.drain()
         });

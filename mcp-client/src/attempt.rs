@@ -6,10 +6,10 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use http::{HeaderMap, StatusCode};
-use mcp_core::wire::{self, ClientRequestContext};
+use mcp_core::wire::ClientRequestContext;
 use mcp_core::{
-    ChannelError, ClientRequest, Frames, InputState, MirroredHeaders, NotificationSender,
-    Observation, OutgoingRequest, Reply, ServerNotification,
+    ChannelError, ClientRequest, Frames, InputState, NotificationSender, Observation,
+    OutgoingRequest, Reply, ServerNotification,
 };
 use mcp_types::{Message, Notification, ProgressToken, ProtocolVersion, RequestId, Response};
 use tokio::time::{timeout, timeout_at};
@@ -178,11 +178,10 @@ impl Attempt<'_, '_> {
                         foreign_id = Some(given);
                         continue;
                     }
-                    let wire = wire::client_for_version(self.version);
                     let reply = if self.options.returns_raw {
-                        wire.decode_raw_reply(self.request, &response)
+                        Reply::decode_raw(self.request, &response, self.version)
                     } else {
-                        wire.decode_reply(self.request, &response)
+                        Reply::decode(self.request, &response, self.version)
                     };
                     let reply = reply.map_err(ErrorKind::Decode)?;
                     drain(&mut frames).await;
@@ -221,9 +220,8 @@ impl Attempt<'_, '_> {
         notification: &Notification<'_>,
         token: Option<&ProgressToken>,
     ) -> bool {
-        let wire = wire::client_for_version(self.version);
         let received = notification;
-        let Some(notification) = wire.decode_server_notification(received) else {
+        let Some(notification) = ServerNotification::decode(received, self.version) else {
             return false;
         };
         self.client.inner.observe_server_notification(received);
@@ -312,10 +310,8 @@ pub(crate) fn send(
     let meta = inner.request_meta(context.meta);
     let mut context = *context;
     context.meta = meta.as_deref();
-    let body = wire::client_for_version(version).encode_request(request, &context);
-    let mut mirrored = MirroredHeaders::new(version, request.method_name(), request.item());
-    mirrored.params = inner.mirrored_params(request, version);
-    let mut out = OutgoingRequest::new(context.id.clone(), body, mirrored);
+    let mut out = OutgoingRequest::encode(request, version, &context);
+    out.mirrored.params = inner.mirrored_params(request, version);
     out.headers.clone_from(headers);
     out.on_cancel = inner.cancel_hook(version);
     inner.channel.call(out)

@@ -13,7 +13,6 @@ use futures_util::future::select;
 use mcp_auth::Authorizer;
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::tower::Layers;
-use mcp_core::wire::{self, ClientWire};
 use mcp_core::{
     Channel, ClientContext, ClientProfile, ClientRequest, CloseReason, ServerIdentity,
     ServerNotification,
@@ -178,11 +177,6 @@ impl ClientInner {
 
     pub(crate) fn log_level(&self) -> Option<LoggingLevel> {
         self.state.read().log_level
-    }
-
-    /// Returns the wire of the negotiated revision.
-    pub(crate) fn wire(&self) -> &'static dyn ClientWire {
-        wire::client_for_version(self.version())
     }
 
     pub(crate) fn session_number(&self) -> u64 {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use futures_util::FutureExt;
 use mcp_core::{
-    BoxFuture, Call, Exchange, Reply, ResultBody, ServerNotification, catch_panic_sync, wire,
+    BoxFuture, Call, Exchange, Reply, ResultBody, ServerNotification, catch_panic_sync,
 };
 use mcp_types::{Message, RawObject};
 use serde_json::value::RawValue;
@@ -98,8 +98,7 @@ fn handle_core(inner: &ClientInner, method: &str, params: Option<&RawObject>) {
     let json = serde_json::value::to_raw_value(&members);
     let json = json.as_deref().map_or("", RawValue::get);
     if let Ok(Message::Notification(notification)) = Message::parse(json.as_bytes()) {
-        let wire = wire::client_for_version(inner.version());
-        if let Some(notification) = wire.decode_server_notification(&notification) {
+        if let Some(notification) = ServerNotification::decode(&notification, inner.version()) {
             inner.handle_notification(notification);
         }
     }

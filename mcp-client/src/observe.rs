@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use mcp_core::{
-    CancelHook, ClientRequest, Connection, Exchange, Fault, Observation, ObservedMessage,
-    ObservedSession, Observer, SessionRequest,
+    CancelHook, ClientRequest, Connection, Exchange, Fault, Observation, ObservedMessage, Observer,
+    SessionRequest,
 };
 use mcp_types::{
     InputRequest, Meta, Method, Notification, ProtocolVersion, RawObject, Request, RequestId,
@@ -132,12 +132,8 @@ impl ClientInner {
         let Some(observer) = self.observer() else {
             return;
         };
-        let session = ObservedSession::of_client(version, self.connection());
-        let former = self
-            .observed
-            .session
-            .lock()
-            .replace(observer.session(&session));
+        let session = observer.session(version, true, self.connection());
+        let former = self.observed.session.lock().replace(session);
         if let Some(former) = former {
             let fault = Fault::InvalidRequest("the session has expired".into());
             former.end(if is_lost { Err(&fault) } else { Ok(()) });

@@ -142,11 +142,8 @@ impl ToolIndex {
         let tool = entries.get(&params.name);
         let headers = tool.and_then(|tool| tool.headers.as_ref());
         // Duplicate arguments are left to the server, which refuses them.
-        let values = headers.and_then(|headers| headers.values(params.arguments.as_ref()).ok());
-        let values = values.into_iter().flatten();
-        values
-            .filter_map(|found| Some((found.header.into(), found.value?.text()?.into())))
-            .collect()
+        let values = headers.and_then(|headers| headers.values(params.arguments.as_ref()));
+        values.unwrap_or_default()
     }
 
     /// Returns the tools that were removed from lists, by name.

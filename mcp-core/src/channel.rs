@@ -12,7 +12,11 @@ use futures_util::Stream;
 use mcp_types::{Cancelled, Meta, Method, ProtocolVersion, RawObject, RequestId};
 
 use crate::headers::HeaderNames;
-use crate::{BoxFuture, ClientNotification, ClientProfile, Connection, ServerIdentity, wire};
+use crate::wire::{self, ClientRequestContext};
+use crate::{
+    BoxFuture, ClientNotification, ClientProfile, ClientRequest, ClientResponse, Connection,
+    ServerIdentity,
+};
 
 /// A client transport: a connection to one server.
 pub trait Channel: Send + Sync + 'static {
@@ -167,6 +171,19 @@ impl OneWayMessage {
         is_written.then(|| Self::new(body, MirroredHeaders::new(version, method, None)))
     }
 
+    /// Encodes the response to the request `id` of a server, whose values are `mirrored`. Returns `None` in
+    /// 2026-07-28, which has no requests of servers.
+    pub fn response(
+        response: &ClientResponse,
+        id: &RequestId,
+        mirrored: MirroredHeaders,
+    ) -> Option<Self> {
+        let mut body = Vec::new();
+        let wire = wire::client_for_version(mirrored.version);
+        wire.encode_client_response(response, id, &mut body)
+            .then(|| Self::new(body, mirrored))
+    }
+
     /// Encodes a notification of an extension. In the modern era its `_meta` carries the client, as
     /// that of a request does. `meta` are additional keys.
     // spec: META-07, EXT-05
@@ -285,6 +302,17 @@ pub struct OutgoingRequest {
 pub type CancelHook = Arc<dyn Fn() -> Option<Meta> + Send + Sync>;
 
 impl OutgoingRequest {
+    /// Encodes a request. A server refuses a method that the revision does not have.
+    pub fn encode(
+        request: &ClientRequest,
+        version: ProtocolVersion,
+        context: &ClientRequestContext<'_>,
+    ) -> Self {
+        let body = wire::client_for_version(version).encode_request(request, context);
+        let mirrored = MirroredHeaders::new(version, request.method_name(), request.item());
+        Self::new(context.id.clone(), body, mirrored)
+    }
+
     /// A request without additional headers.
     pub fn new(id: RequestId, body: impl Into<Bytes>, mirrored: MirroredHeaders) -> Self {
         Self {

@@ -32,10 +32,10 @@ pub struct ClientContext {
 impl ClientContext {
     /// The size of the identity and the capabilities together, as JSON, of a client that the server
     /// keeps longer than one call (a session, a subscription): 16 KiB.
-    pub const MAX_BYTES: usize = 16 * 1024;
+    pub(crate) const MAX_BYTES: usize = 16 * 1024;
     /// The number of JSON values in the capabilities of such a client: 256. A parsed value takes much
     /// more memory than its JSON.
-    pub const MAX_VALUES: usize = 256;
+    pub(crate) const MAX_VALUES: usize = 256;
 
     /// A client without capabilities.
     pub fn new(version: ProtocolVersion) -> Self {
@@ -71,8 +71,7 @@ impl ClientContext {
     }
 }
 
-/// A client whose identity and capabilities are larger than [`ClientContext::MAX_BYTES`] or
-/// [`ClientContext::MAX_VALUES`] allow.
+/// A client whose identity and capabilities are larger than `MAX_BYTES` or `MAX_VALUES` allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ClientTooLarge {
     #[error(
@@ -87,7 +86,7 @@ pub(crate) enum ClientTooLarge {
     Values(usize),
 }
 
-/// Checks the size of a client. See [`ClientContext::MAX_BYTES`].
+/// Checks the size of a client. See `ClientContext::MAX_BYTES`.
 pub(crate) fn check_client_size(
     info: Option<&RawObject>,
     capabilities: &ClientCapabilities,
@@ -282,19 +281,10 @@ impl Principal {
 /// response with the status 403, so that a layer with the settings of the authorization can complete the
 /// challenge.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
+#[expect(clippy::exhaustive_structs, reason = "names a list")]
 pub struct RequiredScopes {
     /// All scopes of the call, also those that the caller has.
     pub scopes: Vec<String>,
-}
-
-impl RequiredScopes {
-    /// Creates the value from the scopes of a call.
-    pub fn new(scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        Self {
-            scopes: scopes.into_iter().map(Into::into).collect(),
-        }
-    }
 }
 
 /// The caller that a value belongs to: issuer, subject and OAuth client of a [`Principal`]. All callers without a

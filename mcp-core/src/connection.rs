@@ -44,7 +44,7 @@ impl Connection {
     }
 
     /// Returns the connection of a transport, without an address.
-    pub fn of(transport: Transport) -> &'static Self {
+    pub(crate) fn of(transport: Transport) -> &'static Self {
         static HTTP: Connection = Connection::new(Transport::Http);
         static PIPE: Connection = Connection::new(Transport::Pipe);
         static UNIX: Connection = Connection::new(Transport::Unix);
@@ -90,21 +90,11 @@ impl ConnectionState {
     }
 }
 
-/// The id of a legacy session, in the extensions of a call. Set only for a service with an observer.
+/// The id of a legacy session, in the extensions of a call. Set only for a service with an observer. It is
+/// a secret where no other authorization protects the session.
 #[derive(Clone, PartialEq, Eq)]
-pub struct SessionId(Arc<str>);
-
-impl SessionId {
-    /// The id of a session.
-    pub fn new(id: Arc<str>) -> Self {
-        Self(id)
-    }
-
-    /// Returns the id. It is a secret where no other authorization protects the session.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
+#[expect(clippy::exhaustive_structs, reason = "names a string")]
+pub struct SessionId(pub Arc<str>);
 
 impl fmt::Debug for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -114,7 +104,7 @@ impl fmt::Debug for SessionId {
 
 /// The address of a call's client; see [`Extensions::client_address`](crate::Extensions::client_address).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
+#[expect(clippy::exhaustive_structs, reason = "an address has these parts")]
 pub struct ClientAddress {
     /// The IP address.
     pub ip: IpAddr,
@@ -123,11 +113,6 @@ pub struct ClientAddress {
 }
 
 impl ClientAddress {
-    /// The address of a client.
-    pub fn new(ip: IpAddr, port: Option<u16>) -> Self {
-        Self { ip, port }
-    }
-
     /// Returns the block of addresses that one client can have: an IPv4 address, or the first 64 bits of an IPv6
     /// address. `None` for loopback addresses: most of them belong to a reverse proxy.
     pub fn block(self) -> Option<IpAddr> {

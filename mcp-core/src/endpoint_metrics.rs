@@ -44,38 +44,27 @@ pub struct TaskMetrics {
     pub ended: BTreeMap<&'static str, u64>,
 }
 
-/// A total of queued bytes, to which several queues contribute. Clones share the total.
-#[derive(Debug, Clone, Default)]
-pub struct QueuedBytes(Arc<AtomicU64>);
-
-impl QueuedBytes {
-    /// Returns the total, in bytes.
-    pub fn total(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// Returns the share of one queue, which is empty.
-    pub(crate) fn share(&self) -> QueueShare {
-        QueueShare {
-            total: self.clone(),
-            own: 0,
-        }
-    }
-}
-
 /// The share of one queue in a total. Dropping it removes its bytes.
 #[derive(Debug)]
 pub(crate) struct QueueShare {
-    total: QueuedBytes,
+    total: Arc<AtomicU64>,
     own: u64,
 }
 
 impl QueueShare {
+    /// The share of a queue that is empty.
+    pub(crate) fn new(total: &Arc<AtomicU64>) -> Self {
+        Self {
+            total: total.clone(),
+            own: 0,
+        }
+    }
+
     /// Sets the size of this queue in bytes.
     pub(crate) fn set(&mut self, bytes: u64) {
         // Wraps on both sides, so a decrease is the addition of its complement.
         let change = bytes.wrapping_sub(self.own);
-        self.total.0.fetch_add(change, Ordering::Relaxed);
+        self.total.fetch_add(change, Ordering::Relaxed);
         self.own = bytes;
     }
 }
@@ -88,19 +77,22 @@ impl Drop for QueueShare {
 
 #[cfg(test)]
 mod tests {
-    use super::QueuedBytes;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::QueueShare;
 
     #[test]
     fn total_is_the_sum_of_the_queues_that_exist() {
-        let total = QueuedBytes::default();
-        let (mut first, mut second) = (total.share(), total.share());
+        let total = Arc::new(AtomicU64::new(0));
+        let (mut first, mut second) = (QueueShare::new(&total), QueueShare::new(&total));
         first.set(10);
         second.set(7);
         first.set(3);
-        assert_eq!(total.total(), 10);
+        assert_eq!(total.load(Ordering::Relaxed), 10);
         drop(second);
-        assert_eq!(total.total(), 3);
+        assert_eq!(total.load(Ordering::Relaxed), 3);
         drop(first);
-        assert_eq!(total.total(), 0);
+        assert_eq!(total.load(Ordering::Relaxed), 0);
     }
 }

@@ -56,8 +56,8 @@ impl Exchange {
             facts,
             input: Input::default(),
             meta: RequestMetaObject::default(),
-            notifications: NotificationSender::none(),
-            extensions: Extensions::new(),
+            notifications: NotificationSender::default(),
+            extensions: Extensions::default(),
             endpoint: None,
         }
     }

@@ -36,19 +36,9 @@ pub struct Extensions {
 }
 
 impl Extensions {
-    /// Creates an empty map.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Returns the head of the HTTP request. `None` over transports without HTTP.
     pub fn parts(&self) -> Option<&Parts> {
         self.parts.as_deref()
-    }
-
-    /// Sets the head of the HTTP request.
-    pub fn set_parts(&mut self, parts: impl Into<Box<Parts>>) {
-        self.parts = Some(parts.into());
     }
 
     /// Returns the transport of the request: HTTP for a request with a head. `None`: unknown, or in
@@ -171,16 +161,5 @@ mod tests {
                 assert!(text.contains(shown), "{text}");
             }
         }
-    }
-
-    #[test]
-    fn set_parts_replaces_the_head() {
-        let mut extensions = Extensions::new();
-        assert!(extensions.parts().is_none());
-        assert!(extensions.get::<&str>().is_none());
-        extensions.set_parts(parts("/a"));
-        extensions.set_parts(Box::new(parts("/b")));
-        assert_eq!(extensions.parts().unwrap().uri.path(), "/b");
-        assert_eq!(extensions.get(), Some(&"of the request"));
     }
 }

@@ -127,7 +127,7 @@ impl ErrorData {
     }
 
     /// Returns the raw JSON.
-    pub fn as_raw(&self) -> &RawValue {
+    pub(crate) fn as_raw(&self) -> &RawValue {
         &self.0
     }
 }

@@ -9,11 +9,9 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_util::Stream;
 use http::HeaderMap;
-use mcp_types::{Message, RequestId};
+use mcp_types::{Message, ProtocolVersion, RequestId};
 
 use crate::lines::LINE_FRAMING;
-use crate::versioning::{RequestEra, classify};
-use crate::wire::MODERN;
 use crate::{
     BoxFuture, CallOutput, Channel, ChannelError, Extensions, Fault, Frame, Frames,
     InboundNotification, OneWayMessage, OutgoingRequest, ReplyTarget, RunningCall, Service, modern,
@@ -49,21 +47,19 @@ impl<S: Service> InProcessChannel<S> {
         };
         let id = request.id.clone();
         let profile = self.service.profile();
-        let inbound = match classify(&request, None) {
-            RequestEra::Modern(envelope) => modern::read_request(&request, envelope, &profile),
-            RequestEra::Refused(fault) => Err(fault),
-            _ => Err(Fault::InvalidRequest(
-                "only modern requests are served here".into(),
-            )),
-        };
+        let inbound = modern::read_request(&request, None, &profile, true, |_| Ok(()));
+        let inbound = inbound.and_then(|inbound| {
+            let legacy = || Fault::InvalidRequest("only modern requests are served here".into());
+            inbound.ok_or_else(legacy)
+        });
         match inbound {
             Ok(inbound) => {
                 let target = ReplyTarget {
                     id,
                     profile,
-                    wire: MODERN,
+                    version: inbound.facts.version,
                 };
-                let (service, mut extensions) = (&*self.service, Extensions::new());
+                let (service, mut extensions) = (&*self.service, Extensions::default());
                 if !headers.is_empty() {
                     extensions.insert(headers);
                 }
@@ -72,6 +68,7 @@ impl<S: Service> InProcessChannel<S> {
                     inbound,
                     target,
                     LINE_FRAMING,
+                    None,
                     extensions,
                 ))
             }
@@ -88,8 +85,7 @@ impl<S: Service> Channel for InProcessChannel<S> {
                 ready: VecDeque::new(),
             },
             Err((id, fault)) => {
-                let mut error = Vec::new();
-                MODERN.encode_error(&fault, id.as_ref(), &mut error);
+                let error = fault.encode(id.as_ref(), ProtocolVersion::LATEST);
                 CallStream {
                     running: None,
                     ready: [Frame::new(error)].into(),
@@ -107,7 +103,10 @@ impl<S: Service> Channel for InProcessChannel<S> {
             }
             _ => None,
         };
-        let handling = inbound.map(|inbound| inbound.serve(&*self.service, Extensions::new()));
+        let serve = |inbound: InboundNotification| {
+            inbound.serve(&*self.service, None, Extensions::default())
+        };
+        let handling = inbound.and_then(|inbound| serve(inbound).ok());
         Box::pin(async move {
             if let Some(handling) = handling {
                 handling.await;

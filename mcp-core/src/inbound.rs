@@ -10,7 +10,7 @@ use tracing::Instrument;
 use crate::extension;
 use crate::gate;
 use crate::subscriptions::{self, ListenHooks};
-use crate::wire::{self, DecodedRequest};
+use crate::wire::DecodedRequest;
 use crate::{
     BoxFuture, Call, ClientContext, ClientRequest, Exchange, Extensions, Fault, Framing, Gate,
     Input, NotificationBuffer, NotificationSender, Observation, ObservedMessage, Principal, Reply,
@@ -65,32 +65,25 @@ impl InboundRequest {
     }
 
     /// Returns the revision of the request.
-    pub fn version(&self) -> ProtocolVersion {
+    pub(crate) fn version(&self) -> ProtocolVersion {
         self.facts.version
     }
 
-    /// Returns true for a `subscriptions/listen` request.
-    pub fn is_subscription(&self) -> bool {
-        self.listen_hooks.is_some()
-    }
-
-    /// Ends a subscription with a response when `end` is ready. Without it, a subscription runs until
-    /// its future is dropped. Has no effect on other requests.
+    /// Sets the timers of a subscription; other requests have none.
+    ///
+    /// A subscription waits for `pause()` after each round of changes, so that changes that come one by
+    /// one are merged. The first change is sent at once. It ends with a response when the future of
+    /// `end`, which is called only for a subscription, is ready. Without timers, a subscription runs
+    /// until its future is dropped.
     // spec: SUB-09
-    pub fn end_subscription_on(&mut self, end: impl Future<Output = ()> + Send + 'static) {
-        if let Some(hooks) = &mut self.listen_hooks {
-            hooks.end = Some(Box::pin(end));
-        }
-    }
-
-    /// Lets a subscription wait for `pause()` after each round of changes, so that changes that come
-    /// one by one are merged. The first change is sent at once. Has no effect on other requests.
-    pub fn pace_subscription(
+    pub fn limit_subscription<E: Future<Output = ()> + Send + 'static>(
         &mut self,
         pause: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static,
+        end: impl FnOnce() -> E,
     ) {
         if let Some(hooks) = &mut self.listen_hooks {
             hooks.pause = Some(Box::new(pause));
+            hooks.end = Some(Box::pin(end()));
         }
     }
 
@@ -129,8 +122,8 @@ impl InboundRequest {
         framing: Framing,
         profile: &ServerProfile,
     ) -> (NotificationSender, Option<Arc<NotificationBuffer>>) {
-        let buffer = || NotificationBuffer::new(wire::for_version(self.version()), framing);
-        if self.is_subscription() {
+        let buffer = || NotificationBuffer::new(self.version(), framing);
+        if self.listen_hooks.is_some() {
             let buffer = Arc::new(buffer().subscription(id.clone()));
             return (
                 NotificationSender::for_subscription(buffer.clone()),
@@ -147,7 +140,7 @@ impl InboundRequest {
         let wants_extensions = self.has_common_extension(profile);
         let (token, level) = self.requested_notifications();
         if token.is_none() && level.is_none() && !wants_extensions {
-            return (NotificationSender::none(), None);
+            return (NotificationSender::default(), None);
         }
         let buffer = Arc::new(buffer());
         (self.notifications(profile, buffer.clone()), Some(buffer))
@@ -178,7 +171,7 @@ impl InboundRequest {
     }
 
     /// Serves the request. `profile` is the answer to `server/discover`.
-    pub fn serve(
+    pub(crate) fn serve(
         self,
         service: &dyn Service,
         profile: &ServerProfile,

@@ -58,25 +58,28 @@ impl InboundNotification {
         })
     }
 
-    /// Checks the notification with a gate.
+    /// Passes the notification to the service, if the gate admits it. The future is ready at its end. A
+    /// panic of the service has no further effect. Dropping the future cancels the handler.
     ///
     /// # Errors
     ///
     /// Returns the fault of the gate.
-    pub fn authorize(&self, gate: &dyn Gate, principal: Option<&Principal>) -> Result<(), Fault> {
-        gate::admit(gate, &self.call, &self.facts, principal)
-    }
-
-    /// Passes the notification to the service. A panic of the service has no further effect. Dropping
-    /// the future cancels the handler.
-    pub fn serve(self, service: &dyn Service, extensions: Extensions) -> BoxFuture<'static, ()> {
+    pub fn serve(
+        self,
+        service: &dyn Service,
+        gate: Option<&dyn Gate>,
+        extensions: Extensions,
+    ) -> Result<BoxFuture<'static, ()>, Fault> {
+        if let Some(gate) = gate {
+            gate::admit(gate, &self.call, &self.facts, extensions.get::<Principal>())?;
+        }
         let mut exchange = Exchange::new(self.call, self.facts);
         // A notification has no reply that could ask the client.
         exchange.input = Input::Absent;
         exchange.meta = self.meta.into();
         exchange.extensions = extensions;
         let started = catch_panic_sync(|| service.call(exchange));
-        Box::pin(async move {
+        Ok(Box::pin(async move {
             let served = match started {
                 Ok(serving) => catch_panic(serving).await.map(drop),
                 Err(panic) => Err(panic),
@@ -84,7 +87,7 @@ impl InboundNotification {
             if let Err(panic) = served {
                 tracing::error!(panic = panic.text(), "a notification was not handled");
             }
-        })
+        }))
     }
 }
 

@@ -11,6 +11,9 @@ mod record;
 mod session;
 mod stateless;
 
+pub use handshake::decode_initialize;
 pub use record::SessionRecord;
 pub use session::{HandledNotification, HandledRequest, PendingResponse, Session, SessionLimits};
 pub use stateless::{DEFAULT_VERSION, read_stateless};
+
+pub use crate::wire::batch::read as read_batch;

@@ -5,8 +5,8 @@
 //! that could be here.
 //!
 //! ```text
-//!   bytes ─► Message::parse ─► versioning::classify ─► Wire::decode_request ─► Exchange ─► Service
-//!   bytes ◄────────────────────────────────────────────── Wire::encode_reply ◄─ Reply ◄───────┘
+//!   bytes ─► Message::parse ─► modern::read_request ─► RunningCall::start ─► Exchange ─► Service
+//!   bytes ◄──────────────────────────────────────────── ReplyTarget::encode ◄─ Reply ◄───────┘
 //! ```
 //!
 //! | topic | items |
@@ -115,7 +115,7 @@ pub use client_context::{
     CallerKey, ClientContext, ClientProfile, Principal, RequiredScopes, ServerProfile,
 };
 pub use connection::{ClientAddress, Connection, ConnectionState, SessionId, Transport};
-pub use endpoint_metrics::{AuthMetrics, EndpointMetrics, QueuedBytes, TaskMetrics};
+pub use endpoint_metrics::{AuthMetrics, EndpointMetrics, TaskMetrics};
 pub use exchange::Exchange;
 pub use extensions::Extensions;
 pub use fault::{ErrorData, Fault, ItemKind};
@@ -128,9 +128,9 @@ pub use inbound_notification::InboundNotification;
 pub use input::{BackChannel, BackChannelError, Input, InputState, MessageSink, TaskChannel};
 pub use log_limit::LogLimit;
 pub use notification::{ClientNotification, ServerNotification};
-pub use notification_sender::{NotificationBuffer, NotificationSender, NotificationSink};
+pub use notification_sender::{NotificationBuffer, NotificationSender};
 pub(crate) use observe::NotificationObserver;
-pub use observe::{Observation, ObservedMessage, ObservedSession, Observer};
+pub use observe::{Observation, ObservedMessage, Observer};
 pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};
 pub use raw_result::RawResult;
 pub use reply::{Listing, Reply, ResultBody};
@@ -138,9 +138,7 @@ pub use reply_target::ReplyTarget;
 pub use request_meta_object::RequestMetaObject;
 pub use request_name::RequestName;
 pub use running_call::{CallOutput, RunningCall};
-pub use schema::param_headers::{
-    DuplicateArgument, InvalidParamHeader, MirroredArgument, PARAM_HEADER, ParamHeaders, ParamValue,
-};
+pub use schema::param_headers::{InvalidParamHeader, PARAM_HEADER, ParamHeaders};
 pub use server_identity::ServerIdentity;
 pub use server_request::{ClientResponse, ServerRequest};
 pub use service::{ScopedItem, Service};

@@ -8,7 +8,10 @@ use crate::Framing;
 
 /// The frame of a message on a byte stream: a line feed after it. Encoded messages contain none.
 // spec: STDIO-02
-pub const LINE_FRAMING: Framing = Framing::new(b"", b"\n");
+pub const LINE_FRAMING: Framing = Framing {
+    prefix: b"",
+    suffix: b"\n",
+};
 
 /// Splits a byte stream into lines. Every byte is scanned once, and lines are not copied.
 ///

@@ -15,7 +15,7 @@ pub use buffer::NotificationBuffer;
 use crate::{NotificationObserver, ServerNotification, TaskChannel, catch_panic_sync};
 
 /// A bounded queue of notifications that a transport empties.
-pub trait NotificationSink: Send + Sync {
+pub(crate) trait NotificationSink: Send + Sync {
     /// Queues a notification with further keys of `_meta`. Registers the waker when there is no space.
     /// Sinks that encode no messages leave the keys out.
     fn poll_send(
@@ -31,8 +31,8 @@ pub trait NotificationSink: Send + Sync {
 
 /// Sends progress and log messages of one call, as far as its client asked for them.
 ///
-/// Clones share their state. An notifications of a client that asked for neither allocates nothing.
-#[derive(Clone)]
+/// Clones share their state. The default sends nothing, and allocates nothing.
+#[derive(Clone, Default)]
 pub struct NotificationSender(Option<Arc<OpenSender>>);
 
 struct OpenSender {
@@ -76,23 +76,18 @@ impl NotificationSink for TaskSink {
 type MapFn = dyn Fn(ServerNotification) -> Option<ServerNotification> + Send + Sync;
 
 impl NotificationSender {
-    /// An notifications that sends nothing.
-    pub fn none() -> Self {
-        Self(None)
-    }
-
-    /// An notifications for what a client asked for: progress under `token`, and log messages of `level`
+    /// Sends to `buffer` what a client asked for: progress under `token`, and log messages of `level`
     /// and above. It sends nothing when both are `None`.
     // spec: LOG-04, PROG-02
     pub fn new(
         token: Option<ProgressToken>,
         level: Option<LoggingLevel>,
-        sink: Arc<dyn NotificationSink>,
+        buffer: Arc<NotificationBuffer>,
     ) -> Self {
         if token.is_none() && level.is_none() {
-            return Self::none();
+            return Self::default();
         }
-        Self::open(token, level, sink)
+        Self::open(token, level, buffer)
     }
 
     /// An notifications that also sends notifications of extensions.

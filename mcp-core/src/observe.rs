@@ -18,8 +18,14 @@ pub trait Observer: Send + Sync + 'static {
     /// Starts the observation of a message.
     fn message(&self, message: &ObservedMessage<'_>) -> Box<dyn Observation>;
 
-    /// Starts the observation of a session (legacy era).
-    fn session(&self, session: &ObservedSession<'_>) -> Box<dyn Observation>;
+    /// Starts the observation of a session (legacy era). `is_client` is true for a session that this
+    /// side opens, as a client.
+    fn session(
+        &self,
+        version: ProtocolVersion,
+        is_client: bool,
+        connection: Option<&Connection>,
+    ) -> Box<dyn Observation>;
 }
 
 impl fmt::Debug for dyn Observer {
@@ -120,38 +126,6 @@ impl<'a> ObservedMessage<'a> {
         Self {
             is_sent: true,
             ..Self::received(method, version)
-        }
-    }
-}
-
-/// A session that is opened.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct ObservedSession<'a> {
-    /// The revision of the session.
-    pub version: ProtocolVersion,
-    /// True for a session that this side opens, as a client.
-    pub is_client: bool,
-    /// The connection that carries the session.
-    pub connection: Option<&'a Connection>,
-}
-
-impl<'a> ObservedSession<'a> {
-    /// A session of a server.
-    pub(crate) fn of_server(version: ProtocolVersion, connection: Option<&'a Connection>) -> Self {
-        Self {
-            version,
-            is_client: false,
-            connection,
-        }
-    }
-
-    /// A session of a client.
-    pub fn of_client(version: ProtocolVersion, connection: Option<&'a Connection>) -> Self {
-        Self {
-            version,
-            is_client: true,
-            connection,
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use mcp_types::RequestId;
+use mcp_types::{ProtocolVersion, RequestId};
 
-use crate::wire::{EncodedReply, ReplyContext, Wire};
+use crate::wire::{self, EncodedReply, ReplyContext};
 use crate::{Reply, ServerProfile};
 
-/// The addressee of a reply: the request, the server that replies, and the wire of the client.
+/// The addressee of a reply: the request, the server that replies, and the revision.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "transports construct it")]
 pub struct ReplyTarget {
@@ -15,14 +15,14 @@ pub struct ReplyTarget {
     pub id: RequestId,
     /// The server that replies.
     pub profile: Arc<ServerProfile>,
-    /// The wire of the request's revision.
-    pub wire: &'static dyn Wire,
+    /// The revision of the request.
+    pub version: ProtocolVersion,
 }
 
 impl ReplyTarget {
     /// Encodes a reply after the bytes in `head`.
     pub fn encode(&self, reply: Reply, head: Vec<u8>) -> EncodedReply {
         let context = ReplyContext::new(&self.id, &self.profile);
-        self.wire.encode_reply(reply, &context, head)
+        wire::for_version(self.version).encode_reply(reply, &context, head)
     }
 }

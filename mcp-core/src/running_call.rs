@@ -47,46 +47,23 @@ pub enum CallOutput {
 }
 
 impl RunningCall {
-    /// Starts a call. `framing` is written around its notifications.
+    /// Starts a call. `framing` is written around its notifications. They go to `buffer`, which several
+    /// calls may share. Without one, the call creates a buffer if the client wants notifications.
     pub fn start(
         service: &dyn Service,
         inbound: InboundRequest,
         target: ReplyTarget,
         framing: Framing,
-        extensions: Extensions,
-    ) -> Self {
-        let (notifications, buffer) = inbound.open_sender(&target.id, framing, &target.profile);
-        Self::serve(service, inbound, target, notifications, buffer, extensions)
-    }
-
-    /// Starts a call whose notifications are written to `buffer`, as far as the client wants any.
-    /// Several calls may share a buffer.
-    pub fn start_with_buffer(
-        service: &dyn Service,
-        inbound: InboundRequest,
-        target: ReplyTarget,
-        buffer: Arc<NotificationBuffer>,
-        extensions: Extensions,
-    ) -> Self {
-        let notifications = inbound.notifications(&target.profile, buffer.clone());
-        Self::serve(
-            service,
-            inbound,
-            target,
-            notifications,
-            Some(buffer),
-            extensions,
-        )
-    }
-
-    fn serve(
-        service: &dyn Service,
-        inbound: InboundRequest,
-        target: ReplyTarget,
-        mut notifications: NotificationSender,
         buffer: Option<Arc<NotificationBuffer>>,
         extensions: Extensions,
     ) -> Self {
+        let (mut notifications, buffer) = match buffer {
+            Some(buffer) => {
+                let notifications = inbound.notifications(&target.profile, buffer.clone());
+                (notifications, Some(buffer))
+            }
+            None => inbound.open_sender(&target.id, framing, &target.profile),
+        };
         notifications.observe(|| {
             Some(NotificationObserver {
                 observer: service.observer()?,
@@ -217,7 +194,7 @@ mod tests {
 
     use super::RunningCall;
     use crate::lines::LINE_FRAMING;
-    use crate::wire::{DecodedRequest, MODERN};
+    use crate::wire::DecodedRequest;
     use crate::{
         BoxFuture, Call, ClientContext, ClientRequest, Exchange, Extensions, Fault, InboundRequest,
         Reply, ReplyTarget, ServerProfile, Service,
@@ -281,11 +258,11 @@ mod tests {
             let target = ReplyTarget {
                 id,
                 profile: server.profile(),
-                wire: MODERN,
+                version: ProtocolVersion::LATEST,
             };
-            let extensions = Extensions::new();
+            let extensions = Extensions::default();
             let mut running =
-                RunningCall::start(&server, inbound, target, LINE_FRAMING, extensions);
+                RunningCall::start(&server, inbound, target, LINE_FRAMING, None, extensions);
             let polled = running.poll_reply(&mut Context::from_waker(Waker::noop()));
             assert_eq!(polled.is_ready(), is_ready);
             drop(running);

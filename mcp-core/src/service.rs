@@ -90,7 +90,7 @@ pub trait Service: Send + Sync + 'static {
 
 /// An item whose calls need scopes: the result of [`Service::scoped_item`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
+#[expect(clippy::exhaustive_structs, reason = "services construct it")]
 pub struct ScopedItem {
     /// The kind of item.
     pub kind: ItemKind,
@@ -98,17 +98,6 @@ pub struct ScopedItem {
     pub id: String,
     /// The scopes of every call. Empty if a function decides for each call.
     pub scopes: Vec<String>,
-}
-
-impl ScopedItem {
-    /// Creates an item.
-    pub fn new(kind: ItemKind, id: impl Into<String>, scopes: Vec<String>) -> Self {
-        Self {
-            kind,
-            id: id.into(),
-            scopes,
-        }
-    }
 }
 
 impl fmt::Display for ScopedItem {

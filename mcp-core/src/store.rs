@@ -16,10 +16,10 @@ use std::error::Error;
 pub use events::{EventStore, Replay, ReplayError, StoredEvent, StreamId};
 pub use memory_events::MemoryEventStore;
 pub use memory_tasks::MemoryTaskStore;
-pub use relay::{MemoryRelay, RelayEvent, RelayInbox, RelayMessage, RelayTarget, SessionRelay};
+pub use relay::{RelayEvent, RelayMessage, RelayTarget, SessionRelay};
 pub use sessions::{MemorySessionStore, SessionStore};
 pub use tasks::{TaskLimits, TaskRecord, TaskStore, TaskWrite};
-pub use used_states::{MemoryUsedStates, UsedStateStore};
+pub use used_states::UsedStateStore;
 
 /// The failure of a store.
 ///

@@ -113,7 +113,10 @@ pub(crate) fn serve(
         .filter(|_| !filter.task_ids.is_empty())
         .map(|tasks| tasks.subscribe(filter.task_ids.clone(), &facts, &extensions));
     let mut granted = offered(filter, &service.profile().capabilities);
-    let subscriber = Subscriber::new(extensions, hooks.gate);
+    let subscriber = Subscriber {
+        extensions,
+        gate: hooks.gate,
+    };
     granted
         .resource_subscriptions
         .retain(|uri| changes.check_access(uri, &facts, &subscriber).is_ok());

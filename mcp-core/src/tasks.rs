@@ -35,19 +35,8 @@ pub enum TaskMode {
 /// Receives the reply of a call that became a task, when the task ends. A layer that measures calls inserts it
 /// into the extensions of the exchange. It is dropped without a reply when the task is cancelled or expires.
 #[derive(Clone)]
-pub struct TaskReply(Arc<dyn Fn(&Reply) + Send + Sync>);
-
-impl TaskReply {
-    /// Wraps a function.
-    pub fn new(receive: impl Fn(&Reply) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(receive))
-    }
-
-    /// Passes the reply. For engines.
-    pub fn receive(&self, reply: &Reply) {
-        (self.0)(reply);
-    }
-}
+#[expect(clippy::exhaustive_structs, reason = "names a function")]
+pub struct TaskReply(pub Arc<dyn Fn(&Reply) + Send + Sync>);
 
 impl fmt::Debug for TaskReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -129,25 +118,12 @@ impl Fault {
 }
 
 /// A subscription to tasks.
-#[non_exhaustive]
+#[expect(clippy::exhaustive_structs, reason = "engines construct it")]
 pub struct TaskChanges {
     /// The tasks that the client may see.
     pub granted: Vec<String>,
     /// The notifications. The stream merges changes that are not read, and ends when every task has.
     pub notifications: BoxStream<'static, ServerNotification>,
-}
-
-impl TaskChanges {
-    /// A subscription to the granted tasks.
-    pub fn new(
-        granted: Vec<String>,
-        notifications: BoxStream<'static, ServerNotification>,
-    ) -> Self {
-        Self {
-            granted,
-            notifications,
-        }
-    }
 }
 
 impl fmt::Debug for TaskChanges {

@@ -6,6 +6,6 @@
 mod classify;
 mod select;
 
-pub use classify::{RequestEra, classify, is_modern_version};
-pub use select::{check_offered, newest_common, revisions_in, unsupported_legacy};
-pub(crate) use select::{check_stateless, session_version};
+pub(crate) use classify::{RequestEra, classify};
+pub use select::newest_common;
+pub(crate) use select::{check_offered, check_stateless, session_version, unsupported_legacy};

@@ -1,21 +1,23 @@
 //! Messages as JSON, per protocol revision.
 //!
-//! [`Wire`] is the server's half of a revision: it decodes requests and encodes replies.
-//! [`ClientWire`] adds the client's half. [`for_version`] and [`client_for_version`] return the wire
-//! of a revision.
+//! The messages encode and decode themselves: [`Fault::encode`](crate::Fault::encode),
+//! [`Reply::decode`](crate::Reply::decode), [`ReplyTarget::encode`](crate::ReplyTarget::encode) and
+//! others get the revision as an argument.
 //!
 //! | module | content |
 //! |---|---|
+//! | `revision` | the traits `Wire` and `ClientWire`: the encoders and decoders of a revision |
 //! | `modern` | requests, replies and errors of 2026-07-28 |
-//! | `legacy` | the same for the revisions with sessions, and [`batch`]es |
+//! | `legacy` | the same for the revisions with sessions, and batches |
+//! | `convert` | the public functions of the messages |
 //! | `narrow` | removes from a value the fields that an older revision does not have |
 //! | `calls`, `results`, `sessions`, `server_requests`, `notifications` | messages that both eras share |
 //! | `raw` | results that are passed on without decoding their content |
 //! | `write` | functions that append JSON to a buffer |
 
 mod calls;
-mod client;
 mod context;
+mod convert;
 mod legacy;
 mod modern;
 mod narrow;
@@ -23,7 +25,7 @@ mod notifications;
 mod raw;
 mod reply;
 mod results;
-mod server;
+mod revision;
 mod server_requests;
 mod sessions;
 mod write;
@@ -32,26 +34,36 @@ use mcp_types::{Meta, ProtocolVersion, RawObject, RequestId};
 
 use crate::ClientProfile;
 
-pub use client::ClientWire;
-pub use context::{
-    ClientRequestContext, DecodedRequest, DecodedServerRequest, ReplyContext, ServerRequestContext,
-};
-pub use legacy::batch;
-pub use modern::Envelope;
-pub use raw::{decoded, tool_result, undecoded};
+pub use context::ClientRequestContext;
+pub(crate) use context::{DecodedRequest, ReplyContext, ServerRequestContext};
+pub(crate) use legacy::batch;
+pub(crate) use modern::Envelope;
+pub use notifications::subscription_id;
+pub use raw::{decoded, tool_result};
 pub use reply::{DecodeError, EncodedReply};
-pub use server::Wire;
+pub(crate) use revision::{ClientWire, Wire};
 use write::{
     RequestHead, clear_line_breaks, splice_json, splice_tool_result, write_error, write_json,
     write_request, write_scalar,
 };
 
-/// The server half of the 2026-07-28 wire.
-pub static MODERN: &dyn Wire = &modern::Modern;
+/// The wire of 2026-07-28.
+pub(crate) static MODERN: &dyn Wire = &modern::Modern;
 
-/// Returns the server half of a revision's wire.
-pub fn for_version(version: ProtocolVersion) -> &'static dyn Wire {
-    client_for_version(version)
+/// Returns the wire of a revision.
+pub(crate) fn for_version(version: ProtocolVersion) -> &'static dyn Wire {
+    match legacy::for_version(version) {
+        Some(wire) => wire,
+        None => MODERN,
+    }
+}
+
+/// Returns the wire of a revision, for a client.
+pub(crate) fn client_for_version(version: ProtocolVersion) -> &'static dyn ClientWire {
+    match legacy::for_version(version) {
+        Some(wire) => wire,
+        None => &modern::Modern,
+    }
 }
 
 /// Encodes an extension notification of a client.
@@ -81,10 +93,5 @@ pub(crate) fn custom_notification(
     out
 }
 
-/// Returns both halves of a revision's wire.
-pub fn client_for_version(version: ProtocolVersion) -> &'static dyn ClientWire {
-    match legacy::for_version(version) {
-        Some(wire) => wire,
-        None => &modern::Modern,
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -3,10 +3,18 @@
 
 #![expect(clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 
+use std::sync::Arc;
+
 use allocation_counter::{AllocationInfo, measure};
-use mcp_core::wire::{self, MODERN, ReplyContext};
-use mcp_core::{Call, ClientRequest, Reply, ServerProfile, modern, versioning};
-use mcp_types::{CallToolResult, Implementation, Message, ProtocolVersion, Request, RequestId};
+use mcp_core::legacy::{HandledRequest, Session, SessionLimits};
+use mcp_core::{
+    BoxFuture, Call, ClientRequest, Exchange, Fault, Reply, ReplyTarget, ServerProfile, Service,
+    Subscriber, modern,
+};
+use mcp_types::{
+    CallToolResult, ClientCapabilities, Implementation, InitializeParams, Message, ProtocolVersion,
+    Request,
+};
 
 /// Parsing, classifying and decoding a modern `tools/call`. One allocation each: the members, the name, the raw JSON for the arguments, the client's identity and
 /// `_meta`, and the shared facts about the client.
@@ -45,43 +53,65 @@ fn check(what: &str, budget: u64, work: impl FnOnce()) {
     );
 }
 
+struct Server;
+
+impl Service for Server {
+    fn profile(&self) -> Arc<ServerProfile> {
+        Arc::new(ServerProfile::new(Implementation::new("calc", "1.0.0")))
+    }
+
+    fn call(&self, _: Exchange) -> BoxFuture<'static, Reply> {
+        Box::pin(async { Fault::internal("not called").into() })
+    }
+}
+
+fn session() -> Session {
+    let info = Implementation::new("agent", "1.0.0");
+    let capabilities = ClientCapabilities::default();
+    let params = InitializeParams::new(ProtocolVersion::V2025_11_25, capabilities, info);
+    let opened = Session::open(&params, &Server, None, SessionLimits::default());
+    opened.unwrap_or_else(|fault| panic!("{fault}")).0
+}
+
 #[test]
 fn reading_a_call_stays_within_its_budget() {
     let profile = ServerProfile::new(Implementation::new("calc", "1.0.0"));
     assert!((280..=340).contains(&MODERN_CALL.len()) && (280..=340).contains(&LEGACY_CALL.len()));
     check("modern call", READ_MODERN, || {
         let request = request(MODERN_CALL);
-        let versioning::RequestEra::Modern(envelope) = versioning::classify(&request, None) else {
-            panic!("no modern request")
-        };
-        let read = modern::read_request(&request, envelope, &profile);
+        let read = modern::read_request(&request, None, &profile, true, |_| Ok(()));
         assert!(matches!(
-            read.map(|read| read.request),
-            Ok(ClientRequest::Call(Call::CallTool(_)))
+            read.map(|read| read.map(|read| read.request)),
+            Ok(Some(ClientRequest::Call(Call::CallTool(_))))
         ));
     });
-    let wire = wire::for_version(ProtocolVersion::V2025_11_25);
+    let session = session();
     check("legacy call", READ_LEGACY, || {
         let request = request(LEGACY_CALL);
-        let route = versioning::classify(&request, None);
-        assert!(matches!(route, versioning::RequestEra::Legacy));
-        let read = wire.decode_request(&request);
+        let read = modern::read_request(&request, None, &profile, true, |_| Ok(()));
+        assert!(matches!(read, Ok(None)));
+        let read = session.handle_request(&request, Subscriber::default);
+        let Ok(HandledRequest::Call(read)) = read else {
+            panic!("not a call")
+        };
         assert!(matches!(
-            read.map(|read| read.request),
-            Ok(ClientRequest::Call(Call::CallTool(_)))
+            read.request,
+            ClientRequest::Call(Call::CallTool(_))
         ));
     });
 }
 
 #[test]
 fn writing_a_result_stays_within_its_budget() {
-    let profile = ServerProfile::new(Implementation::new("calc", "1.0.0"));
-    let id = RequestId::from(17);
-    for wire in [MODERN, wire::for_version(ProtocolVersion::V2025_11_25)] {
+    for version in [ProtocolVersion::LATEST, ProtocolVersion::V2025_11_25] {
         let reply: Reply = CallToolResult::from_text("3").into();
-        let to = ReplyContext::new(&id, &profile);
+        let target = ReplyTarget {
+            id: 17.into(),
+            profile: Server.profile(),
+            version,
+        };
         check("result", WRITE, || {
-            let text = wire.encode_reply(reply, &to, Vec::new());
+            let text = target.encode(reply, Vec::new());
             assert!(text.shared.is_empty() && text.head.len() < 256);
         });
     }

@@ -6,6 +6,7 @@
 //! | `status` | [`GatewayStatus`], and the audit log |
 //! | `changes` | kinds of lists, and changed lists |
 //! | `drift` | changes of tools in the log |
+//! | `memory_used_states` | the request states that clients have used, in memory |
 //! | `limits` | [`CallLimits`], and the request states that clients have used |
 //! | `claims` | extensions that the gateway does not know |
 //! | `quota` | shares of callers in calls that wait |
@@ -53,6 +54,7 @@ mod limits;
 mod listing;
 mod lists;
 mod manifest;
+mod memory_used_states;
 mod options;
 mod passed;
 mod pinned;
@@ -81,6 +83,7 @@ mod usage;
 pub use builder::{ConnectedGateway, Gateway, GatewayControl};
 pub use error::GatewayError;
 pub use limits::CallLimits;
+pub use memory_used_states::MemoryUsedStates;
 pub use options::GatewayServer;
 #[cfg(feature = "config")]
 pub(crate) use options::spec_id;

@@ -30,7 +30,7 @@ mod tools;
 
 pub use gateway::{
     CallCounts, CallLimits, ConnectedGateway, Gateway, GatewayControl, GatewayError, GatewayServer,
-    GatewayStatus, LastFailure, ServerStatus, ToolMode, ToolOptions,
+    GatewayStatus, LastFailure, MemoryUsedStates, ServerStatus, ToolMode, ToolOptions,
 };
 pub use patterns::ToolPatterns;
 pub use relay::{Relay, RelayError};

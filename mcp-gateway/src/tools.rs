@@ -106,14 +106,9 @@ impl ToolHeaders {
     }
 
     fn values(&self, tool: &str, arguments: Option<&RawObject>) -> Vec<(Box<str>, Box<str>)> {
-        let found = self
-            .0
-            .get(tool)
-            .and_then(|headers| headers.values(arguments).ok());
-        let found = found.into_iter().flatten();
-        found
-            .filter_map(|header| Some((header.header.into(), header.value?.text()?.into())))
-            .collect()
+        let headers = self.0.get(tool);
+        let values = headers.and_then(|headers| headers.values(arguments));
+        values.unwrap_or_default()
     }
 }
 

@@ -1,11 +1,13 @@
 //! The relay between nodes, on pub/sub.
 
+mod inbox;
+
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp_core::store::{RelayInbox, RelayMessage, RelayTarget, SessionRelay, StoreError};
+use mcp_core::store::{RelayMessage, RelayTarget, SessionRelay, StoreError};
 use parking_lot::Mutex;
 use redis::{Script, cmd};
 use serde::{Deserialize, Serialize};
@@ -17,6 +19,7 @@ use uuid::Uuid;
 use crate::RedisError;
 use crate::connection::{Commands, millis};
 use crate::pub_sub::{PubSub, Receiver};
+use inbox::RelayInbox;
 
 /// Time between two attempts to reach a node that is not connected at the moment.
 const RETRY_DELAY: Duration = Duration::from_millis(100);

@@ -8,7 +8,6 @@ use std::ops::RangeBounds;
 use std::sync::{Arc, Weak};
 
 use mcp_core::schema::Validator;
-use mcp_core::versioning::revisions_in;
 use mcp_core::{Call, ChangeBus, Observer, ServerProfile, SubscribedResources, TaskEngine};
 use mcp_types::{Implementation, ProtocolVersion, Tool};
 
@@ -142,7 +141,11 @@ impl Server {
     // spec: VER-02, VER-03, LIFE-07
     #[must_use]
     pub fn revisions(self, revisions: impl RangeBounds<ProtocolVersion>) -> Self {
-        self.configure(|config| config.revisions = revisions_in(&revisions))
+        let known = ProtocolVersion::ALL.into_iter();
+        let offered = known
+            .filter(|version| revisions.contains(version))
+            .collect();
+        self.configure(|config| config.revisions = offered)
     }
 
     /// Adds an extension of the protocol: publishes its settings, and adds its handlers, layers and

@@ -12,8 +12,7 @@ use std::sync::Arc;
 
 use allocation_counter::measure;
 use futures::executor::block_on;
-use mcp_core::wire::{MODERN, ReplyContext};
-use mcp_core::{Call, ClientContext, Exchange, Reply, Service};
+use mcp_core::{Call, ClientContext, Exchange, Reply, ReplyTarget, Service};
 use mcp_server::middleware::{Next, RequestLog, from_fn};
 use mcp_server::{Args, Server, Tool, ToolExt};
 use mcp_types::{CallToolParams, Page, ProtocolVersion, RawObject};
@@ -79,18 +78,25 @@ fn call_with_layers_keeps_to_allocation_budget() {
     assert_budget("a log without a subscriber", PLAIN + UNREAD_LOG, &logged);
 }
 
+fn target(server: &Server) -> ReplyTarget {
+    ReplyTarget {
+        id: 1.into(),
+        profile: server.profile(),
+        version: ProtocolVersion::LATEST,
+    }
+}
+
 #[test]
 fn list_is_serialized_once_until_it_changes() {
     let tools = (0..1000).map(|n| Tool::new(format!("tool_{n}")).handler(|| "hello"));
     let server = Server::new("test", "1.0.0").merge(tools.collect());
     let handle = server.tools();
-    let profile = server.profile();
-    let id = 1.into();
+    let target = target(&server);
     let facts = Arc::new(ClientContext::new(ProtocolVersion::LATEST));
     let list = || {
         let call = Call::ListTools(Page::default());
         let reply = block_on(server.call(Exchange::new(call, facts.clone())));
-        MODERN.encode_reply(reply, &ReplyContext::new(&id, &profile), Vec::new())
+        target.encode(reply, Vec::new())
     };
     let first = list();
     let mut again = None;
@@ -122,7 +128,7 @@ fn large_string_is_copied_into_argument_and_message() {
     const LENGTH: usize = 1 << 20;
     let server = Server::new("test", "1.0.0")
         .tool(Tool::new("echo").handler(|Args(echo): Args<Echo>| echo.text));
-    let (profile, id) = (server.profile(), 1.into());
+    let target = target(&server);
     let facts = Arc::new(ClientContext::new(ProtocolVersion::LATEST));
     let text = format!(r#"{{"text":"{}"}}"#, "x".repeat(LENGTH));
     let exchange = || {
@@ -135,7 +141,7 @@ fn large_string_is_copied_into_argument_and_message() {
     let mut answer = None;
     let cost = measure(|| {
         let reply = block_on(server.call(exchange));
-        answer = Some(MODERN.encode_reply(reply, &ReplyContext::new(&id, &profile), Vec::new()));
+        answer = Some(target.encode(reply, Vec::new()));
     });
     println!(
         "a text of 1 MiB: {} allocations, {} bytes",

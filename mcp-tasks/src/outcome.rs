@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use mcp_core::wire::MODERN;
 use mcp_core::{Reply, ReplyTarget, ServerProfile};
 use mcp_types::ext::tasks::{Task, TaskStatus};
-use mcp_types::{ErrorObject, InputRequests, RawObject, RequestId, codes};
+use mcp_types::{ErrorObject, InputRequests, ProtocolVersion, RawObject, RequestId, codes};
 use serde::Deserialize;
 
 use crate::clock;
@@ -36,7 +35,7 @@ impl Outcome {
         let target = ReplyTarget {
             id: RequestId::from(0),
             profile,
-            wire: MODERN,
+            version: ProtocolVersion::LATEST,
         };
         let encoded = target.encode(reply, Vec::new()).into_bytes();
         match serde_json::from_slice(&encoded) {

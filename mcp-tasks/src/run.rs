@@ -188,7 +188,7 @@ impl Runner {
             }
         };
         if let Some(observer) = &self.observer {
-            observer.receive(&reply);
+            (observer.0)(&reply);
         }
         let outcome = Outcome::from_reply(reply, self.profile.clone());
         self.finish(&id, outcome, &mut open).await;

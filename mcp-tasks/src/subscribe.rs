@@ -30,10 +30,10 @@ pub(crate) async fn subscribe(
             granted.push(id);
         }
     }
-    Ok(TaskChanges::new(
+    Ok(TaskChanges {
         granted,
-        stream::select_all(streams).boxed(),
-    ))
+        notifications: stream::select_all(streams).boxed(),
+    })
 }
 
 /// Returns the changes of one task. Changes that come while the client does not read are merged.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use mcp_core::{Fault, Reply, wire};
+use mcp_core::{Fault, Reply};
 use mcp_types::{ProtocolVersion, codes};
 
 /// The `error.type` of a tool result that is an error.
@@ -57,7 +57,7 @@ impl Failure {
             Fault::Deadline if is_sent => Self::class(TIMEOUT, Some(fault.to_string())),
             Fault::Internal(_) if is_sent => Self::class(OTHER, Some(fault.to_string())),
             _ => {
-                let error = wire::for_version(version).error(fault);
+                let error = fault.to_error(version);
                 let code = Cow::from(error.code.to_string());
                 Self {
                     error_type: code.clone(),

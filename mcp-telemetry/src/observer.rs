@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use mcp_core::{Fault, Observation, ObservedMessage, ObservedSession, Observer};
+use mcp_core::{Connection, Fault, Observation, ObservedMessage, Observer};
 use mcp_types::{Meta, ProtocolVersion};
 use tracing::Span;
 
@@ -29,12 +29,17 @@ impl Observer for TelemetryObserver {
         Box::new(MessageObservation(operation))
     }
 
-    fn session(&self, session: &ObservedSession<'_>) -> Box<dyn Observation> {
+    fn session(
+        &self,
+        version: ProtocolVersion,
+        is_client: bool,
+        connection: Option<&Connection>,
+    ) -> Box<dyn Observation> {
         Box::new(SessionObservation {
             settings: self.0.clone(),
-            version: session.version,
-            is_client: session.is_client,
-            network: Network::new(session.connection, None),
+            version,
+            is_client,
+            network: Network::new(connection, None),
             started: Instant::now(),
             failure: None,
         })

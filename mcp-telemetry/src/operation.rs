@@ -264,7 +264,7 @@ fn make_span<'a>(facts: &Facts, details: impl Fn() -> Details<'a>) -> Span {
                 otel.status_description = Empty,
                 mcp.method.name = truncate(facts.method.as_str(), MAX_FIELD_BYTES),
                 mcp.protocol.version = facts.version.as_str(),
-                mcp.session.id = details().session.as_ref().map(|id| field(id.as_str())),
+                mcp.session.id = details().session.as_ref().map(|id| field(&*id.0)),
                 mcp.resource.uri = facts.uri().map(field),
                 error.type = Empty,
                 gen_ai.tool.name = facts.tool().map(field),

@@ -299,7 +299,7 @@ impl TaskOperation {
         let ended = task.clone();
         exchange
             .extensions
-            .insert(TaskReply::new(move |reply| ended.end(reply)));
+            .insert(TaskReply(Arc::new(move |reply: &Reply| ended.end(reply))));
         task
     }
 

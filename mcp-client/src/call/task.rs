@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_util::future::try_join_all;
 use http::HeaderMap;
-use mcp_core::{BoxFuture, Call, ClientRequest, Fault, Reply, ResultBody, wire};
+use mcp_core::{BoxFuture, Call, ClientRequest, Fault, Reply, ResultBody};
 use mcp_types::ext::tasks::{CANCEL, GET, Task, TaskParams, TaskStatus, UPDATE, UpdateTaskParams};
 use mcp_types::{CallToolParams, ErrorObject, InputRequests, RawObject, Response, codes};
 use serde::Serialize;
@@ -236,7 +236,7 @@ impl ActiveCall<'_> {
             // A task that another process has started.
             _ => Call::CallTool(CallToolParams::new("", None)),
         });
-        let reply = wire::client_for_version(self.version).decode_reply(&request, &response);
+        let reply = Reply::decode(&request, &response, self.version);
         match reply.map_err(|error| self.error(ErrorKind::Decode(error)))? {
             Reply::Complete { body, .. } => self.done(body),
             Reply::Fault(fault) => Err(self.fault(fault)),

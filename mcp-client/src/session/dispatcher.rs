@@ -11,7 +11,7 @@ use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use mcp_core::{
     ChannelError, ClientResponse, Fault, Frame, Frames, MirroredHeaders, Observation,
-    OneWayMessage, ServerNotification, ServerRequest, wire,
+    OneWayMessage, ServerNotification, ServerRequest,
 };
 use mcp_types::{Message, Notification, Request, RequestId};
 use tokio::task::{AbortHandle, JoinSet};
@@ -113,8 +113,7 @@ impl Dispatcher {
     }
 
     fn handle_notification(&mut self, inner: &ClientInner, notification: &Notification<'_>) {
-        let wire = wire::client_for_version(inner.version());
-        let decoded = wire.decode_server_notification(notification);
+        let decoded = ServerNotification::decode(notification, inner.version());
         if decoded.is_some() {
             inner.observe_server_notification(notification);
         }
@@ -143,13 +142,12 @@ impl Dispatcher {
             return;
         }
         let version = inner.version();
-        let decoded = match wire::client_for_version(version).decode_server_request(request) {
+        let decoded = match ServerRequest::decode(request, version) {
             Ok(_) if self.responses.len() >= MAX_REQUESTS => Err(Fault::Overloaded {
                 message: format!("this client answers {MAX_REQUESTS} requests already").into(),
                 retry_after: RETRY_AFTER,
             }),
-            Ok(decoded) => Ok(decoded.request),
-            Err(fault) => Err(fault),
+            decoded => decoded,
         };
         let responder = Responder {
             client: self.client.clone(),
@@ -202,10 +200,7 @@ impl Responder {
     }
 
     async fn send(self, response: ClientResponse) -> RequestId {
-        let mut body = Vec::new();
-        let wire = wire::client_for_version(self.mirrored.version);
-        if wire.encode_client_response(&response, &self.id, &mut body) {
-            let message = OneWayMessage::new(body, self.mirrored);
+        if let Some(message) = OneWayMessage::response(&response, &self.id, self.mirrored) {
             let sending = self
                 .client
                 .upgrade()

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::future::{Either, select};
 use futures_util::{StreamExt, stream};
 use mcp_core::backoff::Backoff;
-use mcp_core::wire::ClientRequestContext;
+use mcp_core::wire::{ClientRequestContext, subscription_id};
 use mcp_core::{ClientRequest, Frames, Observation, Reply, ServerNotification};
 use mcp_types::{Message, RequestId, SubscriptionFilter};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -215,12 +215,11 @@ async fn next_event(
     match Message::parse(&frame.message).map_err(ErrorKind::InvalidMessage)? {
         Message::Notification(notification) => {
             // spec: SUB-07
-            let wire = inner.wire();
-            let subscription = wire.subscription_id(&notification);
+            let subscription = subscription_id(&notification);
             if subscription.is_some_and(|id| id != stream.id) {
                 return Ok(ListenEvent::Ignored);
             }
-            let decoded = wire.decode_server_notification(&notification);
+            let decoded = ServerNotification::decode(&notification, inner.version());
             if decoded.is_some() {
                 inner.observe_server_notification(&notification);
             }
@@ -256,7 +255,7 @@ async fn next_event(
                 return Ok(ListenEvent::Ignored);
             }
             let listen = request.to_request();
-            let reply = inner.wire().decode_reply(&listen, &response);
+            let reply = Reply::decode(&listen, &response, inner.version());
             match reply.map_err(ErrorKind::Decode)? {
                 // spec: SUB-09, SUB-10
                 Reply::Complete { .. } => Ok(ListenEvent::End),

@@ -8,19 +8,12 @@ use crate::{Extensions, Gate, Principal};
 /// A client that is notified of changes, as far as its authorization matters: its identity and the
 /// gate that decides what it may read.
 #[derive(Clone, Default)]
-#[non_exhaustive]
+#[expect(clippy::exhaustive_structs, reason = "transports construct it")]
 pub struct Subscriber {
     /// The extensions of the request: the [`Principal`], values that layers have inserted.
     pub extensions: Extensions,
     /// The gate of the transport.
     pub gate: Option<Arc<dyn Gate>>,
-}
-
-impl Subscriber {
-    /// The sender of a request with these extensions.
-    pub fn new(extensions: Extensions, gate: Option<Arc<dyn Gate>>) -> Self {
-        Self { extensions, gate }
-    }
 }
 
 impl fmt::Debug for Subscriber {

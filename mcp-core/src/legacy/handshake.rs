@@ -1,8 +1,26 @@
 //! The handshake of a session (`initialize`).
 
-use mcp_types::{InitializeParams, InitializeResult, LoggingLevel, RawObject, ServerCapabilities};
+use std::sync::Arc;
 
-use crate::{ClientContext, Fault, ServerProfile, versioning};
+use mcp_types::{
+    InitializeParams, InitializeResult, LoggingLevel, ProtocolVersion, RawObject, Request,
+    ServerCapabilities,
+};
+
+use crate::{ClientContext, ClientRequest, Fault, ServerProfile, SessionRequest, versioning, wire};
+
+/// Decodes `initialize`.
+///
+/// # Errors
+///
+/// Returns a fault when the request has another method or invalid parameters.
+pub fn decode_initialize(request: &Request<'_>) -> Result<Arc<InitializeParams>, Fault> {
+    let wire = wire::for_version(ProtocolVersion::LATEST_LEGACY);
+    match wire.decode_request(request)?.request {
+        ClientRequest::Session(SessionRequest::Initialize(params)) => Ok(params),
+        other => Err(Fault::no_such_method(other.method_name())),
+    }
+}
 
 /// Returns the level of log messages for a client that has not set one. `None`: the server sends none.
 // spec: LOG-01, LOG-03
@@ -16,7 +34,7 @@ pub(super) fn default_level(profile: &ServerProfile) -> Option<LoggingLevel> {
 /// # Errors
 ///
 /// Returns [`Fault::UnsupportedVersion`] when the server offers no revision with sessions, and
-/// [`Fault::BadParams`] when the client is larger than [`ClientContext::MAX_BYTES`] allows.
+/// [`Fault::BadParams`] when the client has more than 16 KiB of JSON.
 // spec: LIFE-02, LIFE-07, LIFE-10
 pub(super) fn initialize(
     params: &InitializeParams,

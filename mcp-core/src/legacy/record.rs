@@ -10,8 +10,7 @@ use crate::{ClientContext, Principal};
 /// The stored state of a session, with which another node or a later process continues it. Running
 /// calls and pending requests to the client are not stored.
 ///
-/// A record whose client is larger than [`ClientContext::MAX_BYTES`] or [`ClientContext::MAX_VALUES`]
-/// allow does not deserialize.
+/// A record whose client has more than 16 KiB of JSON or 256 values does not deserialize.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 // With `remote`, serde derives inherent functions. The implementations of the traits call them.
 #[serde(rename_all = "camelCase", remote = "Self")]

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
 use mcp_types::{
-    ClientCapabilities, InitializeParams, RawObject, RequestId, ServerCapabilities,
-    SubscriptionFilter,
+    ClientCapabilities, InitializeParams, ProtocolVersion, RawObject, RequestId,
+    ServerCapabilities, SubscriptionFilter,
 };
 use parking_lot::Mutex;
 
@@ -78,7 +78,7 @@ impl Session {
     /// # Errors
     ///
     /// Returns [`Fault::UnsupportedVersion`] when the server offers no revision with sessions, and
-    /// [`Fault::BadParams`] when the client is larger than [`ClientContext::MAX_BYTES`] allows.
+    /// [`Fault::BadParams`] when the client has more than 16 KiB of JSON.
     pub fn open(
         params: &InitializeParams,
         service: &dyn Service,
@@ -221,9 +221,9 @@ impl Session {
         self.changes.as_ref()?.watch.topic()
     }
 
-    /// Returns the wire of the session's revision.
-    pub fn wire(&self) -> &'static dyn Wire {
-        self.wire
+    /// Returns the revision of the session.
+    pub fn version(&self) -> ProtocolVersion {
+        self.wire.version()
     }
 
     /// Returns the server, as it was when the session was opened.

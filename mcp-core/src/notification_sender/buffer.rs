@@ -2,15 +2,17 @@
 //! notifications.
 
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use mcp_types::{Meta, RequestId};
+use mcp_types::{Meta, ProtocolVersion, RequestId};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::NotificationSink;
-use crate::endpoint_metrics::{QueueShare, QueuedBytes};
-use crate::wire::Wire;
+use crate::endpoint_metrics::QueueShare;
+use crate::wire::{self, Wire};
 use crate::{Framing, ServerNotification};
 
 /// A bounded buffer of encoded, framed messages. Running calls append to it, and one reader drains
@@ -73,10 +75,10 @@ impl NotificationBuffer {
     /// The number of reports that can wait. Further ones replace the newest.
     const MAX_WRITERS: usize = 64;
 
-    /// An empty buffer.
-    pub fn new(wire: &'static dyn Wire, framing: Framing) -> Self {
+    /// An empty buffer for messages of a revision.
+    pub fn new(version: ProtocolVersion, framing: Framing) -> Self {
         Self {
-            wire,
+            wire: wire::for_version(version),
             framing,
             limit: Self::DEFAULT_LIMIT,
             replaces_when_full: false,
@@ -126,9 +128,9 @@ impl NotificationBuffer {
     }
 
     /// Adds the bytes of this buffer to `total` while they wait for the reader.
-    pub fn count_in(&self, total: &QueuedBytes) {
+    pub fn count_in(&self, total: &Arc<AtomicU64>) {
         let mut state = self.state.lock();
-        state.share = Some(total.share());
+        state.share = Some(QueueShare::new(total));
         state.count();
     }
 

@@ -5,20 +5,18 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate, RawObject};
+use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate, ProtocolVersion, RawObject};
 
 use super::{NotificationBuffer, NotificationSender};
-use crate::wire::MODERN;
-use crate::{Framing, ServerNotification};
-
-const LINES: Framing = Framing::new(b"", b"\n");
+use crate::ServerNotification;
+use crate::lines::LINE_FRAMING as LINES;
 
 fn poll<F: Future>(future: F) -> Poll<F::Output> {
     pin!(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
 fn notifications(limit: usize) -> (NotificationSender, Arc<NotificationBuffer>) {
-    let buffer = Arc::new(NotificationBuffer::new(MODERN, LINES).limit(limit));
+    let buffer = Arc::new(NotificationBuffer::new(ProtocolVersion::LATEST, LINES).limit(limit));
     let level = Some(LoggingLevel::Warning);
     (
         NotificationSender::new(Some(1.into()), level, buffer.clone()),
@@ -37,7 +35,7 @@ fn drain(buffer: &NotificationBuffer) -> Vec<String> {
 
 #[test]
 fn sender_without_token_and_level_sends_nothing() {
-    let buffer = Arc::new(NotificationBuffer::new(MODERN, LINES));
+    let buffer = Arc::new(NotificationBuffer::new(ProtocolVersion::LATEST, LINES));
     let notifications = NotificationSender::new(None, None, buffer.clone());
     assert!(!notifications.wants_progress());
     assert!(!notifications.wants_log(LoggingLevel::Emergency));
@@ -48,7 +46,7 @@ fn sender_without_token_and_level_sends_nothing() {
 
 #[test]
 fn close_affects_one_of_several_senders_on_a_buffer() {
-    let buffer = Arc::new(NotificationBuffer::new(MODERN, LINES));
+    let buffer = Arc::new(NotificationBuffer::new(ProtocolVersion::LATEST, LINES));
     let notifications =
         |token: i64| NotificationSender::new(Some(token.into()), None, buffer.clone());
     let (first, second) = (notifications(1), notifications(2));
@@ -101,7 +99,7 @@ fn infinite_progress_is_dropped() {
 #[test]
 fn full_replacing_buffer_keeps_the_newest_report() {
     let buffer = Arc::new(
-        NotificationBuffer::new(MODERN, LINES)
+        NotificationBuffer::new(ProtocolVersion::LATEST, LINES)
             .limit(1)
             .replacing_when_full(),
     );
@@ -229,7 +227,7 @@ fn panic_of_a_map_drops_only_the_notification() {
 // spec: EXT-05
 #[test]
 fn notification_of_an_extension_needs_an_open_sender() {
-    assert!(poll(NotificationSender::none().notify("notifications/x", None)).is_ready());
+    assert!(poll(NotificationSender::default().notify("notifications/x", None)).is_ready());
     let (notifications, buffer) = notifications(1000);
     let params = RawObject::from_text(r#"{"a":1}"#).ok();
     assert!(poll(notifications.notify("notifications/x", params)).is_ready());

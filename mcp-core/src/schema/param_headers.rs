@@ -14,8 +14,6 @@ use serde_json::Value;
 
 use super::walk::{Subschema, subschemas};
 
-pub use values::{DuplicateArgument, MirroredArgument, ParamValue};
-
 /// The keyword in a property's schema that names its header.
 // spec: XHDR-01
 pub const PARAM_HEADER: &str = "x-mcp-header";
@@ -33,9 +31,7 @@ pub const PARAM_HEADER: &str = "x-mcp-header";
 /// )?;
 /// let plan = ParamHeaders::from_schema(&schema)?.expect("one argument is annotated");
 /// let arguments = RawObject::from_text(r#"{"region": "eu", "query": "…"}"#)?;
-/// let [region] = &plan.values(Some(&arguments))?[..] else { panic!() };
-/// assert_eq!(region.header, "Region");
-/// assert_eq!(region.value.as_ref().and_then(|value| value.text()).as_deref(), Some("eu"));
+/// assert_eq!(plan.values(Some(&arguments)), Some(vec![("Region".into(), "eu".into())]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 
 use super::StoreError;
-use super::relay::{MemoryRelay, SessionRelay};
+use super::relay::SessionRelay;
 use crate::deadline::finite;
 use crate::legacy::SessionRecord;
 use parking_lot::Mutex;
@@ -147,7 +147,6 @@ pub struct MemorySessionStore {
     sessions: Mutex<StoredSessions>,
     capacity: usize,
     clock: fn() -> Instant,
-    relay: Option<MemoryRelay>,
 }
 
 #[derive(Debug, Default)]
@@ -164,15 +163,7 @@ impl MemorySessionStore {
             sessions: Mutex::default(),
             capacity: 100_000,
             clock: Instant::now,
-            relay: None,
         }
-    }
-
-    /// Relays the messages of clients between the endpoints that share this store. Default: no relay.
-    #[must_use]
-    pub fn with_relay(mut self, relay: MemoryRelay) -> Self {
-        self.relay = Some(relay);
-        self
     }
 
     /// Sets the maximum number of sessions. Default: 100,000.
@@ -305,11 +296,6 @@ impl SessionStore for MemorySessionStore {
     async fn remove(&self, id: &str) -> Result<(), StoreError> {
         self.run(|sessions, _| sessions.remove(id));
         Ok(())
-    }
-
-    fn relay(&self) -> Option<Arc<dyn SessionRelay>> {
-        let relay = self.relay.as_ref()?;
-        Some(Arc::new(relay.join()))
     }
 }
 

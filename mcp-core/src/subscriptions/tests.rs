@@ -1,19 +1,20 @@
 //! The protocol of a subscription by tables, and subscriptions as a transport sees them.
 
+use std::future::ready;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use futures::channel::oneshot;
-use mcp_types::{Implementation, Message, RequestId, ServerCapabilities, SubscriptionFilter};
+use mcp_types::{
+    Implementation, Message, ProtocolVersion, RequestId, ServerCapabilities, SubscriptionFilter,
+};
 use serde_json::{Value, json};
 
 use super::{
     MAX_ID_LEN, MAX_URI_BYTES, MAX_URIS, ServerSubscription, authorize, check_size, offered,
 };
 use crate::lines::LINE_FRAMING;
-use crate::versioning::{RequestEra, classify};
-use crate::wire::MODERN;
 use crate::{
     BoxFuture, Call, ChangeEvent, Changes, ClientContext, Exchange, Extensions, Fault, Gate,
     MemoryBus, Principal, Reply, ResultBody, ServerNotification, ServerProfile, Service,
@@ -189,7 +190,7 @@ impl Service for Server {
     }
 
     fn call(&self, _: Exchange) -> BoxFuture<'static, Reply> {
-        Box::pin(std::future::ready(ResultBody::Empty.into()))
+        Box::pin(ready(ResultBody::Empty.into()))
     }
 
     fn changes(&self) -> Option<Changes> {
@@ -210,10 +211,8 @@ fn inbound(server: &Server, id: u32, filter: &SubscriptionFilter) -> Result<Inbo
     let Ok(Message::Request(request)) = Message::parse(text.as_bytes()) else {
         panic!()
     };
-    let RequestEra::Modern(envelope) = classify(&request, None) else {
-        panic!()
-    };
-    modern::read_request(&request, envelope, &server.profile())
+    let read = modern::read_request(&request, None, &server.profile(), false, |_| Ok(()));
+    read.map(|inbound| inbound.unwrap())
 }
 
 fn begin(server: &Server, id: u32, inbound: InboundRequest) -> RunningCall {
@@ -222,7 +221,8 @@ fn begin(server: &Server, id: u32, inbound: InboundRequest) -> RunningCall {
         inbound,
         to(server, id),
         LINE_FRAMING,
-        Extensions::new(),
+        None,
+        Extensions::default(),
     )
 }
 
@@ -230,7 +230,7 @@ fn to(server: &Server, id: u32) -> ReplyTarget {
     ReplyTarget {
         id: RequestId::from(i64::from(id)),
         profile: server.profile(),
-        wire: MODERN,
+        version: ProtocolVersion::LATEST,
     }
 }
 
@@ -286,14 +286,17 @@ fn panic_of_a_gate_or_filter_refuses_access() {
     let refused = listen.authorize(&gate, None).unwrap_err();
     assert!(!refused.to_string().contains("hunter2"), "{refused}");
 
-    let facts = ClientContext::new(mcp_types::ProtocolVersion::LATEST);
+    let facts = ClientContext::new(ProtocolVersion::LATEST);
     let call = Call::ListTools(mcp_types::Page::default());
     let mut inbound = listen;
     inbound.request = call.into();
     assert!(inbound.authorize(&gate, None).is_err());
 
     let changes = Changes::new(Arc::new(MemoryBus::default()));
-    let gated = Subscriber::new(Extensions::new(), Some(gate));
+    let gated = Subscriber {
+        gate: Some(gate),
+        ..Subscriber::default()
+    };
     assert!(changes.check_access("a://b", &facts, &gated).is_err());
     let filtered = changes.visibility(|_, _, _| panic!("hunter2"));
     let subscriber = Subscriber::default();
@@ -316,10 +319,7 @@ fn subscription_of_a_large_client_is_refused() {
         let Ok(Message::Request(request)) = Message::parse(text.as_bytes()) else {
             panic!()
         };
-        let RequestEra::Modern(envelope) = classify(&request, None) else {
-            panic!()
-        };
-        modern::read_request(&request, envelope, &server.profile()).map(drop)
+        modern::read_request(&request, None, &server.profile(), false, |_| Ok(())).map(drop)
     };
     let none = json!({});
     let wide = json!({"experimental": {"x": vec![0; 300]}});
@@ -342,7 +342,8 @@ fn subscription_is_acknowledged_notified_and_ended() {
     let server = Server::new();
     let mut inbound = inbound(&server, 7, &all()).unwrap();
     let (end, ending) = oneshot::channel::<()>();
-    inbound.end_subscription_on(async { ending.await.unwrap_or_default() });
+    let ended = async { ending.await.unwrap_or_default() };
+    inbound.limit_subscription(|| Box::pin(ready(())), || ended);
     let mut running = begin(&server, 7, inbound);
     // Changes before the first poll come after the acknowledgement.
     server.changes.publish(ChangeEvent::Tools);
@@ -397,7 +398,7 @@ fn subscription_is_acknowledged_notified_and_ended() {
 fn subscription_that_ends_at_once_is_acknowledged() {
     let server = Server::new();
     let mut inbound = inbound(&server, 1, &all()).unwrap();
-    inbound.end_subscription_on(std::future::ready(()));
+    inbound.limit_subscription(|| Box::pin(ready(())), || ready(()));
     let (notes, answer) = said(&mut begin(&server, 1, inbound));
     assert_eq!(methods(&notes), ["subscriptions/acknowledged"]);
     assert!(answer.is_some());
@@ -517,12 +518,12 @@ fn gate_is_checked_for_each_change() {
         let filter = SubscriptionFilter::new().resource("a://x");
         let mut inbound = inbound(&server, 1, &filter).unwrap();
         inbound.authorize(&gate, principal.as_ref()).unwrap();
-        let mut extensions = Extensions::new();
+        let mut extensions = Extensions::default();
         if let Some(principal) = principal {
             extensions.insert(principal);
         }
-        let mut running =
-            RunningCall::start(&server, inbound, to(&server, 1), LINE_FRAMING, extensions);
+        let to = to(&server, 1);
+        let mut running = RunningCall::start(&server, inbound, to, LINE_FRAMING, None, extensions);
         said(&mut running);
         server.changes.publish(updated("a://x/private"));
         server.changes.publish(updated("a://x/public"));
@@ -539,7 +540,8 @@ async fn paced_changes_are_sent_in_rounds() {
     let server = Server::new();
     let mut inbound = inbound(&server, 1, &all()).unwrap();
     let pause = std::time::Duration::from_millis(100);
-    inbound.pace_subscription(move || Box::pin(tokio::time::sleep(pause)));
+    let pause = move || Box::pin(tokio::time::sleep(pause)) as _;
+    inbound.limit_subscription(pause, std::future::pending);
     let mut running = begin(&server, 1, inbound);
     assert_eq!(said(&mut running).0.len(), 1);
     let mut times = Vec::new();

@@ -7,8 +7,7 @@ use crate::wire::Envelope;
 
 /// The era of a request.
 #[derive(Debug)]
-#[non_exhaustive]
-pub enum RequestEra<'a> {
+pub(crate) enum RequestEra<'a> {
     /// A self-contained request of the modern era.
     Modern(Envelope<'a>),
     /// A request that belongs to a session, or opens one.
@@ -23,7 +22,7 @@ pub enum RequestEra<'a> {
 /// A request with an envelope is modern, whatever its method: `initialize` with an envelope is an
 /// unknown modern method.
 // spec: COMPAT-02, COMPAT-03, META-09, GAP-02, GAP-04, GAP-18
-pub fn classify<'a>(request: &Request<'a>, header: Option<&str>) -> RequestEra<'a> {
+pub(crate) fn classify<'a>(request: &Request<'a>, header: Option<&str>) -> RequestEra<'a> {
     match Envelope::from_request(request) {
         Ok(Some(envelope)) => RequestEra::Modern(envelope),
         Err(fault) => RequestEra::Refused(fault),
@@ -37,7 +36,7 @@ pub fn classify<'a>(request: &Request<'a>, header: Option<&str>) -> RequestEra<'
 /// Returns true if the version in an HTTP header is a modern one. Only this header identifies a
 /// notification of the modern era.
 // spec: GAP-02
-pub fn is_modern_version(header: Option<&str>) -> bool {
+fn is_modern_version(header: Option<&str>) -> bool {
     header
         .and_then(|name| name.parse().ok())
         .is_some_and(ProtocolVersion::is_modern)

@@ -1,17 +1,10 @@
 //! Selection of the revision that two sides have in common.
 
 use std::borrow::Cow;
-use std::ops::RangeBounds;
 
 use mcp_types::{ProtocolVersion, Request};
 
 use crate::Fault;
-
-/// Returns the known revisions in a range, newest first.
-pub fn revisions_in(range: &impl RangeBounds<ProtocolVersion>) -> Vec<ProtocolVersion> {
-    let all = ProtocolVersion::ALL.into_iter();
-    all.filter(|version| range.contains(version)).collect()
-}
 
 /// Checks that the server offers the revision of a legacy request without a session.
 ///
@@ -38,7 +31,7 @@ pub(crate) fn check_stateless(
 ///
 /// Returns [`Fault::UnsupportedVersion`] when the server does not offer the revision.
 // spec: VER-02, VER-03
-pub fn check_offered(
+pub(crate) fn check_offered(
     versions: &[ProtocolVersion],
     requested: &str,
 ) -> Result<ProtocolVersion, Fault> {
@@ -83,7 +76,7 @@ pub(crate) fn session_version(
 /// Returns the error of a server without sessions for a legacy request, such as `initialize`. The
 /// error lists the modern revisions of the server. `header` is the version in the HTTP header.
 // spec: COMPAT-04, COMPAT-06, GAP-17
-pub fn unsupported_legacy(
+pub(crate) fn unsupported_legacy(
     request: &Request<'_>,
     header: Option<&str>,
     versions: &[ProtocolVersion],
@@ -102,7 +95,7 @@ mod tests {
     use mcp_types::ProtocolVersion::{self, V2025_11_25, V2026_07_28};
     use mcp_types::{Message, codes};
 
-    use super::{check_offered, newest_common, revisions_in, session_version, unsupported_legacy};
+    use super::{check_offered, newest_common, session_version, unsupported_legacy};
     use crate::Fault;
 
     #[test]
@@ -124,19 +117,6 @@ mod tests {
             assert_eq!(&*echoed, requested);
             assert_eq!(supported.len(), versions.len());
         }
-    }
-
-    #[test]
-    fn ranges_select_known_revisions() {
-        use ProtocolVersion::{V2024_11_05, V2025_03_26, V2025_06_18};
-        let legacy = [V2025_11_25, V2025_06_18, V2025_03_26, V2024_11_05];
-        assert_eq!(revisions_in(&..), ProtocolVersion::ALL);
-        assert_eq!(revisions_in(&(..=V2025_11_25)), legacy);
-        assert_eq!(revisions_in(&(..V2026_07_28)), legacy);
-        assert_eq!(revisions_in(&(V2026_07_28..)), [V2026_07_28]);
-        let two = V2025_06_18..=V2025_11_25;
-        assert_eq!(revisions_in(&two), [V2025_11_25, V2025_06_18]);
-        assert_eq!(revisions_in(&(V2025_11_25..V2025_11_25)), []);
     }
 
     #[test]

@@ -2,22 +2,21 @@
 
 use mcp_types::{ClientCapabilities, LoggingLevel, Meta, ProgressToken, RawObject, RequestId};
 
-use crate::{ClientProfile, ClientRequest, InputState, ServerProfile, ServerRequest};
+use crate::{ClientProfile, ClientRequest, InputState, ServerProfile};
 
 /// A decoded request of a client, with its metadata.
 #[derive(Debug)]
-#[non_exhaustive]
-pub struct DecodedRequest {
+pub(crate) struct DecodedRequest {
     /// The request.
-    pub request: ClientRequest,
+    pub(crate) request: ClientRequest,
     /// The input that the client sends along when it repeats a request.
-    pub input: InputState,
+    pub(crate) input: InputState,
     /// The token under which the client wants progress. `None` for a modern request, which has it
     /// in its [`Envelope`](super::Envelope).
-    pub progress_token: Option<ProgressToken>,
+    pub(crate) progress_token: Option<ProgressToken>,
     /// Protocol-level metadata (`_meta`). `None` for a modern request, which has it in its
     /// [`Envelope`](super::Envelope).
-    pub meta: Option<RawObject>,
+    pub(crate) meta: Option<RawObject>,
 }
 
 impl DecodedRequest {
@@ -32,36 +31,23 @@ impl DecodedRequest {
     }
 }
 
-/// A decoded request of a server, with its metadata.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct DecodedServerRequest {
-    /// The request.
-    pub request: ServerRequest,
-    /// The token under which the server wants progress.
-    pub progress_token: Option<ProgressToken>,
-    /// Protocol-level metadata (`_meta`).
-    pub meta: Option<RawObject>,
-}
-
 /// Data that a server sends along with a request to its client.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct ServerRequestContext<'a> {
+pub(crate) struct ServerRequestContext<'a> {
     /// The id of the request.
-    pub id: &'a RequestId,
+    pub(crate) id: &'a RequestId,
     /// The capabilities of the client. It receives a mode of elicitation that it declares, although its revision does
     /// not have it.
-    pub capabilities: Option<&'a ClientCapabilities>,
+    pub(crate) capabilities: Option<&'a ClientCapabilities>,
     /// The token under which progress is wanted.
-    pub progress_token: Option<&'a ProgressToken>,
+    pub(crate) progress_token: Option<&'a ProgressToken>,
     /// Additional keys for `_meta`.
-    pub meta: Option<&'a Meta>,
+    pub(crate) meta: Option<&'a Meta>,
 }
 
 impl<'a> ServerRequestContext<'a> {
     /// A context of an id, without metadata.
-    pub fn new(id: &'a RequestId) -> Self {
+    pub(crate) fn new(id: &'a RequestId) -> Self {
         Self {
             id,
             capabilities: None,
@@ -73,17 +59,16 @@ impl<'a> ServerRequestContext<'a> {
 
 /// Data that a reply is encoded with.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct ReplyContext<'a> {
+pub(crate) struct ReplyContext<'a> {
     /// The id of the request.
-    pub id: &'a RequestId,
+    pub(crate) id: &'a RequestId,
     /// The server that replies.
-    pub profile: &'a ServerProfile,
+    pub(crate) profile: &'a ServerProfile,
 }
 
 impl<'a> ReplyContext<'a> {
     /// The context of a reply to the request `id`.
-    pub fn new(id: &'a RequestId, profile: &'a ServerProfile) -> Self {
+    pub(crate) fn new(id: &'a RequestId, profile: &'a ServerProfile) -> Self {
         Self { id, profile }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic>
 
-pub mod batch;
+pub(crate) mod batch;
 mod encode;
 mod errors;
 
@@ -10,11 +10,10 @@ use mcp_types::{
     ErrorObject, Meta, Method, Notification, ProtocolVersion, RawJson, Request, RequestId, Response,
 };
 
-use super::server::sealed::Sealed;
 use super::{
-    ClientRequestContext, ClientWire, DecodeError, DecodedRequest, DecodedServerRequest,
-    EncodedReply, ReplyContext, ServerRequestContext, Wire, calls, notifications, raw, results,
-    server_requests, sessions, write_error,
+    ClientRequestContext, ClientWire, DecodeError, DecodedRequest, EncodedReply, ReplyContext,
+    ServerRequestContext, Wire, calls, notifications, raw, results, server_requests, sessions,
+    write_error,
 };
 use crate::{
     ClientNotification, ClientRequest, ClientResponse, Fault, Reply, ResultBody,
@@ -26,8 +25,6 @@ use crate::{
 pub(super) struct Legacy {
     version: ProtocolVersion,
 }
-
-impl Sealed for Legacy {}
 
 static WIRES: [Legacy; 4] = [
     Legacy {
@@ -177,10 +174,6 @@ impl ClientWire for Legacy {
         notifications::read_server(notification, self.version)
     }
 
-    fn subscription_id(&self, _: &Notification<'_>) -> Option<RequestId> {
-        None
-    }
-
     fn encode_client_notification(
         &self,
         notification: &ClientNotification,
@@ -190,7 +183,7 @@ impl ClientWire for Legacy {
         notifications::write_client(notification, meta, self.version, out)
     }
 
-    fn decode_server_request(&self, request: &Request<'_>) -> Result<DecodedServerRequest, Fault> {
+    fn decode_server_request(&self, request: &Request<'_>) -> Result<ServerRequest, Fault> {
         server_requests::read(request, self.version)
     }
 

@@ -10,10 +10,9 @@ mod errors;
 
 use mcp_types::{ErrorObject, Meta, Notification, ProtocolVersion, Request, RequestId, Response};
 
-use super::server::sealed::Sealed;
 use super::{
-    ClientRequestContext, ClientWire, DecodeError, DecodedRequest, DecodedServerRequest,
-    EncodedReply, ReplyContext, ServerRequestContext, Wire, notifications, write_error,
+    ClientRequestContext, ClientWire, DecodeError, DecodedRequest, EncodedReply, ReplyContext,
+    ServerRequestContext, Wire, notifications, write_error,
 };
 use crate::{
     ClientNotification, ClientRequest, ClientResponse, Fault, Reply, ServerNotification,
@@ -22,13 +21,11 @@ use crate::{
 
 use constants::VERSION;
 pub(super) use encode::write_request_meta;
-pub use envelope::Envelope;
+pub(crate) use envelope::Envelope;
 pub(super) use errors::{to_error, to_fault, with_uri};
 
 #[derive(Debug)]
 pub(super) struct Modern;
-
-impl Sealed for Modern {}
 
 impl Wire for Modern {
     fn version(&self) -> ProtocolVersion {
@@ -124,10 +121,6 @@ impl ClientWire for Modern {
         notifications::read_server(notification, VERSION)
     }
 
-    fn subscription_id(&self, notification: &Notification<'_>) -> Option<RequestId> {
-        notifications::subscription_id(notification)
-    }
-
     fn encode_client_notification(
         &self,
         notification: &ClientNotification,
@@ -137,7 +130,7 @@ impl ClientWire for Modern {
         notifications::write_client(notification, meta, VERSION, out)
     }
 
-    fn decode_server_request(&self, request: &Request<'_>) -> Result<DecodedServerRequest, Fault> {
+    fn decode_server_request(&self, request: &Request<'_>) -> Result<ServerRequest, Fault> {
         Err(Fault::no_such_method(&*request.method))
     }
 

@@ -126,7 +126,7 @@ fn other(notification: &Notification<'_>) -> (Box<str>, Option<RawObject>) {
 
 /// Returns the id of the subscription that a notification belongs to.
 // spec: META-13, SUB-07
-pub(super) fn subscription_id(notification: &Notification<'_>) -> Option<RequestId> {
+pub fn subscription_id(notification: &Notification<'_>) -> Option<RequestId> {
     serde_json::from_str(notification.params.meta(keys::SUBSCRIPTION_ID)?.as_str()).ok()
 }
 

@@ -132,20 +132,6 @@ pub(super) fn splice(members: Vec<(Box<str>, Bytes)>, out: &mut EncodedReply) {
     out.push(b"}");
 }
 
-/// Returns the result of `method` in `version` without decoding its content. The content of a result that is not
-/// passed on, or that lacks the content of the method, is decoded.
-///
-/// # Errors
-///
-/// Returns [`DecodeError::Malformed`] when the method does not have the result.
-pub fn undecoded(
-    method: Method,
-    result: &RawObject,
-    version: ProtocolVersion,
-) -> Result<ResultBody, DecodeError> {
-    read(Some(method), result.as_raw(), version, None)
-}
-
 /// Returns the body with its content decoded.
 ///
 /// # Errors
@@ -224,7 +210,7 @@ mod tests {
     use mcp_types::{CallToolParams, Implementation, Message, ReadResourceParams, RequestId};
 
     use super::SHARED_BYTES;
-    use crate::wire::{self, EncodedReply, ReplyContext, client_for_version};
+    use crate::wire::{EncodedReply, ReplyContext, client_for_version, for_version};
     use crate::{Call, ClientRequest, Reply, ResultBody, ServerProfile};
 
     fn tool_call() -> ClientRequest {
@@ -256,7 +242,7 @@ mod tests {
             ServerProfile::new(Implementation::new("gate", "1")),
         );
         let context = ReplyContext::new(&id, &profile);
-        wire::for_version(version).encode_reply(reply, &context, Vec::new())
+        for_version(version).encode_reply(reply, &context, Vec::new())
     }
 
     fn result(reply: Reply, version: ProtocolVersion) -> String {

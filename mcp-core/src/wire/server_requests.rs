@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::narrow;
 use super::{
-    DecodeError, DecodedServerRequest, RequestHead, ServerRequestContext, splice_json, write_json,
-    write_request, write_scalar,
+    DecodeError, RequestHead, ServerRequestContext, splice_json, write_json, write_request,
+    write_scalar,
 };
 use crate::deserialize::{self, DeserializeError};
 use crate::{ClientResponse, Fault, ServerRequest};
@@ -95,16 +95,14 @@ fn take_member(params: &mut JsonObject) -> Option<Meta> {
 
 /// Decodes a request of a server.
 // spec: BASE-17, BASE-20
-pub(super) fn read(
-    request: &Request<'_>,
-    from: ProtocolVersion,
-) -> Result<DecodedServerRequest, Fault> {
+pub(super) fn read(request: &Request<'_>, from: ProtocolVersion) -> Result<ServerRequest, Fault> {
     let method = Method::from_name(&request.method);
     if !exists(method, from) {
         return Err(Fault::no_such_method(&*request.method));
     }
     let raw = &request.params;
-    let decoded = match method {
+    raw.object("_meta")?;
+    Ok(match method {
         Some(Method::Ping) => ServerRequest::Ping,
         Some(Method::Elicit) => ServerRequest::Input(InputRequest::Elicit(params(request)?)),
         Some(Method::CreateMessage) => {
@@ -117,12 +115,6 @@ pub(super) fn read(
                 .then(|| params(request))
                 .transpose()?,
         }),
-    };
-    let meta = raw.object("_meta")?;
-    Ok(DecodedServerRequest {
-        request: decoded,
-        progress_token: progress_token(raw),
-        meta,
     })
 }
 

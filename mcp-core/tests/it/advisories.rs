@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::executor::block_on;
-use mcp_core::legacy::{HandledRequest, Session, SessionLimits};
-use mcp_core::wire::MODERN;
+use mcp_core::legacy::{HandledRequest, Session, SessionLimits, read_stateless};
 use mcp_core::{
     BoxFuture, Channel, Exchange, Fault, InProcessChannel, MirroredHeaders, OutgoingRequest,
     Principal, Reply, ResultBody, ServerProfile, Service, Subscriber,
@@ -66,9 +65,10 @@ fn cve_2026_27896_names_of_members_are_case_sensitive() {
     // The same member twice is ambiguous as well.
     let twice = r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}"#;
     assert!(Message::parse(twice.as_bytes()).is_err());
+    let version = ProtocolVersion::V2025_11_25;
     let params =
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"Name":"a","arguments":{}}}"#;
-    assert!(MODERN.decode_request(&request(params)).is_err());
+    assert!(read_stateless(&request(params), version, &Server.profile()).is_err());
 }
 
 /// CVE-2025-53365 and CVE-2025-53366: a malformed request raised an error that no code handled, and

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_core::{Fault, ResultBody, wire};
+use mcp_core::{Call, Fault, Reply, ResultBody};
 use mcp_types::ext::tasks::{CANCEL, GET, Task, TaskParams, TaskStatus, UPDATE, UpdateTaskParams};
-use mcp_types::{ErrorObject, Method, ProtocolVersion, RawObject, codes};
+use mcp_types::{CallToolParams, ErrorObject, ProtocolVersion, RawObject, Response, codes};
 use serde::Serialize;
 use tokio::time::{sleep, timeout};
 
@@ -139,8 +139,14 @@ fn read(task: &RawObject) -> Result<Task, Fault> {
 fn result(task: Task) -> Result<ResultBody, Fault> {
     match (&task.status, task.result, task.error) {
         (TaskStatus::Completed, Some(result), _) => {
-            let body = wire::undecoded(Method::CallTool, &result, ProtocolVersion::LATEST);
-            body.map_err(|error| Fault::internal(error.to_string()))
+            let request = Call::CallTool(CallToolParams::new("", None)).into();
+            let response = Response::new(None, Ok(result.as_raw()));
+            match Reply::decode_raw(&request, &response, ProtocolVersion::LATEST) {
+                Ok(Reply::Complete { body, .. }) => Ok(body),
+                Ok(Reply::Fault(fault)) => Err(fault),
+                Ok(_) => Err(Fault::internal("the task has ended with a question")),
+                Err(error) => Err(Fault::internal(error.to_string())),
+            }
         }
         (TaskStatus::Failed, _, error) => {
             let error = error.unwrap_or_else(|| {

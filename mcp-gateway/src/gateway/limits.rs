@@ -5,13 +5,15 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_core::store::{MemoryUsedStates, UsedStateStore};
+use mcp_core::store::UsedStateStore;
 use mcp_core::{CallerKey, Fault, ResultBody};
 use mcp_server::ToolError;
 use mcp_server::middleware::RateLimit;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use uuid::Uuid;
+
+use super::memory_used_states::MemoryUsedStates;
 
 /// Longest wait of a call for its turn.
 const WAIT: Duration = Duration::from_secs(30);

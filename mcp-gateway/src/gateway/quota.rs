@@ -95,7 +95,7 @@ pub(super) mod tests {
 
     pub(in super::super) fn address(ip: &str) -> Owner {
         let ip: IpAddr = ip.parse().unwrap();
-        Owner::new(CallerKey::default(), Some(ClientAddress::new(ip, None)))
+        Owner::new(CallerKey::default(), Some(ClientAddress { ip, port: None }))
     }
 
     #[test]

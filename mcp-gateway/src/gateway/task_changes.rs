@@ -48,7 +48,10 @@ pub(super) async fn subscribe(
         granted.extend(stream.watched.values().map(|task| task.sealed.clone()));
         streams.push(stream.notifications());
     }
-    TaskChanges::new(granted, stream::select_all(streams).boxed())
+    TaskChanges {
+        granted,
+        notifications: stream::select_all(streams).boxed(),
+    }
 }
 
 /// The task changes of one server.

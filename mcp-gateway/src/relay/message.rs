@@ -3,8 +3,7 @@
 use std::error::Error;
 
 use bytes::Bytes;
-use mcp_core::versioning::{self, RequestEra};
-use mcp_core::{ChannelError, Fault, MirroredHeaders, OutgoingRequest, wire};
+use mcp_core::{ChannelError, Fault, MirroredHeaders, OutgoingRequest, modern};
 use mcp_types::{Method, ParseError, ProtocolVersion, RawJson, Request, RequestId};
 use serde_json::json;
 
@@ -13,13 +12,8 @@ pub(super) fn version_of(
     request: &Request<'_>,
     session: Option<ProtocolVersion>,
 ) -> Result<ProtocolVersion, Fault> {
-    match versioning::classify(request, None) {
-        RequestEra::Modern(envelope) => {
-            versioning::check_offered(&ProtocolVersion::ALL, &envelope.version)
-        }
-        RequestEra::Refused(fault) => Err(fault),
-        _ => Ok(session.unwrap_or(ProtocolVersion::LATEST_LEGACY)),
-    }
+    let modern = modern::request_version(request)?;
+    Ok(modern.or(session).unwrap_or(ProtocolVersion::LATEST_LEGACY))
 }
 
 /// Returns the values of a request that HTTP repeats in headers.
@@ -54,10 +48,9 @@ pub(super) fn error(
     id: Option<&RequestId>,
     version: Option<ProtocolVersion>,
 ) -> Bytes {
-    let mut text = Vec::new();
-    wire::for_version(version.unwrap_or(ProtocolVersion::LATEST))
-        .encode_error(fault, id, &mut text);
-    text.into()
+    fault
+        .encode(id, version.unwrap_or(ProtocolVersion::LATEST))
+        .into()
 }
 
 /// Encodes the error response to a message that is not valid JSON-RPC.

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use mcp::core::store::MemoryUsedStates;
-use mcp::gateway::{CallLimits, Gateway, GatewayServer, ToolOptions};
+use mcp::gateway::{CallLimits, Gateway, GatewayServer, MemoryUsedStates, ToolOptions};
 use mcp::prelude::*;
 use mcp::types::{ElicitResult, InputRequired, ProtocolVersion};
 use mcp::{ConnectMode, StateKeys};

@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use mcp::ConnectMode;
-use mcp::core::{Fault, RawResult, ResultBody, wire};
+use mcp::core::{Call, Fault, RawResult, Reply, ResultBody};
 use mcp::gateway::{CallLimits, ConnectedGateway, Gateway, GatewayServer};
 use mcp::prelude::*;
-use mcp::types::{CacheHint, CacheScope, Method, ProtocolVersion, RawObject};
+use mcp::types::{
+    CacheHint, CacheScope, CallToolParams, GetPromptParams, ProtocolVersion, RawObject,
+    ReadResourceParams, Response,
+};
 
 use crate::kit::{LogLines, serve, server_of};
 
@@ -19,25 +22,28 @@ const ERAS: [ConnectMode; 2] = [
 const RESULT: &str =
     r#"{"content":[{"type":"text","text":"\u0061","later":1.50}],"isError":true,"new":{"x":1e2}}"#;
 
-fn undecoded(method: Method, json: &str) -> Result<ResultBody, Fault> {
+fn undecoded(call: Call, json: &str) -> Result<ResultBody, Fault> {
     let object = RawObject::from_text(json).unwrap();
-    let body = wire::undecoded(method, &object, ProtocolVersion::LATEST);
-    body.map_err(|error| Fault::internal(error.to_string()))
+    let response = Response::new(None, Ok(object.as_raw()));
+    match Reply::decode_raw(&call.into(), &response, ProtocolVersion::LATEST) {
+        Ok(Reply::Complete { body, .. }) => Ok(body),
+        other => Err(Fault::internal(format!("{other:?}"))),
+    }
 }
 
 /// A server whose results are JSON that its SDK does not define.
 fn shop() -> Server {
     Server::new("shop", "1.0.0")
-        .tool(Tool::new("stock").handler(|| undecoded(Method::CallTool, RESULT).map_err(ToolError::fault)))
+        .tool(Tool::new("stock").handler(|| undecoded(Call::CallTool(CallToolParams::new("", None)), RESULT).map_err(ToolError::fault)))
         .tool(Tool::new("export").handler(|| "x".repeat(1 << 20)))
         .resource(
             Resource::new("shop://hours")
-                .read(|| undecoded(Method::ReadResource, r#"{"contents":[{"uri":"shop://hours","text":"9","later":1.50}]}"#).map_err(ResourceError::fault))
+                .read(|| undecoded(Call::ReadResource(ReadResourceParams::from("")), r#"{"contents":[{"uri":"shop://hours","text":"9","later":1.50}]}"#).map_err(ResourceError::fault))
                 .cache(CacheHint::public(Duration::from_secs(60))),
         )
         .prompt(Prompt::new("greet").handler(|| {
             let result = r#"{"messages":[{"role":"user","content":{"type":"text","text":"hi","later":1.50}}]}"#;
-            undecoded(Method::GetPrompt, result).map_err(PromptError::fault)
+            undecoded(Call::GetPrompt(GetPromptParams::new("", None)), result).map_err(PromptError::fault)
         }))
 }
 

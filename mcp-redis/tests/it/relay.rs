@@ -9,7 +9,10 @@ use tokio::time::{sleep, timeout};
 use crate::server::{RedisServer, eventually};
 
 fn message(text: &str) -> RelayMessage {
-    RelayMessage::new("s", RelayEvent::Response(text.to_owned()))
+    RelayMessage {
+        session: "s".to_owned(),
+        event: RelayEvent::Response(text.to_owned()),
+    }
 }
 
 #[tokio::test]

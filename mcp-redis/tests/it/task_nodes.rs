@@ -45,7 +45,7 @@ async fn send(server: &Server, call: Call) -> Reply {
     let mut facts = ClientContext::new(ProtocolVersion::LATEST);
     facts.capabilities = declared;
     let mut exchange = Exchange::new(call, Arc::new(facts));
-    exchange.notifications = NotificationSender::none();
+    exchange.notifications = NotificationSender::default();
     server.call(exchange).await
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::{
     BackChannel, BackChannelError, BoxFuture, ClientContext, Exchange, Fault, Input, InputState,
-    MessageSink, Reply, ServerNotification, TaskChannel, wire,
+    MessageSink, Reply, ServerNotification, TaskChannel,
 };
 use mcp_types::{
     ElicitParams, ElicitationComplete, InputRequest, InputRequests, InputRequired, InputResponse,
@@ -261,10 +261,8 @@ impl InputRound {
             return false;
         };
         let complete = ServerNotification::ElicitationComplete(ElicitationComplete::from(id));
-        let wire = wire::for_version(self.facts.version);
-        let mut message = Vec::new();
-        wire.encode_server_notification(&complete, None, None, &mut message)
-            && sink.send(message.into())
+        let message = complete.encode(self.facts.version);
+        message.is_some_and(|message| sink.send(message.into()))
     }
 
     /// Sends an open question through the task, if the call has become one since the question was

@@ -43,7 +43,11 @@ fn first_scoped<R: Listed>(kind: ItemKind, routes: &RouteIndex<R>) -> Option<Sco
     let mut routes = routes.iter();
     let route = routes.find(|route| !route.scope().required_scopes.is_empty())?;
     let scopes = route.scope().required_scopes.fixed().to_vec();
-    Some(ScopedItem::new(kind, route.key(), scopes))
+    Some(ScopedItem {
+        kind,
+        id: route.key().to_owned(),
+        scopes,
+    })
 }
 
 impl Registry {

@@ -105,12 +105,13 @@ fn traced(call: Call) -> Exchange {
 }
 
 fn with_headers(call: Call) -> Exchange {
-    let mut exchange = traced(call);
+    let mut exchange = exchange(call);
     let request = http::Request::builder()
         .header("x-tenant", "acme")
         .body(())
         .unwrap();
-    exchange.extensions.set_parts(request.into_parts().0);
+    exchange.extensions = Box::new(request.into_parts().0).into();
+    exchange.extensions.insert(Trace(7));
     exchange
 }
 
@@ -151,12 +152,13 @@ fn extractors_and_arguments_are_found_by_type() {
 #[test]
 fn debug_of_headers_has_no_values() {
     let signed_in = |call| {
-        let mut exchange = with_headers(call);
+        let mut exchange = exchange(call);
         let request = http::Request::builder()
             .header("authorization", "Bearer hunter2")
             .header("x-tenant", "acme");
         let parts = request.body(()).unwrap().into_parts().0;
-        exchange.extensions.set_parts(parts);
+        exchange.extensions = Box::new(parts).into();
+        exchange.extensions.insert(Trace(7));
         exchange
     };
     let shown = text(call_with(&desk(), "debug_headers", signed_in, "{}"));

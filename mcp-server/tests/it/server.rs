@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures::executor::block_on;
 use http::request::Parts;
 use mcp_core::{
-    Call, ClientContext, Exchange, Fault, ItemKind, NotificationSender, NotificationSink, Reply,
-    ResultBody, ServerNotification, Service,
+    Call, ClientContext, Exchange, Fault, Framing, ItemKind, NotificationBuffer,
+    NotificationSender, Reply, ResultBody, Service,
 };
 use mcp_server::{
     Args, Extension, FromHeader, Header, Headers, Json, Log, Progress, RawArgs, Server, SetupError,
@@ -295,7 +295,7 @@ fn headers_and_extensions_reach_extractors() {
         .tool(Tool::new("layer").handler(|Extension(n): Extension<u8>| n));
     let with = |name: &str, tenant: &str| {
         let mut exchange = call(name, &json!({}));
-        exchange.extensions.set_parts(parts(tenant));
+        exchange.extensions = Box::new(parts(tenant)).into();
         exchange.extensions.insert(7_u8);
         exchange
     };
@@ -318,25 +318,6 @@ fn headers_and_extensions_reach_extractors() {
     ));
 }
 
-#[derive(Default)]
-struct RecordedNotifications(std::sync::Mutex<Vec<ServerNotification>>);
-
-impl NotificationSink for RecordedNotifications {
-    fn poll_send(
-        &self,
-        _: &mut std::task::Context<'_>,
-        notification: &ServerNotification,
-        meta: Option<&mcp_types::Meta>,
-    ) -> std::task::Poll<()> {
-        self.try_send(notification, meta);
-        std::task::Poll::Ready(())
-    }
-
-    fn try_send(&self, notification: &ServerNotification, _: Option<&mcp_types::Meta>) {
-        self.0.lock().unwrap().push(notification.clone());
-    }
-}
-
 #[test]
 fn progress_and_logs_are_sent_if_requested() {
     let server = server().tool(
@@ -349,16 +330,24 @@ fn progress_and_logs_are_sent_if_requested() {
     );
     assert!(server.profile().capabilities.logging.is_some());
 
-    let notifications = Arc::new(RecordedNotifications::default());
+    let lines = Framing {
+        prefix: b"",
+        suffix: b"\n",
+    };
+    let buffer = Arc::new(NotificationBuffer::new(ProtocolVersion::LATEST, lines));
     let mut asked = call("talk", &json!({}));
-    let sink = notifications.clone();
-    asked.notifications = NotificationSender::new(Some("t".into()), Some(LoggingLevel::Info), sink);
+    let level = Some(LoggingLevel::Info);
+    asked.notifications = NotificationSender::new(Some("t".into()), level, buffer.clone());
     result(&server, asked);
-    let notifications = std::mem::take(&mut *notifications.0.lock().unwrap());
-    assert_eq!(notifications.len(), 3, "{notifications:?}");
-    assert!(
-        matches!(&notifications[1], ServerNotification::Log(message) if message.data["disk"] == "full")
-    );
+    let sent = buffer.drain();
+    let sent = sent
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty());
+    let sent: Vec<Value> = sent
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect();
+    assert_eq!(sent.len(), 3, "{sent:?}");
+    assert_eq!(sent[1]["params"]["data"]["disk"], "full");
 
     result(&server, call("talk", &json!({})));
 }

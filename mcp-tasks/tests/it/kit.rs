@@ -124,7 +124,7 @@ impl Caller {
     }
 
     pub(crate) fn extensions(&self) -> Extensions {
-        let mut extensions = Extensions::new();
+        let mut extensions = Extensions::default();
         if let Some(principal) = &self.principal {
             extensions.insert(principal.clone());
         }
@@ -143,7 +143,7 @@ impl Caller {
 
     pub(crate) async fn send(&self, server: &impl Service, call: Call) -> Reply {
         let mut exchange = Exchange::new(call, self.facts());
-        exchange.notifications = NotificationSender::none();
+        exchange.notifications = NotificationSender::default();
         exchange.extensions = self.extensions();
         if let Some(input) = &self.input {
             exchange.input = Input::from(input.clone());

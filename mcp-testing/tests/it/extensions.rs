@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use mcp::client::ClientBuilder;
-use mcp::core::wire::MODERN;
 use mcp::extension::{
     Asker, ClientExtension, ClientSetup, CustomNotification, CustomRequest, Declared, Extension,
     Notifier, RawExtension, RequestError, ServerExtension, ServerSetup,
@@ -113,7 +112,7 @@ pub(crate) async fn next(received: &mut mpsc::UnboundedReceiver<Value>) -> Value
 
 /// Returns the error code of a fault.
 fn code(error: &mcp::client::Error) -> Option<i64> {
-    Some(MODERN.error(error.fault()?).code)
+    Some(error.fault()?.to_error(ProtocolVersion::LATEST).code)
 }
 
 /// Uses all messages of the extension.

@@ -103,6 +103,15 @@ impl<'a> McpHeaders<'a> {
         parse_version(self.version.first?)
     }
 
+    /// Returns true when the header names a modern version. Only this header identifies a
+    /// notification of the modern era.
+    // spec: GAP-02
+    #[cfg(feature = "server")]
+    pub(crate) fn is_modern(&self) -> bool {
+        let version = self.version().and_then(|name| name.parse().ok());
+        version.is_some_and(ProtocolVersion::is_modern)
+    }
+
     /// Returns true when the request has the protocol version `version`.
     #[cfg(feature = "server")]
     pub(crate) fn has_version(&self, version: ProtocolVersion) -> bool {

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use mcp_core::{Fault, MirroredArgument, ParamHeaders};
+use mcp_core::{Fault, ParamHeaders};
 use mcp_types::RawObject;
 
 use super::names;
@@ -58,51 +58,16 @@ pub fn verify_arguments(
     params: &ParamHeaders,
     arguments: Option<&RawObject>,
 ) -> Result<(), Fault> {
-    let arguments = params.values(arguments);
-    let arguments = arguments.map_err(|error| mismatch(error.to_string()))?;
-    arguments
-        .iter()
-        .try_for_each(|argument| compare(headers, argument))
-}
-
-fn compare(headers: &HeaderMap, argument: &MirroredArgument<'_>) -> Result<(), Fault> {
-    let Some(name) = header_name(argument.header) else {
-        return Ok(());
-    };
-    let path = argument.argument;
-    let header = match SingleHeader::lookup(headers, &name).value() {
-        Ok(header) => header.map(|header| read(&name, header)).transpose()?,
-        // spec: HTTP-SM-11
-        Err(RepeatedHeader) => {
-            return Err(mismatch(format!("the header {name} occurs several times")));
+    params.verify(arguments, names::MCP_PARAM_PREFIX, |name| {
+        let Ok(name) = HeaderName::from_bytes(name.as_bytes()) else {
+            return Ok(None);
+        };
+        match SingleHeader::lookup(headers, &name).value() {
+            Ok(header) => header.map(|header| read(&name, header)).transpose(),
+            // spec: HTTP-SM-11
+            Err(RepeatedHeader) => Err(mismatch(format!("the header {name} occurs several times"))),
         }
-    };
-    let expected = argument.value.as_ref().and_then(|value| value.text());
-    match (&argument.value, header) {
-        (None, None) => Ok(()),
-        // A proxy that routes by the header would see an argument that the tool does not see.
-        (None, Some(header)) => Err(mismatch(format!(
-            "the header {name} says {header:?}, but the argument `{path}` is not given; leave the \
-             header out"
-        ))),
-        (Some(value), _) if value.is_unsafe_integer() => Err(mismatch(format!(
-            "the argument `{path}` is repeated by the header {name} and must be within ±(2^53-1)"
-        ))),
-        (Some(value), Some(header)) if value.matches_header(&header) => Ok(()),
-        // An argument of the wrong type is reported when the arguments are decoded.
-        (Some(_), None) if expected.is_none() => Ok(()),
-        (Some(_), None) => Err(mismatch(format!(
-            "the header {name} is missing; it repeats the argument `{path}`"
-        ))),
-        (Some(_), Some(header)) => Err(mismatch(match expected {
-            Some(expected) => format!(
-                "the header {name} says {header:?}, but the argument `{path}` says {expected:?}"
-            ),
-            None => format!(
-                "the header {name} says {header:?}, but the argument `{path}` is not a single value"
-            ),
-        })),
-    }
+    })
 }
 
 fn read<'a>(name: &HeaderName, header: &'a HeaderValue) -> Result<Cow<'a, str>, Fault> {
@@ -302,18 +267,13 @@ mod tests {
     /// Returns the headers that a client writes for `arguments`.
     fn emitted(arguments: &RawObject) -> HeaderMap {
         let params = param_headers();
-        let values = params.values(Some(arguments)).unwrap();
-        let params = values.iter().filter_map(|argument| {
-            let value = argument.value.as_ref()?.text()?;
-            Some((argument.header.into(), value.into()))
-        });
         let mut mirrored = MirroredHeaders::new(
             ProtocolVersion::LATEST,
             Method::CallTool.as_str(),
             Some("t"),
         );
         let mut headers = HeaderMap::new();
-        mirrored.params = params.collect();
+        mirrored.params = params.values(Some(arguments)).unwrap();
         headers::emit(&mirrored, &mut headers);
         headers
     }

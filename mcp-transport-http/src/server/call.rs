@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use mcp_core::wire::{EncodedReply, Wire};
+use mcp_core::wire::EncodedReply;
 use mcp_core::{
     Extensions, InboundRequest, NotificationBuffer, Reply, ReplyTarget, RunningCall, Service,
 };
+use mcp_types::ProtocolVersion;
 
 use super::running_calls::{self, CallPermit, StopReason};
 use crate::sse::encode as sse;
@@ -51,12 +52,8 @@ impl HttpCall {
         notifications: Option<Arc<NotificationBuffer>>,
         permit: Option<CallPermit>,
     ) -> Self {
-        let call = match notifications {
-            None => RunningCall::start(service, request, target, sse::FRAMING, extensions),
-            Some(buffer) => {
-                RunningCall::start_with_buffer(service, request, target, buffer, extensions)
-            }
-        };
+        let framing = sse::FRAMING;
+        let call = RunningCall::start(service, request, target, framing, notifications, extensions);
         Self { call, permit }
     }
 
@@ -101,8 +98,8 @@ impl HttpCall {
 }
 
 /// Creates a buffer for messages that are encoded as events.
-pub(super) fn new_buffer(wire: &'static dyn Wire) -> NotificationBuffer {
-    NotificationBuffer::new(wire, sse::FRAMING)
+pub(super) fn new_buffer(version: ProtocolVersion) -> NotificationBuffer {
+    NotificationBuffer::new(version, sse::FRAMING)
 }
 
 /// Encodes `reply` as an event behind `events`.
@@ -130,7 +127,7 @@ mod tests {
         ReplyTarget {
             id: 1.into(),
             profile,
-            wire: mcp_core::wire::MODERN,
+            version: ProtocolVersion::LATEST,
         }
     }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use http::StatusCode;
-use mcp_core::QueuedBytes;
 use parking_lot::Mutex;
 
 /// Counters of an endpoint, shared by its clones.
@@ -14,7 +13,7 @@ pub(super) struct Counters {
     streams: AtomicU64,
     subscriptions: AtomicU64,
     /// Bytes of notifications and replies that clients have not read.
-    pub(super) queued: QueuedBytes,
+    pub(super) queued: Arc<AtomicU64>,
     refused: Mutex<BTreeMap<u16, u64>>,
 }
 

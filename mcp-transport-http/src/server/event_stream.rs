@@ -38,7 +38,7 @@ impl StreamBuffer {
     fn new(call: &HttpCall) -> Arc<Self> {
         let messages = call.notifications().cloned();
         Arc::new(Self {
-            messages: messages.unwrap_or_else(|| Arc::new(new_buffer(call.target().wire))),
+            messages: messages.unwrap_or_else(|| Arc::new(new_buffer(call.target().version))),
             reads: AtomicUsize::new(0),
         })
     }

@@ -15,7 +15,7 @@ use futures_util::future::Either;
 use http::{HeaderValue, Response, StatusCode, request};
 use mcp_core::{
     BoxFuture, ClientAddress, ClientRequest, Extensions, Fault, InboundNotification,
-    InboundRequest, NotificationBuffer, ParamHeaders, Principal, Reply, ReplyTarget, Service,
+    InboundRequest, NotificationBuffer, ParamHeaders, Reply, ReplyTarget, Service,
 };
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
@@ -93,11 +93,8 @@ pub(super) fn start_notification(
     inbound: InboundNotification,
     head: Box<request::Parts>,
 ) -> Result<MessageOutcome, Fault> {
-    if let Some(gate) = &config.gate {
-        inbound.authorize(&**gate, head.extensions.get::<Principal>())?;
-    }
-    let handling = inbound.serve(service, head.into());
-    Ok(MessageOutcome::Notification(handling))
+    let handling = inbound.serve(service, config.gate.as_deref(), head.into());
+    handling.map(MessageOutcome::Notification)
 }
 
 /// Starts an authorized call.
@@ -111,12 +108,10 @@ pub(super) fn start(
 ) -> Box<CallResponse> {
     let expiry = lifetime::expiry(extensions.get());
     let header_count = extensions.parts().map_or(0, |head| head.headers.len());
-    if let Some((address, port)) = extensions.parts().and_then(peer_with_port) {
-        extensions.set_client_address(ClientAddress::new(address, port));
+    if let Some((ip, port)) = extensions.parts().and_then(peer_with_port) {
+        extensions.set_client_address(ClientAddress { ip, port });
     }
-    if request.is_subscription() {
-        limit_subscription(&mut request, config, expiry);
-    }
+    limit_subscription(&mut request, config, expiry);
     let (notifications, permit) = (options.notifications, options.permit);
     let call = HttpCall::start(service, target, request, extensions, notifications, permit);
     if let Some(buffer) = call.notifications() {
@@ -145,13 +140,15 @@ const CHANGE_INTERVAL: Duration = Duration::from_millis(50);
 /// streams, and when the authorization of its caller expires.
 // spec: SUB-09
 fn limit_subscription(request: &mut InboundRequest, config: &Config, expiry: Option<SystemTime>) {
-    let end = lifetime::stream_end(config, expiry);
-    let counted = config.streams.counters.subscription();
-    request.end_subscription_on(async move {
-        end.await;
-        drop(counted);
+    let pause = || Box::pin(sleep(CHANGE_INTERVAL)) as _;
+    request.limit_subscription(pause, || {
+        let end = lifetime::stream_end(config, expiry);
+        let counted = config.streams.counters.subscription();
+        async move {
+            end.await;
+            drop(counted);
+        }
     });
-    request.pace_subscription(|| Box::pin(sleep(CHANGE_INTERVAL)));
 }
 
 /// Returns the response with a reply that needs no call.
@@ -297,7 +294,7 @@ impl CallResponse {
         let target = call.target();
         let status = match &end {
             CallEnd::Stopped(StopReason::SessionEnded) => StatusCode::NOT_FOUND,
-            CallEnd::Reply(Reply::Fault(fault)) => status::for_reply(fault, target.wire.version()),
+            CallEnd::Reply(Reply::Fault(fault)) => status::for_reply(fault, target.version),
             CallEnd::Reply(_) | CallEnd::Stopped(_) => StatusCode::OK,
         };
         let Some(reply) = end.into_reply() else {
@@ -335,10 +332,10 @@ impl CallResponse {
         match self.stored_stream.take() {
             None => Either::Left(response::complete_events(events)),
             Some(stream) => {
-                let (wire, events) = (target.wire, events.into_bytes());
+                let (version, events) = (target.version, events.into_bytes());
                 let config = Arc::clone(&self.config);
                 Either::Right(Box::pin(async move {
-                    replay::complete(stream, wire, events, &config).await
+                    replay::complete(stream, version, events, &config).await
                 }))
             }
         }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, Method, Response, StatusCode};
-use mcp_core::wire::MODERN;
 use mcp_core::{
     Call, ClientRequest, Extensions, Fault, HeaderMismatch, InboundRequest, Panicked, ParamHeaders,
     ReplyTarget, ServerProfile, Service,
@@ -145,8 +144,12 @@ async fn start(
     // `None` for a batch. No branch awaits: the future would contain the route.
     let legacy = match classify(endpoint, &profile, &headers, message)? {
         Route::Modern { id, request } => {
-            let wire = MODERN;
-            let target = ReplyTarget { id, profile, wire };
+            let version = request.facts.version;
+            let target = ReplyTarget {
+                id,
+                profile,
+                version,
+            };
             return start_modern(endpoint, &**service, head, target, request);
         }
         Route::Legacy(message) => Some(message),

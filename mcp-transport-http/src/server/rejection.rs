@@ -4,7 +4,6 @@ use std::ops::Deref;
 
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use mcp_core::Fault;
-use mcp_core::wire::{self, MODERN, Wire};
 use mcp_types::{ErrorObject, ProtocolVersion, RequestId, codes};
 
 use super::response::{self, Body};
@@ -21,8 +20,8 @@ pub(super) struct Details {
     pub(super) status: StatusCode,
     pub(super) id: Option<RequestId>,
     pub(super) fault: Fault,
-    /// Wire that encodes the error.
-    wire: &'static dyn Wire,
+    /// Revision of the error.
+    version: ProtocolVersion,
     /// Additional header, such as `Allow`.
     header: Option<(HeaderName, HeaderValue)>,
 }
@@ -40,18 +39,22 @@ impl Rejection {
     // spec: HTTP-S-03, HTTP-S-10
     pub(super) fn http(status: StatusCode, message: impl Into<String>) -> Self {
         let fault = Fault::InvalidRequest(message.into().into());
-        Self::new(MODERN, status, None, fault)
+        Self::new(ProtocolVersion::LATEST, status, None, fault)
     }
 
     /// Creates a rejection of a modern request.
     pub(super) fn modern(id: Option<RequestId>, fault: Fault) -> Self {
-        Self::new(MODERN, status::for_rejection(&fault), id, fault)
+        Self::new(
+            ProtocolVersion::LATEST,
+            status::for_rejection(&fault),
+            id,
+            fault,
+        )
     }
 
     /// Creates a rejection of a legacy message.
     pub(super) fn legacy(status: StatusCode, id: Option<RequestId>, fault: Fault) -> Self {
-        let wire = wire::for_version(ProtocolVersion::LATEST_LEGACY);
-        Self::new(wire, status, id, fault)
+        Self::new(ProtocolVersion::LATEST_LEGACY, status, id, fault)
     }
 
     /// Creates a rejection of a legacy request with an error code of its own.
@@ -72,9 +75,9 @@ impl Rejection {
         Self::session(StatusCode::NOT_FOUND, codes::SESSION_NOT_FOUND, message)
     }
 
-    /// Creates a rejection that `wire` encodes.
+    /// Creates a rejection in a revision.
     pub(super) fn new(
-        wire: &'static dyn Wire,
+        version: ProtocolVersion,
         status: StatusCode,
         id: Option<RequestId>,
         fault: Fault,
@@ -83,7 +86,7 @@ impl Rejection {
             status,
             id,
             fault,
-            wire,
+            version,
             header: None,
         }))
     }
@@ -103,7 +106,8 @@ impl Rejection {
 
     /// Returns the response.
     pub(super) fn into_response(self) -> Response<Body> {
-        let mut response = response::error(self.status, self.wire, self.id.as_ref(), &self.fault);
+        let mut response =
+            response::error(self.status, self.version, self.id.as_ref(), &self.fault);
         if let Some((name, value)) = self.0.header {
             response.headers_mut().insert(name, value);
         }

@@ -11,9 +11,9 @@ use futures_core::Stream;
 use futures_util::StreamExt;
 use http::{HeaderValue, Response, StatusCode};
 use http_body::{Frame, SizeHint};
-use mcp_core::wire::{EncodedReply, Wire};
+use mcp_core::wire::EncodedReply;
 use mcp_core::{Fault, LogLimit, RequiredScopes};
-use mcp_types::RequestId;
+use mcp_types::{ProtocolVersion, RequestId};
 use tokio::time::Instant;
 
 use crate::headers::names;
@@ -195,7 +195,7 @@ pub(super) fn empty(status: StatusCode) -> Response<Body> {
 /// Returns a response with a JSON-RPC error.
 pub(super) fn error(
     status: StatusCode,
-    wire: &dyn Wire,
+    version: ProtocolVersion,
     id: Option<&RequestId>,
     fault: &Fault,
 ) -> Response<Body> {
@@ -204,7 +204,7 @@ pub(super) fn error(
         log_overload(fault);
     }
     let mut message = EncodedReply::default();
-    wire.encode_error(fault, id, &mut message.head);
+    message.head = fault.encode(id, version);
     with_fault_headers(json(status, message), fault)
 }
 
@@ -227,8 +227,9 @@ pub(super) fn with_fault_headers(mut response: Response<Body>, fault: &Fault) ->
             .headers_mut()
             .insert(names::WWW_AUTHENTICATE, challenge);
     }
-    let required = RequiredScopes::new(required.iter().cloned());
-    response.extensions_mut().insert(required);
+    response.extensions_mut().insert(RequiredScopes {
+        scopes: required.clone(),
+    });
     response
 }
 

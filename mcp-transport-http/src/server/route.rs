@@ -1,10 +1,9 @@
 //! Classification of a POST by its headers and its body, without IO and without a clock.
 //!
-//! The order of the checks is that of HTTP-SM-22. [`modern::read_request`] does the second half.
+//! The order of the checks is that of HTTP-SM-22. [`modern::read_request`] does most of them.
 
 use std::borrow::Cow;
 
-use mcp_core::versioning::{self, RequestEra, classify};
 use mcp_core::{Fault, InboundNotification, InboundRequest, ServerProfile, modern};
 use mcp_types::{Message, ParseError, RequestId};
 
@@ -43,7 +42,7 @@ pub(super) fn route<'a>(
         Ok(Message::Request(request)) => request,
         // spec: HTTP-S-07, HTTP-SM-21
         Ok(notification @ Message::Notification(_)) => {
-            let is_modern = versioning::is_modern_version(mcp_headers.version());
+            let is_modern = mcp_headers.is_modern();
             return if serves_legacy && !is_modern {
                 legacy(mcp_headers, notification)
             } else {
@@ -73,26 +72,14 @@ pub(super) fn route<'a>(
         }
     };
     let version = mcp_headers.version();
-    let envelope = match classify(&request, version) {
-        RequestEra::Modern(envelope) => Ok(envelope),
-        RequestEra::Legacy if serves_legacy => {
-            return legacy(mcp_headers, Message::Request(request));
-        }
-        RequestEra::Legacy => {
-            let versions = &profile.versions;
-            Err(versioning::unsupported_legacy(&request, version, versions))
-        }
-        RequestEra::Refused(fault) => Err(fault),
-        _ => Err(Fault::internal("the request belongs to an unknown era")),
-    };
-    let inbound = envelope.and_then(|envelope| {
-        mcp_headers.verify(&request, &envelope.version)?;
-        modern::read_request(&request, envelope, profile)
-    });
-    let id = request.id;
-    match inbound {
-        Ok(request) => Ok(Route::Modern { id, request }),
-        Err(fault) => Err(Rejection::modern(Some(id), fault)),
+    let verify = |version: &str| mcp_headers.verify(&request, version);
+    match modern::read_request(&request, version, profile, serves_legacy, verify) {
+        Ok(Some(inbound)) => Ok(Route::Modern {
+            id: request.id,
+            request: inbound,
+        }),
+        Ok(None) => legacy(mcp_headers, Message::Request(request)),
+        Err(fault) => Err(Rejection::modern(Some(request.id), fault)),
     }
 }
 
@@ -140,7 +127,6 @@ pub(super) fn header_mismatch(message: &Message<'_>, fault: Fault) -> Rejection 
 #[cfg(test)]
 mod tests {
     use http::{HeaderMap, HeaderValue};
-    use mcp_core::wire::MODERN;
     use mcp_types::{Implementation, ProtocolVersion, codes};
 
     use super::*;
@@ -269,7 +255,7 @@ mod tests {
         for (body, headers, code) in table {
             match classify_post(&headers, &body) {
                 Err(rejection) => {
-                    let error = MODERN.error(&rejection.fault);
+                    let error = rejection.fault.to_error(ProtocolVersion::LATEST);
                     assert_eq!(error.code, code, "{body} {headers:?}");
                     assert_eq!(rejection.id, Some("x".into()), "{body}");
                 }
@@ -355,7 +341,7 @@ mod tests {
             route.err().map(|rejection| {
                 (
                     rejection.status.as_u16(),
-                    MODERN.error(&rejection.fault).code,
+                    rejection.fault.to_error(ProtocolVersion::LATEST).code,
                 )
             })
         };

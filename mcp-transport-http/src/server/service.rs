@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -251,7 +252,7 @@ impl StreamableHttp {
         metrics.sessions = self.session_count() as u64;
         metrics.streams = counters.streams();
         metrics.subscriptions = counters.subscriptions();
-        metrics.queued_bytes = counters.queued.total();
+        metrics.queued_bytes = counters.queued.load(Ordering::Relaxed);
         metrics.refused = counters.refused();
         metrics
     }

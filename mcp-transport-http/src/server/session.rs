@@ -53,7 +53,6 @@ pub(super) use http_session::HttpSession;
 pub(super) use lookup::{find_target, load, parse};
 pub(super) use message::{handle_notification, handle_response};
 pub(super) use methods::{delete, get, post, post_batch};
-pub(super) use open::decode_initialize;
 pub(super) use quota::SessionPermit;
 pub(super) use subscriber::{long_lived_subscriber, subscriber};
 pub(super) use table::SessionTable;

@@ -10,8 +10,7 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Response, StatusCode};
-use mcp_core::legacy::{HandledRequest, Session};
-use mcp_core::wire;
+use mcp_core::legacy::{HandledRequest, Session, decode_initialize};
 use mcp_core::{
     Extensions, Fault, InboundRequest, NotificationBuffer, Principal, Reply, ReplyTarget,
     ResultBody,
@@ -138,7 +137,7 @@ fn session_target(context: &SessionContext<'_>, request: &Request<'_>) -> ReplyT
     ReplyTarget {
         id: request.id.clone(),
         profile: context.service.profile(),
-        wire: wire::for_version(ProtocolVersion::V2024_11_05),
+        version: ProtocolVersion::V2024_11_05,
     }
 }
 
@@ -162,7 +161,7 @@ fn initialize(
     connection: &SseConnection,
     request: &Request<'_>,
 ) -> Result<(), Fault> {
-    let params = session::decode_initialize(request)?;
+    let params = decode_initialize(request)?;
     let principal = head.extensions.get::<Principal>();
     let mut limits = context.config.sessions.limits;
     // Locked, so that two requests at once open one session after the other.
@@ -206,8 +205,7 @@ fn open_first(
     if context.insert(&session).is_err() {
         return Err(Fault::internal("the server has no id for the new session"));
     }
-    let wire = session.protocol.wire();
-    let output = Arc::new(new_buffer(wire).replacing_when_full());
+    let output = Arc::new(new_buffer(session.protocol.version()).replacing_when_full());
     Ok((session, output))
 }
 

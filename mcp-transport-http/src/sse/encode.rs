@@ -15,7 +15,10 @@ pub(crate) const OPENING_COMMENT: &[u8] = b":\n\n";
 pub(crate) const KEEP_ALIVE_COMMENT: &[u8] = b": ping\n\n";
 
 /// Prefix and suffix of each message.
-pub(crate) const FRAMING: Framing = Framing::new(MESSAGE_PREFIX, MESSAGE_SUFFIX);
+pub(crate) const FRAMING: Framing = Framing {
+    prefix: MESSAGE_PREFIX,
+    suffix: MESSAGE_SUFFIX,
+};
 
 /// Encodes a message as an event without an id.
 pub(crate) fn message_event(json: &[u8]) -> Vec<u8> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mcp_core::lines::Line;
-use mcp_core::wire;
+use mcp_core::wire::subscription_id;
 use mcp_core::{ChannelError, CloseReason, Frame, ServerNotification};
 use mcp_types::{Message, Notification, ProtocolVersion, RequestId, Response};
 use tokio::time::sleep;
@@ -165,21 +165,21 @@ impl ChannelState {
     fn recipient(&self, notification: &Notification<'_>) -> Option<NotificationTarget> {
         let version = *self.version.lock();
         // Before negotiation the version is unknown. Progress is the same in all versions.
-        let wire = wire::client_for_version(version.unwrap_or(ProtocolVersion::LATEST));
-        let decoded = wire.decode_server_notification(notification);
+        let version = version.unwrap_or(ProtocolVersion::LATEST);
+        let decoded = ServerNotification::decode(notification, version);
         if let Some(ServerNotification::Progress { token, .. }) = &decoded {
             // The progress token of a request is its id.
             // spec: PROG-01
             return self.pending_call(token.as_id());
         }
-        if wire.version().is_modern() {
+        if version.is_modern() {
             // spec: CAN-09
             if let Some(ServerNotification::Cancelled(cancelled)) = &decoded {
                 let call = self.pending.lock().remove(cancelled.request_id.as_ref()?);
                 return call.map(NotificationTarget::EndedSubscription);
             }
             // spec: STDIO-09, SUB-07
-            if let Some(subscription) = wire.subscription_id(notification) {
+            if let Some(subscription) = subscription_id(notification) {
                 return self.pending_call(&subscription);
             }
         }

@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mcp_core::deadline::finite;
-use mcp_core::legacy::{self, HandledNotification, HandledRequest, Session, SessionLimits};
+use mcp_core::legacy::{
+    self, HandledNotification, HandledRequest, Session, SessionLimits, decode_initialize,
+};
 use mcp_core::lines::{LINE_FRAMING, Line};
-use mcp_core::versioning::{RequestEra, classify};
-use mcp_core::wire::{self, MODERN, ReplyContext, Wire};
 use mcp_core::{
-    ClientNotification, ClientRequest, Connection, Fault, InboundNotification, InboundRequest,
-    LogLimit, MessageSink, ObservedMessage, Principal, Reply, ReplyTarget, RunningCall,
-    ServerNotification, Service, SessionRequest, Subscriber, Transport, catch_panic_sync, modern,
+    ClientNotification, Connection, Fault, InboundNotification, InboundRequest, LogLimit,
+    MessageSink, ObservedMessage, Principal, Reply, ReplyTarget, RunningCall, ServerNotification,
+    Service, Subscriber, Transport, catch_panic_sync, modern,
 };
 use mcp_types::{
     Cancelled, Message, Method, Notification, ParseError, ProtocolVersion, Request, RequestId,
@@ -77,7 +77,10 @@ impl Driver {
         if settings.extensions.transport().is_none() {
             settings.extensions.set_transport(Transport::Pipe);
         }
-        let subscriber = Subscriber::new(settings.extensions.clone(), settings.gate.clone());
+        let subscriber = Subscriber {
+            extensions: settings.extensions.clone(),
+            gate: settings.gate.clone(),
+        };
         Self {
             service,
             settings,
@@ -219,7 +222,11 @@ impl Driver {
                 let limit = self.settings.line_limit;
                 tracing::warn!(limit, line = excerpt(&head), "a line is too long");
                 let reason = format!("the message is longer than {limit} bytes");
-                self.refuse(MODERN, None, &Fault::InvalidRequest(reason.into()));
+                self.refuse(
+                    ProtocolVersion::LATEST,
+                    None,
+                    &Fault::InvalidRequest(reason.into()),
+                );
             }
             _ => {}
         }
@@ -242,7 +249,7 @@ impl Driver {
         tracing::warn!(%error, line = excerpt(message), "a line is not a message");
         if !may_be_response(message) {
             let id = error.id().cloned();
-            self.refuse(MODERN, id.as_ref(), &error.into());
+            self.refuse(ProtocolVersion::LATEST, id.as_ref(), &error.into());
         }
     }
 
@@ -250,8 +257,8 @@ impl Driver {
     // spec: BASE-14
     fn handle_batch(&mut self, batch: &[u8]) {
         let session = self.session.as_ref();
-        let version = session.map_or(ProtocolVersion::LATEST, |session| session.wire().version());
-        match wire::batch::read(batch, version) {
+        let version = session.map_or(ProtocolVersion::LATEST, |session| session.version());
+        match legacy::read_batch(batch, version) {
             Ok(messages) => {
                 for message in messages {
                     self.handle_message(message, batch);
@@ -259,7 +266,7 @@ impl Driver {
             }
             Err(fault) => {
                 tracing::warn!(line = excerpt(batch), "a line is a batch of messages");
-                self.refuse(MODERN, None, &fault);
+                self.refuse(ProtocolVersion::LATEST, None, &fault);
             }
         }
     }
@@ -270,30 +277,28 @@ impl Driver {
         if let Err(panic) = catch_panic_sync(|| self.try_handle_request(request)) {
             tracing::error!(panic = panic.text(), "a request was not handled");
             let fault = Fault::internal("internal error");
-            self.refuse(MODERN, Some(&request.id), &fault);
+            self.refuse(ProtocolVersion::LATEST, Some(&request.id), &fault);
         }
     }
 
     /// Starts a call or answers the request at once. Errors are encoded for the era of the request.
     fn try_handle_request(&mut self, request: &Request<'_>) {
         let id = &request.id;
-        let (wire, inbound) = match classify(request, None) {
-            RequestEra::Modern(envelope) => {
-                let inbound = modern::read_request(request, envelope, &self.service.profile());
-                (MODERN, inbound.map(Some))
-            }
-            RequestEra::Refused(fault) => (MODERN, Err(fault)),
-            _ => {
-                let inbound = self.handle_legacy_request(request);
-                (self.legacy_wire(), inbound)
-            }
-        };
+        let profile = self.service.profile();
+        let (version, inbound) =
+            match modern::read_request(request, None, &profile, true, |_| Ok(())) {
+                Ok(None) => {
+                    let inbound = self.handle_legacy_request(request);
+                    (self.legacy_version(), inbound)
+                }
+                modern => (ProtocolVersion::LATEST, modern),
+            };
         let started = inbound.and_then(|inbound| match inbound {
             Some(inbound) => self.start_call(id, inbound),
             None => Ok(()),
         });
         if let Err(fault) = started {
-            self.refuse(wire, Some(id), &fault);
+            self.refuse(version, Some(id), &fault);
         }
     }
 
@@ -309,23 +314,24 @@ impl Driver {
             inbound.authorize(gate, principal)?;
         }
         check_count(self.calls.len(), self.settings.max_calls)?;
-        if inbound.is_subscription() {
+        let pause = || Box::pin(sleep(SUBSCRIPTION_INTERVAL)) as _;
+        inbound.limit_subscription(pause, || {
             let mut draining = self.draining.subscribe();
             let counted = self.settings.counters.subscription();
-            inbound.end_subscription_on(async move {
+            async move {
                 // An error means that the driver was dropped together with its calls.
                 let _ = draining.wait_for(|now| *now).await;
                 drop(counted);
-            });
-            inbound.pace_subscription(|| Box::pin(sleep(SUBSCRIPTION_INTERVAL)));
-        }
+            }
+        });
         let extensions = self.settings.extensions.clone();
         let to = ReplyTarget {
             id: id.clone(),
             profile: self.service.profile(),
-            wire: wire::for_version(inbound.version()),
+            version: inbound.facts.version,
         };
-        let running = RunningCall::start(&*self.service, inbound, to, LINE_FRAMING, extensions);
+        let service = &*self.service;
+        let running = RunningCall::start(service, inbound, to, LINE_FRAMING, None, extensions);
         self.calls.start(running);
         Ok(())
     }
@@ -363,10 +369,7 @@ impl Driver {
     /// Opens a session, in place of the previous one: programs that start a server often keep its
     /// process and initialize it again for each of their clients. Running calls continue.
     fn open_session(&mut self, request: &Request<'_>) -> Result<HandledRequest, Fault> {
-        let decoded = wire::for_version(legacy::DEFAULT_VERSION).decode_request(request)?;
-        let ClientRequest::Session(SessionRequest::Initialize(params)) = decoded.request else {
-            return Err(Fault::no_such_method(&*request.method));
-        };
+        let params = decode_initialize(request)?;
         let mut limits = SessionLimits::default();
         limits.clock = || Instant::now().into_std();
         limits.transport = self.settings.extensions.transport();
@@ -390,7 +393,7 @@ impl Driver {
                 HandledNotification::Other(_) => return self.start_notification(notification),
                 _ => return,
             },
-            None => match MODERN.decode_client_notification(notification) {
+            None => match ClientNotification::decode(notification, ProtocolVersion::LATEST) {
                 Some(ClientNotification::Cancelled(cancelled)) => {
                     self.observe(notification);
                     cancelled
@@ -411,9 +414,10 @@ impl Driver {
         };
         let meta = notification.params.object("_meta").ok().flatten();
         let transport = self.settings.extensions.transport();
-        let mut message = ObservedMessage::received(&notification.method, MODERN.version());
+        let connection = transport.map(Connection::new);
+        let mut message = ObservedMessage::received(&notification.method, ProtocolVersion::LATEST);
         message.meta = meta.as_ref();
-        message.connection = transport.map(Connection::of);
+        message.connection = connection.as_ref();
         observer.message(&message).end(Ok(()));
     }
 
@@ -436,11 +440,9 @@ impl Driver {
             return Ok(());
         };
         let extensions = self.settings.extensions.clone();
-        if let Some(gate) = &self.settings.gate {
-            inbound.authorize(&**gate, extensions.get::<Principal>())?;
-        }
         check_count(self.calls.tasks(), self.settings.max_calls)?;
-        let handling = inbound.serve(&*self.service, extensions);
+        let gate = self.settings.gate.as_deref();
+        let handling = inbound.serve(&*self.service, gate, extensions)?;
         self.calls.start_notification(handling);
         Ok(())
     }
@@ -473,17 +475,17 @@ impl Driver {
     }
 
     fn send_reply(&self, id: &RequestId, reply: Reply) {
-        let profile = self.service.profile();
-        let context = ReplyContext::new(id, &profile);
-        let message = self.legacy_wire().encode_reply(reply, &context, Vec::new());
-        self.push(&message.into_bytes());
+        let target = ReplyTarget {
+            id: id.clone(),
+            profile: self.service.profile(),
+            version: self.legacy_version(),
+        };
+        self.push(&target.encode(reply, Vec::new()).into_bytes());
     }
 
-    fn refuse(&self, wire: &dyn Wire, id: Option<&RequestId>, fault: &Fault) {
-        self.settings.counters.refuse(wire.error(fault).code);
-        let mut message = Vec::new();
-        wire.encode_error(fault, id, &mut message);
-        self.push(&message);
+    fn refuse(&self, version: ProtocolVersion, id: Option<&RequestId>, fault: &Fault) {
+        self.settings.counters.refuse(fault.to_error(version).code);
+        self.push(&fault.encode(id, version));
     }
 
     /// Queues a message of the driver. There is one at most per received line, and the driver waits
@@ -493,12 +495,10 @@ impl Driver {
         let _: Result<(), QueueClosed> = self.pipe.write_queue.push(message);
     }
 
-    /// Returns the wire of the session, or the default one before `initialize`.
-    fn legacy_wire(&self) -> &'static dyn Wire {
-        match &self.session {
-            Some(session) => session.wire(),
-            None => wire::for_version(legacy::DEFAULT_VERSION),
-        }
+    /// Returns the revision of the session, or the default one before `initialize`.
+    fn legacy_version(&self) -> ProtocolVersion {
+        let session = self.session.as_ref();
+        session.map_or(legacy::DEFAULT_VERSION, |session| session.version())
     }
 }
 

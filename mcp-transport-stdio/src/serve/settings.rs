@@ -24,7 +24,7 @@ impl Default for ServerSettings {
             max_calls: 1024,
             drain_timeout: Duration::from_secs(10),
             gate: None,
-            extensions: Extensions::new(),
+            extensions: Extensions::default(),
             counters: Arc::default(),
         }
     }

@@ -6,8 +6,8 @@ use mcp_types::{Meta, Method, Notification, Request};
 use parking_lot::Mutex;
 
 use crate::{
-    Connection, Fault, NotificationObserver, Observation, ObservedMessage, ObservedSession,
-    Observer, ServerNotification, ServerRequest, Service, SessionId, SessionRequest, Transport,
+    Connection, Fault, NotificationObserver, Observation, ObservedMessage, Observer,
+    ServerNotification, ServerRequest, Service, SessionId, SessionRequest, Transport,
 };
 use mcp_types::{ProtocolVersion, RawObject, RequestId};
 
@@ -44,8 +44,8 @@ impl SessionObserver {
 
     /// Starts the observation of the whole session.
     pub(super) fn open(&self) {
-        let session = ObservedSession::of_server(self.version, self.connection);
-        *self.session.lock() = Some(self.observer.session(&session));
+        let session = self.observer.session(self.version, false, self.connection);
+        *self.session.lock() = Some(session);
     }
 
     /// Ends the observation of the session.

@@ -4,8 +4,9 @@ use mcp_types::{JsonObject, RawObject};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::ParamHeaders;
 use super::decimal::Decimal;
-use super::{ParamHeaders, ParamValue};
+use super::values::ParamValue;
 
 fn object(value: Value) -> JsonObject {
     match value {
@@ -151,7 +152,7 @@ fn values(properties: Value, arguments: &str) -> Result<Vec<Option<ParamValue>>,
     let plan = plan(properties).unwrap().unwrap();
     let arguments = RawObject::from_text(arguments).unwrap();
     let values = plan
-        .values(Some(&arguments))
+        .arguments_of(Some(&arguments))
         .map_err(|error| error.to_string())?;
     Ok(values.into_iter().map(|found| found.value).collect())
 }
@@ -199,7 +200,7 @@ fn values_are_found_by_path() {
         assert_eq!(error, "the argument \"a\" is given twice; give it once");
     }
     let plan = plan(properties).unwrap().unwrap();
-    let absent = plan.values(None).unwrap();
+    let absent = plan.arguments_of(None).unwrap();
     assert!(absent.iter().all(|found| found.value.is_none()));
     let paths: Vec<_> = absent.iter().map(|found| found.argument).collect();
     assert_eq!(paths, ["a", "o.a", "o.n"]);

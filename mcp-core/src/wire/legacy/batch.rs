@@ -19,11 +19,11 @@ use crate::Fault;
 ///
 /// ```
 /// use mcp::ProtocolVersion;
-/// use mcp::core::wire::batch;
+/// use mcp::core::legacy::read_batch;
 /// use mcp::types::Message;
 ///
 /// let body = br#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#;
-/// let messages = batch::read(body, ProtocolVersion::V2025_03_26)?;
+/// let messages = read_batch(body, ProtocolVersion::V2025_03_26)?;
 /// assert!(matches!(messages[..], [Ok(Message::Request(_))]));
 /// # Ok::<(), mcp::core::Fault>(())
 /// ```

@@ -28,7 +28,7 @@ fn answer(version: ProtocolVersion, reply: impl Into<Reply>) -> Value {
         ServerProfile::new(Implementation::new("calc", "1.0.0")),
     );
     let to = ReplyContext::new(&id, &profile);
-    let wire = wire::client_for_version(version);
+    let wire = wire::for_version(version);
     assert_eq!(wire.version(), version);
     let bytes = wire
         .encode_reply(reply.into(), &to, Vec::new())
@@ -217,8 +217,7 @@ fn progress_message_exists_since_2025_03_26() {
     for version in ALL {
         let mut text = Vec::new();
         assert!(
-            wire::client_for_version(version)
-                .encode_server_notification(&note, None, None, &mut text)
+            wire::for_version(version).encode_server_notification(&note, None, None, &mut text)
         );
         let value: Value = serde_json::from_slice(&text).unwrap();
         let words = &value["params"]["message"];
@@ -240,8 +239,8 @@ fn over_the_wire(
     let mut from = ClientRequestContext::new(&id, &profile);
     from.progress_token = Some(&token);
     from.meta = Some(&meta);
-    let wire = wire::client_for_version(version);
-    let text = wire.encode_request(request, &from);
+    let wire = wire::for_version(version);
+    let text = wire::client_for_version(version).encode_request(request, &from);
     let Ok(Message::Request(request)) = Message::parse(&text) else {
         panic!()
     };

@@ -15,15 +15,14 @@ use serde::de::DeserializeOwned;
 /// The version, client and progress token that a modern request carries in `_meta`.
 // spec: META-07
 #[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Envelope<'a> {
+pub(crate) struct Envelope<'a> {
     /// The revision that the request names. It may be unknown.
-    pub version: Cow<'a, str>,
+    pub(crate) version: Cow<'a, str>,
     /// The client. For an unknown revision the version in it is the latest one; such a request is
     /// refused before it is served.
-    pub facts: Arc<ClientContext>,
+    pub(crate) facts: Arc<ClientContext>,
     /// The token under which the client wants progress.
-    pub progress_token: Option<ProgressToken>,
+    pub(crate) progress_token: Option<ProgressToken>,
     meta: RawJson<'a>,
     /// True if `_meta` has no other members.
     is_complete_meta: bool,

@@ -14,7 +14,7 @@ use super::Modern;
 use crate::wire::{ClientRequestContext, ClientWire, EncodedReply, MODERN, ReplyContext};
 use crate::{
     Call, ClientProfile, ClientRequest, Fault, InboundRequest, InputState, ItemKind, Listing,
-    Reply, ResultBody, ServerNotification, ServerProfile, modern, versioning,
+    Reply, ResultBody, ServerNotification, ServerProfile, modern,
 };
 
 fn server() -> ServerProfile {
@@ -186,10 +186,8 @@ fn over_the_wire<'a>(
     };
     assert_eq!(&request.id, id);
     assert_eq!(request.method, asked.method_name());
-    let versioning::RequestEra::Modern(envelope) = versioning::classify(&request, None) else {
-        panic!()
-    };
-    modern::read_request(&request, envelope, &server()).unwrap()
+    let read = modern::read_request(&request, None, &server(), false, |_| Ok(()));
+    read.unwrap().unwrap()
 }
 
 #[test]
@@ -249,12 +247,8 @@ fn read(text: &str) -> Result<InboundRequest, Fault> {
     let Ok(Message::Request(request)) = Message::parse(text.as_bytes()) else {
         panic!()
     };
-    match versioning::classify(&request, None) {
-        versioning::RequestEra::Modern(envelope) => {
-            modern::read_request(&request, envelope, &server())
-        }
-        other => panic!("{other:?}"),
-    }
+    let read = modern::read_request(&request, None, &server(), false, |_| Ok(()));
+    read.map(|inbound| inbound.unwrap())
 }
 
 #[test]

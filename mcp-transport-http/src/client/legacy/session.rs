@@ -11,8 +11,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri};
 use mcp_core::close_signal::CloseSignal;
-use mcp_core::wire;
-use mcp_core::{CancelHook, ChannelError, ClientNotification, CloseReason, Frame, SessionId};
+use mcp_core::{
+    CancelHook, ChannelError, ClientNotification, CloseReason, Frame, OneWayMessage, SessionId,
+};
 use mcp_types::meta::keys;
 use mcp_types::{Cancelled, Message, Meta, ProgressToken, ProtocolVersion, RequestId};
 use parking_lot::Mutex;
@@ -150,7 +151,7 @@ impl Session {
         if let Some(id) = headers.get(names::MCP_SESSION_ID) {
             let mut id = id.clone();
             id.set_sensitive(true);
-            let observed = id.to_str().ok().map(|id| SessionId::new(id.into()));
+            let observed = id.to_str().ok().map(|id| SessionId(id.into()));
             self.http.state.set_session(observed);
             let _ = self.id.set(id);
         }
@@ -284,12 +285,10 @@ impl Session {
         };
         let mut cancelled = Cancelled::from(call.id.clone());
         cancelled.reason = Some("the caller dropped the call".to_owned());
-        let mut body = Vec::new();
-        let wire = wire::client_for_version(version);
         let notification = ClientNotification::Cancelled(cancelled);
         let meta = hook.and_then(|hook| hook());
-        if wire.encode_client_notification(&notification, meta.as_ref(), &mut body) {
-            let _ = self.cancellations.try_send(body.into());
+        if let Some(message) = OneWayMessage::notification(&notification, meta.as_ref(), version) {
+            let _ = self.cancellations.try_send(message.body);
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::Response;
 use mcp_core::store::StreamId;
-use mcp_core::wire::Wire;
+use mcp_types::ProtocolVersion;
 use tracing::Instrument;
 
 use super::super::call::HttpCall;
@@ -23,11 +23,11 @@ use super::writer::{self, StreamWriter};
 /// Stores the events of a call that has ended, and returns the response that sends them.
 pub(in crate::server) async fn complete(
     stream: Arc<StoredStream>,
-    wire: &'static dyn Wire,
+    version: ProtocolVersion,
     events: Bytes,
     config: &Config,
 ) -> Response<Body> {
-    stream.append_first_event(wire).await;
+    stream.append_first_event(version).await;
     stream.append_all(events, true).await;
     read_from_start(stream, config)
 }
@@ -40,11 +40,11 @@ pub(in crate::server) fn running(
     first: Bytes,
     config: &Config,
 ) -> Response<Body> {
-    let wire = call.target().wire;
+    let version = call.target().version;
     let buffer = event_stream::start_detached(call, config);
     let writer = Arc::clone(&stream);
     let write = async move {
-        writer.append_first_event(wire).await;
+        writer.append_first_event(version).await;
         writer.append_from(first, buffer).await;
     };
     tokio::spawn(write.in_current_span());

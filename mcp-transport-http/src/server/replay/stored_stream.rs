@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 use bytes::Bytes;
 use mcp_core::NotificationBuffer;
 use mcp_core::store::{EventStore, StoredEvent, StreamId};
-use mcp_core::wire::Wire;
+use mcp_types::ProtocolVersion;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::super::config::EventStorage;
@@ -140,8 +140,8 @@ impl StoredStream {
     /// Stores an event without a message, so that the client has an id to reconnect with. Clients of
     /// older revisions do not support such events.
     // spec: RSM-05
-    pub(super) async fn append_first_event(&self, wire: &dyn Wire) {
-        if wire.version().has_stream_polling() {
+    pub(super) async fn append_first_event(&self, version: ProtocolVersion) {
+        if version.has_stream_polling() {
             self.append(StoredEvent::new(Bytes::new())).await;
         }
     }

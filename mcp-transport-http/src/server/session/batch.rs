@@ -10,9 +10,9 @@ use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt, select_all};
 use http::request::Parts;
 use http::{Response, StatusCode};
-use mcp_core::wire::{EncodedReply, Wire};
+use mcp_core::wire::EncodedReply;
 use mcp_core::{BoxFuture, Call, ClientContext, Extensions, Fault, Service};
-use mcp_types::{Message, ParseError, Request};
+use mcp_types::{Message, ParseError, ProtocolVersion, Request};
 
 use super::super::rejection::Rejection;
 use super::super::response::{self, Body};
@@ -30,7 +30,7 @@ pub(super) type BatchResponse<'a> = BoxFuture<'a, Response<Body>>;
 // spec: AUTH-S-08
 pub(super) fn check_scopes(
     service: &dyn Service,
-    wire: &'static dyn Wire,
+    version: ProtocolVersion,
     head: Box<Parts>,
     messages: &[Result<Message<'_>, ParseError>],
     read: impl Fn(&Request<'_>) -> Option<(Call, Arc<ClientContext>)>,
@@ -56,15 +56,15 @@ pub(super) fn check_scopes(
         None => Ok(()),
         Some(required) => {
             let fault = Fault::InsufficientScope { required };
-            Err(Rejection::new(wire, StatusCode::FORBIDDEN, None, fault))
+            Err(Rejection::new(version, StatusCode::FORBIDDEN, None, fault))
         }
     }
 }
 
 /// Returns the response to an element of a batch that is not a message.
-pub(super) fn parse_error(error: ParseError, wire: &dyn Wire) -> BatchResponse<'static> {
+pub(super) fn parse_error(error: ParseError, version: ProtocolVersion) -> BatchResponse<'static> {
     let id = error.id().cloned();
-    let response = response::error(StatusCode::OK, wire, id.as_ref(), &error.into());
+    let response = response::error(StatusCode::OK, version, id.as_ref(), &error.into());
     Box::pin(std::future::ready(response))
 }
 

@@ -79,7 +79,7 @@ pub(super) async fn open(
         lease,
         keep_alive: KeepAlive::new(&config.streams),
         end: lifetime::stream_end(config, None),
-        needs_first_event: session.protocol.wire().version().has_stream_polling(),
+        needs_first_event: session.protocol.version().has_stream_polling(),
         ready: ready.into(),
         more_after,
         session: Arc::clone(session),

@@ -59,7 +59,7 @@ impl HttpSession {
         permit: SessionPermit,
         reader: Option<Arc<ReaderSlot>>,
     ) -> Self {
-        protocol.set_observed_id(SessionId::new(Arc::clone(&id)));
+        protocol.set_observed_id(SessionId(Arc::clone(&id)));
         Self {
             id_header: HeaderValue::from_str(&id).ok(),
             id,
@@ -80,7 +80,7 @@ impl HttpSession {
     /// Creates a session with the same id, calls and streams, and a new state. Insert it with
     /// [`SessionTable::replace`](super::table::SessionTable::replace).
     pub(in crate::server) fn successor(&self, protocol: Session) -> Self {
-        protocol.set_observed_id(SessionId::new(Arc::clone(&self.id)));
+        protocol.set_observed_id(SessionId(Arc::clone(&self.id)));
         Self {
             id: Arc::clone(&self.id),
             id_header: self.id_header.clone(),
@@ -137,7 +137,7 @@ impl HttpSession {
         ReplyTarget {
             id: id.clone(),
             profile: Arc::clone(self.protocol.profile()),
-            wire: self.protocol.wire(),
+            version: self.protocol.version(),
         }
     }
 

@@ -138,7 +138,7 @@ pub(super) fn find(
     {
         return Err(Rejection::session_not_found());
     }
-    if !headers.has_version(session.protocol.wire().version()) {
+    if !headers.has_version(session.protocol.version()) {
         version(head, &*session.service)?;
     }
     Ok(session)

@@ -68,8 +68,8 @@ pub(super) fn handle_request(
         Ok(started) => return started,
         Err(rejected) => {
             let (status, fault) = *rejected;
-            let wire = session.protocol.wire();
-            Box::new(response::error(status, wire, Some(&request.id), &fault))
+            let version = session.protocol.version();
+            Box::new(response::error(status, version, Some(&request.id), &fault))
         }
     };
     response::set_session_id(&mut response, session.id_header());
@@ -129,7 +129,7 @@ fn start_call(
 ) -> Box<CallResponse> {
     let mode = session.settings().answer;
     let protocol = &session.protocol;
-    let new_buffer = || Arc::new(new_buffer(target.wire));
+    let new_buffer = || Arc::new(new_buffer(target.version));
     let notifications = if mode == AnswerMode::AlwaysJson {
         // Nothing can be sent to the client before the reply.
         let closed = new_buffer();
@@ -145,7 +145,7 @@ fn start_call(
         None
     };
     if let Some(stream) = &stored_stream
-        && target.wire.version().has_stream_polling()
+        && target.version.has_stream_polling()
     {
         let stream = Arc::downgrade(stream);
         extensions.insert(StreamControl::new(move || {
@@ -155,7 +155,7 @@ fn start_call(
         }));
     }
     if session.service.observer().is_some() {
-        extensions.insert(SessionId::new(Arc::clone(&session.id)));
+        extensions.insert(SessionId(Arc::clone(&session.id)));
     }
     let options = ResponseOptions {
         mode,

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Response, StatusCode};
+use mcp_core::ClientNotification;
+use mcp_core::legacy::read_batch;
 use mcp_core::store::RelayEvent;
-use mcp_core::wire::batch;
-use mcp_core::{ClientNotification, ClientRequest};
 use mcp_types::Message;
 
 use super::super::config::{SessionEnd, SessionMode};
@@ -60,9 +60,9 @@ async fn relay_message(session: &HttpSession, message: &Message<'_>) -> bool {
     match message {
         Message::Response(response) => Box::pin(relay::forward_response(session, response)).await,
         Message::Notification(notification) => {
-            let wire = session.protocol.wire();
+            let version = session.protocol.version();
             if let Some(ClientNotification::Cancelled(cancelled)) =
-                wire.decode_client_notification(notification)
+                ClientNotification::decode(notification, version)
                 && let Some(id) = cancelled.request_id
             {
                 Box::pin(relay::notify(session, RelayEvent::Cancelled(id))).await;
@@ -107,17 +107,17 @@ async fn respond_to_batch(
     head: Box<Parts>,
     body: &[u8],
 ) -> Result<Response<Body>, Rejection> {
-    let wire = session.protocol.wire();
-    let messages = batch::read(body, wire.version())
+    let version = session.protocol.version();
+    let messages = read_batch(body, version)
         .map_err(|fault| Rejection::legacy(StatusCode::BAD_REQUEST, None, fault))?;
     check_scopes(
         &*session.service,
-        wire,
+        version,
         head.clone(),
         &messages,
-        |request| match wire.decode_request(request).ok()?.request {
-            ClientRequest::Call(call) => Some((call, session.protocol.facts())),
-            _ => None,
+        |request| {
+            let (call, _) = stateless::call(request, version, session.protocol.profile())?;
+            Some((call, session.protocol.facts()))
         },
     )?;
     let _activity = session.calls.keep_alive();
@@ -149,7 +149,7 @@ async fn respond_to_batch(
                 drop(message::handle_response(session, &response));
             }
             Ok(_) => {}
-            Err(error) => responses.push(parse_error(error, wire)),
+            Err(error) => responses.push(parse_error(error, version)),
         }
     }
     let mut response = join(responses).await;

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use http::Response;
 use http::request::Parts;
-use mcp_core::legacy::Session;
-use mcp_core::wire;
-use mcp_core::{ClientRequest, Fault, Principal, SessionRequest};
-use mcp_types::{InitializeParams, ProtocolVersion, Request};
+use mcp_core::legacy::{Session, decode_initialize};
+use mcp_core::{Fault, Principal};
+use mcp_types::Request;
 use uuid::Uuid;
 
 use super::super::config::SessionEnd;
@@ -56,21 +55,6 @@ pub(super) async fn open(
     let mut response = exchange::ready(session.settings().answer, &target, reply);
     response::set_session_id(&mut response, session.id_header());
     Ok(response)
-}
-
-/// Decodes `initialize`.
-///
-/// # Errors
-///
-/// Returns a fault when the request has another method or invalid parameters.
-pub(in crate::server) fn decode_initialize(
-    request: &Request<'_>,
-) -> Result<Arc<InitializeParams>, Fault> {
-    let wire = wire::for_version(ProtocolVersion::LATEST_LEGACY);
-    match wire.decode_request(request)?.request {
-        ClientRequest::Session(SessionRequest::Initialize(params)) => Ok(params),
-        other => Err(Fault::no_such_method(other.method_name())),
-    }
 }
 
 /// Returns an id that cannot be guessed, or the id of the configured function.

@@ -39,7 +39,11 @@ impl AddressBlock {
     /// Returns the block of `address`, or `None` for loopback addresses: they have no share, because
     /// most of them belong to a reverse proxy.
     fn new(address: IpAddr) -> Option<Self> {
-        ClientAddress::new(address, None).block().map(Self)
+        let address = ClientAddress {
+            ip: address,
+            port: None,
+        };
+        address.block().map(Self)
     }
 }
 

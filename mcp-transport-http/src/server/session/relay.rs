@@ -1,6 +1,7 @@
 //! Messages between the servers that share sessions: a response, cancellation or DELETE that reaches
 //! one server is passed to the server that waits for it.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Weak};
 
 use mcp_core::store::{RelayEvent, RelayMessage, RelayTarget, SessionRelay, StoreError};
@@ -35,7 +36,7 @@ fn spawn(context: &SessionContext<'_>, relay: Arc<dyn SessionRelay>) -> AbortHan
 async fn receive(table: Weak<SessionTable>, config: Arc<Config>, relay: Arc<dyn SessionRelay>) {
     let mut loading = JoinSet::new();
     loop {
-        let RelayMessage { session, event, .. } = relay.receive().await;
+        let RelayMessage { session, event } = relay.receive().await;
         let Some(table) = table.upgrade() else {
             return;
         };
@@ -92,7 +93,7 @@ pub(super) async fn forward_response(session: &HttpSession, response: &Response<
         return false;
     }
     let target = RelayTarget::Node(node);
-    let event = RelayEvent::response(response);
+    let event = RelayEvent::Response(to_json(response));
     let sent = send(session, &**relay, target, event).await;
     sent.is_ok_and(|reached| reached > 0)
 }
@@ -121,9 +122,26 @@ async fn send(
     target: RelayTarget,
     event: RelayEvent,
 ) -> Result<usize, StoreError> {
-    let message = RelayMessage::new(&*session.id, event);
+    let message = RelayMessage {
+        session: (*session.id).to_owned(),
+        event,
+    };
     let call = async { relay.send(target, message).await };
     guard("relay a message", session.config.store_timeout, call).await
+}
+
+/// Returns a response as a JSON-RPC message.
+fn to_json(response: &Response<'_>) -> String {
+    // Ids and error objects are always serializable.
+    let id = serde_json::to_string(&response.id).unwrap_or_default();
+    let (name, value) = match &response.outcome {
+        Ok(result) => ("result", Cow::Borrowed(result.as_str())),
+        Err(error) => {
+            let error = serde_json::to_string(error).unwrap_or_default();
+            ("error", Cow::Owned(error))
+        }
+    };
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"{name}":{value}}}"#)
 }
 
 /// Returns the number of the server that made the id of a request to a client.

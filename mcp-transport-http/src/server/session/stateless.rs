@@ -1,10 +1,14 @@
 //! Legacy clients without sessions: each request is independent of all others.
 
+use std::sync::Arc;
+
 use http::request::Parts;
 use http::{Response, StatusCode};
-use mcp_core::legacy::{DEFAULT_VERSION, HandledRequest, read_stateless};
-use mcp_core::wire::{self, batch};
-use mcp_core::{ClientRequest, Extensions, Fault, Reply, ReplyTarget, ResultBody};
+use mcp_core::legacy::{DEFAULT_VERSION, HandledRequest, read_batch, read_stateless};
+use mcp_core::{
+    Call, ClientContext, ClientRequest, Extensions, Fault, Reply, ReplyTarget, ResultBody,
+    ServerProfile,
+};
 use mcp_types::{Message, ProtocolVersion, Request};
 
 use super::super::exchange::{self, MessageOutcome, ResponseOptions};
@@ -47,22 +51,15 @@ pub(super) async fn respond_to_batch(
     body: &[u8],
 ) -> Result<Response<Body>, Rejection> {
     let version = version(context, &head)?;
-    let messages = batch::read(body, version)
+    let messages = read_batch(body, version)
         .map_err(|fault| Rejection::legacy(StatusCode::BAD_REQUEST, None, fault))?;
-    let wire = wire::for_version(version);
     let profile = context.service.profile();
     check_scopes(
         &**context.service,
-        wire,
+        version,
         head.clone(),
         &messages,
-        |request| match read_stateless(request, version, &profile) {
-            Ok(HandledRequest::Call(inbound)) => match inbound.request {
-                ClientRequest::Call(call) => Some((call, inbound.facts)),
-                _ => None,
-            },
-            _ => None,
-        },
+        |request| call(request, version, &profile),
     )?;
     let mut responses: Vec<BatchResponse<'_>> = Vec::new();
     for message in messages {
@@ -75,10 +72,25 @@ pub(super) async fn respond_to_batch(
                 }));
             }
             Ok(_) => {}
-            Err(error) => responses.push(parse_error(error, wire)),
+            Err(error) => responses.push(parse_error(error, version)),
         }
     }
     Ok(join(responses).await)
+}
+
+/// Returns the call of a request, if it is one that the server can read.
+pub(super) fn call(
+    request: &Request<'_>,
+    version: ProtocolVersion,
+    profile: &ServerProfile,
+) -> Option<(Call, Arc<ClientContext>)> {
+    match read_stateless(request, version, profile) {
+        Ok(HandledRequest::Call(inbound)) => match inbound.request {
+            ClientRequest::Call(call) => Some((call, inbound.facts)),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 // spec: HTTP-SL-13, HTTP-SL-14
@@ -98,10 +110,10 @@ fn handle_request(
     let mut target = ReplyTarget {
         id: request.id.clone(),
         profile,
-        wire: wire::for_version(version),
+        version,
     };
     let error = |target: &ReplyTarget, status: StatusCode, fault: &Fault| {
-        let response = response::error(status, target.wire, Some(&target.id), fault);
+        let response = response::error(status, target.version, Some(&target.id), fault);
         response.into()
     };
     let mode = context.config.sessions.answer;
@@ -127,7 +139,7 @@ fn handle_request(
     } = &reply
         && let Ok(selected) = result.protocol_version.parse()
     {
-        target.wire = wire::for_version(selected);
+        target.version = selected;
     }
     exchange::ready(mode, &target, reply).into()
 }

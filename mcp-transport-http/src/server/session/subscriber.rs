@@ -8,7 +8,10 @@ use super::super::config::Config;
 
 /// Returns the sender of a request as a subscriber.
 pub(in crate::server) fn subscriber(head: Box<Parts>, config: &Config) -> Subscriber {
-    Subscriber::new(head.into(), config.gate.clone())
+    Subscriber {
+        extensions: head.into(),
+        gate: config.gate.clone(),
+    }
 }
 
 /// Returns the sender of a request as a subscriber for the lifetime of a stream.

@@ -7,6 +7,7 @@ mod eviction;
 mod expiry;
 mod http_sse;
 mod limits;
+mod memory_relay;
 mod races;
 mod reference_go;
 mod reference_typescript;

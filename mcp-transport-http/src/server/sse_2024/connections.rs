@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mcp_core::wire;
 use mcp_core::{NotificationBuffer, Principal, Reply, ReplyTarget};
 use mcp_types::ProtocolVersion;
 use parking_lot::Mutex;
@@ -43,13 +42,12 @@ pub(super) struct OpenSession {
 
 impl SseConnection {
     pub(super) fn new(permit: SessionPermit, principal: Option<&Principal>) -> Arc<Self> {
-        let wire = wire::for_version(ProtocolVersion::V2024_11_05);
         Arc::new(Self {
             id: Uuid::new_v4().to_string().into(),
             reader: Arc::default(),
             owner: principal.cloned(),
             permit: Mutex::new(Some(permit)),
-            early_replies: new_buffer(wire).replacing_when_full(),
+            early_replies: new_buffer(ProtocolVersion::V2024_11_05).replacing_when_full(),
             session: Mutex::default(),
         })
     }

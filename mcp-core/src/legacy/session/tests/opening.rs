@@ -26,7 +26,7 @@ fn session_has_the_requested_or_the_newest_revision() {
             SessionLimits::default(),
         )
         .unwrap();
-        assert_eq!(session.wire().version(), expected);
+        assert_eq!(session.version(), expected);
         let Reply::Complete {
             body: ResultBody::Initialize(result),
             ..

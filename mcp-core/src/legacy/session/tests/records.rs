@@ -34,7 +34,7 @@ fn stored_session_is_restored() {
 
     let restored = Session::restore(record.clone(), &server, SessionLimits::default());
     assert_eq!(restored.record(), record);
-    assert_eq!(restored.wire().version(), V2025_03_26);
+    assert_eq!(restored.version(), V2025_03_26);
     server
         .bus
         .publish(ChangeEvent::Resource { uri: "a:b".into() });

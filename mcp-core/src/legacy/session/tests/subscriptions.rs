@@ -62,7 +62,10 @@ fn changes_of_unreadable_resources_are_skipped() {
     // spec: GAP-10
     let (server, session) = opened_with(SessionLimits::default());
     session.handle_notification(&note(READY));
-    let who = Subscriber::new(crate::Extensions::new(), Some(Arc::new(Discreet)));
+    let who = Subscriber {
+        gate: Some(Arc::new(Discreet)),
+        ..Subscriber::default()
+    };
     for (uri, fits) in [("a:b/private", false), ("a:b", true)] {
         let text = asks("resources/subscribe", &format!(r#"{{"uri":"{uri}"}}"#));
         let admitted = session.handle_request(&request(&text), || who.clone());

@@ -1,11 +1,12 @@
 //! Two servers that share their stores.
 
 use mcp_core::store::{
-    EventStore as _, MemoryEventStore, MemoryRelay, MemorySessionStore, RelayEvent, RelayMessage,
-    RelayTarget, SessionRelay as _, StoredEvent, StreamId,
+    EventStore as _, MemoryEventStore, MemorySessionStore, RelayEvent, RelayMessage, RelayTarget,
+    SessionRelay as _, StoredEvent, StreamId,
 };
 use mcp_core::{ChangeBus as _, ChangeEvent};
 
+use super::memory_relay::{MemoryRelay, RelayedStore};
 use super::*;
 use crate::server::{SessionEnd, SessionEvent};
 
@@ -23,23 +24,27 @@ fn clock() -> std::time::Instant {
 }
 
 fn nodes() -> Nodes {
-    nodes_with(MemorySessionStore::new())
+    nodes_with(None)
 }
 
 /// Returns servers that pass messages to each other.
 fn related_nodes() -> Nodes {
-    nodes_with(MemorySessionStore::new().with_relay(MemoryRelay::default()))
+    nodes_with(Some(MemoryRelay::default()))
 }
 
-fn nodes_with(store: MemorySessionStore) -> Nodes {
+fn nodes_with(relay: Option<MemoryRelay>) -> Nodes {
     let tools = Tools::new();
-    let sessions = Arc::new(store.clock(clock));
+    let sessions = Arc::new(MemorySessionStore::new().clock(clock));
+    let store = RelayedStore {
+        sessions: sessions.clone(),
+        relay,
+    };
     let events = Arc::new(MemoryEventStore::new().clock(clock));
     let told = Arc::<Mutex<Vec<String>>>::default();
     let endpoints = ["a", "b"].map(|name| {
         let told = told.clone();
         StreamableHttp::new(Served(tools.clone()))
-            .sessions(Sessions::in_memory().store(sessions.clone()))
+            .sessions(Sessions::in_memory().store(store.clone()))
             .events(events.clone())
             .on_session(move |event| {
                 let what = match event {
@@ -209,7 +214,7 @@ async fn stream_of_a_silent_server_ends_and_can_be_resumed_again() {
 async fn stream_of_a_killed_server_ends_and_is_refused() {
     let relay = MemoryRelay::default();
     let writer = relay.join();
-    let nodes = nodes_with(MemorySessionStore::new().with_relay(relay));
+    let nodes = nodes_with(Some(relay));
     let here = Peer::open(&nodes.endpoints[0]).await;
     let session = here.session.clone().unwrap();
     let name = format!("a.{}-1", writer.node());
@@ -436,11 +441,14 @@ async fn late_message_about_an_older_stream_ends_nothing() {
     let relay = MemoryRelay::default();
     let late = relay.join();
     let older = late.next_number().await.unwrap();
-    let nodes = nodes_with(MemorySessionStore::new().with_relay(relay));
+    let nodes = nodes_with(Some(relay));
     let here = Peer::open(&nodes.endpoints[0]).await;
     let mut stream = here.get().await;
     let id = here.session.as_deref().unwrap();
-    let message = |number| RelayMessage::new(id, RelayEvent::StreamOpened(number));
+    let message = |number| RelayMessage {
+        session: id.to_owned(),
+        event: RelayEvent::StreamOpened(number),
+    };
     late.send(RelayTarget::Others, message(older))
         .await
         .unwrap();

@@ -1,6 +1,6 @@
 //! Notifications of both sides.
 
-use mcp_core::{ClientNotification, ServerNotification};
+use crate::{ClientNotification, ServerNotification};
 use mcp_types::{Cancelled, ElicitationComplete, LogMessage, ProgressUpdate, RequestId};
 use proptest::option::of;
 use proptest::prelude::*;

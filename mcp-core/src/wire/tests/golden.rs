@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use mcp_core::{
+use crate::{
     ClientNotification, ClientRequest, ClientResponse, Fault, Reply, ResultBody,
     ServerNotification, ServerRequest, SessionRequest,
 };
@@ -20,7 +20,7 @@ use mcp_types::{
 };
 use serde_json::{Value, json};
 
-use crate::messages::Side;
+use super::messages::Side;
 
 const R1: ProtocolVersion = ProtocolVersion::V2024_11_05;
 const R2: ProtocolVersion = ProtocolVersion::V2025_03_26;

@@ -1,7 +1,7 @@
 //! Helpers that encode and decode messages over the wires of all revisions.
 
-use mcp_core::wire::{self, ClientRequestContext, ReplyContext, ServerRequestContext};
-use mcp_core::{
+use crate::wire::{self, ClientRequestContext, ReplyContext, ServerRequestContext};
+use crate::{
     ClientNotification, ClientProfile, ClientRequest, ClientResponse, Fault, InputState, Reply,
     ServerNotification, ServerProfile, ServerRequest,
 };
@@ -32,7 +32,11 @@ impl Side {
         }
     }
 
-    fn wire(&self) -> &'static dyn wire::ClientWire {
+    fn wire(&self) -> &'static dyn wire::Wire {
+        wire::for_version(self.version)
+    }
+
+    fn client_wire(&self) -> &'static dyn wire::ClientWire {
         wire::client_for_version(self.version)
     }
 
@@ -46,7 +50,7 @@ impl Side {
             .is_some_and(|method| method.spec().may_require_input);
         from.input = Some(&self.input).filter(|_| retries && self.version.is_modern());
         from.log_level = self.version.is_modern().then_some(LoggingLevel::Info);
-        self.wire().encode_request(asked, &from)
+        self.client_wire().encode_request(asked, &from)
     }
 
     pub(crate) fn read_call(&self, text: &[u8]) -> wire::DecodedRequest {
@@ -61,11 +65,13 @@ impl Side {
     }
 
     pub(crate) fn read_reply(&self, asked: &ClientRequest, text: &[u8]) -> Reply {
-        self.wire().decode_reply(asked, &response(text)).unwrap()
+        self.client_wire()
+            .decode_reply(asked, &response(text))
+            .unwrap()
     }
 
     pub(crate) fn read_raw_reply(&self, asked: &ClientRequest, text: &[u8]) -> Reply {
-        let wire = self.wire();
+        let wire = self.client_wire();
         wire.decode_raw_reply(asked, &response(text)).unwrap()
     }
 
@@ -84,13 +90,18 @@ impl Side {
 
     pub(crate) fn read_note(&self, text: &[u8]) -> (ServerNotification, Option<RequestId>) {
         let note = notification(text);
-        let read = self.wire().decode_server_notification(&note).unwrap();
-        (read, self.wire().subscription_id(&note))
+        let read = self
+            .client_wire()
+            .decode_server_notification(&note)
+            .unwrap();
+        (read, wire::subscription_id(&note))
     }
 
     pub(crate) fn client_note(&self, note: &ClientNotification) -> Option<Vec<u8>> {
         let mut out = Vec::new();
-        let written = self.wire().encode_client_notification(note, None, &mut out);
+        let written = self
+            .client_wire()
+            .encode_client_notification(note, None, &mut out);
         assert_eq!(written, !out.is_empty());
         written.then_some(out)
     }
@@ -107,14 +118,16 @@ impl Side {
         self.wire().encode_server_request(ask, &from)
     }
 
-    pub(crate) fn read_ask(&self, text: &[u8]) -> wire::DecodedServerRequest {
-        self.wire().decode_server_request(&request(text)).unwrap()
+    pub(crate) fn read_ask(&self, text: &[u8]) -> ServerRequest {
+        self.client_wire()
+            .decode_server_request(&request(text))
+            .unwrap()
     }
 
     pub(crate) fn answer(&self, answer: &ClientResponse) -> Vec<u8> {
         let mut out = Vec::new();
         assert!(
-            self.wire()
+            self.client_wire()
                 .encode_client_response(answer, &self.id, &mut out)
         );
         out

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_core::{Call, ClientRequest, Fault, ItemKind, Reply, ResultBody, SessionRequest};
+use crate::{Call, ClientRequest, Fault, ItemKind, Reply, ResultBody, SessionRequest};
 use mcp_types::{
     CallToolParams, CallToolResult, ClientCapabilities, CompleteResult, DiscoverResult,
     ElicitUrlParams, ErrorObject, GetPromptResult, InitializeResult, ListenResult, PromptMessage,

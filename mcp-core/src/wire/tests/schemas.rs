@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use mcp_core::{ClientRequest, ClientResponse, Reply, ServerRequest};
+use crate::{ClientRequest, ClientResponse, Reply, ServerRequest};
 use mcp_types::{
     ClientMessage, ClientParams, Method, ProtocolVersion, ServerMessage, ServerParams,
 };
@@ -12,10 +12,10 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 
-use crate::golden;
-use crate::messages::Side;
-use crate::spec::{Spec, members};
-use crate::strategies::{self, Range};
+use super::golden;
+use super::messages::Side;
+use super::spec::{Spec, members};
+use super::strategies::{self, Range};
 
 /// The number of generated values per kind.
 const CASES: usize = 600;

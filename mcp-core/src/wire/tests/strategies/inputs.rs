@@ -1,6 +1,6 @@
 //! Requests for input and their responses.
 
-use mcp_core::{ClientResponse, Fault, InputState, ServerRequest};
+use crate::{ClientResponse, Fault, InputState, ServerRequest};
 use mcp_types::legacy_tasks::TaskMetadata;
 use mcp_types::{
     BooleanSchema, Choice, CreateMessageParams, CreateMessageResult, ElicitFormParams,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_core::{Listing, ResultBody};
+use crate::{Listing, ResultBody};
 use mcp_types::legacy_tasks::TaskSupport;
 use mcp_types::{
     Cursor, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use mcp_core::wire::{self, ReplyContext, ServerRequestContext};
-use mcp_core::{
+use crate::wire::{self, ReplyContext, ServerRequestContext};
+use crate::{
     BoxFuture, Call, ClientContext, ClientRequest, ClientResponse, Exchange, Extensions, Fault,
     ItemKind, NotificationSender, Reply, RequestMetaObject, ServerProfile, ServerRequest, Service,
-    modern, versioning,
+    modern,
 };
 use mcp_types::{
     ClientCapabilities, ElicitUrlParams, ErrorObject, Implementation, InputRequest, Message,
@@ -14,7 +14,7 @@ use mcp_types::{
     codes,
 };
 
-use crate::messages::Side;
+use super::messages::Side;
 
 fn parse(text: &str) -> Request<'_> {
     match Message::parse(text.as_bytes()).unwrap() {
@@ -32,7 +32,7 @@ const PARAMS: &str = r#"{"name":"a","uri":"file:///a","level":"info","ref":{"typ
 #[test]
 fn method_is_known_where_the_table_has_it() {
     for version in ProtocolVersion::ALL {
-        let wire = wire::client_for_version(version);
+        let wire = wire::for_version(version);
         for method in Method::ALL {
             let spec = method.spec();
             let text =
@@ -52,7 +52,7 @@ fn method_is_known_where_the_table_has_it() {
 
             let by_server =
                 !version.is_modern() && matches!(spec.sender, Sender::Server | Sender::Both);
-            let read = wire.decode_server_request(&request);
+            let read = wire::client_for_version(version).decode_server_request(&request);
             assert_eq!(
                 read.is_ok(),
                 exists && by_server,
@@ -66,19 +66,20 @@ fn method_is_known_where_the_table_has_it() {
 
 #[test]
 fn modern_era_has_no_server_requests() {
-    let wire = wire::client_for_version(ProtocolVersion::LATEST);
+    let wire = wire::for_version(ProtocolVersion::LATEST);
     let id = RequestId::from(1);
     for ask in [ServerRequest::Ping, InputRequest::ListRoots.into()] {
         let refused = wire.encode_server_request(&ask, &ServerRequestContext::new(&id));
         assert!(matches!(refused, Err(Fault::NoSuchMethod { .. })));
     }
     let mut out = Vec::new();
+    let wire = wire::client_for_version(ProtocolVersion::LATEST);
     assert!(!wire.encode_client_response(&ClientResponse::Pong, &id, &mut out) && out.is_empty());
 }
 
 #[test]
 fn invalid_parameter_is_named_by_path() {
-    let wire = wire::client_for_version(ProtocolVersion::V2025_11_25);
+    let wire = wire::for_version(ProtocolVersion::V2025_11_25);
     for (method, params, named) in [
         ("initialize", r#"{"protocolVersion":7}"#, "protocolVersion"),
         ("logging/setLevel", r#"{"level":"loud"}"#, "level"),
@@ -96,6 +97,7 @@ fn invalid_parameter_is_named_by_path() {
         assert!(message.contains(named), "{message}");
     }
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":7}],"maxTokens":1}}"#;
+    let wire = wire::client_for_version(ProtocolVersion::V2025_11_25);
     let Err(Fault::BadParams { message, .. }) = wire.decode_server_request(&parse(text)) else {
         panic!()
     };
@@ -200,10 +202,8 @@ fn request_meta(members: &str) -> RequestMetaObject {
         "io.modelcontextprotocol/clientCapabilities":{{}}{members}}}}}}}"#
     );
     let request = parse(&text);
-    let versioning::RequestEra::Modern(envelope) = versioning::classify(&request, None) else {
-        panic!()
-    };
-    let inbound = modern::read_request(&request, envelope, &Nothing.profile()).unwrap();
+    let read = modern::read_request(&request, None, &Nothing.profile(), false, |_| Ok(()));
+    let inbound = read.unwrap().unwrap();
     let meta = inbound.meta;
     assert!(
         meta.object().unwrap().as_str().contains(members),
@@ -256,10 +256,8 @@ fn listen_is_unknown_without_changes() {
         "io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},
         "traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}}"#;
     let request = parse(text);
-    let versioning::RequestEra::Modern(envelope) = versioning::classify(&request, None) else {
-        panic!()
-    };
-    let inbound = modern::read_request(&request, envelope, &Nothing.profile()).unwrap();
+    let read = modern::read_request(&request, None, &Nothing.profile(), false, |_| Ok(()));
+    let inbound = read.unwrap().unwrap();
     assert!(matches!(inbound.request, ClientRequest::Listen(_)));
 
     let call = Call::ListTools(mcp_types::Page::default());
@@ -273,8 +271,8 @@ fn listen_is_unknown_without_changes() {
     let answered = inbound.serve(
         &Nothing,
         &profile,
-        NotificationSender::none(),
-        Extensions::new(),
+        NotificationSender::default(),
+        Extensions::default(),
     );
     let reply = futures::executor::block_on(answered);
     let text =

@@ -1,21 +1,25 @@
-//! The server's half of a wire.
+//! The encoders and decoders of a revision.
 
 use std::fmt::Debug;
 
 use mcp_types::{ErrorObject, Meta, Notification, ProtocolVersion, Request, RequestId, Response};
 
-use super::{DecodeError, DecodedRequest, EncodedReply, ReplyContext, ServerRequestContext};
-use crate::{ClientNotification, ClientResponse, Fault, Reply, ServerNotification, ServerRequest};
+use super::{
+    ClientRequestContext, DecodeError, DecodedRequest, EncodedReply, ReplyContext,
+    ServerRequestContext,
+};
+use crate::{
+    ClientNotification, ClientRequest, ClientResponse, Fault, Reply, ServerNotification,
+    ServerRequest,
+};
 
-/// The server's half of one protocol revision: decodes what a client sends and encodes what a
-/// server sends.
+/// One protocol revision, as servers use it.
 ///
 /// Encoders write only what the revision has. Values lose the fields that an older peer does not
 /// know, and messages that the revision does not have are refused.
 ///
-/// The trait is sealed. [`for_version`](super::for_version) returns the implementation for a
-/// revision.
-pub trait Wire: sealed::Sealed + Debug + Send + Sync {
+/// [`for_version`](super::for_version) returns the implementation for a revision.
+pub(crate) trait Wire: Debug + Send + Sync {
     /// Returns the revision.
     fn version(&self) -> ProtocolVersion;
 
@@ -88,7 +92,71 @@ pub trait Wire: sealed::Sealed + Debug + Send + Sync {
     ) -> Result<ClientResponse, DecodeError>;
 }
 
-pub(super) mod sealed {
-    #[expect(unnameable_types, reason = "seals the trait")]
-    pub trait Sealed {}
+/// One protocol revision, as clients use it. It is a trait of its own, so that the program of a server
+/// does not contain the decoders of results.
+pub(crate) trait ClientWire: Debug + Send + Sync {
+    /// Encodes a request. A server refuses a method that the revision does not have.
+    fn encode_request(
+        &self,
+        request: &ClientRequest,
+        context: &ClientRequestContext<'_>,
+    ) -> Vec<u8>;
+
+    /// Decodes the response to `request`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`DecodeError`] when the result does not fit the method.
+    fn decode_reply(
+        &self,
+        request: &ClientRequest,
+        response: &Response<'_>,
+    ) -> Result<Reply, DecodeError>;
+
+    /// Decodes the response to `request`, except for the result content of `tools/call`, `resources/read` and
+    /// `prompts/get`, which become a [`RawResult`](crate::RawResult).
+    ///
+    /// # Errors
+    ///
+    /// Returns [`DecodeError`] when the result does not fit the method.
+    fn decode_raw_reply(
+        &self,
+        request: &ClientRequest,
+        response: &Response<'_>,
+    ) -> Result<Reply, DecodeError>;
+
+    /// Decodes a notification of the server. Returns `None` when no server of this revision may
+    /// send it, or when it is malformed.
+    fn decode_server_notification(
+        &self,
+        notification: &Notification<'_>,
+    ) -> Option<ServerNotification>;
+
+    /// Encodes a notification of the client, with further keys of `_meta`. Returns false and writes
+    /// nothing when the revision does not have it.
+    #[must_use = "false means that nothing was written"]
+    fn encode_client_notification(
+        &self,
+        notification: &ClientNotification,
+        meta: Option<&Meta>,
+        out: &mut Vec<u8>,
+    ) -> bool;
+
+    /// Decodes a request of the server.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Fault::NoSuchMethod`] when the revision does not have the request, and
+    /// [`Fault::BadParams`] when the parameters do not fit it.
+    fn decode_server_request(&self, request: &Request<'_>) -> Result<ServerRequest, Fault>;
+
+    /// Encodes the response to a request of the server. Returns false and writes nothing in
+    /// 2026-07-28, which has no requests of servers.
+    #[must_use = "false means that nothing was written"]
+    fn encode_client_response(
+        &self,
+        response: &ClientResponse,
+        id: &RequestId,
+        out: &mut Vec<u8>,
+    ) -> bool;
 }

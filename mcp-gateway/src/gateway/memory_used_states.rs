@@ -1,0 +1,143 @@
+//! The request states that clients have used, in memory.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use mcp_core::CallerKey;
+use mcp_core::deadline::finite;
+use mcp_core::store::{StoreError, UsedStateStore};
+use parking_lot::Mutex;
+
+/// A store in the memory of this process. Clones share the states.
+///
+/// It has at most 100,000 states, and 10,000 of one caller. When it is full, further ones fail until others have
+/// expired.
+#[derive(Debug, Clone)]
+pub struct MemoryUsedStates {
+    used: Arc<Mutex<UsedStates>>,
+    clock: fn() -> Instant,
+}
+
+/// States of all callers.
+const MAX_STATES: usize = 100_000;
+/// States of one caller.
+const MAX_OF_CALLER: usize = 10_000;
+
+#[derive(Debug, Default)]
+struct UsedStates {
+    by_id: HashMap<Arc<str>, CallerKey>,
+    by_expiry: BTreeSet<(Instant, Arc<str>)>,
+    /// The number of states per caller.
+    callers: HashMap<CallerKey, usize>,
+}
+
+impl MemoryUsedStates {
+    /// Sets the clock. Default: [`Instant::now`].
+    #[cfg(test)]
+    fn clock(mut self, clock: fn() -> Instant) -> Self {
+        self.clock = clock;
+        self
+    }
+}
+
+impl Default for MemoryUsedStates {
+    fn default() -> Self {
+        Self {
+            used: Arc::default(),
+            clock: Instant::now,
+        }
+    }
+}
+
+impl UsedStates {
+    fn expire(&mut self, now: Instant) {
+        while let Some((until, id)) = self.by_expiry.pop_first() {
+            if until > now {
+                self.by_expiry.insert((until, id));
+                return;
+            }
+            if let Some(caller) = self.by_id.remove(&id)
+                && let Some(count) = self.callers.get_mut(&caller)
+            {
+                *count -= 1;
+                if *count == 0 {
+                    self.callers.remove(&caller);
+                }
+            }
+        }
+    }
+
+    fn insert(&mut self, caller: &CallerKey, id: &str, until: Instant) -> Result<bool, StoreError> {
+        if self.by_id.contains_key(id) {
+            return Ok(false);
+        }
+        let of_caller = self.callers.get(caller).copied().unwrap_or_default();
+        if self.by_id.len() >= MAX_STATES || of_caller >= MAX_OF_CALLER {
+            return Err(StoreError::new("too many request states are used"));
+        }
+        let id: Arc<str> = id.into();
+        self.by_expiry.insert((until, id.clone()));
+        self.by_id.insert(id, caller.clone());
+        *self.callers.entry(caller.clone()).or_default() += 1;
+        Ok(true)
+    }
+}
+
+#[async_trait]
+impl UsedStateStore for MemoryUsedStates {
+    async fn insert(
+        &self,
+        caller: &CallerKey,
+        id: &str,
+        ttl: Duration,
+    ) -> Result<bool, StoreError> {
+        let now = (self.clock)();
+        let mut used = self.used.lock();
+        used.expire(now);
+        used.insert(caller, id, now + finite(ttl))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::{Duration, Instant};
+
+    use futures_util::FutureExt as _;
+    use mcp_core::{CallerKey, Principal};
+
+    use super::{MAX_OF_CALLER, MemoryUsedStates, UsedStateStore as _};
+
+    static SECONDS: AtomicU64 = AtomicU64::new(0);
+
+    fn clock() -> Instant {
+        static START: OnceLock<Instant> = OnceLock::new();
+        *START.get_or_init(Instant::now) + Duration::from_secs(SECONDS.load(Ordering::Relaxed))
+    }
+
+    #[test]
+    fn state_is_used_once_until_it_expires_within_the_limit_of_its_caller() {
+        let store = MemoryUsedStates::default().clock(clock);
+        let (ada, bob) = (Principal::new("i", "ada"), Principal::new("i", "bob"));
+        let (ada, bob) = (CallerKey::new(Some(&ada)), CallerKey::new(Some(&bob)));
+        let ttl = Duration::from_secs(10);
+        let insert =
+            |caller: &CallerKey, id: &str| store.insert(caller, id, ttl).now_or_never().unwrap();
+        assert!(insert(&ada, "0").unwrap());
+        assert!(!insert(&ada, "0").unwrap());
+        for number in 1..MAX_OF_CALLER {
+            assert!(insert(&ada, &number.to_string()).unwrap());
+        }
+        assert!(insert(&ada, "more").is_err());
+        assert!(!insert(&ada, "0").unwrap(), "a known state stays known");
+        assert!(insert(&bob, "more").unwrap());
+        SECONDS.store(10, Ordering::Relaxed);
+        assert!(insert(&ada, "0").unwrap());
+        let used = store.used.lock();
+        assert_eq!((used.by_id.len(), used.by_expiry.len()), (1, 1));
+        assert_eq!(used.callers.len(), 1);
+    }
+}
