@@ -1,13 +1,17 @@
-//! Line framing: the lines do not depend on how reads split the bytes, buffers are bounded, and no
-//! input panics.
+//! Line framing of a pipe: what a server answers does not depend on how reads split the bytes, and no input panics.
 
-use mcp_core::lines::{Line, Lines};
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::{Buf, Bytes};
+use mcp_server::Server;
+use mcp_transport_stdio::StdioServer;
+use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf, duplex};
 
 use crate::input::{Input, pieces};
 use crate::target::Target;
-
-/// Bytes that are kept from a line that is too long.
-const HEAD: usize = 256;
 
 pub(crate) const TARGET: Target = Target {
     name: "lines",
@@ -35,32 +39,56 @@ fn run(input: &[u8]) {
     let cuts = input.short_list();
     let bytes = input.0;
 
-    let mut found = Vec::new();
-    let mut lines = Lines::new(limit);
-    for piece in pieces(bytes, cuts) {
-        lines.buffer().extend_from_slice(piece);
-        found.extend(std::iter::from_fn(|| lines.next_line()));
-        assert!(lines.buffer().len() <= limit);
-    }
-    found.extend(lines.finish());
-    assert_eq!(lines.finish(), None);
+    let whole = answers(limit, pieces(bytes, &[]));
+    let cut = answers(limit, pieces(bytes, cuts));
+    assert_eq!(cut, whole);
 
-    let mut found = found.into_iter();
-    for line in bytes.split(|&byte| byte == b'\n') {
-        if line.len() > limit {
-            let Some(Line::TooLong(head)) = found.next() else {
-                panic!("{line:?} is too long, but was not reported");
-            };
-            // The stored length depends on the cuts, but always shows that the line is too long.
-            assert!(line.starts_with(&head));
-            assert!((HEAD.min(limit + 1)..=HEAD).contains(&head.len()));
-            continue;
-        }
+    // No line of these inputs is a valid message, and each is answered with an error.
+    let is_answered = |line: &&[u8]| {
         let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        let text = text.strip_suffix(b"\r").unwrap_or(text);
-        if !text.trim_ascii().is_empty() {
-            assert_eq!(found.next(), Some(Line::Text(text.to_vec().into())));
-        }
+        line.len() > limit || !text.trim_ascii().is_empty()
+    };
+    let lines = bytes.split(|&byte| byte == b'\n').filter(is_answered);
+    if !bytes.windows(7).any(|part| part == b"jsonrpc") {
+        assert_eq!(whole.lines().count(), lines.count());
     }
-    assert_eq!(found.next(), None);
+}
+
+/// Returns what a server writes when it reads these pieces.
+fn answers<'a>(limit: usize, pieces: impl Iterator<Item = &'a [u8]>) -> String {
+    let pieces = Pieces(pieces.map(Bytes::copy_from_slice).collect());
+    let (writer, mut output) = duplex(64 * 1024);
+    let server = StdioServer::new(Server::new("fuzz", "1.0.0")).line_limit(limit);
+    let serve = async {
+        let mut text = String::new();
+        let serving = server.run_over(pieces, writer);
+        let (served, read) = tokio::join!(serving, output.read_to_string(&mut text));
+        served.expect("the end of the input ends the server");
+        read.expect("a server writes UTF-8");
+        text
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = { runtime }.enable_time().build();
+    runtime.expect("a runtime starts").block_on(serve)
+}
+
+/// A stream that yields one piece in each read.
+struct Pieces(VecDeque<Bytes>);
+
+impl AsyncRead for Pieces {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        out: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if let Some(piece) = self.0.front_mut() {
+            let count = piece.len().min(out.remaining());
+            out.put_slice(&piece[..count]);
+            piece.advance(count);
+            if piece.is_empty() {
+                self.0.pop_front();
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
 }

@@ -41,8 +41,11 @@ fn run(text: &[u8]) {
             write_again(&message);
         }
     }
-    if let Ok(batch) = Message::parse_batch(text) {
+    if let Ok(batch) = Message::split_batch(text) {
         assert!(batch.len() <= text.len());
+        for message in batch {
+            let _ = Message::parse(message.as_bytes());
+        }
     }
 }
 

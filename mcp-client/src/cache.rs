@@ -138,8 +138,11 @@ impl Entries {
         }
         entry.last_used = used;
         let mut body = entry.body.clone();
-        if let ResultBody::Raw(result) = &mut body {
-            result.limit_ttl(entry.expires.saturating_duration_since(Instant::now()));
+        if let ResultBody::Raw(result) = &mut body
+            && let Some(cache) = &mut result.cache
+        {
+            let remaining = entry.expires.saturating_duration_since(Instant::now());
+            cache.ttl = cache.ttl.min(remaining);
         }
         Some((body, entry.bytes))
     }

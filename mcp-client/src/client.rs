@@ -250,7 +250,7 @@ impl ClientInner {
         if self.meta.is_empty() {
             return Some(Cow::Borrowed(own));
         }
-        let all = self.meta.as_object().iter().chain(own.as_object());
+        let all = self.meta.iter().chain(&**own);
         let all = all.map(|(key, value)| (key.clone(), value.clone()));
         Some(Cow::Owned(all.collect()))
     }

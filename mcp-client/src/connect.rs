@@ -49,7 +49,7 @@ pub(crate) async fn open(
     if let Some(name) = builder.invalid_header {
         return Err(ErrorKind::Header(name).into());
     }
-    let is_reserved = |key: &&str| builder.meta.as_object().contains_key(*key);
+    let is_reserved = |key: &&str| builder.meta.contains_key(*key);
     if let Some(key) = keys::ENVELOPE.into_iter().find(is_reserved) {
         return Err(ErrorKind::ReservedMeta(key).into());
     }

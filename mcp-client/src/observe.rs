@@ -30,7 +30,7 @@ impl ClientInner {
     /// Adds the connection to a call, for its layers.
     pub(crate) fn describe_connection(&self, exchange: &mut Exchange) {
         if let Some(connection) = self.connection() {
-            exchange.extensions.set_transport(connection.transport);
+            exchange.extensions.transport = Some(connection.transport);
             exchange.extensions.insert(connection.clone());
         }
     }

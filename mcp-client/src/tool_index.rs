@@ -181,7 +181,7 @@ impl ToolIndex {
         let mut entries = self.entries.write();
         entries.list += u64::from(is_first);
         let mut dropped = HashSet::new();
-        for (name, reason) in page.unreadable() {
+        for (name, reason) in &page.unreadable {
             entries.drop_tool(name, reason.clone());
             dropped.insert(&**name);
         }

@@ -102,7 +102,7 @@ impl fmt::Debug for SessionId {
     }
 }
 
-/// The address of a call's client; see [`Extensions::client_address`](crate::Extensions::client_address).
+/// The address of a call's client; see [`Extensions`](crate::Extensions).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "an address has these parts")]
 pub struct ClientAddress {

@@ -193,7 +193,7 @@ macro_rules! capabilities {
     ($($type:ty),*) => {
         $(impl Capabilities for $type {
             fn raw_extension(&self, id: &str) -> Option<&serde_json::Value> {
-                self.extensions.as_object().get(id)
+                self.extensions.get(id)
             }
         })*
     };
@@ -241,7 +241,7 @@ pub fn required_extension(id: &str) -> ClientCapabilities {
 
 /// Returns the extensions that both sides declare.
 pub(crate) fn common(client: &ClientCapabilities, server: &ServerCapabilities) -> Vec<Box<str>> {
-    let ids = client.extensions.as_object().keys();
+    let ids = client.extensions.keys();
     let ids = ids.filter(|id| server.has_extension(id));
     ids.map(|id| id.as_str().into()).collect()
 }
@@ -251,6 +251,6 @@ pub(crate) fn has_common(client: &ClientCapabilities, server: &ServerCapabilitie
     if client.extensions.is_empty() || server.extensions.is_empty() {
         return false;
     }
-    let mut ids = client.extensions.as_object().keys();
+    let mut ids = client.extensions.keys();
     ids.any(|id| server.has_extension(id))
 }

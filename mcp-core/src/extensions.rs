@@ -29,9 +29,11 @@ use crate::{ClientAddress, Transport};
 #[derive(Clone, Default)]
 pub struct Extensions {
     parts: Option<Box<Parts>>,
-    transport: Option<Transport>,
-    /// A field: a value of the map needs three allocations.
-    client: Option<ClientAddress>,
+    /// The transport of the request. `None`: unknown, or in the same process.
+    pub transport: Option<Transport>,
+    /// The address of the client. `None` where the transport does not know it.
+    // A field: a value of the map needs three allocations.
+    pub client_address: Option<ClientAddress>,
     map: http::Extensions,
 }
 
@@ -39,30 +41,6 @@ impl Extensions {
     /// Returns the head of the HTTP request. `None` over transports without HTTP.
     pub fn parts(&self) -> Option<&Parts> {
         self.parts.as_deref()
-    }
-
-    /// Returns the transport of the request: HTTP for a request with a head. `None`: unknown, or in
-    /// the same process.
-    pub fn transport(&self) -> Option<Transport> {
-        match self.parts {
-            Some(_) => Some(Transport::Http),
-            None => self.transport,
-        }
-    }
-
-    /// Sets the transport of a request without HTTP head.
-    pub fn set_transport(&mut self, transport: Transport) {
-        self.transport = Some(transport);
-    }
-
-    /// Returns the address of the client. `None` where the transport does not know it.
-    pub fn client_address(&self) -> Option<ClientAddress> {
-        self.client
-    }
-
-    /// Sets the address of the client.
-    pub fn set_client_address(&mut self, client: ClientAddress) {
-        self.client = Some(client);
     }
 
     /// Returns the value of this type.
@@ -101,6 +79,7 @@ impl From<Box<Parts>> for Extensions {
     fn from(parts: Box<Parts>) -> Self {
         Self {
             parts: Some(parts),
+            transport: Some(Transport::Http),
             ..Self::default()
         }
     }

@@ -9,3 +9,9 @@ pub struct Framing {
     /// The bytes after a message.
     pub suffix: &'static [u8],
 }
+
+/// The frame of a line, for channels without a byte stream of their own.
+pub(crate) const LINE_FRAMING: Framing = Framing {
+    prefix: b"",
+    suffix: b"\n",
+};

@@ -11,7 +11,7 @@ use futures_util::Stream;
 use http::HeaderMap;
 use mcp_types::{Message, ProtocolVersion, RequestId};
 
-use crate::lines::LINE_FRAMING;
+use crate::framing::LINE_FRAMING;
 use crate::{
     BoxFuture, CallOutput, Channel, ChannelError, Extensions, Fault, Frame, Frames,
     InboundNotification, OneWayMessage, OutgoingRequest, ReplyTarget, RunningCall, Service, modern,

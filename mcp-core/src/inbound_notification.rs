@@ -85,7 +85,7 @@ impl InboundNotification {
                 Err(panic) => Err(panic),
             };
             if let Err(panic) = served {
-                tracing::error!(panic = panic.text(), "a notification was not handled");
+                tracing::error!(%panic, "a notification was not handled");
             }
         }))
     }

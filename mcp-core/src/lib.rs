@@ -22,7 +22,6 @@
 //! | changes of lists and resources | [`Changes`], [`ChangeBus`], [`subscriptions`] |
 //! | layers around calls | [`tower`] |
 //! | schemas of tools, arguments in headers | [`schema`], [`ParamHeaders`] |
-//! | one message per line | [`lines`] |
 //! | stored sessions, events and tasks | [`store`] |
 //!
 //! # Layers
@@ -32,7 +31,7 @@
 //! | layer | modules |
 //! |---|---|
 //! | 0 | `backoff`, `call`, `close_signal`, `deadline`, `deserialize`, `facts`, `fault`, `framing`, `headers`, `notification`, `panic`, `pending`, `public_document`, `raw_result`, `schema`, `server_identity`, `stream_control` |
-//! | 1 | `extensions`, `gate`, `header_mismatch`, `input`, `lines`, `reply`, `server_request` |
+//! | 1 | `extensions`, `gate`, `header_mismatch`, `input`, `reply`, `server_request` |
 //! | 2 | `changes`, `wire` |
 //! | 3 | `channel`, `notifications`, `reply_target`, `versioning` |
 //! | 4 | `exchange` |
@@ -74,7 +73,6 @@ mod inbound_notification;
 mod input;
 #[doc(hidden)]
 pub mod legacy;
-pub mod lines;
 mod log_limit;
 pub mod modern;
 mod notification;

@@ -351,7 +351,7 @@ impl OpenSender {
             return Some(notification);
         };
         let mapped = catch_panic_sync(|| map(notification)).unwrap_or_else(|panic| {
-            tracing::error!(panic = panic.text(), "the map of an notifications panicked");
+            tracing::error!(%panic, "the map of an notifications panicked");
             None
         });
         outer.map(mapped?)

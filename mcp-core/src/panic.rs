@@ -13,11 +13,17 @@ use pin_project_lite::pin_project;
 pub struct Panicked(Box<dyn Any + Send>);
 
 impl Panicked {
-    /// Returns the message of the panic.
-    pub fn text(&self) -> &str {
+    fn text(&self) -> &str {
         let text = self.0.downcast_ref::<&str>().copied();
         text.or_else(|| self.0.downcast_ref::<String>().map(String::as_str))
             .unwrap_or("(no text)")
+    }
+}
+
+/// Writes the message of the panic.
+impl fmt::Display for Panicked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
     }
 }
 

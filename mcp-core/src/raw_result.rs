@@ -1,7 +1,5 @@
 //! [`RawResult`]: the result of a call that is passed on without decoding its content.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use mcp_types::{CacheHint, Meta, Method, ProtocolVersion};
 
@@ -16,10 +14,11 @@ pub struct RawResult {
     /// The revision of the server.
     pub(crate) version: ProtocolVersion,
     /// Protocol-level metadata (`_meta`).
-    pub(crate) meta: Option<Meta>,
+    pub meta: Option<Meta>,
     /// The other members, without those that the wire adds. The JSON contains no line breaks.
     pub(crate) members: Vec<(Box<str>, Bytes)>,
-    pub(crate) cache: Option<CacheHint>,
+    /// The time for which a client may cache the result, if the server permits it.
+    pub cache: Option<CacheHint>,
 }
 
 impl RawResult {
@@ -37,28 +36,6 @@ impl RawResult {
     pub fn json_len(&self) -> usize {
         let members = self.members.iter();
         members.map(|(name, json)| name.len() + json.len()).sum()
-    }
-
-    /// Returns the time for which a client may cache the result, if the server permits it.
-    pub fn cache(&self) -> Option<CacheHint> {
-        self.cache
-    }
-
-    /// Sets the time for which a client may cache the result.
-    pub fn set_cache(&mut self, cache: Option<CacheHint>) {
-        self.cache = cache;
-    }
-
-    /// Shortens the time for which a client may cache the result.
-    pub fn limit_ttl(&mut self, remaining: Duration) {
-        if let Some(cache) = &mut self.cache {
-            cache.ttl = cache.ttl.min(remaining);
-        }
-    }
-
-    /// Returns the protocol-level metadata (`_meta`).
-    pub fn meta_mut(&mut self) -> &mut Option<Meta> {
-        &mut self.meta
     }
 
     /// Returns a member as JSON, as the server has written it.

@@ -139,8 +139,8 @@ impl From<Result<Self, Fault>> for Reply {
 #[derive(Debug)]
 pub struct Listing<T> {
     page: T,
-    /// Items that were left out because they cannot be read: their names, and the reasons.
-    unreadable: Vec<(String, String)>,
+    /// The items of a received page that cannot be read and are not in the page: their names, and the reasons.
+    pub unreadable: Vec<(String, String)>,
     encoded: [OnceLock<Bytes>; ProtocolVersion::ALL.len()],
 }
 
@@ -156,11 +156,6 @@ impl<T> Listing<T> {
 
     pub(crate) fn with_unreadable(self, unreadable: Vec<(String, String)>) -> Self {
         Self { unreadable, ..self }
-    }
-
-    /// Returns the items of a received page that cannot be read and are not in the page: their names, and the reasons.
-    pub fn unreadable(&self) -> &[(String, String)] {
-        &self.unreadable
     }
 
     /// Returns the page.

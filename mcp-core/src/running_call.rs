@@ -68,7 +68,7 @@ impl RunningCall {
             Some(NotificationObserver {
                 observer: service.observer()?,
                 version: inbound.version(),
-                connection: extensions.transport().map(Connection::of),
+                connection: extensions.transport.map(Connection::of),
                 session: extensions.get().cloned(),
             })
         });
@@ -193,7 +193,7 @@ mod tests {
     use mcp_types::{Implementation, Page, ProtocolVersion, RequestId};
 
     use super::RunningCall;
-    use crate::lines::LINE_FRAMING;
+    use crate::framing::LINE_FRAMING;
     use crate::wire::DecodedRequest;
     use crate::{
         BoxFuture, Call, ClientContext, ClientRequest, Exchange, Extensions, Fault, InboundRequest,

@@ -174,7 +174,7 @@ impl Runner {
             reply = running => match reply {
                 Ok(reply) => reply,
                 Err(panic) => {
-                    tracing::error!(panic = panic.text(), "a task panicked");
+                    tracing::error!(%panic, "a task panicked");
                     Fault::internal("internal error").into()
                 }
             },

@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use mcp_core::{
-    ClientAddress, Connection, Exchange, Extensions, ObservedMessage, RequestName, SessionId,
-};
+use mcp_core::{ClientAddress, Connection, Exchange, ObservedMessage, RequestName, SessionId};
 use mcp_types::{Method, ProtocolVersion, RequestId};
 use opentelemetry::KeyValue;
 
@@ -132,7 +130,7 @@ impl<'a> Details<'a> {
             id: exchange.id.as_ref(),
             // The stateless revision has no sessions, so a value there would be one of another layer.
             session: session.filter(|_| !exchange.facts.version.is_modern()),
-            client: exchange.extensions.client_address(),
+            client: exchange.extensions.client_address,
         }
     }
 
@@ -145,7 +143,9 @@ impl<'a> Details<'a> {
         Self {
             id: message.id,
             session: session.filter(|_| !message.version.is_modern()),
-            client: message.extensions.and_then(Extensions::client_address),
+            client: message
+                .extensions
+                .and_then(|extensions| extensions.client_address),
         }
     }
 }

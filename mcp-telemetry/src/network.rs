@@ -43,7 +43,7 @@ impl Network {
         let server =
             connection.filter(|connection| connection.host.is_some() || connection.state.is_some());
         Self {
-            transport: transport.or_else(|| extensions?.transport()),
+            transport: transport.or_else(|| extensions?.transport),
             version: parts.map(|parts| parts.version),
             server: server.map(|connection| {
                 Box::new(ServerSide {

@@ -60,7 +60,7 @@ pub(crate) fn add_hint(result: &mut CallToolResult, tool: &Tool) {
     let hint: Option<usize> = tool.meta.as_ref().and_then(|meta| meta.get(SIZE_HINT));
     let meta = result.meta.get_or_insert_default();
     if let Some(hint) = hint
-        && !meta.as_object().contains_key(SIZE_HINT)
+        && !meta.contains_key(SIZE_HINT)
     {
         meta.insert(SIZE_HINT, hint);
     }

@@ -151,7 +151,7 @@ impl HealthChecks {
         let reason = match timeout(self.timeout, checked).await {
             Ok(Ok(Ok(()))) => return true,
             Ok(Ok(Err(error))) => error,
-            Ok(Err(panic)) => format!("the check panicked: {}", panic.text()),
+            Ok(Err(panic)) => format!("the check panicked: {panic}"),
             Err(_) => format!("no result within {:?}", self.timeout),
         };
         tracing::warn!(reason, "the server is not ready");

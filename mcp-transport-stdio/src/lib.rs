@@ -17,6 +17,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `write_queue` | bounded queue of bytes to write |
+//! | `lines` | splits a byte stream into lines |
 //! | `message_transport` | [`MessageTransport`] |
 //! | `pipe` | the reader task and the writer task of a pipe |
 //! | `standard` | the standard streams of this process, reserved for the protocol |
@@ -33,6 +34,8 @@
 mod channel;
 #[cfg(feature = "client")]
 mod child;
+#[cfg(any(feature = "client", feature = "server"))]
+mod lines;
 #[cfg(any(feature = "client", feature = "server"))]
 mod message_transport;
 #[cfg(any(feature = "client", feature = "server"))]

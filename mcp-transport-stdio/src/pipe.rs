@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use bytes::{Buf, BufMut, Bytes};
-use mcp_core::lines::{Line, Lines};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use crate::lines::{Line, Lines};
 use crate::message_transport::MessageTransport;
 use crate::write_queue::WriteQueue;
 

@@ -41,12 +41,12 @@ macro_rules! extensions {
         /// or its settings are not a valid `T`.
         // spec: EXT-05
         pub fn extension<T: serde::de::DeserializeOwned>(&self, id: &str) -> Option<T> {
-            T::deserialize(self.extensions.as_object().get(id)?).ok()
+            T::deserialize(self.extensions.get(id)?).ok()
         }
 
         /// Returns `true` if the extension is declared.
         pub fn has_extension(&self, id: &str) -> bool {
-            self.extensions.as_object().contains_key(id)
+            self.extensions.contains_key(id)
         }
     };
 }

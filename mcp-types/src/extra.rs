@@ -1,6 +1,7 @@
 //! JSON objects without defined members, and unknown members of other objects.
 
 use std::fmt;
+use std::ops::Deref;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -24,7 +25,7 @@ use crate::JsonObject;
 ///
 /// let text = r#"{"name":"add","inputSchema":{"type":"object"},"com.example/price":3}"#;
 /// let tool: Tool = serde_json::from_str(text)?;
-/// assert_eq!(tool.extra.as_object()["com.example/price"], 3);
+/// assert_eq!(tool.extra["com.example/price"], 3);
 /// assert_eq!(serde_json::to_string(&tool)?, text);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -37,11 +38,6 @@ pub struct ExtraFields(Option<Box<JsonObject>>);
 static EMPTY: LazyLock<JsonObject> = LazyLock::new(JsonObject::new);
 
 impl ExtraFields {
-    /// Returns the members as a JSON object.
-    pub fn as_object(&self) -> &JsonObject {
-        self.0.as_deref().unwrap_or(&EMPTY)
-    }
-
     /// Adds a member, or replaces the member with the same name.
     pub fn insert(&mut self, key: impl Into<String>, value: impl Into<Value>) {
         self.as_object_mut().insert(key.into(), value.into());
@@ -50,16 +46,19 @@ impl ExtraFields {
     pub(crate) fn as_object_mut(&mut self) -> &mut JsonObject {
         self.0.get_or_insert_default()
     }
+}
 
-    /// Returns `true` if there are no members.
-    pub fn is_empty(&self) -> bool {
-        self.0.as_ref().is_none_or(|members| members.is_empty())
+impl Deref for ExtraFields {
+    type Target = JsonObject;
+
+    fn deref(&self) -> &JsonObject {
+        self.0.as_deref().unwrap_or(&EMPTY)
     }
 }
 
 impl PartialEq for ExtraFields {
     fn eq(&self, other: &Self) -> bool {
-        self.as_object() == other.as_object()
+        **self == **other
     }
 }
 
@@ -71,12 +70,12 @@ impl From<JsonObject> for ExtraFields {
 
 impl Serialize for ExtraFields {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.as_object().serialize(serializer)
+        (**self).serialize(serializer)
     }
 }
 
 impl fmt::Debug for ExtraFields {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_object().fmt(f)
+        (**self).fmt(f)
     }
 }

@@ -5,6 +5,8 @@
 pub mod keys;
 mod trace;
 
+use std::ops::Deref;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -39,7 +41,7 @@ impl Meta {
     /// Reads the value of `key` as `T`. Returns `None` if the key is missing or its value is not a valid
     /// `T`.
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
-        let value = self.as_object().get(key);
+        let value = self.0.get(key);
         value.and_then(|value| T::deserialize(value).ok())
     }
 
@@ -52,15 +54,14 @@ impl Meta {
     pub fn remove(&mut self, key: &str) -> Option<Value> {
         self.0.as_object_mut().shift_remove(key)
     }
+}
 
-    /// Returns `true` if there are no keys.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
+/// The keys and values as a JSON object.
+impl Deref for Meta {
+    type Target = JsonObject;
 
-    /// Returns the keys and values as a JSON object.
-    pub fn as_object(&self) -> &JsonObject {
-        self.0.as_object()
+    fn deref(&self) -> &JsonObject {
+        &self.0
     }
 }
 

@@ -218,7 +218,7 @@ async fn raw_request_passes_with_its_metadata_and_result() {
         let gateway = open(server.extension("com.example/echo", ["echo/*"])).await;
         let connected = Pair::http(gateway).connect().await.unwrap();
         let published = connected.client.server_capabilities().unwrap();
-        let published = published.extensions.as_object().get("com.example/echo");
+        let published = published.extensions.get("com.example/echo");
         assert_eq!(published, Some(&json!({"version": 2})), "{era:?}");
         let request = connected
             .client

@@ -326,7 +326,7 @@ async fn answer_request(
         Ok(Ok(answer)) => answer,
         Ok(Err(panic)) => {
             tracing::error!(
-                panic = panic.text(),
+                %panic,
                 "the handler of a view's request panicked"
             );
             Err(ErrorObject::new(codes::INTERNAL_ERROR, "the host failed"))

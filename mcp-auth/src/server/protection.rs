@@ -10,7 +10,9 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
 use http::request::Parts;
 use http::{Extensions, HeaderMap, Response};
-use mcp_core::{AuthMetrics, LogLimit, Principal, RequiredScopes, catch_panic, catch_panic_sync};
+use mcp_core::{
+    AuthMetrics, LogLimit, Panicked, Principal, RequiredScopes, catch_panic, catch_panic_sync,
+};
 use parking_lot::Mutex;
 use tokio::time::timeout;
 
@@ -275,7 +277,7 @@ impl ProtectionState {
         let mut refused = VerifyError::Invalid("no verifier accepts it");
         for verifier in &self.verifiers {
             let verified = catch_panic(verifier.verify(token)).await;
-            match verified.unwrap_or_else(|panic| Err(panicked(panic.text()))) {
+            match verified.unwrap_or_else(|panic| Err(panicked(&panic))) {
                 Ok(verified) => return Ok((verified, 0)),
                 Err(error @ VerifyError::Unavailable(_)) => return Err(error),
                 Err(error) => refused = error,
@@ -350,7 +352,7 @@ impl ProtectionState {
         }
         let read = |read: &ReadClaims| {
             let read = catch_panic_sync(|| read(&claims));
-            read.unwrap_or_else(|panic| Err(panicked(panic.text())))
+            read.unwrap_or_else(|panic| Err(panicked(&panic)))
         };
         let further = self.read_claims.iter().map(read);
         Ok(Caller {
@@ -455,8 +457,8 @@ impl ProtectionState {
 }
 
 /// The outcome of program code that panicked. The request is refused.
-fn panicked(text: &str) -> VerifyError {
-    tracing::error!(panic = text, "the verification of a token panicked");
+fn panicked(panic: &Panicked) -> VerifyError {
+    tracing::error!(%panic, "the verification of a token panicked");
     VerifyError::Unavailable("the verification panicked".to_owned())
 }
 

@@ -9,7 +9,7 @@ use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate, ProtocolVersion, RawOb
 
 use super::{NotificationBuffer, NotificationSender};
 use crate::ServerNotification;
-use crate::lines::LINE_FRAMING as LINES;
+use crate::framing::LINE_FRAMING as LINES;
 
 fn poll<F: Future>(future: F) -> Poll<F::Output> {
     pin!(future).poll(&mut Context::from_waker(Waker::noop()))

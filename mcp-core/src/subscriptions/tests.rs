@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{
     MAX_ID_LEN, MAX_URI_BYTES, MAX_URIS, ServerSubscription, authorize, check_size, offered,
 };
-use crate::lines::LINE_FRAMING;
+use crate::framing::LINE_FRAMING;
 use crate::{
     BoxFuture, Call, ChangeEvent, Changes, ClientContext, Exchange, Extensions, Fault, Gate,
     MemoryBus, Principal, Reply, ResultBody, ServerNotification, ServerProfile, Service,

@@ -41,7 +41,7 @@ pub(super) fn from_error(error: BoxError) -> Fault {
 
 /// Converts a panic of a layer. Its message is logged and not sent.
 pub(super) fn from_panic(panic: &Panicked) -> Fault {
-    tracing::error!(panic = panic.text(), "a layer panicked");
+    tracing::error!(%panic, "a layer panicked");
     internal()
 }
 

@@ -108,7 +108,7 @@ fn cancelled(notification: &Notification<'_>, from: ProtocolVersion) -> Option<C
 
 /// Removes the subscription id. Returns `None` when no other key is left.
 fn without_subscription(meta: Meta) -> Option<Meta> {
-    let mut members = meta.as_object().clone();
+    let mut members = (*meta).clone();
     members.shift_remove(keys::SUBSCRIPTION_ID);
     (!members.is_empty()).then(|| members.into())
 }
@@ -310,7 +310,7 @@ fn write_other(method: &str, params: Option<&RawObject>, stamp: MetaStamp<'_>, o
         if let Some(id) = stamp.subscription {
             meta.insert(keys::SUBSCRIPTION_ID.to_owned(), id.clone().into());
         }
-        for (key, value) in stamp.meta.into_iter().flat_map(|meta| meta.as_object()) {
+        for (key, value) in stamp.meta.into_iter().flat_map(|meta| &**meta) {
             meta.insert(key.clone(), value.clone());
         }
     }
@@ -333,8 +333,8 @@ impl MetaStamp<'_> {
     fn add(&self, meta: Option<Meta>) -> Option<Meta> {
         let meta = match (meta, self.meta) {
             (Some(meta), Some(added)) => {
-                let mut members = meta.as_object().clone();
-                for (key, value) in added.as_object() {
+                let mut members = (*meta).clone();
+                for (key, value) in &**added {
                     members.insert(key.clone(), value.clone());
                 }
                 Some(members.into())

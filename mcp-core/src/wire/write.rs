@@ -86,7 +86,7 @@ pub(super) fn write_request(
     write_scalar(&mut out, head.method);
     out.extend_from_slice(br#","params":{"#);
     let mut meta = own.unwrap_or_default();
-    for (key, value) in head.extra_meta.into_iter().flat_map(Meta::as_object) {
+    for (key, value) in head.extra_meta.into_iter().flat_map(|meta| &**meta) {
         if !keys::ENVELOPE.contains(&key.as_str()) {
             meta = meta.with(key, value.clone());
         }

@@ -44,7 +44,7 @@ impl FromCall for Caller {
         let extensions = call.extensions();
         Ok(Self {
             facts,
-            address: extensions.client_address(),
+            address: extensions.client_address,
             key: CallerKey::new(extensions.get::<Principal>()),
             token: extensions.get().cloned(),
         })

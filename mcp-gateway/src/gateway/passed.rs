@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 use mcp_client::Change;
 use mcp_core::{ClientContext, Extensions, Fault};
 use mcp_server::{CallContext, Caller, FromCall, Method, RawExtension, Rejection, RequestError};
-use mcp_types::{Meta, RawObject};
+use mcp_types::RawObject;
 use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -138,7 +138,7 @@ async fn pass_notification(
     for (name, value) in upstream.headers(&request.caller.key, key.credentials)? {
         notification = notification.header(name, value);
     }
-    for (key, value) in request.meta().into_iter().flat_map(Meta::as_object) {
+    for (key, value) in request.meta().into_iter().flat_map(|meta| &**meta) {
         notification = notification.meta(key.clone(), value.clone());
     }
     let sent = notification.await;

@@ -209,8 +209,7 @@ fn reader(
 fn for_one_principal(mut body: ResultBody) -> ResultBody {
     server_info::remove(&mut body);
     if let ResultBody::Raw(result) = &mut body {
-        let cache = result.cache();
-        result.set_cache(cache.map(|hint| CacheHint::private(hint.ttl)));
+        result.cache = result.cache.map(|hint| CacheHint::private(hint.ttl));
     }
     body
 }

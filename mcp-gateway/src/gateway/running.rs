@@ -251,7 +251,7 @@ impl Context {
 
     /// Adds the request's metadata and log level to a call.
     fn apply<R>(&self, mut call: PreparedCall<'static, R>) -> PreparedCall<'static, R> {
-        for (key, value) in self.meta.iter().flat_map(Meta::as_object) {
+        for (key, value) in self.meta.iter().flat_map(|meta| &**meta) {
             call = call.meta(key.clone(), value.clone());
         }
         match self.log_level() {

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 /// Removes the identity of the server from a result.
 pub(super) fn remove(body: &mut ResultBody) {
     match body {
-        ResultBody::Raw(result) => remove_from(result.meta_mut()),
+        ResultBody::Raw(result) => remove_from(&mut result.meta),
         ResultBody::CallTool(result) => remove_from(&mut result.meta),
         ResultBody::GetPrompt(result) => remove_from(&mut result.meta),
         ResultBody::ReadResource(result) => remove_from(&mut result.meta),

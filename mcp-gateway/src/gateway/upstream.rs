@@ -223,7 +223,7 @@ impl Upstream {
         let headers = self.headers(caller, credentials)?;
         let request = self.client().await?.request(method, params);
         let mut request = request.capabilities(capabilities.clone()).idempotent(true);
-        for (key, value) in meta.iter().flat_map(Meta::as_object) {
+        for (key, value) in meta.iter().flat_map(|meta| &**meta) {
             request = request.meta(key.clone(), value.clone());
         }
         with_caller(request, None, headers)
@@ -258,7 +258,7 @@ impl Upstream {
         } else {
             ClientCapabilities::default()
         };
-        let declared = facts.capabilities.extensions.as_object();
+        let declared = &*facts.capabilities.extensions;
         for id in self.settings.extensions.ids() {
             if let Some(settings) = declared.get(id) {
                 capabilities.extensions.insert(id, settings.clone());

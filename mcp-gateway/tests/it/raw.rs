@@ -111,7 +111,7 @@ async fn hint_of_a_resource_passes_as_private() {
             .fresh()
             .await
             .unwrap());
-        let hint = hours.cache().unwrap();
+        let hint = hours.cache.unwrap();
         assert_eq!(hint.scope, CacheScope::Private);
         assert!(
             hint.ttl > Duration::from_secs(50) && hint.ttl <= Duration::from_secs(60),
@@ -142,7 +142,7 @@ async fn results_have_the_identity_of_the_gateway_or_none() {
         let resource = client.read_resource("shop://hours").await.unwrap();
         let prompt = client.get_prompt("shop__greet", ()).await.unwrap();
         for meta in [tool.meta, resource.meta, prompt.meta] {
-            let info = meta.and_then(|meta| meta.as_object().get(INFO).cloned());
+            let info = meta.and_then(|meta| meta.get::<serde_json::Value>(INFO));
             let name = info.map(|info| info["name"].clone());
             let expected = (front != legacy).then(|| "gateway".into());
             assert_eq!(name, expected, "{front:?}");

@@ -109,7 +109,7 @@ pub(super) fn start(
     let expiry = lifetime::expiry(extensions.get());
     let header_count = extensions.parts().map_or(0, |head| head.headers.len());
     if let Some((ip, port)) = extensions.parts().and_then(peer_with_port) {
-        extensions.set_client_address(ClientAddress { ip, port });
+        extensions.client_address = Some(ClientAddress { ip, port });
     }
     limit_subscription(&mut request, config, expiry);
     let (notifications, permit) = (options.notifications, options.permit);

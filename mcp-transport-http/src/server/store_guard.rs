@@ -49,7 +49,7 @@ async fn limited<T, E: From<StoreError>>(
     match timeout(limit, catch_panic(call)).await {
         Ok(Ok(result)) => result,
         Ok(Err(panic)) => {
-            tracing::error!(panic = panic.text(), "a store panicked");
+            tracing::error!(%panic, "a store panicked");
             Err(StoreError::new(StorePanicked).into())
         }
         Err(_) => Err(StoreError::new(StoreTimedOut(limit)).into()),

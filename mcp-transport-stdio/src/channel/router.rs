@@ -6,13 +6,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcp_core::lines::Line;
 use mcp_core::wire::subscription_id;
 use mcp_core::{ChannelError, CloseReason, Frame, ServerNotification};
 use mcp_types::{Message, Notification, ProtocolVersion, RequestId, Response};
 use tokio::time::sleep;
 
 use super::shared::{ChannelState, CloseReasonFuture, PendingCall};
+use crate::lines::Line;
 use crate::pipe::{Ended, Pipe, excerpt};
 
 /// Time during which messages are still read after a write has failed.
@@ -73,7 +73,6 @@ impl ChannelState {
                     call.mailbox.fail(ChannelError::TooLarge { limit });
                 }
             }
-            _ => {}
         }
     }
 

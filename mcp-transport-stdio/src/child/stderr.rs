@@ -5,12 +5,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_core::lines::{Line, Lines};
 use mcp_types::escape_line;
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::watch;
 use tokio::time::timeout;
+
+use crate::lines::{Line, Lines};
 
 /// Maximum length of a line in bytes. Only the start of a longer line is kept.
 const MAX_LINE: usize = 4 * 1024;
@@ -142,7 +143,6 @@ pub(super) async fn read(mut from: impl AsyncRead + Unpin, capture: StderrCaptur
 fn record(line: Line, capture: &StderrCapture, peer: &str) {
     let text = match &line {
         Line::Text(text) | Line::TooLong(text) => String::from_utf8_lossy(text),
-        _ => return,
     };
     let shown = escape_line(&text);
     tracing::debug!(target: "mcp::server_stderr", peer, "{shown}");

@@ -12,9 +12,8 @@ use mcp_core::deadline::finite;
 use mcp_core::legacy::{
     self, HandledNotification, HandledRequest, Session, SessionLimits, decode_initialize,
 };
-use mcp_core::lines::{LINE_FRAMING, Line};
 use mcp_core::{
-    ClientNotification, Connection, Fault, InboundNotification, InboundRequest, LogLimit,
+    ClientNotification, Connection, Fault, Framing, InboundNotification, InboundRequest, LogLimit,
     MessageSink, ObservedMessage, Principal, Reply, ReplyTarget, RunningCall, ServerNotification,
     Service, Subscriber, Transport, catch_panic_sync, modern,
 };
@@ -28,8 +27,16 @@ use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::calls::Calls;
 use super::settings::ServerSettings;
+use crate::lines::Line;
 use crate::pipe::{Batch, Ended, Pipe, excerpt};
 use crate::write_queue::{QueueClosed, WriteQueue};
+
+/// The frame of a message on a byte stream: a line feed after it. Encoded messages contain none.
+// spec: STDIO-02
+const LINE_FRAMING: Framing = Framing {
+    prefix: b"",
+    suffix: b"\n",
+};
 
 /// Time to write the last responses.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
@@ -74,8 +81,8 @@ impl Driver {
         let calls = Calls::new(pipe.write_queue.clone());
         settings.counters.set_queue(&pipe.write_queue);
         let mut settings = settings;
-        if settings.extensions.transport().is_none() {
-            settings.extensions.set_transport(Transport::Pipe);
+        if settings.extensions.transport.is_none() {
+            settings.extensions.transport = Some(Transport::Pipe);
         }
         let subscriber = Subscriber {
             extensions: settings.extensions.clone(),
@@ -228,7 +235,6 @@ impl Driver {
                     &Fault::InvalidRequest(reason.into()),
                 );
             }
-            _ => {}
         }
     }
 
@@ -275,7 +281,7 @@ impl Driver {
     /// profile, is answered with an error. It does not end the server.
     fn handle_request(&mut self, request: &Request<'_>) {
         if let Err(panic) = catch_panic_sync(|| self.try_handle_request(request)) {
-            tracing::error!(panic = panic.text(), "a request was not handled");
+            tracing::error!(%panic, "a request was not handled");
             let fault = Fault::internal("internal error");
             self.refuse(ProtocolVersion::LATEST, Some(&request.id), &fault);
         }
@@ -372,7 +378,7 @@ impl Driver {
         let params = decode_initialize(request)?;
         let mut limits = SessionLimits::default();
         limits.clock = || Instant::now().into_std();
-        limits.transport = self.settings.extensions.transport();
+        limits.transport = self.settings.extensions.transport;
         if let Some(previous) = &self.session {
             limits.request_ids_after = previous.last_request_number();
         }
@@ -413,7 +419,7 @@ impl Driver {
             return;
         };
         let meta = notification.params.object("_meta").ok().flatten();
-        let transport = self.settings.extensions.transport();
+        let transport = self.settings.extensions.transport;
         let connection = transport.map(Connection::new);
         let mut message = ObservedMessage::received(&notification.method, ProtocolVersion::LATEST);
         message.meta = meta.as_ref();
@@ -427,7 +433,7 @@ impl Driver {
         let reason = match started {
             Ok(Ok(())) => return,
             Ok(Err(fault)) => fault.to_string(),
-            Err(panic) => panic.text().to_owned(),
+            Err(panic) => panic.to_string(),
         };
         let method = excerpt(notification.method.as_bytes());
         tracing::warn!(method, reason, "a notification is ignored");

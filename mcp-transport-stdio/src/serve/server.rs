@@ -97,7 +97,7 @@ impl StdioServer {
     /// Sets the transport that telemetry records, such as [`Transport::Unix`] for a Unix socket.
     /// Default: [`Transport::Pipe`].
     pub fn transport(mut self, transport: Transport) -> Self {
-        self.settings.extensions.set_transport(transport);
+        self.settings.extensions.transport = Some(transport);
         self
     }
 
@@ -107,7 +107,7 @@ impl StdioServer {
     pub fn shutdown_on(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
         self.shutdown = Box::pin(async {
             if let Err(panic) = catch_panic(signal).await {
-                tracing::error!(panic = panic.text(), "the shutdown signal panicked");
+                tracing::error!(%panic, "the shutdown signal panicked");
                 std::future::pending().await
             }
         });

@@ -35,14 +35,14 @@ pub struct ClientCapabilities {
     #[serde(
         default,
         deserialize_with = "de::null_to_default",
-        skip_serializing_if = "ExtraFields::is_empty"
+        skip_serializing_if = "crate::JsonObject::is_empty"
     )]
     pub extensions: ExtraFields,
     /// Non-standard capabilities.
     #[serde(
         default,
         deserialize_with = "de::null_to_default",
-        skip_serializing_if = "ExtraFields::is_empty"
+        skip_serializing_if = "crate::JsonObject::is_empty"
     )]
     pub experimental: ExtraFields,
     /// Capabilities that this crate does not define.

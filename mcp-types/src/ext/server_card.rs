@@ -178,13 +178,6 @@ impl CardRemote {
             supported_protocol_versions: Vec::new(),
         }
     }
-
-    /// Adds a header that the client sends.
-    #[must_use]
-    pub fn header(mut self, header: CardHeader) -> Self {
-        self.headers.push(header);
-        self
-    }
 }
 
 /// A value that the user or the host provides.
@@ -227,20 +220,6 @@ impl CardInput {
             ..Self::default()
         }
     }
-
-    /// Requires a value.
-    #[must_use]
-    pub fn required(mut self) -> Self {
-        self.is_required = Some(true);
-        self
-    }
-
-    /// Marks a secret.
-    #[must_use]
-    pub fn secret(mut self) -> Self {
-        self.is_secret = Some(true);
-        self
-    }
 }
 
 /// A header of [`CardRemote`].
@@ -277,9 +256,11 @@ mod tests {
 
     #[test]
     fn card_is_read_and_written_without_loss() {
-        let key = CardInput::new("A key").required().secret();
-        let mut remote = CardRemote::streamable_http("https://{tenant}.example.com/mcp")
-            .header(CardHeader::new("X-Key", key));
+        let mut key = CardInput::new("A key");
+        key.is_required = Some(true);
+        key.is_secret = Some(true);
+        let mut remote = CardRemote::streamable_http("https://{tenant}.example.com/mcp");
+        remote.headers.push(CardHeader::new("X-Key", key));
         let tenant = CardInput::new("Tenant");
         remote.variables.insert("tenant".to_owned(), tenant);
         let card = ServerCard::new("com.example/docs", "1.0.0", "Documents")

@@ -16,12 +16,13 @@ impl<'a> Message<'a> {
     /// Maximum number of messages in a batch: 128.
     const MAX_BATCH: usize = 128;
 
-    /// Parses a batch: a JSON array of messages.
+    /// Splits a batch, a JSON array of messages, into its messages as JSON strings.
     ///
     /// Use it when [`parse`](Self::parse) returns [`ParseError::Batch`] and the peer speaks 2025-03-26
     /// ([`ProtocolVersion::allows_batch`](crate::ProtocolVersion::allows_batch)).
     ///
-    /// An invalid element does not affect the others. A batch inside of a batch is an invalid element.
+    /// Parse each message on its own: an invalid one does not affect the others. A batch inside of a batch is an
+    /// invalid message.
     /// The rule that `initialize` is never part of a batch is not checked here.
     ///
     /// # Errors
@@ -35,23 +36,13 @@ impl<'a> Message<'a> {
     /// use mcp::types::Message;
     ///
     /// let text = br#"[{"jsonrpc":"2.0","id":1,"method":"ping"}, 7]"#;
-    /// let batch = Message::parse_batch(text)?;
-    /// assert!(matches!(&batch[0], Ok(Message::Request(request)) if request.method == "ping"));
-    /// assert!(batch[1].is_err());
+    /// let batch = Message::split_batch(text)?;
+    /// let first = Message::parse(batch[0].as_bytes())?;
+    /// assert!(matches!(first, Message::Request(request) if request.method == "ping"));
+    /// assert!(Message::parse(batch[1].as_bytes()).is_err());
     /// # Ok::<(), mcp::types::ParseError>(())
     /// ```
     // spec: BASE-14
-    pub fn parse_batch(text: &'a [u8]) -> Result<Vec<Result<Self, ParseError>>, ParseError> {
-        let texts = Self::split_batch(text)?;
-        let parse = |text: &'a str| Message::parse(text.as_bytes());
-        Ok(texts.into_iter().map(parse).collect())
-    }
-
-    /// Splits a batch into its messages as JSON strings, for callers that forward them.
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`parse_batch`](Self::parse_batch).
     pub fn split_batch(text: &'a [u8]) -> Result<Vec<&'a str>, ParseError> {
         let text = ParseError::utf8(text)?;
         if first_byte(text) != Some(&b'[') {
@@ -110,7 +101,9 @@ mod tests {
             {"jsonrpc":"2.0","method":"n"}, {"jsonrpc":"2.0","id":2,"result":{}},
             {"jsonrpc":"1.0","id":3,"method":"m"}, [{"jsonrpc":"2.0","method":"n"}], null,
             {"jsonrpc":"2.0","id":1.5,"method":"m"} ] "#;
-        let batch = Message::parse_batch(text).unwrap();
+        let batch = Message::split_batch(text).unwrap();
+        let parse = |message: &'static str| Message::parse(message.as_bytes());
+        let batch: Vec<_> = batch.into_iter().map(parse).collect();
         assert_eq!(batch.len(), 7);
         assert!(
             matches!(&batch[0], Ok(Message::Request(request)) if request.params.iter().len() == 1)
@@ -138,10 +131,10 @@ mod tests {
             ("{}", codes::INVALID_REQUEST),
             ("7", codes::INVALID_REQUEST),
         ] {
-            let error = Message::parse_batch(text.as_bytes()).unwrap_err();
+            let error = Message::split_batch(text.as_bytes()).unwrap_err();
             assert_eq!(error.to_error().code, code, "{text}: {error}");
         }
-        assert!(Message::parse_batch(b"[\"\xff\"]").is_err());
+        assert!(Message::split_batch(b"[\"\xff\"]").is_err());
     }
 
     #[test]
@@ -153,13 +146,13 @@ mod tests {
             )
         };
         let most = of(Message::MAX_BATCH);
-        let batch = Message::parse_batch(most.as_bytes()).unwrap();
-        assert!(batch.len() == Message::MAX_BATCH && batch.iter().all(Result::is_ok));
+        let batch = Message::split_batch(most.as_bytes()).unwrap();
+        assert_eq!(batch.len(), Message::MAX_BATCH);
         let more = of(Message::MAX_BATCH + 1);
-        let error = Message::parse_batch(more.as_bytes()).unwrap_err();
+        let error = Message::split_batch(more.as_bytes()).unwrap_err();
         assert!(error.to_string().contains("too many"), "{error}");
         // A syntax error takes precedence.
-        let error = Message::parse_batch(&more.as_bytes()[..more.len() - 1]).unwrap_err();
+        let error = Message::split_batch(&more.as_bytes()[..more.len() - 1]).unwrap_err();
         assert!(matches!(error, ParseError::Syntax(_)), "{error}");
     }
 }

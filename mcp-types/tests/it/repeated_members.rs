@@ -435,7 +435,7 @@ fn repeated_member_of_resource_contents_is_refused() {
 fn repeated_unknown_member_keeps_the_last_value() {
     let text = r#"{"name":"a","x":1,"inputSchema":{},"x":2}"#;
     let tool: Tool = serde_json::from_str(text).unwrap();
-    assert_eq!(tool.extra.as_object()["x"], 2);
+    assert_eq!(tool.extra["x"], 2);
     let text = r#"{"x":1,"type":"hologram","x":2}"#;
     let ContentBlock::Other(block) = serde_json::from_str(text).unwrap() else {
         panic!("{text}")

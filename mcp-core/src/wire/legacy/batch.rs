@@ -35,7 +35,8 @@ pub fn read(
     if !version.allows_batch() {
         return Err(ParseError::Batch.into());
     }
-    let mut messages = Message::parse_batch(body)?;
+    let texts = Message::split_batch(body)?.into_iter();
+    let mut messages: Vec<_> = texts.map(|text| Message::parse(text.as_bytes())).collect();
     if messages.iter().flatten().any(is_modern) {
         return Err(ParseError::Batch.into());
     }

@@ -234,7 +234,7 @@ fn write_stamp(
     }
     out.extend_from_slice(br#","_meta":{"#);
     let meta = meta.filter(|meta| !meta.is_empty());
-    let members = meta.as_ref().map(Meta::as_object);
+    let members = meta.as_deref();
     // A proxied result keeps the identity of its own server.
     if members.is_none_or(|members| !members.contains_key(keys::SERVER_INFO)) {
         out.extend_from_slice(context.profile.info_member().as_bytes());
@@ -311,7 +311,7 @@ impl Serialize for SentMeta<'_> {
         if let Some(level) = context.log_level {
             map.serialize_entry(keys::LOG_LEVEL, &level)?;
         }
-        for (key, value) in context.meta.into_iter().flat_map(Meta::as_object) {
+        for (key, value) in context.meta.into_iter().flat_map(|meta| &**meta) {
             if !keys::ENVELOPE.contains(&key.as_str()) {
                 map.serialize_entry(key, value)?;
             }

@@ -51,7 +51,7 @@ impl ServerLists {
     fn next_extensions(&self) -> Vec<PublishedExtension> {
         let servers = self.servers.iter().flat_map(|entry| {
             let capabilities = entry.listing.capabilities.as_ref();
-            let published = capabilities.map(|capabilities| capabilities.extensions.as_object());
+            let published = capabilities.map(|capabilities| &*capabilities.extensions);
             entry.upstream.settings.extensions.ids().map(move |id| {
                 let settings = published.and_then(|extensions| extensions.get(id)).cloned();
                 let settings = settings.unwrap_or_else(|| json!({}));

@@ -441,7 +441,5 @@ fn progress_token(body: &[u8]) -> Option<ProgressToken> {
         return None;
     };
     let meta: Meta = request.params.optional("_meta").ok()??;
-    let token = meta.as_object().get(keys::PROGRESS_TOKEN)?;
-    let number = token.as_i64().map(ProgressToken::from);
-    number.or_else(|| token.as_str().map(ProgressToken::from))
+    meta.get(keys::PROGRESS_TOKEN)
 }

@@ -4,35 +4,13 @@
 
 use bytes::{Bytes, BytesMut};
 
-use crate::Framing;
-
-/// The frame of a message on a byte stream: a line feed after it. Encoded messages contain none.
-// spec: STDIO-02
-pub const LINE_FRAMING: Framing = Framing {
-    prefix: b"",
-    suffix: b"\n",
-};
-
 /// Splits a byte stream into lines. Every byte is scanned once, and lines are not copied.
 ///
 /// A line ends with a line feed, optionally after a carriage return. Byte order marks at the start of
 /// a line, and blank lines, are skipped.
-///
-/// # Examples
-///
-/// ```
-/// use mcp::core::lines::{Line, Lines};
-///
-/// let mut lines = Lines::new(1 << 20);
-/// lines.buffer().extend_from_slice(b"{\"a\":1}\r\n\n{\"b\"");
-/// assert_eq!(lines.next_line(), Some(Line::Text("{\"a\":1}".into())));
-/// assert_eq!(lines.next_line(), None);
-/// lines.buffer().extend_from_slice(b":2}\n");
-/// assert_eq!(lines.next_line(), Some(Line::Text("{\"b\":2}".into())));
-/// ```
 // spec: STDIO-02, STDIO-17, TRN-04
 #[derive(Debug)]
-pub struct Lines {
+pub(crate) struct Lines {
     buffer: BytesMut,
     /// The number of bytes at the start of the buffer that contain no line feed.
     scanned: usize,
@@ -43,8 +21,7 @@ pub struct Lines {
 
 /// A line of a byte stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Line {
+pub(crate) enum Line {
     /// A line without its end.
     Text(Bytes),
     /// The first 256 bytes of a line that exceeds the limit. The rest is skipped.
@@ -58,7 +35,7 @@ const EXCERPT: usize = 256;
 impl Lines {
     /// A stream at its start. `limit` is the maximum length of a line in bytes, including its carriage
     /// return. The buffer holds at most that and one read.
-    pub fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self {
             buffer: BytesMut::new(),
             scanned: 0,
@@ -69,12 +46,12 @@ impl Lines {
 
     /// Returns the buffer of unsplit bytes. Append the bytes that are read to it, then call
     /// [`next_line`](Self::next_line) until it returns `None`.
-    pub fn buffer(&mut self) -> &mut BytesMut {
+    pub(crate) fn buffer(&mut self) -> &mut BytesMut {
         &mut self.buffer
     }
 
     /// Returns the next line, or `None` when more bytes have to be read.
-    pub fn next_line(&mut self) -> Option<Line> {
+    pub(crate) fn next_line(&mut self) -> Option<Line> {
         loop {
             let unseen = self.buffer.get(self.scanned..).unwrap_or_default();
             let Some(at) = memchr::memchr(b'\n', unseen) else {
@@ -93,7 +70,7 @@ impl Lines {
     }
 
     /// Returns the last line of a stream that has ended without a line feed.
-    pub fn finish(&mut self) -> Option<Line> {
+    pub(crate) fn finish(&mut self) -> Option<Line> {
         self.scanned = 0;
         let rest = self.buffer.split().freeze();
         if std::mem::take(&mut self.skipping) {
