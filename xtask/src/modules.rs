@@ -10,4 +10,4 @@ mod tree;
 
 pub(crate) use paths::{identifiers, path_uses};
 pub(crate) use resolve::Target;
-pub(crate) use tree::{Crate, Import, ROOT, crates, definition};
+pub(crate) use tree::{Crate, Import, ROOT, crates, imports};

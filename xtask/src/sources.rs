@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 use quote::ToTokens as _;
-use syn::{Attribute, ImplItem, Item, Meta};
+use syn::{Attribute, Ident, ImplItem, Item, Meta, Visibility};
 
 use crate::Result;
 use crate::finding::Finding;
@@ -89,9 +89,13 @@ impl Sources {
                 }
             }
         }
-        rust.retain(|file| {
-            !is_test_path(&file.path) && !test_modules.iter().any(|m| m.contains(&file.path))
-        });
+        let is_test = |path: &str| {
+            let mut rests = test_modules
+                .iter()
+                .filter_map(|module| path.strip_prefix(module));
+            is_test_path(path) || rests.any(|rest| rest == ".rs" || rest.starts_with('/'))
+        };
+        rust.retain(|file| !is_test(&file.path));
         Self {
             texts,
             rust,
@@ -117,10 +121,6 @@ impl Sources {
     /// Rust files with syntax errors.
     pub(crate) fn unreadable(&self) -> &[Finding] {
         &self.unreadable
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.texts.len()
     }
 
     #[cfg(test)]
@@ -177,23 +177,8 @@ fn walk(folder: &Path, paths: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// A `#[cfg(test)] mod name;` whose code is in files of its own.
-#[derive(Debug)]
-struct TestModule {
-    /// Path without `.rs` or `/mod.rs`.
-    stem: String,
-}
-
-impl TestModule {
-    fn contains(&self, path: &str) -> bool {
-        let Some(rest) = path.strip_prefix(&self.stem) else {
-            return false;
-        };
-        rest == ".rs" || rest.starts_with('/')
-    }
-}
-
-fn collect_test_modules(path: &str, items: &[Item], found: &mut Vec<TestModule>) {
+/// Collects the paths of `#[cfg(test)] mod name;` without `.rs`: their code is in files of its own.
+fn collect_test_modules(path: &str, items: &[Item], found: &mut Vec<String>) {
     let folder = match path.rsplit_once('/') {
         Some((folder, "lib.rs" | "main.rs" | "mod.rs")) => folder,
         _ => path.trim_end_matches(".rs"),
@@ -203,16 +188,14 @@ fn collect_test_modules(path: &str, items: &[Item], found: &mut Vec<TestModule>)
             && module.content.is_none()
             && module.attrs.iter().any(is_test_attribute)
         {
-            found.push(TestModule {
-                stem: format!("{folder}/{}", module.ident),
-            });
+            found.push(format!("{folder}/{}", module.ident));
         }
     }
 }
 
 /// Removes the items that are compiled for tests only.
 fn strip_tests(items: &mut Vec<Item>) {
-    items.retain(|item| !attributes(item).iter().any(is_test_attribute));
+    items.retain(|item| !parts(item).attrs.iter().any(is_test_attribute));
     for item in items {
         match item {
             Item::Mod(module) => {
@@ -253,46 +236,55 @@ fn is_test_attribute(attribute: &Attribute) -> bool {
     if !list.path.is_ident("cfg") {
         return false;
     }
-    let words: Vec<String> = list
-        .tokens
-        .clone()
-        .into_iter()
-        .map(|t| t.to_string())
-        .collect();
-    match words.first().map(String::as_str) {
-        Some("test") => true,
-        Some("all") => words.get(1).is_some_and(|inner| inner.starts_with("(test")),
-        _ => false,
-    }
+    let condition = list.tokens.to_string().replace(' ', "");
+    condition == "test" || condition.starts_with("all(test")
 }
 
-/// The attributes of an item.
-pub(crate) fn attributes(item: &Item) -> &[Attribute] {
-    match item {
-        Item::Const(item) => &item.attrs,
-        Item::Enum(item) => &item.attrs,
-        Item::Fn(item) => &item.attrs,
-        Item::Impl(item) => &item.attrs,
-        Item::Macro(item) => &item.attrs,
-        Item::Mod(item) => &item.attrs,
-        Item::Static(item) => &item.attrs,
-        Item::Struct(item) => &item.attrs,
-        Item::Trait(item) => &item.attrs,
-        Item::Type(item) => &item.attrs,
-        Item::Union(item) => &item.attrs,
-        Item::Use(item) => &item.attrs,
-        _ => &[],
-    }
+/// The attributes of an item, and the visibility and the name of a definition.
+pub(crate) struct Parts<'a> {
+    pub(crate) attrs: &'a [Attribute],
+    pub(crate) vis: &'a Visibility,
+    pub(crate) ident: Option<&'a Ident>,
+}
+
+pub(crate) fn parts(item: &Item) -> Parts<'_> {
+    const PRIVATE: &Visibility = &Visibility::Inherited;
+    let (attrs, vis, ident) = match item {
+        Item::Const(item) => (&item.attrs, &item.vis, Some(&item.ident)),
+        Item::Enum(item) => (&item.attrs, &item.vis, Some(&item.ident)),
+        Item::Fn(item) => (&item.attrs, &item.vis, Some(&item.sig.ident)),
+        Item::Impl(item) => (&item.attrs, PRIVATE, None),
+        Item::Macro(item) => (&item.attrs, PRIVATE, item.ident.as_ref()),
+        Item::Mod(item) => (&item.attrs, &item.vis, None),
+        Item::Static(item) => (&item.attrs, &item.vis, Some(&item.ident)),
+        Item::Struct(item) => (&item.attrs, &item.vis, Some(&item.ident)),
+        Item::Trait(item) => (&item.attrs, &item.vis, Some(&item.ident)),
+        Item::Type(item) => (&item.attrs, &item.vis, Some(&item.ident)),
+        Item::Union(item) => (&item.attrs, &item.vis, Some(&item.ident)),
+        Item::Use(item) => (&item.attrs, &item.vis, None),
+        _ => {
+            return Parts {
+                attrs: &[],
+                vis: PRIVATE,
+                ident: None,
+            };
+        }
+    };
+    Parts { attrs, vis, ident }
+}
+
+/// Returns true if an attribute has this name.
+pub(crate) fn has_attribute(attributes: &[Attribute], name: &str) -> bool {
+    attributes
+        .iter()
+        .any(|attribute| attribute.path().is_ident(name))
 }
 
 /// Returns true if the attributes contain `#[doc(hidden)]`.
 pub(crate) fn is_hidden(attributes: &[Attribute]) -> bool {
-    let mut docs = attributes
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("doc"));
-    docs.any(|doc| {
-        let list = doc.meta.require_list();
-        list.is_ok_and(|list| list.tokens.to_string() == "hidden")
+    attributes.iter().any(|attribute| {
+        let list = attribute.meta.require_list();
+        list.is_ok_and(|list| list.path.is_ident("doc") && list.tokens.to_string() == "hidden")
     })
 }
 

@@ -88,7 +88,7 @@ fn check(workspace: &Workspace) -> Result<Report> {
 fn check_sources(sources: &Sources) -> Report {
     let mut report = Report {
         findings: sources.unreadable().to_vec(),
-        files: sources.count(),
+        files: sources.texts().len(),
     };
     for rule in RULES {
         report.findings.extend(rule(sources));

@@ -10,7 +10,7 @@ use syn::{
 };
 
 use super::text;
-use crate::sources::{is_hidden, without_docs};
+use crate::sources::{has_attribute, is_hidden, without_docs};
 
 /// Returns the lines of a definition. `name` is its public path.
 pub(super) fn lines(item: &Item, name: &str) -> Vec<String> {
@@ -252,10 +252,11 @@ fn parameters(generics: &Generics) -> String {
 
 /// The mark of `#[non_exhaustive]`.
 fn more(attributes: &[Attribute]) -> &'static str {
-    let is_non_exhaustive = attributes
-        .iter()
-        .any(|attribute| attribute.path().is_ident("non_exhaustive"));
-    if is_non_exhaustive { " …" } else { "" }
+    if has_attribute(attributes, "non_exhaustive") {
+        " …"
+    } else {
+        ""
+    }
 }
 
 fn is_open(visibility: &Visibility, attributes: &[Attribute]) -> bool {

@@ -5,31 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use syn::{Attribute, Item, ItemImpl, Type, Visibility};
 
 use super::items;
-use crate::modules::{Crate, Import, ROOT, Target, crates, definition};
-use crate::sources::{Sources, attributes, is_hidden};
+use crate::modules::{Crate, Import, ROOT, Target, crates};
+use crate::sources::{Parts, Sources, has_attribute, is_hidden, parts};
 
 /// The libraries. An item is listed in the first one that exports it by name.
-const LIBRARIES: [&str; 19] = [
-    "mcp",
-    "mcp-types",
-    "mcp-core",
-    "mcp-server",
-    "mcp-client",
-    "mcp-auth",
-    "mcp-tasks",
-    "mcp-telemetry",
-    "mcp-skills",
-    "mcp-toolset",
-    "mcp-apps",
-    "mcp-gen",
-    "mcp-events",
-    "mcp-gateway",
-    "mcp-macros",
-    "mcp-transport-http",
-    "mcp-transport-stdio",
-    "mcp-redis",
-    "mcp-testing",
-];
+const LIBRARIES: &str = "mcp mcp-types mcp-core mcp-server mcp-client mcp-auth mcp-tasks mcp-telemetry mcp-skills \
+    mcp-toolset mcp-apps mcp-gen mcp-events mcp-gateway mcp-macros mcp-transport-http mcp-transport-stdio mcp-redis mcp-testing";
 
 /// A definition: library, module and name.
 type Definition = (usize, usize, String);
@@ -47,7 +28,7 @@ struct PublicPath {
 pub(super) fn list(sources: &Sources) -> String {
     let all = crates(sources);
     let libraries: Vec<&Crate<'_>> = LIBRARIES
-        .iter()
+        .split_whitespace()
         .filter_map(|name| {
             let root = format!("{name}/src/lib.rs");
             all.iter().find(|library| library.root == root)
@@ -93,26 +74,21 @@ impl Surface<'_> {
         let krate = self.libraries[of];
         let scope = &krate.modules[module];
         for item in scope.all_items() {
-            if is_hidden(attributes(item)) {
+            let Parts { attrs, vis, ident } = parts(item);
+            if is_hidden(attrs) || !is_public(vis) {
                 continue;
             }
-            let cfgs = with_cfgs(cfgs, attributes(item));
-            match item {
-                Item::Mod(it) if is_public(&it.vis) => {
-                    if let Some(child) = scope.children.get(&it.ident.to_string()) {
-                        let path = joined(path, &it.ident.to_string());
-                        self.walk(library, of, *child, &path, &cfgs);
-                    }
-                }
-                other => {
-                    if let Some((_, ident)) = definition(other)
-                        && is_public(visibility(other))
-                    {
-                        let name = ident.to_string();
-                        let path = joined(path, &name);
-                        self.add(library, (of, module, name), path, cfgs);
-                    }
-                }
+            let cfgs = with_cfgs(cfgs, attrs);
+            if let Item::Mod(inner) = item
+                && let Some(child) = scope.children.get(&inner.ident.to_string())
+            {
+                let path = joined(path, &inner.ident.to_string());
+                self.walk(library, of, *child, &path, &cfgs);
+            }
+            if let Some(ident) = ident {
+                let name = ident.to_string();
+                let path = joined(path, &name);
+                self.add(library, (of, module, name), path, cfgs);
             }
         }
         for import in &scope.imports {
@@ -130,16 +106,13 @@ impl Surface<'_> {
     fn add_macros(&mut self, library: usize) {
         for (module, scope) in self.libraries[library].modules.iter().enumerate() {
             for item in scope.items {
-                if let Item::Macro(it) = item
-                    && let Some(ident) = &it.ident
-                    && it
-                        .attrs
-                        .iter()
-                        .any(|attribute| attribute.path().is_ident("macro_export"))
-                    && !is_hidden(&it.attrs)
+                let Parts { attrs, ident, .. } = parts(item);
+                if let (Item::Macro(_), Some(ident)) = (item, ident)
+                    && has_attribute(attrs, "macro_export")
+                    && !is_hidden(attrs)
                 {
                     let name = ident.to_string();
-                    let cfgs = with_cfgs(&BTreeSet::new(), &it.attrs);
+                    let cfgs = with_cfgs(&BTreeSet::new(), attrs);
                     self.add(library, (library, module, name.clone()), vec![name], cfgs);
                 }
             }
@@ -246,8 +219,7 @@ impl Surface<'_> {
             let (of, module, name) = &definition;
             let scope = &self.libraries[*of].modules[*module];
             let mut items = scope.all_items();
-            let item = items
-                .find(|item| self::definition(item).is_some_and(|(_, defined)| defined == name));
+            let item = items.find(|item| parts(item).ident.is_some_and(|ident| ident == name));
             let public = first.path.join("::");
             let by_macro = || vec![format!("item {public} (defined by a macro)")];
             let mut lines = item.map_or_else(by_macro, |item| items::lines(item, &public));
@@ -333,18 +305,4 @@ fn suffix(cfgs: &BTreeSet<String>) -> String {
 
 fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
-}
-
-fn visibility(item: &Item) -> &Visibility {
-    match item {
-        Item::Const(it) => &it.vis,
-        Item::Enum(it) => &it.vis,
-        Item::Fn(it) => &it.vis,
-        Item::Static(it) => &it.vis,
-        Item::Struct(it) => &it.vis,
-        Item::Trait(it) => &it.vis,
-        Item::Type(it) => &it.vis,
-        Item::Union(it) => &it.vis,
-        _ => &Visibility::Inherited,
-    }
 }

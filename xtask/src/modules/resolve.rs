@@ -2,7 +2,8 @@
 
 use syn::{Item, Visibility};
 
-use super::tree::{Crate, ROOT, definition};
+use super::tree::{Crate, ROOT};
+use crate::sources::{has_attribute, parts};
 
 /// The result of resolving a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +48,8 @@ impl Crate<'_> {
             return found;
         };
         let is_private = self.modules[parent].all_items().any(|item| {
-            matches!(item, Item::Mod(it) if it.ident == name && it.vis == Visibility::Inherited)
+            let is_inherited = matches!(parts(item).vis, Visibility::Inherited);
+            matches!(item, Item::Mod(module) if module.ident == name) && is_inherited
         });
         if !is_private {
             return found;
@@ -125,9 +127,9 @@ impl Crate<'_> {
     ) -> Option<Target> {
         let scope = &self.modules[module];
         let child = scope.children.get(name).map(|child| Target::Module(*child));
-        let mut items = scope.all_items().filter_map(definition);
+        let mut items = scope.all_items().filter_map(|item| parts(item).ident);
         let item = items
-            .any(|(_, ident)| ident == name)
+            .any(|ident| ident == name)
             .then(|| Target::Item(module, name.to_owned()));
         let own = if is_last {
             item.or(child)
@@ -173,9 +175,10 @@ impl Crate<'_> {
     fn exported_macro(&self, name: &str) -> Option<usize> {
         self.modules.iter().position(|module| {
             module.items.iter().any(|item| {
-                matches!(item, Item::Macro(it)
-                    if it.ident.as_ref().is_some_and(|ident| ident == name)
-                        && it.attrs.iter().any(|attribute| attribute.path().is_ident("macro_export")))
+                let parts = parts(item);
+                matches!(item, Item::Macro(_))
+                    && parts.ident.is_some_and(|ident| ident == name)
+                    && has_attribute(parts.attrs, "macro_export")
             })
         })
     }

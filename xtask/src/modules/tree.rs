@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use syn::spanned::Spanned as _;
-use syn::visit::Visit;
+use syn::visit::{self, Visit};
 use syn::{Ident, Item, ItemMod, ItemUse, UseTree, Visibility};
 
 use crate::sources::{RustFile, Sources};
@@ -96,22 +96,6 @@ fn is_root(path: &str) -> bool {
     )
 }
 
-/// Returns the name and the kind of a definition, for example `("struct", Tool)`.
-pub(crate) fn definition(item: &Item) -> Option<(&'static str, &Ident)> {
-    match item {
-        Item::Const(it) => Some(("const", &it.ident)),
-        Item::Enum(it) => Some(("enum", &it.ident)),
-        Item::Fn(it) => Some(("fn", &it.sig.ident)),
-        Item::Macro(it) => it.ident.as_ref().map(|ident| ("macro", ident)),
-        Item::Static(it) => Some(("static", &it.ident)),
-        Item::Struct(it) => Some(("struct", &it.ident)),
-        Item::Trait(it) => Some(("trait", &it.ident)),
-        Item::Type(it) => Some(("type", &it.ident)),
-        Item::Union(it) => Some(("union", &it.ident)),
-        _ => None,
-    }
-}
-
 impl<'a> Crate<'a> {
     fn build(root: &'a RustFile, files: &BTreeMap<&str, &'a RustFile>) -> Self {
         let mut modules = vec![Module::from_file(root)];
@@ -200,10 +184,22 @@ impl<'a> Module<'a> {
     }
 }
 
+/// Returns the imports in a file, also those in functions and inline modules.
+pub(crate) fn imports(file: &syn::File) -> Vec<Import<'_>> {
+    let mut imports = ImportVisitor {
+        is_deep: true,
+        ..ImportVisitor::default()
+    };
+    imports.visit_file(file);
+    imports.found
+}
+
 /// Collects imports. As a visitor it finds the declarations inside functions.
 #[derive(Default)]
 struct ImportVisitor<'a> {
     found: Vec<Import<'a>>,
+    /// Inline modules belong to the result.
+    is_deep: bool,
 }
 
 impl<'a> ImportVisitor<'a> {
@@ -227,7 +223,11 @@ impl<'a> Visit<'a> for ImportVisitor<'a> {
         self.add(declaration, true);
     }
 
-    fn visit_item_mod(&mut self, _: &'a ItemMod) {}
+    fn visit_item_mod(&mut self, module: &'a ItemMod) {
+        if self.is_deep {
+            visit::visit_item_mod(self, module);
+        }
+    }
 }
 
 /// Splits a `use` tree into its names: the local name, the path, and the line.

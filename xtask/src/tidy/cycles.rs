@@ -188,63 +188,33 @@ fn own_tokens(items: &[Item]) -> TokenStream {
     without_docs(own.map(|item| item.to_token_stream()).collect())
 }
 
-/// Returns the strongly connected components of more than one module (Tarjan's algorithm).
+/// Returns the strongly connected components of more than one module.
 fn circles(modules: usize, edges: &Edges) -> Vec<BTreeSet<usize>> {
-    let mut search = Search {
-        edges,
-        order: vec![None; modules],
-        low: vec![0; modules],
-        stack: Vec::new(),
-        count: 0,
-        circles: Vec::new(),
-    };
-    for module in 0..modules {
-        if search.order[module].is_none() {
-            search.visit(module);
-        }
+    let reachable: Vec<_> = (0..modules)
+        .map(|module| reachable(module, edges))
+        .collect();
+    let mut circles = BTreeSet::new();
+    for (module, reached) in reachable.iter().enumerate() {
+        let back = reached
+            .iter()
+            .filter(|other| reachable[**other].contains(&module));
+        circles.insert(back.copied().collect::<BTreeSet<usize>>());
     }
-    search.circles
+    circles
+        .into_iter()
+        .filter(|members| members.len() > 1)
+        .collect()
 }
 
-struct Search<'a> {
-    edges: &'a Edges,
-    /// Visit number of each module.
-    order: Vec<Option<usize>>,
-    /// Smallest visit number on the stack that each module reaches.
-    low: Vec<usize>,
-    stack: Vec<usize>,
-    count: usize,
-    circles: Vec<BTreeSet<usize>>,
-}
-
-impl Search<'_> {
-    fn visit(&mut self, module: usize) {
-        let number = self.count;
-        self.count += 1;
-        self.order[module] = Some(number);
-        self.low[module] = number;
-        self.stack.push(module);
-        let edges = self.edges;
-        for next in edges.get(&module).into_iter().flat_map(BTreeMap::keys) {
-            match self.order[*next] {
-                None => {
-                    self.visit(*next);
-                    self.low[module] = self.low[module].min(self.low[*next]);
-                }
-                Some(order) if self.stack.contains(next) => {
-                    self.low[module] = self.low[module].min(order);
-                }
-                Some(_) => {}
-            }
-        }
-        if self.low[module] == number {
-            let start = self.stack.iter().position(|other| *other == module);
-            let members: BTreeSet<usize> = self.stack.drain(start.unwrap_or(0)..).collect();
-            if members.len() > 1 {
-                self.circles.push(members);
-            }
-        }
+/// Returns the modules to which edges lead from a module.
+fn reachable(module: usize, edges: &Edges) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    let mut next = vec![module];
+    while let Some(from) = next.pop() {
+        let targets = edges.get(&from).into_iter().flat_map(BTreeMap::keys);
+        next.extend(targets.copied().filter(|to| found.insert(*to)));
     }
+    found
 }
 
 #[cfg(test)]

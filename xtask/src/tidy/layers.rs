@@ -12,102 +12,36 @@ use crate::workspace::{PREFIX, Workspace, folder_of};
 
 /// The allowed dependencies inside the workspace, by folder. Development dependencies are not
 /// restricted.
-const LAYERS: [(&str, &[&str]); 26] = [
-    ("mcp-types", &[]),
-    ("mcp-core", &["mcp-types"]),
-    ("mcp-server", &["mcp-core", "mcp-types"]),
-    ("mcp-transport-http", &["mcp-core", "mcp-types"]),
-    ("mcp-auth", &["mcp-core", "mcp-transport-http", "mcp-types"]),
-    ("mcp-transport-stdio", &["mcp-core", "mcp-types"]),
-    (
-        "mcp-client",
-        &[
-            "mcp-auth",
-            "mcp-core",
-            "mcp-transport-http",
-            "mcp-transport-stdio",
-            "mcp-types",
-        ],
-    ),
-    ("mcp-tasks", &["mcp-core", "mcp-types"]),
-    ("mcp-telemetry", &["mcp-core", "mcp-types"]),
-    ("mcp-gen", &["mcp-client", "mcp-types"]),
-    (
-        "mcp-skills",
-        &["mcp-client", "mcp-core", "mcp-server", "mcp-types"],
-    ),
-    ("mcp-toolset", &["mcp-client", "mcp-core", "mcp-types"]),
-    (
-        "mcp-apps",
-        &["mcp-core", "mcp-server", "mcp-client", "mcp-types"],
-    ),
-    (
-        "mcp-events",
-        &[
-            "mcp-core",
-            "mcp-server",
-            "mcp-client",
-            "mcp-transport-http",
-            "mcp-types",
-        ],
-    ),
-    (
-        "mcp-gateway",
-        &[
-            "mcp-auth",
-            "mcp-client",
-            "mcp-core",
-            "mcp-server",
-            "mcp-toolset",
-            "mcp-types",
-        ],
-    ),
-    ("mcp-redis", &["mcp-core", "mcp-events", "mcp-types"]),
-    ("mcp-macros", &[]),
-    (
-        "mcp",
-        &[
-            "mcp-types",
-            "mcp-core",
-            "mcp-server",
-            "mcp-client",
-            "mcp-auth",
-            "mcp-tasks",
-            "mcp-telemetry",
-            "mcp-skills",
-            "mcp-toolset",
-            "mcp-apps",
-            "mcp-gen",
-            "mcp-events",
-            "mcp-gateway",
-            "mcp-transport-http",
-            "mcp-transport-stdio",
-            "mcp-redis",
-            "mcp-macros",
-        ],
-    ),
-    (
-        "mcp-testing",
-        &["mcp", "mcp-types", "mcp-core", "mcp-server", "mcp-client"],
-    ),
-    ("mcp-cli", &["mcp"]),
-    ("conformance", &["mcp", "mcp-testing"]),
-    ("examples", &["mcp", "mcp-testing"]),
-    ("templates", &["mcp", "mcp-testing"]),
-    ("bench", &["mcp", "mcp-testing"]),
-    (
-        "fuzz",
-        &[
-            "mcp-types",
-            "mcp-core",
-            "mcp-server",
-            "mcp-client",
-            "mcp-auth",
-            "mcp-transport-http",
-        ],
-    ),
-    ("xtask", &[]),
-];
+const LAYERS: &str = "\
+mcp-types:
+mcp-core: mcp-types
+mcp-server: mcp-core mcp-types
+mcp-transport-http: mcp-core mcp-types
+mcp-auth: mcp-core mcp-transport-http mcp-types
+mcp-transport-stdio: mcp-core mcp-types
+mcp-client: mcp-auth mcp-core mcp-transport-http mcp-transport-stdio mcp-types
+mcp-tasks: mcp-core mcp-types
+mcp-telemetry: mcp-core mcp-types
+mcp-gen: mcp-client mcp-types
+mcp-skills: mcp-client mcp-core mcp-server mcp-types
+mcp-toolset: mcp-client mcp-core mcp-types
+mcp-apps: mcp-core mcp-server mcp-client mcp-types
+mcp-events: mcp-core mcp-server mcp-client mcp-transport-http mcp-types
+mcp-gateway: mcp-auth mcp-client mcp-core mcp-server mcp-toolset mcp-types
+mcp-redis: mcp-core mcp-events mcp-types
+mcp-macros:
+mcp: mcp-types mcp-core mcp-server mcp-client mcp-auth mcp-tasks mcp-telemetry mcp-skills \
+    mcp-toolset mcp-apps mcp-gen mcp-events mcp-gateway mcp-transport-http mcp-transport-stdio \
+    mcp-redis mcp-macros
+mcp-testing: mcp mcp-types mcp-core mcp-server mcp-client
+mcp-cli: mcp
+conformance: mcp mcp-testing
+examples: mcp mcp-testing
+templates: mcp mcp-testing
+bench: mcp mcp-testing
+fuzz: mcp-types mcp-core mcp-server mcp-client mcp-auth mcp-transport-http
+xtask:
+";
 
 /// Crates that work with any async runtime.
 const WITHOUT_RUNTIME: [&str; 3] = ["mcp-types", "mcp-core", "mcp-server"];
@@ -135,6 +69,12 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
+/// The rows of the table: a folder, and those that it may depend on.
+fn layers() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    let rows = LAYERS.lines().filter_map(|row| row.split_once(':'));
+    rows.map(|(folder, allowed)| (folder, allowed.split_whitespace().collect()))
+}
+
 /// The folders of the members that a package depends on, without development dependencies.
 fn internal(package: &Package, members: &BTreeSet<&str>) -> Vec<String> {
     let used = package.dependencies.iter().filter(|dependency| {
@@ -148,7 +88,7 @@ fn internal(package: &Package, members: &BTreeSet<&str>) -> Vec<String> {
 
 fn edges(package: &str, used: &[String]) -> Vec<Finding> {
     let manifest = format!("{package}/Cargo.toml");
-    let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| *name == package) else {
+    let Some((_, allowed)) = layers().find(|(name, _)| *name == package) else {
         let message = format!("{package} has no layer; add a row to {TABLE}");
         return vec![Finding::new(&manifest, 1, message)];
     };
@@ -221,7 +161,7 @@ fn runtime(package: &str, tree: &str) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LAYERS, Workspace, edges, folder_of, internal, normal_tree, runtime};
+    use super::{Workspace, edges, folder_of, internal, layers, normal_tree, runtime};
 
     fn used(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
@@ -253,9 +193,10 @@ mod tests {
 
     #[test]
     fn table_has_no_cycle_and_names_only_its_own_rows() {
-        for (at, (name, allowed)) in LAYERS.iter().enumerate() {
-            for below in *allowed {
-                let row = LAYERS.iter().position(|(row, _)| row == below);
+        assert_eq!(layers().count(), 26);
+        for (at, (name, allowed)) in layers().enumerate() {
+            for below in allowed {
+                let row = layers().position(|(row, _)| row == below);
                 assert!(row.is_some_and(|row| row < at), "{name} -> {below}");
             }
         }

@@ -5,12 +5,10 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
-use syn::{
-    Arm, BinOp, Expr, ExprBinary, ExprLet, ExprMethodCall, ExprRange, ItemUse, Local, Macro, Pat,
-    PatGuard, PatIdent, PatType, Path, Token, UseTree,
-};
+use syn::{BinOp, Expr, Macro, Pat, Path, Token};
 
 use crate::finding::Finding;
+use crate::modules::imports;
 use crate::sources::Sources;
 
 /// Files and folders that may compare versions.
@@ -56,12 +54,16 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
         if ALLOWED.iter().any(|allowed| file.path.starts_with(allowed)) {
             continue;
         }
-        let mut imports = Imports::default();
-        imports.visit_file(&file.ast);
-        let mut comparisons = Comparisons {
-            imported: imports.variants,
-            lines: imports.globs,
-        };
+        let mut comparisons = Comparisons::default();
+        for import in imports(&file.ast) {
+            if import.is_glob() && import.path.iter().any(|name| name == TYPE) {
+                comparisons
+                    .lines
+                    .push((import.line, "imports every variant of"));
+            } else if import.path.iter().rev().skip(1).any(|name| name == TYPE) {
+                comparisons.imported.push(import.name);
+            }
+        }
         comparisons.visit_file(&file.ast);
         comparisons.lines.sort_unstable();
         comparisons.lines.dedup();
@@ -76,41 +78,9 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
     findings
 }
 
-/// Variants that a file imports, so that it can name them without their type.
 #[derive(Default)]
-struct Imports {
-    variants: Vec<String>,
-    /// Glob imports of variants.
-    globs: Vec<(usize, &'static str)>,
-}
-
-impl Imports {
-    /// `inside`: the tree is below one of the types.
-    fn add(&mut self, tree: &UseTree, inside: bool) {
-        match tree {
-            UseTree::Path(path) => {
-                let inside = inside || path.ident == TYPE;
-                self.add(&path.tree, inside);
-            }
-            UseTree::Group(group) => group.items.iter().for_each(|tree| self.add(tree, inside)),
-            UseTree::Name(name) if inside => self.variants.push(name.ident.to_string()),
-            UseTree::Rename(name) if inside => self.variants.push(name.rename.to_string()),
-            UseTree::Glob(star) if inside => {
-                self.globs
-                    .push((star.span().start().line, "imports every variant of"));
-            }
-            UseTree::Name(_) | UseTree::Rename(_) | UseTree::Glob(_) => {}
-        }
-    }
-}
-
-impl<'ast> Visit<'ast> for Imports {
-    fn visit_item_use(&mut self, node: &'ast ItemUse) {
-        self.add(&node.tree, false);
-    }
-}
-
 struct Comparisons {
+    /// Variants that the file imports, so that it can name them without their type.
     imported: Vec<String>,
     lines: Vec<(usize, &'static str)>,
 }
@@ -158,66 +128,46 @@ impl Comparisons {
             TokenTree::Literal(_) | TokenTree::Punct(_) => false,
         })
     }
-
-    fn pattern(&mut self, pattern: &Pat) {
-        let mut mention = Mention {
-            names: self,
-            found: false,
-        };
-        mention.visit_pat(pattern);
-        if mention.found {
-            self.add(pattern.span(), "matches on");
-        }
-    }
 }
 
 impl<'ast> Visit<'ast> for Comparisons {
-    fn visit_expr_binary(&mut self, node: &'ast ExprBinary) {
-        let compares = matches!(
-            node.op,
-            BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_)
-        );
-        if compares && (self.is_version(&node.left) || self.is_version(&node.right)) {
-            self.add(node.span(), "compares");
+    fn visit_expr(&mut self, node: &'ast Expr) {
+        let action = match node {
+            Expr::Binary(node) if is_comparison(&node.op) => {
+                let compares = self.is_version(&node.left) || self.is_version(&node.right);
+                compares.then_some("compares")
+            }
+            Expr::MethodCall(node) if COMPARING.iter().any(|name| node.method == name) => {
+                let mut operands = std::iter::once(&*node.receiver).chain(&node.args);
+                let compares = operands.any(|expr| self.is_version(expr));
+                compares.then_some("compares")
+            }
+            Expr::Range(node) => {
+                let mut ends = node.start.iter().chain(&node.end);
+                let is_range = ends.any(|end| self.is_version(end));
+                is_range.then_some("makes a range of")
+            }
+            _ => None,
+        };
+        if let Some(action) = action {
+            self.add(node.span(), action);
         }
-        visit::visit_expr_binary(self, node);
+        visit::visit_expr(self, node);
     }
 
-    fn visit_expr_range(&mut self, node: &'ast ExprRange) {
-        if node
-            .start
-            .iter()
-            .chain(&node.end)
-            .any(|end| self.is_version(end))
-        {
-            self.add(node.span(), "makes a range of");
+    fn visit_pat(&mut self, node: &'ast Pat) {
+        let is_match = match node {
+            Pat::Path(pattern) => self.names_version(&pattern.path),
+            Pat::Struct(pattern) => self.names_version(&pattern.path),
+            Pat::TupleStruct(pattern) => self.names_version(&pattern.path),
+            // The parser takes an imported variant for a new binding.
+            Pat::Ident(pattern) => self.imported.iter().any(|name| pattern.ident == name),
+            _ => false,
+        };
+        if is_match {
+            self.add(node.span(), "matches on");
         }
-        visit::visit_expr_range(self, node);
-    }
-
-    fn visit_expr_method_call(&mut self, node: &'ast ExprMethodCall) {
-        let compares = COMPARING.iter().any(|name| node.method == name);
-        if compares
-            && (self.is_version(&node.receiver) || node.args.iter().any(|arg| self.is_version(arg)))
-        {
-            self.add(node.span(), "compares");
-        }
-        visit::visit_expr_method_call(self, node);
-    }
-
-    fn visit_arm(&mut self, node: &'ast Arm) {
-        self.pattern(&node.pat);
-        visit::visit_arm(self, node);
-    }
-
-    fn visit_expr_let(&mut self, node: &'ast ExprLet) {
-        self.pattern(&node.pat);
-        visit::visit_expr_let(self, node);
-    }
-
-    fn visit_local(&mut self, node: &'ast Local) {
-        self.pattern(&node.pat);
-        visit::visit_local(self, node);
+        visit::visit_pat(self, node);
     }
 
     fn visit_macro(&mut self, node: &'ast Macro) {
@@ -250,28 +200,9 @@ fn is_wrapper(function: &Expr) -> bool {
         .any(|name| node.path.is_ident(name))
 }
 
-/// Searches a pattern for a version. The guard of the pattern is an expression and is skipped.
-struct Mention<'a> {
-    names: &'a Comparisons,
-    found: bool,
-}
-
-impl<'ast> Visit<'ast> for Mention<'_> {
-    fn visit_path(&mut self, node: &'ast Path) {
-        self.found |= self.names.names_version(node);
-    }
-
-    /// The parser takes an imported variant for a new binding.
-    fn visit_pat_ident(&mut self, node: &'ast PatIdent) {
-        self.found |= self.names.imported.iter().any(|name| node.ident == name);
-        visit::visit_pat_ident(self, node);
-    }
-
-    fn visit_pat_guard(&mut self, node: &'ast PatGuard) {
-        self.visit_pat(&node.pat);
-    }
-
-    fn visit_pat_type(&mut self, node: &'ast PatType) {
-        self.visit_pat(&node.pat);
-    }
+fn is_comparison(operator: &BinOp) -> bool {
+    matches!(
+        operator,
+        BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_)
+    )
 }
