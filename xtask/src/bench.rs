@@ -24,8 +24,7 @@ mod table;
 
 use std::fs;
 
-use runner::Bench;
-use runner::PROFILE;
+use runner::{Bench, PROFILE};
 use scenario::{Load, SCENARIOS, Scenario};
 use serde_json::json;
 use table::Row;
@@ -103,8 +102,7 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> Result<bool> {
         return Err("--rounds and --seconds must be greater than 0".into());
     }
 
-    let mut cargo = workspace.cargo();
-    process::run(cargo.args(["build", "--release", "--package", "bench", "--bins"]))?;
+    runner::build(workspace, &[])?;
     let rmcp = if args.without_rmcp {
         None
     } else {
@@ -114,23 +112,18 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> Result<bool> {
     if !as_json {
         println!("{}\n{}", bench.conditions(), Row::HEADING);
     }
-    let mut all = Vec::new();
+    let mut all: Vec<Row> = Vec::new();
     for scenario in scenarios {
         let rows = match scenario.load {
             Load::Sessions { count, streams } => memory::rows(&bench, scenario, count, streams)?,
             _ => bench.timed(scenario)?,
         };
-        for row in rows {
-            if !as_json {
-                println!("{row}");
-            }
-            all.push(row);
+        for row in rows.iter().filter(|_| !as_json) {
+            println!("{row}");
         }
+        all.extend(rows);
     }
-    let report = json!({
-        "conditions": bench.conditions(),
-        "rows": all.iter().map(Row::to_json).collect::<Vec<_>>(),
-    });
+    let report = json!({"conditions": bench.conditions(), "rows": all});
     let file = bench.folder().join("report.json");
     fs::write(&file, format!("{report:#}\n"))?;
     if as_json {

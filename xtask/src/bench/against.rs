@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::measure::{Sample, median};
-use super::runner::{Bench, LOAD, PROFILE};
-use super::scenario::{Candidate, Load, Program, Scenario};
+use super::runner::{self, Bench, EARLIER, LOAD, PROFILE};
+use super::scenario::{Candidate, LIMIT_PROGRAM, Load, SERVER_PROGRAM, Scenario};
 use crate::Result;
 use crate::process;
 use crate::workspace::Workspace;
@@ -28,45 +28,28 @@ pub(super) fn run(
     if rounds < ROUNDS {
         return Err(format!("--rounds must be at least {ROUNDS}").into());
     }
-    let mut cargo = workspace.cargo();
-    cargo.args(["build", "--release", "--package", "bench"]);
-    for program in [Program::Limit.binary(), Program::Server.binary(), LOAD] {
-        cargo.args(["--bin", program]);
-    }
-    process::run(&mut cargo)?;
-    let earlier = build(workspace, commit)?;
-    let bench = Bench::new(workspace, None, rounds, seconds)?.with_earlier(earlier);
+    runner::build(workspace, &[LIMIT_PROGRAM, SERVER_PROGRAM, LOAD])?;
+    let mut bench = Bench::new(workspace, None, rounds, seconds)?;
+    bench.earlier = Some(build(workspace, commit)?);
     println!("{}\n{}", bench.conditions(), CommitRow::HEADING);
     let mut is_dearer = false;
     for scenario in scenarios {
-        let Load::Http(arguments) = scenario.load else {
-            continue;
-        };
         let of = |program| {
             let mut candidates = scenario.candidates.iter().copied();
             candidates.find(|candidate| candidate.program == program)
         };
-        let Some(now) = of(Program::Server) else {
+        let (Load::Http(_), Some(now)) = (scenario.load, of(SERVER_PROGRAM)) else {
             continue;
         };
         let earlier = Candidate {
-            label: "earlier",
-            program: Program::Earlier,
+            label: EARLIER,
             ..now
         };
-        let candidates: Vec<Candidate> = of(Program::Limit)
-            .into_iter()
-            .chain([earlier, now])
-            .collect();
-        let candidates: Vec<&Candidate> = candidates.iter().collect();
-        let mut samples = bench.over_http(scenario, &candidates, arguments)?;
-        let (now, earlier) = (samples.pop(), samples.pop());
-        let row = CommitRow::new(
-            scenario.label,
-            &samples.pop().unwrap_or_default(),
-            &earlier.unwrap_or_default(),
-            &now.unwrap_or_default(),
-        )?;
+        let candidates = of(LIMIT_PROGRAM).into_iter().chain([earlier, now]);
+        let mut samples = bench.samples(scenario, &candidates.collect::<Vec<_>>())?;
+        let mut next = || samples.pop().unwrap_or_default();
+        let (now, earlier, limit) = (next(), next(), next());
+        let row = CommitRow::new(scenario.label, &limit, &earlier, &now)?;
         println!("{row}");
         is_dearer |= row.ratio.is_above_one();
     }
@@ -75,20 +58,18 @@ pub(super) fn run(
 
 /// Builds the server of a commit, in a folder of its own. Returns the folder with the program.
 fn build(workspace: &Workspace, commit: &str) -> Result<PathBuf> {
-    let git = || {
-        let mut git = Command::new("git");
-        git.current_dir(workspace.root());
-        git
-    };
-    let hash = process::capture(git().args(["rev-parse", "--verify", commit]))?;
     let folder = workspace.target().join("bench-against");
+    let git = |arguments: &[&str]| {
+        let mut git = Command::new("git");
+        process::capture(git.current_dir(workspace.root()).args(arguments))
+    };
+    let hash = git(&["rev-parse", "--verify", commit])?;
     let source = folder.join(hash.trim());
     if !source.is_dir() {
         fs::create_dir_all(&source)?;
         let archive = folder.join("source.tar");
-        let mut export = git();
-        export.args(["archive", "--output"]).arg(&archive);
-        process::run(export.arg(hash.trim()))?;
+        let output = format!("--output={}", archive.display());
+        git(&["archive", &output, hash.trim()])?;
         let mut tar = Command::new("tar");
         process::run(tar.arg("-xf").arg(&archive).arg("-C").arg(&source))?;
     }
@@ -97,7 +78,7 @@ fn build(workspace: &Workspace, commit: &str) -> Result<PathBuf> {
     cargo
         .current_dir(&source)
         .args(["build", "--release", "--package", "bench"])
-        .args(["--bin", Program::Earlier.binary()])
+        .args(["--bin", SERVER_PROGRAM])
         .env("CARGO_TARGET_DIR", &target);
     process::run(&mut cargo)?;
     Ok(target.join(PROFILE))

@@ -13,12 +13,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::measure::Sample;
-use super::runner::{LOAD, PROFILE, port};
+use super::runner::{self, LOAD, PROFILE, port};
+use super::scenario::SERVER_PROGRAM;
 use crate::Result;
 use crate::process::{self, Server, free_port};
 use crate::workspace::Workspace;
 
-const SERVER: &str = "bench-server";
 const CALLS: &str = "bench-calls";
 const FIGURES: &str = "bench/instructions.json";
 /// The token that `bench-server --protected` accepts.
@@ -36,60 +36,20 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 /// Time limit of the load, which ends after its last request.
 const LOAD_SECONDS: &str = "300";
 
-/// Requests of the server.
-struct ServerRow {
-    name: &'static str,
-    /// Arguments of the server.
-    flags: &'static [&'static str],
-    /// Arguments of the load generator.
-    load: &'static [&'static str],
-    /// Requests of each connection.
-    requests: usize,
-}
-
-const fn row(
-    name: &'static str,
-    flags: &'static [&'static str],
-    load: &'static [&'static str],
-    requests: usize,
-) -> ServerRow {
-    ServerRow {
-        name,
-        flags,
-        load,
-        requests,
-    }
-}
-
-const CALL: &[&str] = &["call", "--connections", "16"];
-
-const ROWS: [ServerRow; 10] = [
-    row("call", &[], CALL, 200),
-    row(
-        "session",
-        &[],
-        &["call", "--era", "session", "--connections", "16"],
-        200,
-    ),
-    row(
-        "list",
-        &[],
-        &["list", "--connections", "16", "--tools", "103"],
-        50,
-    ),
-    row("stream", &[], &["progress", "--connections", "2"], 4),
-    row("big", &[], &["big", "--connections", "2"], 10),
-    row(
-        "protected",
-        &["--protected"],
-        &["call", "--connections", "16", "--token", TOKEN],
-        200,
-    ),
-    row("telemetry", &["--telemetry"], CALL, 200),
-    row("unsampled", &["--unsampled"], CALL, 200),
-    row("metrics", &["--metrics"], CALL, 200),
-    row("traced", &["--traced"], CALL, 200),
+/// Requests: a name, arguments for the server and for the load generator, and the number for each connection.
+const ROWS: [(&str, &str, &str, usize); 10] = [
+    ("call", "", CALL, 200),
+    ("session", "", "call --era session --connections 16", 200),
+    ("list", "", "list --connections 16 --tools 103", 50),
+    ("stream", "", "progress --connections 2", 4),
+    ("big", "", "big --connections 2", 10),
+    ("protected", "--protected", CALL, 200),
+    ("telemetry", "--telemetry", CALL, 200),
+    ("unsampled", "--unsampled", CALL, 200),
+    ("metrics", "--metrics", CALL, 200),
+    ("traced", "--traced", CALL, 200),
 ];
+const CALL: &str = "call --connections 16";
 
 /// Kinds of client calls.
 const CLIENTS: [&str; 2] = ["bearer", "oauth"];
@@ -116,12 +76,7 @@ pub(crate) fn run(workspace: &Workspace, renew: bool) -> Result<bool> {
         println!("valgrind is not installed: instructions are not counted");
         return Ok(true);
     }
-    let mut cargo = workspace.cargo();
-    cargo.args(["build", "--release", "--package", "bench"]);
-    for program in [SERVER, LOAD, CALLS] {
-        cargo.args(["--bin", program]);
-    }
-    process::run(&mut cargo)?;
+    runner::build(workspace, &[SERVER_PROGRAM, LOAD, CALLS])?;
     let folder = workspace.target().join("bench");
     fs::create_dir_all(&folder)?;
     let mut counted = Figures {
@@ -131,8 +86,8 @@ pub(crate) fn run(workspace: &Workspace, renew: bool) -> Result<bool> {
         ..Figures::default()
     };
     for row in ROWS {
-        let each = count_server(workspace, &row, &folder)?;
-        counted.per_call.insert(row.name.to_owned(), each);
+        let each = count_server(workspace, row, &folder)?;
+        counted.per_call.insert(row.0.to_owned(), each);
     }
     let program = workspace.binary(PROFILE, CALLS);
     for kind in CLIENTS {
@@ -194,40 +149,44 @@ fn compare(stored: &Figures, counted: &Figures) -> bool {
 }
 
 /// Counts the instructions of a server per request. The counters are set to zero after a warm-up.
-fn count_server(workspace: &Workspace, row: &ServerRow, folder: &Path) -> Result<u64> {
-    let out = folder.join(format!("callgrind.{}", row.name));
+fn count_server(
+    workspace: &Workspace,
+    (name, flags, load, requests): (&str, &str, &str, usize),
+    folder: &Path,
+) -> Result<u64> {
+    let out = folder.join(format!("callgrind.{name}"));
     let mut valgrind = callgrind(&out);
     valgrind
-        .arg(workspace.binary(PROFILE, SERVER))
+        .arg(workspace.binary(PROFILE, SERVER_PROGRAM))
         .args(["http", &free_port()?.to_string()])
-        .args(row.flags)
-        .env("NTOOLS", if row.name == "list" { "100" } else { "0" });
-    let log = folder.join(format!("callgrind-{}-stderr.log", row.name));
+        .args(flags.split_whitespace())
+        .env("NTOOLS", if name == "list" { "100" } else { "0" });
+    let log = folder.join(format!("callgrind-{name}-stderr.log"));
     let server = Server::start(&mut valgrind, &log, START_LIMIT)?;
     let load = |requests: usize| -> Result<Sample> {
-        let mut load = Command::new(workspace.binary(PROFILE, LOAD));
-        load.arg(port(server.url())?.to_string()).args(row.load);
-        load.args([
-            "--seconds",
-            LOAD_SECONDS,
-            "--requests",
-            &requests.to_string(),
-        ]);
-        let sample: Sample = serde_json::from_str(&process::capture(&mut load)?)?;
+        let mut generator = Command::new(workspace.binary(PROFILE, LOAD));
+        generator
+            .arg(port(server.url())?.to_string())
+            .args(load.split(' '))
+            .args((name == "protected").then_some("--token"))
+            .args((name == "protected").then_some(TOKEN))
+            .args(["--seconds", LOAD_SECONDS])
+            .args(["--requests", &requests.to_string()]);
+        let sample: Sample = serde_json::from_str(&process::capture(&mut generator)?)?;
         match &sample.last_error {
             None => Ok(sample),
-            Some(error) => Err(format!("{}: {error}", row.name).into()),
+            Some(error) => Err(format!("{name}: {error}").into()),
         }
     };
     let control = |option: &str| {
         let mut control = Command::new("callgrind_control");
         process::capture(control.args([option, &server.id().to_string()]))
     };
-    load(row.requests.div_ceil(4))?;
+    load(requests.div_ceil(4))?;
     control("--zero")?;
-    let sample = load(row.requests)?;
+    let sample = load(requests)?;
     control("--dump")?;
-    let dump = out.with_extension(format!("{}.1", row.name));
+    let dump = out.with_extension(format!("{name}.1"));
     let total = total(&fs::read_to_string(dump)?).ok_or("callgrind wrote no total")?;
     Ok(total / sample.requests as u64)
 }

@@ -14,13 +14,13 @@ use crate::process::ChildGuard;
 /// Measures bytes per session. Returns a row for each candidate.
 pub(crate) fn rows(
     bench: &Bench<'_>,
-    scenario: &'static Scenario,
+    scenario: &Scenario,
     count: usize,
     streams: bool,
 ) -> Result<Vec<Row>> {
     let mut rows: Vec<Row> = Vec::new();
     for candidate in bench.candidates(scenario) {
-        let server = bench.start(candidate, scenario)?;
+        let server = bench.start(&candidate, scenario)?;
         let url = server.url();
         // The first sessions allocate memory that is shared by all.
         hold(bench, url, 50, streams, server.id())?;

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::measure::{Clock, Sample};
-use super::scenario::{Candidate, Load, Program, Scenario};
+use super::scenario::{Candidate, LIMIT, Load, Scenario};
 use super::table::Row;
 use crate::Result;
 use crate::process::{self, Server, free_port};
@@ -19,6 +19,9 @@ pub(super) const LOAD: &str = "bench-load";
 const WARM_UP_SECONDS: &str = "0.2";
 const START_LIMIT: Duration = Duration::from_secs(10);
 
+/// The label of the server at another commit.
+pub(super) const EARLIER: &str = "earlier";
+
 /// Processors of the servers and of the load generators.
 const SERVERS: &str = "0";
 const LOADS: &str = "1";
@@ -29,7 +32,7 @@ pub(crate) struct Bench<'a> {
     /// Folder of the programs that use rmcp.
     rmcp: Option<PathBuf>,
     /// Folder of the server at another commit.
-    earlier: Option<PathBuf>,
+    pub(super) earlier: Option<PathBuf>,
     rounds: usize,
     seconds: f64,
     /// Servers and load generators run on one processor each.
@@ -58,12 +61,6 @@ impl<'a> Bench<'a> {
         Ok(bench)
     }
 
-    /// Sets the folder of the server at another commit.
-    pub(super) fn with_earlier(mut self, folder: PathBuf) -> Self {
-        self.earlier = Some(folder);
-        self
-    }
-
     pub(crate) fn folder(&self) -> PathBuf {
         self.workspace.target().join("bench")
     }
@@ -81,103 +78,75 @@ impl<'a> Bench<'a> {
     }
 
     /// The candidates of a scenario whose programs are built.
-    pub(crate) fn candidates(&self, scenario: &'static Scenario) -> Vec<&'static Candidate> {
-        let here = |candidate: &&Candidate| !candidate.program.is_rmcp() || self.rmcp.is_some();
-        scenario.candidates.iter().filter(here).collect()
+    pub(crate) fn candidates(&self, scenario: &Scenario) -> Vec<Candidate> {
+        let here = |candidate: &&Candidate| !is_rmcp(candidate) || self.rmcp.is_some();
+        scenario.candidates.iter().filter(here).copied().collect()
     }
 
-    /// Runs one load on every candidate. Returns a row for each, and none for loads that measure
-    /// memory.
-    pub(crate) fn timed(&self, scenario: &'static Scenario) -> Result<Vec<Row>> {
+    /// Runs one load on every candidate. Returns a row for each.
+    pub(crate) fn timed(&self, scenario: &Scenario) -> Result<Vec<Row>> {
         let candidates = self.candidates(scenario);
-        let samples = match scenario.load {
-            Load::Sessions { .. } => return Ok(Vec::new()),
-            Load::Http(arguments) => self.over_http(scenario, &candidates, arguments)?,
-            Load::Pipe(arguments) => self.over_pipes(&candidates, arguments)?,
-            Load::Clients { tasks } => self.of_clients(scenario, &candidates, tasks)?,
-        };
+        let samples = self.samples(scenario, &candidates)?;
         let limit = samples.first().map(Vec::as_slice).unwrap_or_default();
         let rows = candidates.iter().zip(&samples);
-        let row = |(candidate, samples): (&&Candidate, &Vec<Sample>)| {
+        let row = |(candidate, samples): (&Candidate, &Vec<Sample>)| {
             Row::new(scenario.label, candidate.label, samples, limit)
         };
         Ok(rows.map(row).collect())
     }
 
-    pub(super) fn over_http(
+    /// Returns the samples of each candidate.
+    pub(super) fn samples(
         &self,
         scenario: &Scenario,
-        candidates: &[&Candidate],
-        arguments: &[&str],
-    ) -> Result<Vec<Vec<Sample>>> {
-        self.in_turns(candidates, |&candidate| {
-            // A new server for each round: its memory layout affects the speed and does not change
-            // while it runs.
-            let server = self.start(candidate, scenario)?;
-            self.load(&server, arguments)
-        })
-    }
-
-    /// Loads a server twice: to warm it up, and to measure it.
-    pub(super) fn load(&self, server: &Server, arguments: &[&str]) -> Result<Sample> {
-        let load = |seconds: &str| {
-            let mut command = self.pinned(LOADS, &self.binary(LOAD));
-            command
-                .arg(port(server.url())?.to_string())
-                .args(arguments)
-                .args(["--seconds", seconds]);
-            self.sample(&mut command, Some(server.id()))
-        };
-        load(WARM_UP_SECONDS)?;
-        load(&self.seconds.to_string())
-    }
-
-    fn over_pipes(
-        &self,
-        candidates: &[&Candidate],
-        arguments: &[&str],
+        candidates: &[Candidate],
     ) -> Result<Vec<Vec<Sample>>> {
         let seconds = self.seconds.to_string();
-        self.in_turns(candidates, |&candidate| {
-            let mut command = self.pinned(LOADS, &self.binary(LOAD));
-            command
-                .arg("pipe")
-                .args(arguments)
-                .args(["--seconds", &seconds, "--"]);
-            let program = self.pinned(SERVERS, &self.program(candidate.program));
-            command.arg(program.get_program()).args(program.get_args());
-            command.arg("stdio");
-            self.sample(&mut command, None)
+        let minimal = match scenario.load {
+            Load::Clients(_) => Some(self.start(&LIMIT, scenario)?),
+            _ => None,
+        };
+        self.in_turns(candidates, |candidate| {
+            let program = self.program(candidate);
+            match (scenario.load, &minimal) {
+                // A new server for each round: its memory layout affects the speed and does not change
+                // while it runs.
+                (Load::Http(arguments), _) => {
+                    let server = self.start(candidate, scenario)?;
+                    self.load(&server, arguments, WARM_UP_SECONDS)?;
+                    self.load(&server, arguments, &seconds)
+                }
+                (Load::Pipe(arguments), _) => {
+                    let mut load = self.generator();
+                    load.arg("pipe").args(arguments.split(' '));
+                    load.args(["--seconds", &seconds, "--"]);
+                    let program = self.pinned(SERVERS, &program);
+                    load.arg(program.get_program()).args(program.get_args());
+                    self.sample(load.arg("stdio"), None)
+                }
+                (Load::Clients(tasks), Some(minimal)) => {
+                    let mut client = self.pinned(LOADS, &program);
+                    client.args([minimal.url(), tasks, &seconds]);
+                    self.sample(client.args(candidate.flags), None)
+                }
+                _ => Err("this load measures memory".into()),
+            }
         })
     }
 
-    /// The candidates are clients. All of them call the minimal server.
-    fn of_clients(
-        &self,
-        scenario: &Scenario,
-        candidates: &[&Candidate],
-        tasks: &str,
-    ) -> Result<Vec<Vec<Sample>>> {
-        let minimal = Candidate {
-            label: "limit",
-            program: Program::Limit,
-            flags: &[],
-        };
-        let server = self.start(&minimal, scenario)?;
-        let seconds = self.seconds.to_string();
-        self.in_turns(candidates, |&candidate| {
-            let mut command = self.pinned(LOADS, &self.program(candidate.program));
-            command.args([server.url(), tasks, &seconds]);
-            command.args(candidate.flags);
-            self.sample(&mut command, None)
-        })
+    fn load(&self, server: &Server, arguments: &str, seconds: &str) -> Result<Sample> {
+        let mut load = self.generator();
+        load.arg(port(server.url())?.to_string())
+            .args(arguments.split(' '))
+            .args(["--seconds", seconds]);
+        self.sample(&mut load, Some(server.id()))
     }
 
     /// Runs all rounds. Every second round has the reverse order.
-    pub(super) fn in_turns<C>(
+    fn in_turns(
         &self,
-        candidates: &[C],
-        mut run: impl FnMut(&C) -> Result<Sample>,
+        candidates: &[Candidate],
+        run: impl Fn(&Candidate) -> Result<Sample>,
     ) -> Result<Vec<Vec<Sample>>> {
         let mut samples: Vec<Vec<Sample>> = candidates.iter().map(|_| Vec::new()).collect();
         let mut order: Vec<_> = (0..candidates.len()).collect();
@@ -192,8 +161,8 @@ impl<'a> Bench<'a> {
 
     pub(crate) fn start(&self, candidate: &Candidate, scenario: &Scenario) -> Result<Server> {
         let mut command = match scenario.workers {
-            "1" => self.pinned(SERVERS, &self.program(candidate.program)),
-            _ => Command::new(self.program(candidate.program)),
+            "1" => self.pinned(SERVERS, &self.program(candidate)),
+            _ => Command::new(self.program(candidate)),
         };
         command
             .args(["http", &free_port()?.to_string()])
@@ -219,23 +188,18 @@ impl<'a> Bench<'a> {
 
     /// Returns the load generator as a command without arguments.
     pub(crate) fn generator(&self) -> Command {
-        self.pinned(LOADS, &self.binary(LOAD))
+        self.pinned(LOADS, &self.workspace.binary(PROFILE, LOAD))
     }
 
-    fn program(&self, program: Program) -> PathBuf {
-        let folder = match program {
-            Program::Earlier => self.earlier.as_ref(),
-            program if program.is_rmcp() => self.rmcp.as_ref(),
+    fn program(&self, candidate: &Candidate) -> PathBuf {
+        let folder = match candidate.label {
+            EARLIER => self.earlier.as_ref(),
+            _ if is_rmcp(candidate) => self.rmcp.as_ref(),
             _ => None,
         };
-        folder.map_or_else(
-            || self.binary(program.binary()),
-            |folder| folder.join(program.binary()),
-        )
-    }
-
-    pub(super) fn binary(&self, name: &str) -> PathBuf {
-        self.workspace.binary(PROFILE, name)
+        let name = candidate.program;
+        let own = || self.workspace.binary(PROFILE, name);
+        folder.map_or_else(own, |folder| folder.join(name))
     }
 
     fn pinned(&self, processor: &str, binary: &Path) -> Command {
@@ -248,17 +212,24 @@ impl<'a> Bench<'a> {
     }
 }
 
+/// Builds these optimized programs of the package, or all.
+pub(super) fn build(workspace: &Workspace, programs: &[&str]) -> Result<()> {
+    let mut cargo = workspace.cargo();
+    cargo.args(["build", "--release", "--package", "bench"]);
+    if programs.is_empty() {
+        cargo.arg("--bins");
+    }
+    process::run(cargo.args(programs.iter().flat_map(|program| ["--bin", program])))
+}
+
+fn is_rmcp(candidate: &Candidate) -> bool {
+    candidate.program.starts_with("rmcp")
+}
+
 /// Returns the port of a server's address.
 pub(crate) fn port(url: &str) -> Result<u16> {
-    let authority = url
-        .trim_start_matches("http://")
-        .split('/')
-        .next()
-        .unwrap_or_default();
-    let port = authority
-        .rsplit(':')
-        .next()
-        .and_then(|port| port.parse().ok());
+    let authority = url.trim_start_matches("http://").split('/').next();
+    let port = authority.and_then(|authority| authority.rsplit(':').next()?.parse().ok());
     port.ok_or_else(|| format!("no port in {url}").into())
 }
 

@@ -1,49 +1,16 @@
 //! The measured loads and their candidates.
 
-/// A measured program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Program {
-    /// A minimal HTTP server without an SDK: the upper limit of the speed.
-    Limit,
-    /// The SDK's server.
-    Server,
-    /// The SDK's server at another commit.
-    Earlier,
-    /// The server with rmcp.
-    RmcpServer,
-    /// The SDK's client.
-    Client,
-    /// The client with rmcp.
-    RmcpClient,
-}
-
-impl Program {
-    pub(crate) fn binary(self) -> &'static str {
-        match self {
-            Self::Limit => "bench-limit",
-            Self::Server | Self::Earlier => "bench-server",
-            Self::Client => "bench-client",
-            Self::RmcpServer => "rmcp-server",
-            Self::RmcpClient => "rmcp-client",
-        }
-    }
-
-    pub(crate) fn is_rmcp(self) -> bool {
-        matches!(self, Self::RmcpServer | Self::RmcpClient)
-    }
-}
-
-/// A program with its flags and a label.
+/// A measured program with its arguments and a label.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     pub(crate) label: &'static str,
-    pub(crate) program: Program,
+    pub(crate) program: &'static str,
     pub(crate) flags: &'static [&'static str],
 }
 
 const fn candidate(
     label: &'static str,
-    program: Program,
+    program: &'static str,
     flags: &'static [&'static str],
 ) -> Candidate {
     Candidate {
@@ -53,16 +20,23 @@ const fn candidate(
     }
 }
 
-const LIMIT: Candidate = candidate("limit", Program::Limit, &[]);
-const MCP: Candidate = candidate("mcp", Program::Server, &[]);
-const RMCP: Candidate = candidate("rmcp", Program::RmcpServer, &[]);
-const LIMIT_SSE: Candidate = candidate("limit", Program::Limit, &["--sse"]);
-const MCP_SSE: Candidate = candidate("mcp", Program::Server, &["--sse"]);
-const LIMIT_COALESCED: Candidate = candidate("limit, coalesced", Program::Limit, &["--coalesce"]);
-const MCP_STATELESS: Candidate = candidate("mcp", Program::Server, &["--stateless"]);
-const RMCP_STATELESS: Candidate =
-    candidate("rmcp", Program::RmcpServer, &["--stateless", "--json"]);
-const RMCP_JSON: Candidate = candidate("rmcp", Program::RmcpServer, &["--json"]);
+/// A minimal HTTP server without an SDK: the upper limit of the speed.
+pub(super) const LIMIT_PROGRAM: &str = "bench-limit";
+/// The SDK's server.
+pub(super) const SERVER_PROGRAM: &str = "bench-server";
+const CLIENT_PROGRAM: &str = "bench-client";
+const RMCP_SERVER: &str = "rmcp-server";
+const RMCP_CLIENT: &str = "rmcp-client";
+
+pub(super) const LIMIT: Candidate = candidate("limit", LIMIT_PROGRAM, &[]);
+const MCP: Candidate = candidate("mcp", SERVER_PROGRAM, &[]);
+const RMCP: Candidate = candidate("rmcp", RMCP_SERVER, &[]);
+const LIMIT_SSE: Candidate = candidate("limit", LIMIT_PROGRAM, &["--sse"]);
+const MCP_SSE: Candidate = candidate("mcp", SERVER_PROGRAM, &["--sse"]);
+const LIMIT_COALESCED: Candidate = candidate("limit, coalesced", LIMIT_PROGRAM, &["--coalesce"]);
+const MCP_STATELESS: Candidate = candidate("mcp", SERVER_PROGRAM, &["--stateless"]);
+const RMCP_STATELESS: Candidate = candidate("rmcp", RMCP_SERVER, &["--stateless", "--json"]);
+const RMCP_JSON: Candidate = candidate("rmcp", RMCP_SERVER, &["--json"]);
 
 const MODERN: &[Candidate] = &[LIMIT, MCP, RMCP_JSON];
 const SESSION: &[Candidate] = &[LIMIT, MCP, RMCP];
@@ -72,27 +46,23 @@ const STREAMS: &[Candidate] = &[LIMIT, LIMIT_COALESCED, MCP, RMCP];
 /// Candidates of loads that the limit does not support.
 const SERVERS: &[Candidate] = &[MCP, RMCP];
 const CLIENTS: &[Candidate] = &[
-    candidate("reqwest", Program::Client, &["--bare"]),
-    candidate("mcp", Program::Client, &[]),
-    candidate(
-        "rmcp, pooled",
-        Program::RmcpClient,
-        &["--modern", "--pooled"],
-    ),
-    candidate("rmcp", Program::RmcpClient, &["--modern"]),
+    candidate("reqwest", CLIENT_PROGRAM, &["--bare"]),
+    candidate("mcp", CLIENT_PROGRAM, &[]),
+    candidate("rmcp, pooled", RMCP_CLIENT, &["--modern", "--pooled"]),
+    candidate("rmcp", RMCP_CLIENT, &["--modern"]),
 ];
 
 /// The kind of a load.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Load {
     /// `bench-load PORT` with these arguments.
-    Http(&'static [&'static str]),
+    Http(&'static str),
     /// `bench-load pipe` with these arguments.
-    Pipe(&'static [&'static str]),
+    Pipe(&'static str),
     /// Open sessions, whose memory is measured.
     Sessions { count: usize, streams: bool },
     /// The candidates are clients of the minimal server, with this number of tasks.
-    Clients { tasks: &'static str },
+    Clients(&'static str),
 }
 
 /// One load on several candidates. The others are compared with the first one.
@@ -101,160 +71,103 @@ pub(crate) struct Scenario {
     /// The name for `--only`.
     pub(crate) group: &'static str,
     pub(crate) label: &'static str,
-    pub(crate) load: Load,
     pub(crate) candidates: &'static [Candidate],
+    pub(crate) load: Load,
     /// Number of tools in addition to the three that every server has.
     pub(crate) listed_tools: &'static str,
     /// Worker threads of the candidates.
     pub(crate) workers: &'static str,
 }
 
-const fn http(
+const fn row(
     group: &'static str,
     label: &'static str,
     candidates: &'static [Candidate],
-    arguments: &'static [&'static str],
+    load: Load,
 ) -> Scenario {
     Scenario {
         group,
         label,
-        load: Load::Http(arguments),
         candidates,
+        load,
         listed_tools: "0",
         workers: "1",
     }
 }
 
-const fn with(load: Load, scenario: Scenario) -> Scenario {
-    Scenario { load, ..scenario }
+const fn listing(listed_tools: &'static str, scenario: Scenario) -> Scenario {
+    Scenario {
+        listed_tools,
+        ..scenario
+    }
 }
 
+const CALL_16: Load = Load::Http("call --connections 16");
+const CALL_64: Load = Load::Http("call --connections 64");
+const SESSION_16: Load = Load::Http("call --era session --connections 16");
+const SESSION_64: Load = Load::Http("call --era session --connections 64");
+const STATELESS_16: Load = Load::Http("call --era stateless --connections 16");
+const CYCLE_16: Load = Load::Http("cycle --connections 16");
+const PROGRESS_2: Load = Load::Http("progress --connections 2");
+const LIST_4: Load = Load::Http("list --connections 4 --tools 1003");
+const PIPE_SESSION: Load = Load::Pipe("--era session --outstanding 16");
+const IDLE: Load = Load::Sessions {
+    count: 10_000,
+    streams: false,
+};
+const WITH_GET: Load = Load::Sessions {
+    count: 400,
+    streams: true,
+};
+
 pub(crate) const SCENARIOS: &[Scenario] = &[
-    http(
+    row(
         "call",
         "call, 1 conn.",
         MODERN,
-        &["call", "--connections", "1"],
+        Load::Http("call --connections 1"),
     ),
-    http(
-        "call",
-        "call, 16 conn.",
-        MODERN,
-        &["call", "--connections", "16"],
-    ),
-    http(
-        "call",
-        "call, 64 conn.",
-        MODERN,
-        &["call", "--connections", "64"],
-    ),
-    Scenario {
-        listed_tools: "30",
-        ..http(
-            "tools",
-            "call, 33 tools",
-            MODERN,
-            &["call", "--connections", "16"],
-        )
-    },
-    http(
-        "session",
-        "session, JSON, 16",
-        SESSION,
-        &["call", "--era", "session", "--connections", "16"],
-    ),
-    http(
-        "session",
-        "session, JSON, 64",
-        SESSION,
-        &["call", "--era", "session", "--connections", "64"],
-    ),
-    http(
-        "session",
-        "session, SSE, 16",
-        SESSION_SSE,
-        &["call", "--era", "session", "--connections", "16"],
-    ),
-    http(
-        "session",
-        "session, SSE, 64",
-        SESSION_SSE,
-        &["call", "--era", "session", "--connections", "64"],
-    ),
-    http(
+    row("call", "call, 16 conn.", MODERN, CALL_16),
+    row("call", "call, 64 conn.", MODERN, CALL_64),
+    listing("30", row("tools", "call, 33 tools", MODERN, CALL_16)),
+    row("session", "session, JSON, 16", SESSION, SESSION_16),
+    row("session", "session, JSON, 64", SESSION, SESSION_64),
+    row("session", "session, SSE, 16", SESSION_SSE, SESSION_16),
+    row("session", "session, SSE, 64", SESSION_SSE, SESSION_64),
+    row(
         "stateless",
         "legacy, stateless, 16",
         STATELESS,
-        &["call", "--era", "stateless", "--connections", "16"],
+        STATELESS_16,
     ),
-    http(
-        "cycle",
-        "open and end, 16",
-        SESSION,
-        &["cycle", "--connections", "16"],
-    ),
-    http(
-        "progress",
-        "progress, 1000 events",
-        STREAMS,
-        &["progress", "--connections", "2"],
-    ),
-    Scenario {
-        listed_tools: "1000",
-        ..http(
-            "list1000",
-            "list, 1003 tools",
-            MODERN,
-            &["list", "--connections", "4", "--tools", "1003"],
-        )
-    },
-    http(
+    row("cycle", "open and end, 16", SESSION, CYCLE_16),
+    row("progress", "progress, 1000 events", STREAMS, PROGRESS_2),
+    listing("1000", row("list1000", "list, 1003 tools", MODERN, LIST_4)),
+    row(
         "large",
         "large, 1 MiB echo",
         MODERN,
-        &["big", "--connections", "2"],
+        Load::Http("big --connections 2"),
     ),
-    with(
-        Load::Pipe(&["--outstanding", "16"]),
-        http("stdio", "stdio, 16 waiting", MODERN, &[]),
+    row(
+        "stdio",
+        "stdio, 16 waiting",
+        MODERN,
+        Load::Pipe("--outstanding 16"),
     ),
-    with(
-        Load::Pipe(&["--outstanding", "1"]),
-        http("stdio", "stdio, 1 waiting", MODERN, &[]),
+    row(
+        "stdio",
+        "stdio, 1 waiting",
+        MODERN,
+        Load::Pipe("--outstanding 1"),
     ),
-    with(
-        Load::Pipe(&["--era", "session", "--outstanding", "16"]),
-        http("stdio", "stdio session, 16", SESSION, &[]),
-    ),
+    row("stdio", "stdio session, 16", SESSION, PIPE_SESSION),
     Scenario {
         workers: "2",
-        ..http(
-            "workers",
-            "call, 2 threads",
-            SERVERS,
-            &["call", "--connections", "64"],
-        )
+        ..row("workers", "call, 2 threads", SERVERS, CALL_64)
     },
-    with(
-        Load::Clients { tasks: "16" },
-        http("client", "client, 16 tasks", CLIENTS, &[]),
-    ),
-    with(
-        Load::Clients { tasks: "1" },
-        http("client", "client, 1 task", CLIENTS, &[]),
-    ),
-    with(
-        Load::Sessions {
-            count: 10_000,
-            streams: false,
-        },
-        http("sessions", "idle session", SERVERS, &[]),
-    ),
-    with(
-        Load::Sessions {
-            count: 400,
-            streams: true,
-        },
-        http("sessions", "session with GET", SERVERS, &[]),
-    ),
+    row("client", "client, 16 tasks", CLIENTS, Load::Clients("16")),
+    row("client", "client, 1 task", CLIENTS, Load::Clients("1")),
+    row("sessions", "idle session", SERVERS, IDLE),
+    row("sessions", "session with GET", SERVERS, WITH_GET),
 ];

@@ -8,29 +8,26 @@
 //! | `client` | the client of the SDK in both eras, over HTTP and with child processes that die |
 //! | `pipe modern`, `pipe legacy` | calls over a pipe |
 
-mod process;
-mod verdict;
+mod reading;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use process::{LoadProcess, Measured};
-use serde_json::json;
-use verdict::Reading;
+use reading::{RESOURCES, Reading, judge};
+use serde_json::{Value, json};
 
 use super::measure::Sample;
 use super::runner::{PROFILE, port};
+use super::scenario::SERVER_PROGRAM;
 use crate::Result;
-use crate::process::{self as child, ChildGuard, Server, free_port};
+use crate::process::{self, ChildGuard, Server, free_port};
 use crate::workspace::Workspace;
 
 /// Duration in continuous integration, in seconds.
 pub(crate) const SHORT: f64 = 20.0;
 
-/// Connections of the load on each server.
-const CONNECTIONS: [&str; 2] = ["16", "8"];
 /// Calls that are pending on a pipe.
 const OUTSTANDING: &str = "4";
 /// Readings that are taken from each process.
@@ -50,7 +47,7 @@ const ALLOCATOR: [(&str, &str); 2] = [
 /// Makes the programs print their number of tasks.
 const REPORT_TASKS: (&str, &str) = ("REPORT_TASKS", "1");
 /// Additional open files and tasks after the load that are no leak.
-const SPARE: usize = 2;
+const SPARE: u64 = 2;
 
 /// Builds the programs and runs the soak. Returns true if nothing leaks and the servers still respond.
 pub(crate) fn command(workspace: &Workspace, seconds: f64, release: bool) -> Result<bool> {
@@ -60,7 +57,7 @@ pub(crate) fn command(workspace: &Workspace, seconds: f64, release: bool) -> Res
     let profile = if release { PROFILE } else { "debug" };
     let mut cargo = workspace.cargo();
     cargo.args(["build", "--package", "bench", "--bins"]);
-    child::run(cargo.args(release.then_some("--release")))?;
+    process::run(cargo.args(release.then_some("--release")))?;
     run(workspace, seconds, profile)
 }
 
@@ -74,68 +71,61 @@ struct Soak {
     start: Instant,
 }
 
+/// A measured process, and the program that loads it.
+struct Measured {
+    name: &'static str,
+    /// The process id; 0 without `/proc`.
+    id: u32,
+    /// Prints a [`Sample`] at its end.
+    load: ChildGuard,
+    /// The reading before the load, of a process that outlives it.
+    before: Option<Reading>,
+    readings: Vec<Reading>,
+}
+
 /// Runs the soak with the programs of a profile, which must be built. Returns true if nothing leaks
 /// and the servers still respond.
 pub(crate) fn run(workspace: &Workspace, seconds: f64, profile: &str) -> Result<bool> {
     let soak = Soak {
         folder: workspace.target().join("bench"),
-        server: workspace.binary(profile, "bench-server"),
+        server: workspace.binary(profile, SERVER_PROGRAM),
         generator: workspace.binary(profile, "bench-load"),
         client: workspace.binary(profile, "bench-soak-client"),
         seconds,
         start: Instant::now(),
     };
     fs::create_dir_all(&soak.folder)?;
-    let mut servers = [
-        soak.serve("server", &[])?,
-        soak.serve("store fails", &["--faulty"])?,
+    let (mut server, faulty) = (
+        soak.serve("server", None)?,
+        soak.serve("store fails", Some("--faulty"))?,
+    );
+    let mut measured = vec![
+        soak.over_http("server", &server, "16", None)?,
+        soak.over_http("store fails", &faulty, "8", Some("--store-fails"))?,
+        soak.client(&server)?,
+        soak.over_pipe("pipe modern", "modern")?,
+        soak.over_pipe("pipe legacy", "session")?,
     ];
-    let mut measured = Vec::new();
-    for ((name, server), connections) in servers.iter().zip(CONNECTIONS) {
-        let load = soak.http_load(server, connections, *name == "store fails")?;
-        measured.push(Measured::server(
-            name,
-            server.id(),
-            soak.log(name),
-            load,
-            soak.start,
-        ));
-    }
-    let load = soak.client_load(&servers[0].1)?;
-    measured.push(Measured::client("client", soak.log("client"), load));
-    for (name, era) in [("pipe modern", "modern"), ("pipe legacy", "session")] {
-        let load = soak.pipe_load(name, era)?;
-        measured.push(Measured::child_of(
-            "pipe server",
-            name,
-            soak.log(name),
-            load,
-        )?);
-    }
-
     println!("{}", Reading::HEADING);
     soak.read(&mut measured)?;
     let mut faults = Vec::new();
     let mut report = Vec::new();
     for process in &mut measured {
-        let sample = process.finish(soak.start, QUIET, SPARE, &mut faults)?;
-        println!(
-            "{}: {} responses and streams",
-            process.name, sample.requests
-        );
-        report.push(process.to_json(&sample));
+        report.push(soak.finish(process, &mut faults)?);
     }
     // The server with the faulty store may fail these calls.
-    let (_, server) = &mut servers[0];
-    let responds = soak.check_response(server).err();
+    let responds = soak.check_response(&mut server).err();
     faults.extend(responds.map(|error| error.to_string()));
-    if measured.iter().all(Measured::has_no_reading) {
+    if measured.iter().all(|process| process.readings.is_empty()) {
         println!("this system has no /proc: only the responses were checked");
     }
     for fault in &faults {
         println!("FAULT: {fault}");
     }
-    let report = json!({"seconds": seconds, "processes": report, "faults": faults});
+    let resources = RESOURCES.map(|(name, _)| name);
+    let report = json!({
+        "seconds": seconds, "resources": resources, "processes": report, "faults": faults,
+    });
     let file = soak.folder.join("soak.json");
     fs::write(&file, format!("{report:#}\n"))?;
     println!("{seconds} s; written to {}", file.display());
@@ -144,48 +134,52 @@ pub(crate) fn run(workspace: &Workspace, seconds: f64, profile: &str) -> Result<
 
 impl Soak {
     fn log(&self, name: &str) -> PathBuf {
-        self.folder
-            .join(format!("soak-{}.log", name.replace(' ', "-")))
+        let name = name.replace(' ', "-");
+        self.folder.join(format!("soak-{name}.log"))
     }
 
-    fn serve(&self, name: &'static str, flags: &[&str]) -> Result<(&'static str, Server)> {
-        let mut command = Command::new(&self.server);
-        command
+    fn serve(&self, name: &str, flag: Option<&str>) -> Result<Server> {
+        let mut server = Command::new(&self.server);
+        server
             .args(["http", &free_port()?.to_string(), "--short"])
-            .args(flags)
+            .args(flag)
             .env("NTOOLS", "100")
             .envs([REPORT_TASKS])
             .envs(ALLOCATOR);
-        Ok((
-            name,
-            Server::start(&mut command, &self.log(name), START_LIMIT)?,
-        ))
+        Server::start(&mut server, &self.log(name), START_LIMIT)
     }
 
-    fn http_load(
+    /// Starts the load of a server, which outlives it.
+    fn over_http(
         &self,
+        name: &'static str,
         server: &Server,
         connections: &str,
-        store_fails: bool,
-    ) -> Result<LoadProcess> {
+        flag: Option<&str>,
+    ) -> Result<Measured> {
         let mut load = Command::new(&self.generator);
         load.args([&port(server.url())?.to_string(), "soak"])
-            .args(["--connections", connections])
-            .args(["--seconds", &self.seconds.to_string()])
-            .args(store_fails.then_some("--store-fails"));
-        spawn(load)
+            .args(["--connections", connections, "--seconds"])
+            .arg(self.seconds.to_string())
+            .args(flag);
+        let before = Reading::take(server.id(), &self.log(name), self.start);
+        let measured = spawn(name, &mut load, Some(server.id()))?;
+        Ok(Measured { before, ..measured })
     }
 
-    fn client_load(&self, server: &Server) -> Result<LoadProcess> {
-        let mut load = Command::new(&self.client);
-        load.args([server.url(), &self.seconds.to_string()])
+    /// Starts the client, which is its own load.
+    fn client(&self, server: &Server) -> Result<Measured> {
+        let mut client = Command::new(&self.client);
+        client
+            .args([server.url(), &self.seconds.to_string()])
             .arg(&self.server)
             .stderr(fs::File::create(self.log("client"))?)
             .envs(ALLOCATOR);
-        spawn(load)
+        spawn("client", &mut client, None)
     }
 
-    fn pipe_load(&self, name: &str, era: &str) -> Result<LoadProcess> {
+    /// Starts a load that starts its server.
+    fn over_pipe(&self, name: &'static str, era: &str) -> Result<Measured> {
         let mut load = Command::new(&self.generator);
         load.args(["pipe", "--era", era, "--outstanding", OUTSTANDING])
             .args(["--seconds", &self.seconds.to_string(), "--"])
@@ -194,7 +188,9 @@ impl Soak {
             .stderr(fs::File::create(self.log(name))?)
             .envs([REPORT_TASKS])
             .envs(ALLOCATOR);
-        spawn(load)
+        let measured = spawn(name, &mut load, None)?;
+        let id = child_of(measured.id).map_err(|error| format!("{name}: {error}"))?;
+        Ok(Measured { id, ..measured })
     }
 
     /// Samples the processes until their loads have ended.
@@ -205,9 +201,9 @@ impl Soak {
             std::thread::sleep(every);
             let mut is_running = false;
             for process in &mut *measured {
-                is_running |= process.is_loaded()?;
+                is_running |= process.load.0.try_wait()?.is_none();
                 // Readings after the end of the load are not part of the verdict.
-                if let Some(reading) = process.read(self.start)
+                if let Some(reading) = self.reading(process)
                     && reading.seconds < self.seconds
                 {
                     process.readings.push(reading);
@@ -223,6 +219,61 @@ impl Soak {
         Ok(())
     }
 
+    fn reading(&self, process: &Measured) -> Option<Reading> {
+        Reading::take(process.id, &self.log(process.name), self.start)
+    }
+
+    /// Adds the faults of a process: growth, wrong responses, and what is left after the load. Returns the
+    /// report about it.
+    fn finish(&self, process: &mut Measured, faults: &mut Vec<String>) -> Result<Value> {
+        let name = process.name;
+        let sample = sample(&mut process.load).map_err(|error| format!("{name}: {error}"))?;
+        let Sample {
+            requests, errors, ..
+        } = sample;
+        println!("{name}: {requests} responses and streams");
+        let mut found = judge(&process.readings);
+        if errors > 0 {
+            let last = sample.last_error.unwrap_or_default();
+            found.push(format!("{errors} wrong responses, the last one: {last}"));
+        }
+        if requests == 0 {
+            found.push("no response".to_owned());
+        }
+        if let Some(before) = process.before {
+            let [_, files, _, tasks] = before.values.map(|value| value + SPARE);
+            match self.settle(process, files, tasks) {
+                Some(after) => {
+                    println!("{after}  {name} (the load has ended)");
+                    let [_, now_files, _, now_tasks] = after.values;
+                    if now_files > files || now_tasks > tasks {
+                        found.push(format!(
+                            "{now_files} files and {now_tasks} tasks after the load, at most {files} \
+                             and {tasks} are expected"
+                        ));
+                    }
+                }
+                None => found.push("the process has ended".to_owned()),
+            }
+        }
+        faults.extend(found.iter().map(|fault| format!("{name}: {fault}")));
+        let readings = &process.readings;
+        Ok(json!({"name": name, "requests": requests, "errors": errors, "readings": readings}))
+    }
+
+    /// Waits until at most `files` files are open and `tasks` tasks run. Returns the last reading.
+    fn settle(&self, process: &Measured, files: u64, tasks: u64) -> Option<Reading> {
+        let end = Instant::now() + QUIET;
+        loop {
+            let reading = self.reading(process)?;
+            let [_, now_files, _, now_tasks] = reading.values;
+            if (now_files <= files && now_tasks <= tasks) || Instant::now() > end {
+                return Some(reading);
+            }
+            std::thread::sleep(Duration::from_millis(250));
+        }
+    }
+
     /// Checks that the server runs and responds correctly after the load.
     fn check_response(&self, server: &mut Server) -> Result<()> {
         if !server.is_running() {
@@ -231,18 +282,50 @@ impl Soak {
         let mut calls = Command::new(&self.generator);
         let port = port(server.url())?.to_string();
         calls.args([&port, "call", "--era", "session", "--seconds", "0.5"]);
-        let sample: Sample = serde_json::from_str(&child::capture(&mut calls)?)?;
+        let sample: Sample = serde_json::from_str(&process::capture(&mut calls)?)?;
         match sample.last_error {
             None if sample.requests > 0 => Ok(()),
-            error => Err(format!(
-                "after the load: {}",
-                error.unwrap_or("no response".to_owned())
-            )
-            .into()),
+            error => {
+                let error = error.unwrap_or("no response".to_owned());
+                Err(format!("after the load: {error}").into())
+            }
         }
     }
 }
 
-fn spawn(mut load: Command) -> Result<LoadProcess> {
-    Ok(LoadProcess(ChildGuard::spawn(load.stdout(Stdio::piped()))?))
+/// Starts a load. Without the id of a loaded process, the load itself is measured.
+fn spawn(name: &'static str, load: &mut Command, id: Option<u32>) -> Result<Measured> {
+    let load = ChildGuard::spawn(load.stdout(Stdio::piped()))?;
+    Ok(Measured {
+        name,
+        id: id.unwrap_or(load.0.id()),
+        load,
+        before: None,
+        readings: Vec::new(),
+    })
+}
+
+/// Waits for the child process of a process. Returns its id, or 0 without `/proc`.
+fn child_of(parent: u32) -> Result<u32> {
+    let children = format!("/proc/{parent}/task/{parent}/children");
+    if !Path::new(&children).exists() {
+        return Ok(0);
+    }
+    let end = Instant::now() + Duration::from_secs(5);
+    while Instant::now() < end {
+        if let Some(id) = fs::read_to_string(&children)?.split_whitespace().next() {
+            return Ok(id.parse()?);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Err("no server was started".into())
+}
+
+/// Parses the output of a load that has ended.
+fn sample(load: &mut ChildGuard) -> Result<Sample> {
+    if load.0.try_wait()?.is_none() {
+        return Err("the load did not end".into());
+    }
+    let output = load.0.stdout.take().ok_or("no output")?;
+    Ok(serde_json::from_reader(output)?)
 }

@@ -1,21 +1,22 @@
 //! The table of results: a row for each candidate of each scenario.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::measure::{Sample, median};
 
 /// A line of the table.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Row {
-    pub(crate) scenario: &'static str,
-    pub(crate) server: &'static str,
-    pub(crate) rate: f64,
+    scenario: &'static str,
+    server: &'static str,
+    requests_per_second: f64,
     of_limit: Option<f64>,
-    p50: Option<f64>,
-    p99: Option<f64>,
+    p50_microseconds: Option<f64>,
+    p99_microseconds: Option<f64>,
     /// Ratio to the `p99` of the limit.
     p99_to_limit: Option<f64>,
-    cpu: Option<f64>,
+    cpu_microseconds_per_request: Option<f64>,
     /// Processor time per request of the limit, divided by that of this row.
     of_limit_by_cpu: Option<f64>,
     /// Size of a response. Rows are comparable if their responses have the same size.
@@ -48,12 +49,12 @@ scenario               server               req/s  of limit    p50 us    p99 us 
         Self {
             scenario,
             server,
-            rate: middle(rate).unwrap_or(0.0),
+            requests_per_second: middle(rate).unwrap_or(0.0),
             of_limit: to_limit(rate),
-            p50: middle(|sample| sample.p50_us),
-            p99: middle(|sample| sample.p99_us),
+            p50_microseconds: middle(|sample| sample.p50_us),
+            p99_microseconds: middle(|sample| sample.p99_us),
             p99_to_limit: to_limit(|sample| sample.p99_us),
-            cpu: middle(|sample| sample.cpu_us),
+            cpu_microseconds_per_request: middle(|sample| sample.cpu_us),
             of_limit_by_cpu: to_limit(|sample| sample.cpu_us).map(f64::recip),
             bytes: middle(|sample| Some(sample.bytes as f64 / sample.requests as f64)),
             errors: all.iter().map(|sample| sample.errors).sum(),
@@ -63,9 +64,7 @@ scenario               server               req/s  of limit    p50 us    p99 us 
                 .find_map(|sample| sample.last_error.clone()),
         }
     }
-}
 
-impl Row {
     /// Creates a row with bytes per session instead of requests per second.
     pub(crate) fn from_memory(
         scenario: &'static str,
@@ -77,23 +76,6 @@ impl Row {
             bytes: Some(bytes),
             ..Self::new(scenario, server, std::slice::from_ref(sample), &[])
         }
-    }
-
-    pub(crate) fn to_json(&self) -> Value {
-        json!({
-            "scenario": self.scenario,
-            "server": self.server,
-            "requestsPerSecond": self.rate,
-            "ofLimit": self.of_limit,
-            "p50Microseconds": self.p50,
-            "p99Microseconds": self.p99,
-            "p99ToLimit": self.p99_to_limit,
-            "cpuMicrosecondsPerRequest": self.cpu,
-            "ofLimitByCpu": self.of_limit_by_cpu,
-            "bytes": self.bytes,
-            "errors": self.errors,
-            "lastError": self.last_error,
-        })
     }
 }
 
@@ -109,12 +91,12 @@ impl std::fmt::Display for Row {
             "{:22} {:16} {:9.0} {:>9} {:>9} {:>9} {:>9} {:>11} {:>9} {:>8} {:>7}",
             self.scenario,
             self.server,
-            self.rate,
+            self.requests_per_second,
             ratio(self.of_limit),
-            number(self.p50),
-            number(self.p99),
+            number(self.p50_microseconds),
+            number(self.p99_microseconds),
             ratio(self.p99_to_limit),
-            number(self.cpu),
+            number(self.cpu_microseconds_per_request),
             ratio(self.of_limit_by_cpu),
             self.bytes
                 .map_or("-".to_owned(), |bytes| format!("{bytes:.0}")),
@@ -149,10 +131,17 @@ mod tests {
             &[good(30), good(10), good(20), sample(bad)],
             &[good(60), good(40), good(20), sample(bad)],
         );
-        assert_eq!((row.rate, row.of_limit, row.errors), (15.0, Some(0.5), 3));
+        assert_eq!(
+            (row.requests_per_second, row.of_limit, row.errors),
+            (15.0, Some(0.5), 3)
+        );
         assert_eq!((row.p99_to_limit, row.of_limit_by_cpu), (Some(1.0), None));
         assert_eq!(
-            (row.p50, row.bytes, row.cpu),
+            (
+                row.p50_microseconds,
+                row.bytes,
+                row.cpu_microseconds_per_request
+            ),
             (Some(5.0), Some(200.0), None)
         );
         assert!(row.to_string().contains("refused"));

@@ -6,36 +6,31 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::bench::measure::{median, resident};
 
-/// Fraction of the time in which growth is normal: caches, pools, the first sessions.
-const WARM_UP: f64 = 0.25;
-/// Allowed growth from the first to the last third: a fraction, and a number of bytes.
+/// The resources of a process, and the allowed growth in addition to [`SHARE`]. Each connection has a few tasks.
+pub(super) const RESOURCES: [(&str, f64); 4] = [
+    ("bytes of memory", 4e6),
+    ("open files", 16.0),
+    ("threads", 16.0),
+    ("tasks", 48.0),
+];
+/// Allowed growth, as a fraction.
 const SHARE: f64 = 0.05;
-const SPARE_BYTES: f64 = 4e6;
-/// Allowed growth in files or threads, in addition to the fraction.
-const SPARE_HANDLES: f64 = 16.0;
-/// Allowed growth in tasks, in addition to the fraction: each connection has a few.
-const SPARE_TASKS: f64 = 48.0;
 /// Bytes at the end of a log that are searched for the task count.
 const LOG_END: u64 = 4096;
-/// Minimum number of readings after the warm-up for a verdict.
-const FEWEST: usize = 9;
+/// Minimum number of readings for a verdict.
+const FEWEST: usize = 12;
 
 /// The resources of a process at one time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Reading {
     /// Seconds since the start.
     pub(super) seconds: f64,
-    /// Resident memory.
-    pub(super) bytes: u64,
-    /// Open files and sockets.
-    pub(super) files: usize,
-    pub(super) threads: usize,
-    /// Tasks of the async runtime.
-    pub(super) tasks: usize,
+    /// The numbers of [`RESOURCES`].
+    pub(super) values: [u64; 4],
 }
 
 impl Reading {
@@ -45,42 +40,21 @@ impl Reading {
     /// systems.
     pub(super) fn take(process: u32, log: &Path, start: Instant) -> Option<Self> {
         let count = |folder: &str| {
-            Some(
-                fs::read_dir(format!("/proc/{process}/{folder}"))
-                    .ok()?
-                    .count(),
-            )
+            let entries = fs::read_dir(format!("/proc/{process}/{folder}")).ok()?;
+            Some(entries.count() as u64)
         };
+        let tasks = last_tasks(log).unwrap_or(0);
         Some(Self {
             seconds: start.elapsed().as_secs_f64(),
-            bytes: resident(process).ok()?,
-            files: count("fd")?,
-            threads: count("task")?,
-            tasks: last_tasks(log).unwrap_or(0),
-        })
-    }
-
-    pub(super) fn to_json(self) -> Value {
-        json!({
-            "seconds": self.seconds,
-            "bytes": self.bytes,
-            "files": self.files,
-            "threads": self.threads,
-            "tasks": self.tasks,
+            values: [resident(process).ok()?, count("fd")?, count("task")?, tasks],
         })
     }
 }
 
 impl fmt::Display for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kilobytes = self.bytes / 1024;
-        let Self {
-            seconds,
-            files,
-            threads,
-            tasks,
-            ..
-        } = self;
+        let [bytes, files, threads, tasks] = self.values;
+        let (seconds, kilobytes) = (self.seconds, bytes / 1024);
         write!(
             f,
             "{seconds:8.1} {kilobytes:15} {files:11} {threads:8} {tasks:6}"
@@ -89,7 +63,7 @@ impl fmt::Display for Reading {
 }
 
 /// Returns the number of the last line `tasks N` of a log.
-fn last_tasks(log: &Path) -> Option<usize> {
+fn last_tasks(log: &Path) -> Option<u64> {
     let mut file = fs::File::open(log).ok()?;
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(LOG_END)))
@@ -102,39 +76,33 @@ fn last_tasks(log: &Path) -> Option<usize> {
     counts.find_map(|line| line.strip_prefix("tasks ")?.parse().ok())
 }
 
-/// Returns a message for each resource that grows: after the warm-up, the median reading in the last third
-/// exceeds that in the first third by more than the allowed growth.
+/// Returns a message for each resource that grows: the median in the last quarter exceeds that in the second
+/// one by more than the allowed growth. Growth in the first quarter is normal: caches, pools, the first
+/// sessions.
 pub(super) fn judge(readings: &[Reading]) -> Vec<String> {
-    let warm = (readings.len() as f64 * WARM_UP).ceil() as usize;
-    let rest = readings.get(warm..).unwrap_or_default();
-    let third = rest.len() / 3;
-    if rest.len() < FEWEST {
+    if readings.len() < FEWEST {
         return Vec::new();
     }
-    let (first, last) = (&rest[..third], &rest[rest.len() - third..]);
-    let grown = |resource: &str, share: f64, spare: f64, value: fn(&Reading) -> f64| {
-        let middle = |part: &[Reading]| median(part.iter().map(value).collect()).unwrap_or(0.0);
-        let (before, after) = (middle(first), middle(last));
-        let most = before * (1.0 + share) + spare;
-        (after > most).then(|| {
-            format!("{resource} grow: from {before:.0} to {after:.0}, the limit is {most:.0}")
-        })
-    };
-    [
-        grown("bytes of memory", SHARE, SPARE_BYTES, |sample| {
-            sample.bytes as f64
-        }),
-        grown("open files", SHARE, SPARE_HANDLES, |sample| {
-            sample.files as f64
-        }),
-        grown("threads", SHARE, SPARE_HANDLES, |sample| {
-            sample.threads as f64
-        }),
-        grown("tasks", SHARE, SPARE_TASKS, |sample| sample.tasks as f64),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let quarter = readings.len() / 4;
+    let (second, last) = (
+        &readings[quarter..2 * quarter],
+        &readings[readings.len() - quarter..],
+    );
+    let mut faults = Vec::new();
+    for (index, (resource, spare)) in RESOURCES.into_iter().enumerate() {
+        let middle = |part: &[Reading]| {
+            let values = part.iter().map(|reading| reading.values[index] as f64);
+            median(values.collect()).unwrap_or(0.0)
+        };
+        let (before, after) = (middle(second), middle(last));
+        let most = before * (1.0 + SHARE) + spare;
+        if after > most {
+            faults.push(format!(
+                "{resource} grow: from {before:.0} to {after:.0}, the limit is {most:.0}"
+            ));
+        }
+    }
+    faults
 }
 
 #[cfg(test)]
@@ -145,10 +113,7 @@ mod tests {
     fn readings(bytes: fn(u64) -> u64, files: fn(u64) -> u64) -> Vec<Reading> {
         let reading = |number: u64| Reading {
             seconds: number as f64,
-            bytes: bytes(number),
-            files: files(number) as usize,
-            threads: 4,
-            tasks: files(number) as usize,
+            values: [bytes(number), files(number), 4, files(number)],
         };
         (0..60).map(reading).collect()
     }
